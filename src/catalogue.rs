@@ -1,7 +1,7 @@
-//! Every command, with samples that succeed in a store made for them.
+//! Catalogue of all commands, with samples that succeed in a store made for them.
 //!
-//! A host can show the list, and a test that must hold for every command takes its commands from here: a new command
-//! is tested by all of them.
+//! A host can show the list. Tests that must hold for every command take their commands from here, so they cover new
+//! commands too.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,8 +12,8 @@ pub use crate::memory::catalogue;
 use crate::samples::SAMPLE_WAITING;
 pub use crate::samples::{SAMPLE_NAME, SAMPLE_RUN, SAMPLE_TEXT};
 
-/// Files of a store, below its root, in which the samples of every command succeed on 2026-05-25, with
-/// [`sample_config`].
+/// Returns the files of a store in which the samples of every command succeed on 2026-05-25, with [`sample_config`].
+/// Paths are relative to the root.
 #[must_use]
 pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
     vec![
@@ -36,7 +36,8 @@ pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
     ]
 }
 
-/// A memory of the project `proj`, with the entries of the agent `a` in the workspace `w`.
+/// Returns the configuration of a memory of the project `proj`, with the entries of the agent `a` in the workspace
+/// `w`.
 #[must_use]
 pub fn sample_config() -> Config {
     let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };

@@ -11,7 +11,7 @@ use core::cell::RefCell;
 use crate::protocol::ProtocolError;
 use crate::wit_convert::{Mismatch, WitConvert};
 
-// The largest set of families that is enabled chooses the world.
+// The largest enabled set of families determines the world.
 #[cfg(feature = "everything")]
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 #[cfg(all(feature = "notebook", not(feature = "everything")))]
@@ -45,23 +45,23 @@ crate::wit_contract!(closed: agents_md files notebook trust);
 #[cfg(feature = "everything")]
 crate::wit_contract!(closed: exchange zk);
 
-// `memcmp` and the like come from here; they are all that is linked of it.
+// `memcmp` and similar functions come from here. Nothing else of it is linked.
 #[cfg(target_os = "wasi")]
 #[link(name = "c")]
 unsafe extern "C" {}
 
-/// In place of libc's, which compares one byte at a time: what is kept in order compares paths all the time.
+/// Replaces libc's version, which compares one byte at a time: sorted collections compare paths all the time.
 ///
 /// # Safety
 ///
-/// As for C's `memcmp`: both have `length` bytes.
+/// That of C's `memcmp`: both have `length` bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcmp(one: *const u8, other: *const u8, length: usize) -> i32 {
     use core::arch::wasm32::{i8x16_bitmask, i8x16_ne, v128, v128_load};
 
     const LANES: usize = size_of::<v128>();
     let mut at = 0;
-    // SAFETY: what is read lies before `length`.
+    // SAFETY: only bytes before `length` are read.
     unsafe {
         while length - at >= LANES {
             let differing = i8x16_ne(v128_load(one.add(at).cast()), v128_load(other.add(at).cast()));
@@ -86,17 +86,17 @@ unsafe extern "C" fn memcmp(one: *const u8, other: *const u8, length: usize) -> 
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
-/// A panic is a trap: the host drops the instance and the command fails with a typed error.
+/// Traps: the host drops the instance, and the command fails with a typed error.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()
 }
 
-/// What the host allocates its arguments with: the heap of this component, not a second one of libc.
+/// Allocates the host's arguments in the heap of this component, instead of a second heap of libc.
 ///
 /// # Safety
 ///
-/// Called by the canonical ABI alone: `old` was allocated here with `old_size` and `align`.
+/// Called only by the canonical ABI: `old` was allocated here with `old_size` and `align`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, new_size: usize) -> *mut u8 {
     let (Ok(old_layout), Ok(new_layout)) =
@@ -107,7 +107,7 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, n
     if new_size == 0 {
         return core::ptr::without_provenance_mut(align);
     }
-    // SAFETY: the new size is not zero, and `old` is as the canonical ABI promises.
+    // SAFETY: the new size is not zero, and the canonical ABI guarantees `old`.
     let new = unsafe {
         if old_size == 0 { alloc::alloc::alloc(new_layout) } else { alloc::alloc::realloc(old, old_layout, new_size) }
     };
@@ -271,7 +271,7 @@ family!(tools: ToolsCommand => ToolsReply {
     }
 });
 
-/// Converts what holds no path from the host, or a path of our own: neither can fail.
+/// Converts a value without a path from the host, or a path of our own. Neither conversion can fail.
 fn given<A: WitConvert<B>, B>(value: A) -> B {
     match value.convert() {
         Ok(value) => value,

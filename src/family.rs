@@ -1,6 +1,6 @@
-//! [`family!`] makes the enums of a family, and all that follows from the list of its commands.
+//! [`family!`]: generates the enums of a family, and everything that follows from the list of its commands.
 
-/// Makes the two enums of a family, with a case for each of its commands in both, and all that follows from the list.
+/// Generates the two enums of a family, with a case per command in both, and everything that follows from the list.
 macro_rules! family {
     (
         $family:literal, run with $context:ty;
@@ -24,7 +24,7 @@ macro_rules! family {
         }
 
         impl $command {
-            /// The name of the command: [`Request::NAME`](crate::Request::NAME).
+            /// Returns the name of the command: [`Request::NAME`](crate::Request::NAME).
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
@@ -32,7 +32,7 @@ macro_rules! family {
                 }
             }
 
-            /// The most that the command may do to files: [`Request::EFFECT`](crate::Request::EFFECT).
+            /// Returns the most that the command may do to files: [`Request::EFFECT`](crate::Request::EFFECT).
             #[must_use]
             pub fn effect(&self) -> $crate::Effect {
                 match self {

@@ -1,7 +1,7 @@
-//! JSON of the replies, where a derive alone does not give it.
+//! JSON of the replies, where a derive alone is not enough.
 //!
-//! Replies are [`serde::Serialize`]: an object with the names of the fields. With the feature `schema` they have a JSON
-//! Schema, too. A time is RFC 3339 in UTC, as a number of nanoseconds is larger than what many parsers keep exactly.
+//! Replies are [`serde::Serialize`]: an object with the names of the fields. With the feature `schema` they also have
+//! a JSON Schema. A time is RFC 3339 in UTC, because many parsers cannot represent the number of nanoseconds exactly.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ pub(crate) fn time<S: Serializer>(nanoseconds: &u64, serializer: S) -> Result<S:
     (*nanoseconds > 0).then(|| utc_text(*nanoseconds)).serialize(serializer)
 }
 
-/// Writes a value as the text that people read.
+/// Writes a value in its `Display` form.
 pub(crate) fn display<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }

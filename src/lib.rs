@@ -1,30 +1,30 @@
 //! Memory for agents: plain Markdown on disk, kept without doing any I/O.
 //!
-//! This crate reads no file, has no clock and draws no random number. [`Memory`] takes commands and
-//! answers with the file-system operations it needs; the host performs them and hands the results
-//! back. The same commands and results give the same bytes, in a WebAssembly component and natively.
+//! This crate reads no file, has no clock and draws no random number. [`Memory`] takes commands and returns the file-system
+//! operations that they need; the host performs them and passes the results back. The same commands and results give the same
+//! bytes, in a WebAssembly component and natively.
 //!
-//! The rooms, from the ground up:
+//! The rooms, from the lowest layer up:
 //!
-//! * [`protocol`]: the words of the contract, [`store`]: paths, names and dates, [`document`]: the
-//!   lines of a Markdown file.
+//! * [`protocol`]: the types of the contract. [`store`]: paths, names and dates. [`document`]: the
+//!  lines of a Markdown file.
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
-//!   injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: those of them
-//!   that stand in AGENTS.md. [`files`]: all of it as files.
+//!  injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: the facts
+//!  that are listed in AGENTS.md. [`files`]: all of it as files.
 //! * [`exchange`]: the formats of other agents.
-//! * [`tools`]: the tools that a model is given, over all of these.
-//! * [`trust`]: where text comes from and what is done to it before a model reads it. [`approval`]: what a
-//!   person lets into prompts.
-//! * [`Memory`], which runs the commands of all of them.
+//! * [`tools`]: the tools of a model, over all of these.
+//! * [`trust`]: the provenance of text, and the checks before a model reads it. [`approval`]: approval of
+//!  text by a person.
+//! * [`Memory`]: runs the commands of all of them.
 #![no_std]
 // A smaller set of families leaves code unused; the linker drops it.
 #![cfg_attr(not(feature = "everything"), allow(dead_code, unused_imports, unused_variables))]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
 
 extern crate alloc;
-// The native library is linked with the standard library's allocator and panic handler; the code
-// itself never uses it, which a build for `wasm32v1-none` proves.
+// The native library is linked with the standard library's allocator and panic handler. The code itself never uses it,
+// which a build for `wasm32v1-none` proves.
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
 

@@ -24,89 +24,91 @@ use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, InputPolicy, SecretPolicy, TrustConfig, secrets_in};
 
-/// How long [`Config::path_prefix`] may be, in bytes.
+/// Maximum length of [`Config::path_prefix`] in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
 
-/// How long [`Config::version_scheme`] may be, in bytes.
+/// Maximum length of [`Config::version_scheme`] in bytes.
 pub const MAX_VERSION_SCHEME_BYTES: usize = 64;
 
-/// What a memory is opened with.
+/// Configuration of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
-    /// Told apart from every earlier opening of the same store: part of every context key.
+    /// Number that differs from that of every earlier opening of the same store. It is part of every context key.
     pub epoch: u64,
-    /// The folder of the project under `projects/`; `None`: the root is the notebook.
+    /// Folder of the project under `projects/`; `None` makes the root the notebook.
     pub project: Option<String>,
-    /// Put before every path that replies and messages show; empty for paths below the root.
+    /// Prefix of every path in replies and messages; empty for paths relative to the root.
     pub path_prefix: String,
-    /// What the engine takes at once.
+    /// Limits of the engine.
     pub limits: Limits,
-    /// Keep a copy of the index in the store, so that the next engine need not read every file.
+    /// If set, keeps a copy of the index in the store, so that the next engine need not read every file.
     pub index_file: bool,
-    /// Names how the host makes versions, such as `local-dir/1`; empty: the only way that hosts of this store know.
+    /// Name of the host's version scheme, such as `local-dir/1`; empty if all hosts of this store use the same one.
     pub version_scheme: String,
-    /// Have the host rate the best notes of a recall, and merge its order with that of the engine.
+    /// If set, asks the host to rate the best notes of a recall, and merges its order with that of the engine.
     pub rescore: bool,
-    /// Whose entries are kept; `None` refuses every command of theirs.
+    /// Scope of the entries; `None` refuses every command of the entries.
     pub entries: Option<EntriesConfig>,
-    /// Whose text it takes, and what of it.
+    /// Policy for the text that the memory accepts.
     pub trust: TrustConfig,
-    /// The file that long-term memory means: the shared one, or that of the project.
+    /// File that long-term memory is written to: the shared one, or that of the project.
     pub long_term: LongTermScope,
-    /// A key of 32 random bytes that the host keeps outside of the store. Its length is checked, and nothing uses it yet.
+    /// Key of 32 random bytes that the host keeps outside of the store. Its length is checked, but nothing uses it
+    /// yet.
     pub secret: Option<HostSecret>,
 }
 
 impl Config {
-    /// The configuration of a memory of the notebook with the usual limits, which keeps a copy of the index in the store.
+    /// Returns the configuration of a memory of the notebook with the default limits, which keeps a copy of the index
+    /// in the store.
     #[must_use]
     pub fn new(epoch: u64) -> Self {
         Self { epoch, index_file: true, ..Self::default() }
     }
 }
 
-/// Why a memory cannot be opened.
+/// Reason why a memory cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The project is not a slug: ASCII letters, digits, `-` and `_`, at most 255 bytes.
     #[error("`{0}` is not a project slug (ascii letters, digits, `-` and `_`, at most 255 bytes)")]
     InvalidProject(String),
-    /// The agent, the workspace or a peer has no name of 1 to 255 bytes, or one with a secret in it. The text is the
-    /// name, or the rule that knows the secret.
+    /// The name of the agent, the workspace or a peer does not have 1 to 255 bytes, or contains a secret. The value is
+    /// the name, or the rule that matches the secret.
     #[error("`{0}` is no name of an agent or a workspace (1 to {MAX_SCOPE_NAME_BYTES} bytes)")]
     InvalidScope(String),
     /// The path prefix is too long or has control characters.
     #[error("path prefix refused (at most {MAX_PATH_PREFIX_BYTES} bytes, no control characters)")]
     InvalidPathPrefix,
-    /// The version scheme is too long, or has other characters than visible ones of ASCII.
+    /// The version scheme is too long, or has characters other than visible ASCII.
     #[error(
         "`{0}` is not the name of a version scheme (1 to {MAX_VERSION_SCHEME_BYTES} visible ascii characters, or empty)"
     )]
     InvalidVersionScheme(String),
-    /// The secret is not 32 bytes long; the number is its length.
+    /// The secret is not 32 bytes long. The value is its length.
     #[error("the secret has {0} bytes, not {HOST_SECRET_BYTES}")]
     InvalidSecret(u32),
-    /// A limit is zero or too small to work with; the text names it.
+    /// A limit is zero or too small. The value names it.
     #[error("limit {0} is too small")]
     LimitTooSmall(String),
 }
 
-/// A command of the catalogue.
+/// A command in the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandInfo {
-    /// [`Request::NAME`].
+    /// Name: [`Request::NAME`].
     pub name: &'static str,
-    /// The family, as the interface in `wit/` is called.
+    /// Family: the name of its interface in `wit/`.
     pub family: &'static str,
-    /// [`Request::EFFECT`].
+    /// Effect: [`Request::EFFECT`].
     pub effect: Effect,
-    /// [`Request::samples`].
+    /// Samples: [`Request::samples`].
     pub samples: fn(&str) -> Vec<Submission<Command>>,
 }
 
 impl CommandInfo {
-    /// The entry of one command.
+    /// Returns the catalogue's record of one command.
     pub(crate) fn of<R: Request + Into<Command>>(family: &'static str) -> Self {
         let samples: fn(&str) -> Vec<Submission<Command>> = |name| {
             let origin = if R::NEEDS_RUN { Origin::of_run(SAMPLE_RUN) } else { Origin::default() };
@@ -116,7 +118,7 @@ impl CommandInfo {
     }
 }
 
-/// Makes [`Command`] and [`Reply`] of the families.
+/// Generates [`Command`] and [`Reply`] from the families.
 macro_rules! families {
     ($($(#[$doc:meta])* $family:ident($command:ident => $reply:ident) if $enabled:meta,)*) => {
         /// A command of any family.
@@ -127,7 +129,7 @@ macro_rules! families {
             $($(#[$doc])* #[cfg($enabled)] $family($command),)*
         }
 
-        /// The reply of a [`Command`]. Its case is that of the command.
+        /// Reply of a [`Command`], in the case of the same name.
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
         #[serde(untagged)]
         #[non_exhaustive]
@@ -136,7 +138,7 @@ macro_rules! families {
         }
 
         impl Command {
-            /// The name of the command: [`Request::NAME`].
+            /// Returns the name of the command: [`Request::NAME`].
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
@@ -144,7 +146,7 @@ macro_rules! families {
                 }
             }
 
-            /// The most that the command may do to files: [`Request::EFFECT`].
+            /// Returns the most that the command may do to files: [`Request::EFFECT`].
             #[must_use]
             pub fn effect(&self) -> Effect {
                 match self {
@@ -153,7 +155,7 @@ macro_rules! families {
             }
         }
 
-        /// Every command, by family.
+        /// Returns every command, by family.
         #[must_use]
         pub fn catalogue() -> Vec<CommandInfo> {
             let mut commands = Vec::new();
@@ -183,33 +185,33 @@ macro_rules! families {
 }
 
 families! {
-    /// Of the journal.
+    /// Journal.
     Journal(JournalCommand => JournalReply) if feature = "journal",
-    /// Of the texts of a prompt.
+    /// Texts of a prompt.
     Prompt(PromptCommand => PromptReply) if all(),
-    /// Of the managed section of AGENTS.md.
+    /// Managed section of AGENTS.md.
     AgentsMd(AgentsMdCommand => AgentsMdReply) if feature = "notebook",
-    /// Of the notebook.
+    /// Notebook.
     Notebook(NotebookCommand => NotebookReply) if feature = "notebook",
-    /// Of the entries.
+    /// Entries.
     Entries(EntriesCommand => EntriesReply) if feature = "entries",
-    /// Of the files.
+    /// Files.
     Files(FilesCommand => FilesReply) if feature = "notebook",
-    /// Of the tools.
+    /// Tools.
     Tools(ToolsCommand => ToolsReply) if all(),
-    /// A decision of a person about text.
+    /// Approval by a person.
     Trust(TrustCommand => TrustReply) if feature = "notebook",
-    /// Of the exchange with other agents.
+    /// Exchange with other agents.
     Exchange(ExchangeCommand => ExchangeReply) if feature = "everything",
 }
 
-/// A family whose commands are those of a memory.
+/// A family whose commands a memory takes.
 pub trait Part: Family + Into<Command> {
-    /// The reply of the family.
+    /// Returns the reply of the family.
     ///
     /// # Errors
     ///
-    /// The reply itself, if it is that of another family.
+    /// The reply itself, if it belongs to another family.
     #[allow(clippy::result_large_err, reason = "it is the reply, which goes back where it was")]
     fn pick(reply: Reply) -> Result<Self::Reply, Reply>;
 }
@@ -226,7 +228,7 @@ impl<R: Member<Family: Part>> From<R> for Command {
     }
 }
 
-/// A command that a memory takes, with its origin if it has one of its own.
+/// A command that a memory takes, optionally with an origin of its own.
 pub trait Submit {
     /// Returns the command with its origin.
     fn submission(self) -> Submission<Command>;
@@ -244,16 +246,16 @@ impl<C: Into<Command>> Submit for Submission<C> {
     }
 }
 
-/// One command, of which the reply can be told from those of others.
+/// A command whose reply can be told from those of others.
 pub trait Answered: Submit {
-    /// The command.
+    /// Type of the command.
     type Request: Request;
 
-    /// The reply of this command; `None` if it is the reply of another.
+    /// Returns the reply of this command; `None` if it is the reply of another.
     fn from_reply(reply: Reply) -> Option<ReplyTo<Self>>;
 }
 
-/// The reply to one command.
+/// Reply of one command.
 pub type ReplyTo<A> = <<A as Answered>::Request as Request>::Reply;
 
 impl<R: Member<Family: Part>> Answered for R {
@@ -272,12 +274,11 @@ impl<R: Member<Family: Part>> Answered for Submission<R> {
     }
 }
 
-/// One scope of one store. It holds the state of commands in flight and what was read for searching;
-/// the truth is on disk.
+/// One scope of one store. It holds the state of commands in flight and a cache for searching; the truth is on disk.
 ///
-/// Every call returns what it caused. The host performs the requests of a step, in any order, and
-/// hands each result back through [`Memory::handle_memory_result`], until the command is among the
-/// finished ones of a step. Then it takes the reply.
+/// Every call returns a step: requests and finished commands. The host performs the requests of a step, in any order, and
+/// passes each result to [`Memory::handle_memory_result`], until the command is among the finished ones of a step. Then it takes
+/// the reply.
 ///
 /// ```
 /// use saddlebag::journal::{Target, Write, WriteMode};
@@ -288,10 +289,10 @@ impl<R: Member<Family: Part>> Answered for Submission<R> {
 /// let mut memory = Memory::open(Config { epoch: 3, ..Config::default() })?;
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
 /// let command = Write {
-///     target: Target::Scratchpad,
-///     mode: WriteMode::Append,
-///     content: "- [ ] water the plants".into(),
-///     truncate: false,
+///    target: Target::Scratchpad,
+///    mode: WriteMode::Append,
+///    content: "- [ ] water the plants".into(),
+///    truncate: false,
 /// };
 /// let step = memory.submit(CommandId(17), now, command)?;
 /// let request = &step.requests[0];
@@ -316,7 +317,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// A field of the configuration that breaks its rule.
+    /// A field of the configuration is invalid.
     pub fn open(config: Config) -> Result<Self, ConfigError> {
         let Config {
             epoch,
@@ -364,11 +365,11 @@ impl Memory {
         })
     }
 
-    /// Takes a command. `id` is larger than those before; `now` is the only clock.
+    /// Starts a command. `id` must be larger than all earlier ones; `now` is the only clock.
     ///
     /// # Errors
     ///
-    /// Why the call is refused; nothing has changed.
+    /// The reason why the call is refused. Nothing has changed then.
     pub fn submit(&mut self, id: CommandId, now: Timestamp, command: impl Submit) -> Result<Step, ProtocolError> {
         let now = now.local().ok_or(ProtocolError::InvalidTime)?;
         let Submission { origin, command } = command.submission();
@@ -380,38 +381,38 @@ impl Memory {
         Ok(with_harmless_errors(step))
     }
 
-    /// Takes the result of a request.
+    /// Accepts the result of a request.
     ///
     /// # Errors
     ///
-    /// Why the call is refused; nothing has changed.
+    /// The reason why the call is refused. Nothing has changed then.
     pub fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
         self.engine.handle_result(result).map(with_harmless_errors)
     }
 
-    /// Takes the reply of a command that has finished, once. Until then it counts towards [`Limits::max_commands`].
+    /// Takes the reply of a finished command, once. Until then the command counts towards [`Limits::max_commands`].
     ///
     /// # Errors
     ///
-    /// The command is still in flight, or there is no reply of it: it failed, or its reply was taken.
+    /// The command is in flight, it failed, or its reply was taken before.
     pub fn take(&mut self, id: CommandId) -> Result<Reply, Error> {
         self.engine.take(id, Ok)
     }
 
-    /// Takes the reply of a command if it is one of a family.
+    /// Takes the reply of a command, if it belongs to a family.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn take_of<P: Part>(&mut self, id: CommandId) -> Result<P::Reply, Error> {
         self.engine.take(id, P::pick)
     }
 
-    /// Gives a command up: it finishes as cancelled, and a reply that was not taken is dropped. A result is still owed
-    /// for each of its requests: until it is handed in, the request counts towards [`Limits::max_requests`].
+    /// Cancels a command: it finishes as cancelled, and a reply that was not taken is dropped. The host must still
+    /// pass a result for each of its requests; until then the request counts towards [`Limits::max_requests`].
     pub fn cancel(&mut self, id: CommandId) -> Step {
         self.engine.cancel(id)
     }
 }
 
-/// A model may read the error of a command: stored names and the host's words in it are made harmless here.
+/// Escapes stored names and the host's words in errors, because a model may read them.
 fn with_harmless_errors(mut step: Step) -> Step {
     for error in step.finished.iter_mut().filter_map(|finished| finished.error.as_mut()) {
         for text in [&mut error.message, &mut error.help] {
@@ -421,7 +422,7 @@ fn with_harmless_errors(mut step: Step) -> Step {
     step
 }
 
-/// What the commands of one memory share.
+/// State that the commands of one memory share.
 struct Shared {
     corpus: Arc<AtomicRefCell<Corpus>>,
     notebook: Arc<Notebook>,
@@ -480,13 +481,13 @@ async fn run(
     })
 }
 
-/// A name of a scope that is none.
+/// Returns an invalid name of a scope.
 fn refused_name(entries: &EntriesConfig) -> Option<&str> {
     let names = core::iter::once(&entries.agent).chain(&entries.workspace).chain(&entries.peers);
     names.map(String::as_str).find(|name| name.is_empty() || name.len() > MAX_SCOPE_NAME_BYTES)
 }
 
-/// The rule that knows a secret in the name of a scope. The name is in the path of every entry.
+/// Returns the rule that matches a secret in the name of a scope. The name is in the path of every entry.
 fn secret_in_name(entries: &EntriesConfig, policy: SecretPolicy) -> Option<&'static str> {
     let mut names = core::iter::once(&entries.agent).chain(&entries.workspace);
     let mut found = names.find_map(|name| secrets_in(name).pop());

@@ -1,4 +1,4 @@
-//! [`Origin`]: who gives a command, and for what. [`Submission`]: a command with its origin.
+//! [`Origin`]: the caller of a command. [`Submission`]: a command with its origin.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,37 +6,37 @@ use alloc::string::String;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::Provenance;
 
-/// How long a name in an [`Origin`] may be, in bytes.
+/// Maximum length of a name in an [`Origin`] in bytes.
 pub const MAX_ORIGIN_NAME_BYTES: usize = 255;
 
-/// Who gives a command, and for what. By default it is whoever the memory was opened for.
+/// Caller of a command, and its purpose. By default, the caller that the memory was opened for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The agent. It can only confirm the configuration; a command for another agent is refused.
+    /// Agent. It can only confirm the configuration; a command for another agent is refused.
     pub agent: Option<String>,
-    /// The workspace. It can only confirm the configuration.
+    /// Workspace. It can only confirm the configuration.
     pub workspace: Option<String>,
-    /// The run that the command is a part of; it must be open. Commands of the entries and blocks with entries see what
-    /// the run holds, and what is stored is held by it. Other commands do not look at it.
+    /// Run that the command belongs to; it must be open. Commands of the entries, and blocks with entries, see the
+    /// entries that the run holds, and store into the run. Other commands ignore it.
     pub run: Option<String>,
-    /// The session of the client that gives the command. It is checked, and nothing reads it yet.
+    /// Session of the client. It is checked, but nothing uses it yet.
     pub session: Option<String>,
-    /// The tool that gives the command. It is checked, and nothing reads it yet.
+    /// Tool that gives the command. It is checked, but nothing uses it yet.
     pub tool: Option<String>,
-    /// Where the text that the command stores comes from. It can only be trusted less than the configuration. `None` means
-    /// that of the configuration, or [`Provenance::Imported`] where files are taken in; there [`Provenance::User`] has the
-    /// files believed, for which the memory must be opened for a person.
+    /// Provenance of the text that the command stores. It cannot be more trusted than the configuration. `None` means
+    /// that of the configuration; for imports it means [`Provenance::Imported`]. [`Provenance::User`] in an import
+    /// means that the files are believed, for which the memory must be opened for a person.
     pub provenance: Option<Provenance>,
 }
 
 impl Origin {
-    /// The origin of a command that is a part of a run.
+    /// Creates the origin of a command in a run.
     #[must_use]
     pub fn of_run(run: impl Into<String>) -> Self {
         Self { run: Some(run.into()), ..Self::default() }
     }
 
-    /// The origin of a command that stores text of this provenance.
+    /// Creates the origin of a command that stores text of this provenance.
     #[must_use]
     pub fn of_provenance(provenance: Provenance) -> Self {
         Self { provenance: Some(provenance), ..Self::default() }
@@ -68,7 +68,7 @@ impl Origin {
 /// A command with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission<C> {
-    /// Who gives it.
+    /// Origin of the command.
     pub origin: Origin,
     /// The command.
     pub command: C,

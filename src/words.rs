@@ -1,4 +1,4 @@
-//! The words of enums are those of the contract.
+//! Tests that the words of enums are those of the contract.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::protocol::{EntryKind, ErrorCode};
 use crate::tools::{Dialect, ToolSet};
 use crate::trust::{FlagKind, Provenance, SecretPolicy};
 
-/// The files that define enums with words.
+/// Files that define enums with words.
 const CONTRACT: &str = concat!(
     include_str!("../wit/agents-md.wit"),
     include_str!("../wit/config.wit"),
@@ -62,14 +62,14 @@ fn the_contract_documents_the_words_of_its_open_sets() {
     assert_eq!(documented("record flag {"), FlagKind::WORDS);
 }
 
-/// The words that the documentation of the first field of a record lists.
+/// Returns the words in the documentation of the first field of a record.
 fn documented(record: &str) -> Vec<&'static str> {
     let (_, rest) = CONTRACT.split_once(record).expect("the contract has the record");
     let documentation = rest.lines().skip(1).map(str::trim).take_while(|line| line.starts_with("///"));
     documentation.filter_map(|line| line.strip_prefix("/// - `")?.split_once('`').map(|(word, _)| word)).collect()
 }
 
-/// The cases of an enum of the contract.
+/// Returns the cases of an enum of the contract.
 fn in_contract(name: &str) -> Vec<&'static str> {
     let begin = alloc::format!("enum {name} {{");
     let (_, rest) = CONTRACT.split_once(begin.as_str()).expect("the contract has the enum");

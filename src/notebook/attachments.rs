@@ -1,4 +1,4 @@
-//! [`Attachments`]: what a notebook has beside its notes, so that a link to it is not called dead.
+//! [`Attachments`]: files and folders of a notebook that are not notes, so that a link to one is not reported as dead.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -13,12 +13,12 @@ use crate::search::list_tree;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
-/// The files and folders of a notebook: images, a licence, notes that are left out.
+/// Files and folders of a notebook: images, a licence, notes that are left out.
 #[derive(Default)]
 pub(super) struct Attachments {
-    /// Below the notebook.
+    /// Paths relative to the notebook.
     paths: SortedSet<String>,
-    /// By the file name in lower case: a wiki link names a file wherever it is.
+    /// Paths by file name in lower case. A wiki link names a file wherever it is.
     by_name: SortedMap<String, Vec<String>>,
 }
 
@@ -42,8 +42,8 @@ impl Attachments {
         found
     }
 
-    /// Returns true if a link of a note, which leads to no note, leads to a file or a folder, or to a file outside of
-    /// the notebook, which nobody can see from here.
+    /// Returns true if a link that leads to no note leads to a file or a folder, or out of the notebook, where the
+    /// component cannot look.
     pub(super) fn has(&self, from: &NoteView<'_>, link: &Link) -> bool {
         let target = link.target.trim();
         [target, &percent::decode(target)].into_iter().any(|target| self.has_target(from, link, target))
@@ -64,7 +64,7 @@ impl Attachments {
             || link.kind.is_wiki() && [target, &with_suffix].into_iter().any(|target| self.has_name(target))
     }
 
-    /// Returns true if a path ends in what a wiki link names.
+    /// Returns true if a path ends in the target of a wiki link.
     fn has_name(&self, target: &str) -> bool {
         let Some(target) = path_parts(target).map(|parts| parts.join("/").to_lowercase()) else { return false };
         let name = target.rsplit('/').next().unwrap_or(&target);

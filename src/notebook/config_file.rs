@@ -1,7 +1,7 @@
 //! Reads `.zk/config.toml`.
 //!
-//! The file is zk's and is only read, so whatever else it holds stays. It is read leniently: what has
-//! the wrong type is as if it were missing, and a [`Warning`] says so.
+//! The file belongs to zk and is only read, so all other content of it stays. A value of the wrong type counts as
+//! missing, and a [`Warning`] says so.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -19,10 +19,10 @@ use crate::engine::{Call, Loaded, load};
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::RelPath;
 
-/// The most bytes of the configuration.
+/// Maximum size of the configuration in bytes.
 pub const MAX_CONFIG_BYTES: u32 = 256 << 10;
 
-/// The most groups of a configuration.
+/// Maximum number of groups in a configuration.
 const MAX_GROUPS: usize = 1_000;
 
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
@@ -32,7 +32,7 @@ const NUMBERS: &str = "0123456789";
 const HEXADECIMAL: &str = "0123456789abcdef";
 
 impl NotebookConfig {
-    /// Reads the text of a configuration, with what is odd about it.
+    /// Parses the text of a configuration. Also returns warnings about invalid values.
     ///
     /// ```
     /// use saddlebag::notebook::{LinkFormat, NotebookConfig};
@@ -64,16 +64,16 @@ impl NotebookConfig {
     }
 }
 
-/// A configuration as it was found in the store.
+/// A configuration that was read from the store.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FoundConfig {
     pub(crate) config: NotebookConfig,
     pub(crate) warnings: Vec<Warning>,
-    /// `None`: there is no file, or it is too large to be read.
+    /// Version of the file; `None` if there is no file, or it is too large to be read.
     pub(crate) version: Option<Version>,
 }
 
-/// Reads the configuration of the notebook; the defaults where there is none.
+/// Reads the configuration of the notebook. If there is no file, returns the defaults.
 pub(crate) async fn load_config(call: &Call) -> Result<FoundConfig, Error> {
     let path = config_path(call)?;
     let (bytes, version) = match load(&call.fs, &path, MAX_CONFIG_BYTES).await? {
@@ -91,20 +91,20 @@ pub(crate) async fn load_config(call: &Call) -> Result<FoundConfig, Error> {
 }
 
 impl FoundConfig {
-    /// Readers go on with the defaults, writers stop at the problem.
+    /// Returns the defaults with a problem. Readers use them, writers stop.
     fn broken(problem: String, version: Option<Version>) -> Self {
         let (config, warnings) = NotebookConfig::broken(problem);
         Self { config, warnings, version }
     }
 }
 
-/// The file of the configuration.
+/// Returns the path of the configuration.
 pub(crate) fn config_path(call: &Call) -> Result<RelPath, Error> {
     let path = call.scope.layout.in_notebook(CONFIG_FILE);
     path.map_err(|error| Error::new(ErrorCode::Internal, format!("{CONFIG_FILE}: {error}"), ""))
 }
 
-/// The problem of the TOML, and its place.
+/// Describes an error of the TOML, with its place.
 fn describe(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message.to_string() };
@@ -137,11 +137,11 @@ impl Reader {
             self.markdown(markdown, &mut config);
         }
         if let Some(groups) = self.table(root, "", "group") {
-            // The order of the names, whatever the order in the file is.
+            // Sorted by name, whatever the order in the file.
             let mut names: Vec<&String> = groups.keys().collect();
             crate::order::sort_slice(&mut names, Ord::cmp);
             if names.len() > MAX_GROUPS {
-                self.warn(format!("{} groups, the limit is {MAX_GROUPS}: the rest is left out", names.len()));
+                self.warn(format!("{} groups, the limit is {MAX_GROUPS}; the rest is ignored", names.len()));
             }
             for name in names.into_iter().take(MAX_GROUPS) {
                 if let Some(table) = self.table(groups, "group", name) {
@@ -189,7 +189,7 @@ impl Reader {
         if let Some(extension) = text(self, "extension") {
             let extension = extension.trim_start_matches('.');
             if extension.is_empty() || !extension.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_')) {
-                self.warn(format!("{place}.extension: `{extension}` is no extension; `md` is used"));
+                self.warn(format!("{place}.extension: `{extension}` is not an extension; `md` is used"));
             } else {
                 note.extension = extension.to_string();
             }
@@ -206,7 +206,7 @@ impl Reader {
                 other => other.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).take(256).collect(),
             };
             if note.id_charset.is_empty() {
-                self.warn(format!("{place}.id-charset: no letter or digit in it; `alphanum` is used"));
+                self.warn(format!("{place}.id-charset: has no letter or digit; `alphanum` is used"));
                 note.id_charset = ALPHANUMERIC.chars().collect();
             }
         }
@@ -222,11 +222,11 @@ impl Reader {
             Some("lower") => note.id_case = IdCase::Lower,
             Some("upper") => note.id_case = IdCase::Upper,
             Some("mixed") => note.id_case = IdCase::Mixed,
-            Some(_) => self.warn(format!("{place}.id-case: not lower, upper or mixed; it is left as it was")),
+            Some(_) => self.warn(format!("{place}.id-case: not lower, upper or mixed; it is ignored")),
         }
     }
 
-    /// `exclude`, and `ignore` as it was called once.
+    /// Reads `exclude`, and `ignore`, its former name.
     fn exclude(&mut self, table: &Table, place: &str) -> Vec<Glob> {
         let mut patterns = self.list(table, place, "ignore").unwrap_or_default();
         patterns.extend(self.list(table, place, "exclude").unwrap_or_default());
@@ -280,7 +280,7 @@ impl Reader {
         found
     }
 
-    /// A list of strings, or one.
+    /// Reads a list of strings, or a single string.
     fn list(&mut self, table: &Table, place: &str, key: &str) -> Option<Vec<String>> {
         let found = match table.get(key)? {
             Value::String(one) => Some(vec![one.clone()]),
@@ -294,7 +294,7 @@ impl Reader {
     fn glob(&mut self, place: &str, pattern: &str) -> Option<Glob> {
         let glob = Glob::parse(pattern);
         if let Err(problem) = &glob {
-            self.warn(format!("{place}: `{}`: {problem}; it is left out", pattern.escape_debug()));
+            self.warn(format!("{place}: `{}`: {problem}; it is ignored", pattern.escape_debug()));
         }
         glob.ok()
     }
@@ -302,7 +302,7 @@ impl Reader {
     fn check(&mut self, is_right: bool, place: &str, key: &str, expected: &str) {
         if !is_right {
             let dot = if place.is_empty() { "" } else { "." };
-            self.warn(format!("{place}{dot}{key}: not {expected}; it is left out"));
+            self.warn(format!("{place}{dot}{key}: not {expected}; it is ignored"));
         }
     }
 
@@ -311,7 +311,7 @@ impl Reader {
     }
 }
 
-/// The values as text; tables and lists have none.
+/// Returns the values as text, except tables and lists.
 fn strings(table: &Table) -> BTreeMap<String, String> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),

@@ -1,6 +1,6 @@
-//! The note of the day: made from its template, once.
+//! The note of the day: created from its template, once.
 //!
-//! It is the file of the journal family's daily log, so both write the same day.
+//! It is the same file as the daily log of the journal.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -14,10 +14,10 @@ use crate::protocol::Error;
 use crate::store::RelPath;
 use crate::trust::Screened;
 
-/// The template of a day, where the notebook has none.
+/// Template of a day, if the notebook has none.
 pub(super) const DAILY_TEMPLATE: &str = "# {{format-date now '%Y-%m-%d'}}\n\n";
 
-/// Makes the note of the day. `false`: somebody else did.
+/// Creates the note of the day. Returns `false` if someone else created it.
 pub(super) async fn make_day(
     call: &Call,
     config: &NotebookConfig,

@@ -1,9 +1,9 @@
-//! The words for a date that templates understand.
+//! Words for a date in templates.
 
 use crate::store::{Date, LocalTime};
 
-/// `now`, `today`, `yesterday`, `tomorrow`, `3 days ago`, `in 2 weeks`, `last week`, `next week`, or a
-/// day as `YYYY-MM-DD`. All but the last keep the time of day.
+/// Parses `now`, `today`, `yesterday`, `tomorrow`, `3 days ago`, `in 2 weeks`, `last week`, `next week`, or a day as
+/// `YYYY-MM-DD`. All except the last keep the time of day.
 pub(super) fn named_date(now: LocalTime, words: &str) -> Option<LocalTime> {
     let words = words.trim();
     if let Some(date) = Date::parse(words) {

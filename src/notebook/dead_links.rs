@@ -1,4 +1,4 @@
-//! `dead-links`: the links that lead nowhere, or to more than one note.
+//! `dead-links`: lists the links that lead to no note, or to more than one.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,29 +12,29 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::DocId;
 
-/// Lists the links that lead nowhere, or to more than one note.
+/// Lists the links that lead to no note, or to more than one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLinks;
 
-/// The links that lead nowhere.
+/// Links that lead to no note, or to more than one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadLinksReply {
-    /// By the path of the note that has the link, and its line.
+    /// Links, sorted by the path of the note and by line.
     pub links: Vec<DeadLink>,
 }
 
-/// A link that leads to no note, or to no single one.
+/// A link that leads to no note, or to more than one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadLink {
-    /// The file that has it.
+    /// Path of the note with the link.
     pub path: String,
-    /// The line that it stands on, counted from 1.
+    /// Line of the link, counted from 1.
     pub line: u32,
-    /// Where it goes, as it is written.
+    /// Target of the link, as it is written.
     pub target: String,
-    /// The notes that it could mean; none if there is no such note.
+    /// Notes that the target could mean; empty if there is no such note.
     pub candidates: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl Run<NotebookCall<'_>> for DeadLinks {
     }
 }
 
-/// The numbers in the index of the notes that have links which do not lead to one note.
+/// Returns the index numbers of the notes with links that do not lead to one note.
 fn with_dead_links(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<DocId>, Error> {
     let dead = dead_links_of(snapshot, attachments)?;
     let mut ids = dead.iter().map(|dead| snapshot.id(dead.note)).collect::<Result<Vec<DocId>, Error>>()?;
@@ -71,13 +71,13 @@ fn with_dead_links(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result
     Ok(ids)
 }
 
-/// Returns true if any link leads to no note, so that it matters which other files there are.
+/// Returns true if any link leads to no note. Only then the other files matter.
 fn leads_astray(snapshot: &Snapshot<'_>) -> bool {
     let dead = select::dead_links(&snapshot.views, &Resolver::new(&snapshot.views));
     dead.iter().any(|dead| dead.candidates.is_empty())
 }
 
-/// Links that lead to no note and no other file, or to more than one note.
+/// Returns the links that lead to no note and no other file, or to more than one note.
 fn dead_links_of(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<select::DeadLink>, Error> {
     let mut found = Vec::new();
     for dead in select::dead_links(&snapshot.views, &Resolver::new(&snapshot.views)) {
@@ -89,7 +89,7 @@ fn dead_links_of(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<V
     Ok(found)
 }
 
-/// Links that do not lead to one note.
+/// Returns the links that do not lead to one note.
 fn dead(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<DeadLink>, Error> {
     let dead = dead_links_of(snapshot, attachments)?.into_iter();
     let found = dead.map(|dead| {

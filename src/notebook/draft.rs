@@ -1,4 +1,4 @@
-//! A new note before it is written: where it goes, what it is called, what it says.
+//! A new note before it is written: its folder, name and text.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,44 +21,44 @@ use crate::store::{
 };
 use crate::trust::{Provenance, mark};
 
-/// The most folders that the template of a file name may go down.
+/// Maximum number of folders in a file name that a template makes.
 const MAX_NAME_FOLDERS: usize = 8;
 
-// `concat!` takes no constant.
+// `concat!` does not accept a constant.
 macro_rules! date_pattern {
     () => {
         "%Y-%m-%dT%H:%M:%S%z"
     };
 }
 
-/// The pattern of the date on which a note was made. The offset is part of it, as zk and others read a date without
-/// one as UTC; zk's templates know `%z` and not `%:z`.
+/// Pattern of the date when a note was created. It has an offset, because zk and others read a date without one as
+/// UTC; zk's templates know `%z` and not `%:z`.
 pub(super) const DATE_PATTERN: &str = date_pattern!();
 
-/// The template of a note, where the notebook has none. Titles are quoted, as `Error: x` is no YAML.
+/// Template of a note, if the notebook has none. Titles are quoted, because `Error: x` is not valid YAML.
 pub(super) const NOTE_TEMPLATE: &str = concat!(
     "---\ntitle: {{json title}}\ndate: {{format-date now '",
     date_pattern!(),
     "'}}\ntags: {{json tags}}\n---\n\n{{content}}\n",
 );
 
-/// The built-in template of a note.
+/// Returns the built-in template of a note.
 pub(super) fn built_in_template() -> Result<FoundTemplate, Error> {
     FoundTemplate::built_in("the built-in template of a note", NOTE_TEMPLATE)
 }
 
-/// Where a note belongs.
+/// Kind of a note, which determines its folder and template.
 pub(super) struct Kind {
-    /// The name of its template: `fact` for `templates/fact.md`.
+    /// Name of the template: `fact` for `templates/fact.md`.
     pub(super) name: String,
-    /// Below the root of the notebook, and empty for the root itself.
+    /// Folder relative to the notebook; empty for the notebook itself.
     pub(super) folder: String,
-    /// The group that it is kept as; `None` for that of the folder.
+    /// Group that was requested; `None` for the group of the folder.
     group: Option<String>,
 }
 
 impl Kind {
-    /// The group of the configuration that its notes are kept as.
+    /// Returns the configuration's group for its notes.
     pub(super) fn group<'a>(&self, config: &'a NotebookConfig) -> Option<&'a Group> {
         match &self.group {
             Some(name) => config.groups.iter().find(|group| group.name == *name),
@@ -66,12 +66,13 @@ impl Kind {
         }
     }
 
-    /// The path of a file in its folder.
+    /// Returns the path of a file in its folder.
     fn below(&self, name: &str) -> String {
         if self.folder.is_empty() { name.to_string() } else { format!("{}/{name}", self.folder) }
     }
 
-    /// Returns true if a note is in its folder or below it. The root holds only the notes directly in it.
+    /// Returns true if a note is in its folder or below it. The notebook itself contains only the notes directly in
+    /// it.
     pub(super) fn holds(&self, path: &str) -> bool {
         match self.folder.as_str() {
             "" => !path.contains('/'),
@@ -79,7 +80,7 @@ impl Kind {
         }
     }
 
-    /// The kind of note that a template and a group of the configuration ask for.
+    /// Returns the kind for the requested template and group.
     pub(super) async fn of(
         call: &Call,
         config: &NotebookConfig,
@@ -90,9 +91,9 @@ impl Kind {
         if let Some(name) = group {
             if config.groups.iter().all(|group| group.name != name) {
                 let names: Vec<&str> = config.groups.iter().map(|group| group.name.as_str()).take(20).collect();
-                let message = format!("the configuration has no group `{}`", name.escape_debug());
+                let message = format!("there is no group `{}` in the configuration", name.escape_debug());
                 let help = match names.as_slice() {
-                    [] => format!("it has no groups: write [group.NAME] into {CONFIG_FILE}"),
+                    [] => format!("there are no groups; add [group.NAME] to {CONFIG_FILE}"),
                     names => format!("one of {}", names.join(", ")),
                 };
                 return Err(Error::invalid_argument(message, help));
@@ -103,7 +104,7 @@ impl Kind {
         Ok(kind)
     }
 
-    /// `fact`, `decision`, the root, or a folder that the notebook has or its configuration names.
+    /// Returns the kind for `fact`, `decision`, the root, or a folder that exists or that the configuration names.
     async fn of_word(call: &Call, config: &NotebookConfig, word: &str) -> Result<Self, Error> {
         let word = word.trim().trim_matches('/');
         let known = |name: &str, folder: &str| Self { name: name.into(), folder: folder.into(), group: None };
@@ -116,11 +117,11 @@ impl Kind {
         let file = notebook_file(call, word)?;
         let first = word.split('/').next().unwrap_or(word);
         if word.split('/').any(is_hidden) {
-            let message = format!("`{word}` is a hidden folder, and no note in it is found");
+            let message = format!("`{word}` is a hidden folder, whose notes cannot be found");
             return Err(Error::invalid_argument(message, "choose a folder that does not begin with a dot"));
         }
         if is_name(first, DAILY_FOLDER) {
-            let message = "notes of the day are not remembered one by one";
+            let message = "the folder of daily notes has one note per day";
             return Err(Error::invalid_argument(message, "use `journal` to add to today's note"));
         }
         let is_foreign = is_name(first, TEMPLATES_FOLDER)
@@ -137,7 +138,7 @@ impl Kind {
     }
 }
 
-/// The name of the template for a folder or a group of this name.
+/// Returns the name of the template for a folder or a group.
 fn template_name(folder: &str) -> &str {
     match folder {
         FACTS_FOLDER => "fact",
@@ -146,7 +147,7 @@ fn template_name(folder: &str) -> &str {
     }
 }
 
-/// Also an empty one.
+/// Returns true if the folder exists, even if it is empty.
 async fn is_folder(call: &Call, path: &RelPath) -> Result<bool, Error> {
     let entries = list_folder(call, path.parent().as_ref()).await?;
     Ok(entries.iter().any(|entry| entry.path == *path && entry.kind == EntryKind::Directory))
@@ -162,7 +163,7 @@ async fn has_template(call: &Call, word: &str) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// The folders of the notebook that notes may go to, for a message.
+/// Lists the folders for notes, for a message.
 async fn folders(call: &Call) -> Result<String, Error> {
     let entries = list_folder(call, call.scope.layout.project_folder()).await?;
     let names = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| entry.path.file_name());
@@ -173,7 +174,7 @@ async fn folders(call: &Call) -> Result<String, Error> {
     Ok(others.take(20).map(|name| format!(", {name}")).collect())
 }
 
-/// The note to make.
+/// A note to create.
 pub(super) struct Draft<'a> {
     pub(super) call: &'a Call,
     pub(super) config: &'a NotebookConfig,
@@ -187,7 +188,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Why the metadata that the template gives cannot be read, such as a title without its quotes.
+    /// Returns the problem of the metadata that the template makes, such as a title without quotes.
     pub(super) fn problem(&self) -> Result<Option<FrontmatterProblem>, Error> {
         let text = self.render(&self.path(1)?, 1, None)?;
         Ok(Note::parse(&text, self.config.tags).frontmatter.problem)
@@ -197,7 +198,7 @@ impl Draft<'_> {
         self.kind.group(self.config).map_or(&self.config.note, |group| &group.note)
     }
 
-    /// The file for the try of this number, counted from 1.
+    /// Returns the file for the attempt with this number, counted from 1.
     pub(super) fn path(&self, number: u32) -> Result<RelPath, Error> {
         let note = self.note_config();
         let numbered = |stem: String| if number == 1 { stem } else { format!("{stem}-{number}") };
@@ -207,22 +208,22 @@ impl Draft<'_> {
                 let refused = |problem: String| {
                     let message =
                         format!("the file name `{}` of the configuration: {problem}", filename.escape_debug());
-                    Error::invalid_argument(message, "mend `filename` in .zk/config.toml; nothing was written")
+                    Error::invalid_argument(message, "correct `filename` in .zk/config.toml; nothing was written")
                 };
                 let template = Template::parse(filename).map_err(refused)?;
                 let name = template.render(&self.variables(None, number)).map_err(refused)?;
                 let name = safe_name(&name);
-                // An id is another one each time.
+                // A name with an id differs in each attempt.
                 if template.uses("id") { name } else { numbered(name) }
             }
         };
         let path = notebook_file(self.call, &self.kind.below(&format!("{stem}.{}", note.extension)))?;
         check_new_note(self.call, &path)?;
-        // The file name may have folders; days and templates are made by commands of their own.
+        // The file name may have folders. Days and templates have commands of their own.
         let below = below_notebook(self.call, &path);
         match below.split_once('/') {
             Some((first, _)) if [DAILY_FOLDER, TEMPLATES_FOLDER].into_iter().any(|kept| is_name(first, kept)) => {
-                let message = format!("`{below}` cannot be the file of a note: `{first}` holds other files");
+                let message = format!("`{below}` cannot be a note: the folder `{first}` is for other files");
                 Err(Error::invalid_argument(message, "choose another title or folder; nothing was written"))
             }
             _ => Ok(path),
@@ -246,8 +247,8 @@ impl Draft<'_> {
         variables
     }
 
-    /// The text of the note: what the template gives, and what it leaves out of title, tags, content and
-    /// links, as none of it may be lost.
+    /// Renders the note: the output of the template, and the title, tags, content and links that it leaves out,
+    /// because none of them may be lost.
     pub(super) fn render(&self, path: &RelPath, number: u32, supersedes: Option<&str>) -> Result<String, Error> {
         let below = below_notebook(self.call, path);
         let mut text = self.with_fields(&self.variables(Some(below), number), supersedes)?;
@@ -260,7 +261,7 @@ impl Draft<'_> {
         if !links.is_empty() {
             text = append_block(&text, &links.join("\n"));
         }
-        // Exactly one newline at the end.
+        // The file ends in exactly one newline.
         Ok(format!("{}\n", text.trim_end_matches('\n')))
     }
 
@@ -294,13 +295,13 @@ impl Draft<'_> {
             return Ok(text);
         }
         mark(&text, self.provenance).ok_or_else(|| {
-            let problem = format!("its metadata cannot say that the text is of `{}`", self.provenance);
+            let problem = format!("its metadata cannot record the provenance `{}`", self.provenance);
             self.template.error(&problem)
         })
     }
 }
 
-/// An id that the title and the number of the try give: there is no chance here.
+/// Computes an id from the title and the number of the attempt, because the component has no random numbers.
 fn id(note: &NoteConfig, title: &str, number: u32) -> String {
     let count = note.id_charset.len().max(1);
     let mut id = String::new();
@@ -318,7 +319,7 @@ fn id(note: &NoteConfig, title: &str, number: u32) -> String {
     id
 }
 
-/// A name, with folders or without, that is visible, fits every file system and can be linked to.
+/// Returns a name, possibly with folders, that is visible, fits every file system and can be linked to.
 pub(super) fn safe_name(name: &str) -> String {
     let segments: Vec<&str> = name.split('/').map(str::trim).filter(|segment| !segment.is_empty()).collect();
     if segments.is_empty() || segments.len() > MAX_NAME_FOLDERS {

@@ -1,4 +1,4 @@
-//! The files of a notebook as commands reach them: paths, whole texts, folders, templates.
+//! Files of a notebook for its commands: paths, whole texts, folders, templates.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,20 +13,20 @@ use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
 use crate::trust::Screened;
 
-/// A file or folder of the notebook, by its path below the notebook's root.
+/// Returns a file or folder of the notebook from its path relative to the notebook.
 pub(super) fn notebook_file(call: &Call, path: &str) -> Result<RelPath, Error> {
     call.scope.layout.in_notebook(path).map_err(|error| {
-        let help = "name it by its path below the notebook, such as facts/port.md";
+        let help = "give its path relative to the notebook, such as facts/port.md";
         Error::invalid_argument(format!("`{}`: {error}", path.escape_debug()), help)
     })
 }
 
-/// The path below the notebook's root; the whole path for a file outside.
+/// Returns the path relative to the notebook; the whole path for a file outside of it.
 pub(super) fn below_notebook<'a>(call: &Call, path: &'a RelPath) -> &'a str {
     call.scope.layout.below_notebook(path).unwrap_or(path.as_str())
 }
 
-/// A whole text with its version; `None` where there is no file.
+/// Reads a whole text with its version; `None` if the file does not exist.
 pub(super) async fn load_text(call: &Call, path: &RelPath) -> Result<Option<(String, Version)>, Error> {
     let limit = call.scope.limits.max_file_bytes;
     match load(&call.fs, path, limit).await? {
@@ -39,24 +39,24 @@ pub(super) async fn load_text(call: &Call, path: &RelPath) -> Result<Option<(Str
     }
 }
 
-/// The bytes of a file that a change is computed from, as text.
+/// Returns the bytes of a file, from which a change is computed, as text.
 pub(super) fn text_of<'a>(path: &RelPath, bytes: Option<&'a [u8]>) -> Result<&'a str, Error> {
     let bytes = bytes.ok_or_else(|| no_note(path))?;
     core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))
 }
 
-/// Refuses a new note where the name is kept for something else, in any spelling that some file system takes for it.
+/// Refuses a new note whose name is reserved, in any spelling that some file system accepts for it.
 pub(super) fn check_new_note(call: &Call, path: &RelPath) -> Result<(), Error> {
     match call.scope.layout.reserved_for(path) {
         None => Ok(()),
         Some(kept) => {
-            let message = format!("`{path}` cannot be the file of a note: the name is that of {kept}");
+            let message = format!("`{path}` cannot be a note: the name is reserved for {kept}");
             Err(Error::new(ErrorCode::InvalidName, message, "choose another title or folder; nothing was written"))
         }
     }
 }
 
-/// Makes a note. `false`: there is one of this name. One that is too large to be read again is refused.
+/// Creates a note. Returns `false` if the name is taken. A note that is too large to be read again is refused.
 pub(super) async fn create_note(call: &Call, path: &RelPath, text: Screened) -> Result<bool, Error> {
     check_new_note(call, path)?;
     let limit = call.scope.limits.max_file_bytes;
@@ -67,12 +67,12 @@ pub(super) async fn create_note(call: &Call, path: &RelPath, text: Screened) -> 
     create(&call.fs, path, &text).await
 }
 
-/// The note that a command is about does not exist.
+/// Returns the error for a note that does not exist.
 pub(super) fn no_note(path: &RelPath) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`notes` shows what there is")
+    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`notes` lists all notes")
 }
 
-/// Everything directly in a folder (`None`: the root of the store), sorted by path.
+/// Lists a folder (`None` for the root of the store), sorted by path.
 pub(super) async fn list_folder(call: &Call, folder: Option<&RelPath>) -> Result<Vec<Entry>, Error> {
     let mut entries = Vec::new();
     let mut after = None;
@@ -94,34 +94,33 @@ pub(super) async fn list_folder(call: &Call, folder: Option<&RelPath>) -> Result
 /// A template of the notebook.
 #[derive(Debug)]
 pub(super) struct FoundTemplate {
-    /// Below the root of the notebook.
+    /// Path relative to the notebook.
     pub(super) path: String,
     pub(super) template: Template,
 }
 
 impl FoundTemplate {
-    /// A template of the component itself.
+    /// Creates a built-in template.
     pub(super) fn built_in(name: &str, text: &str) -> Result<Self, Error> {
         let parsed = Template::parse(text).map_err(|problem| Error::internal(format!("{name}: {problem}")));
         Ok(Self { path: name.to_string(), template: parsed? })
     }
 
-    /// The problem of a template, as the error of the command that uses it.
+    /// Returns the error of the command for a problem of the template.
     pub(super) fn error(&self, problem: &str) -> Error {
         template_error(&self.path, problem)
     }
 }
 
-/// The folders of templates, below the root of the notebook.
+/// Returns the folders of templates, relative to the notebook.
 pub(super) fn template_folders() -> [String; 2] {
     [TEMPLATES_FOLDER.to_string(), format!("{ZK_FOLDER}/{TEMPLATES_FOLDER}")]
 }
 
-/// The template for a note of a group: that of the group, else `<kind>.md` of a folder of templates,
-/// else that of the whole notebook. `None` where there is none of them.
+/// Finds the template for a note of a group: that of the group, else `<kind>.md` in a folder of templates, else that
+/// of the whole notebook; `None` if there is none of them.
 ///
-/// One that the configuration names and that is not there is a warning: zk would refuse the note, but
-/// its text matters more.
+/// A missing template that the configuration names is a warning. zk would refuse the note, but its text matters more.
 pub(super) async fn find_template(
     call: &Call,
     config: &NotebookConfig,
@@ -138,7 +137,7 @@ pub(super) async fn find_template(
         let Some(name) = name else { continue };
         for folder in folders {
             let path = format!("{folder}/{name}");
-            // An absolute path, or one that climbs, is not in the notebook.
+            // An absolute path, or one with `..`, is outside of the notebook.
             if let Ok(file) = call.scope.layout.in_notebook(&path) {
                 candidates.push((path, file, own == Some(name)));
             }
@@ -166,19 +165,18 @@ pub(super) async fn find_template(
     };
     if let Some(name) = missing {
         let used = found.as_ref().map_or("the built-in one", |(found, _)| found.path.as_str());
-        let message = format!("template `{}` is neither in {of_zk} nor in {ours}; {used} is used", name.escape_debug());
+        let message = format!("template `{}` is missing in {of_zk} and in {ours}; {used} is used", name.escape_debug());
         warnings.push(Warning::new(CONFIG_FILE, message));
     }
     Ok(found.map(|(found, _)| found))
 }
 
 fn template_error(path: &str, problem: &str) -> Error {
-    let help = "mend the template, or move it away to use the built-in one; nothing was written";
+    let help = "correct the template, or move it away to use the built-in one; nothing was written";
     Error::invalid_argument(format!("{path}: {problem}"), help)
 }
 
-/// The lines of a text without the difference between the ends of lines: neither CRLF, nor the white
-/// space behind the last word, says anything.
+/// Returns the lines of a text without white space at their ends and without CRLF, which do not change the meaning.
 pub(super) fn normalized_lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
     let blank = lines.iter().take_while(|line| line.is_empty()).count();
@@ -186,14 +184,13 @@ pub(super) fn normalized_lines(text: &str) -> Vec<&str> {
     lines
 }
 
-/// One line for a heading, a title or a label: without control characters, and without more than one
-/// space in a row.
+/// Returns a text as one line: without control characters, and with single spaces only.
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The folders above a path below the notebook, the nearest first.
+/// Returns the folders above a path, the nearest first.
 pub(super) fn folders_above(path: &RelPath) -> Vec<RelPath> {
     let mut folders = vec![];
     let mut next = path.parent();

@@ -1,4 +1,4 @@
-//! `forget`: a note is removed, and its text kept beside it.
+//! `forget`: removes a note, and keeps its text beside it.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,22 +16,22 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
-/// Removes a note; its text is kept as a backup beside it.
+/// Removes a note. Its text is kept as a backup beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forget {
-    /// The note.
+    /// Path, name, title or alias of the note.
     pub note: String,
 }
 
-/// The reply of [`Forget`].
+/// Reply of [`Forget`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgetReply {
-    /// The note that was removed.
+    /// Path of the removed note.
     pub path: String,
-    /// Where its text is kept.
+    /// Path of the backup.
     pub backup: String,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -62,9 +62,9 @@ async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<For
     remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
 }
 
-/// Removes a note. Its text is kept beside it first, in the place of an earlier backup.
+/// Removes a note. Its text is first written into the backup beside it, which replaces an older backup.
 ///
-/// `backlinks` is how many notes link to it, for the message.
+/// `backlinks` is the number of notes that link to it, for the message.
 async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
     let limit = call.scope.limits.max_file_bytes;
     let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {

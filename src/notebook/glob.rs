@@ -1,42 +1,41 @@
-//! [`Glob`]: patterns for paths, as configurations of notebooks write them.
+//! [`Glob`]: a pattern for paths in the configuration of a notebook.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The longest pattern, in bytes.
+/// Maximum length of a pattern in bytes.
 pub const MAX_GLOB_BYTES: usize = 1_024;
 
-/// The greatest depth of nested alternatives.
+/// Maximum depth of nested alternatives.
 const MAX_DEPTH: u32 = 16;
 
-/// A pattern that a whole path is held against, in time linear in the path.
+/// A pattern that must match a whole path, in time linear in the path.
 ///
-/// `*` is any part of one segment, `?` one character of it, `**` any number of whole segments,
-/// `[a-z]`, `[^a-z]` and `[!a-z]` one character of a set, `{a,b}` one of several patterns; `\` takes
-/// the meaning from the character behind it.
+/// `*` is any part of one segment, `?` one character of it, `**` any number of whole segments, `[a-z]`, `[^a-z]` and
+/// `[!a-z]` one character of a set, `{a,b}` one of several patterns; `\` escapes the character after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     program: Vec<Step>,
 }
 
-/// One step of a pattern. The numbers are places in the program.
+/// One step of a pattern. Numbers are positions in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// This character.
+    /// Exactly this character.
     Literal(char),
-    /// Any character but `/`.
+    /// Any character except `/`.
     InSegment,
     /// Any character.
     Anything,
-    /// A character in one of the ranges, or in none of them; never `/`.
+    /// A character in one of the ranges, or outside of all of them; never `/`.
     Set { ranges: Vec<(char, char)>, negated: bool },
-    /// Goes on at both places.
+    /// Continues at both positions.
     Fork(usize, usize),
-    /// Goes on there.
+    /// Continues at this position.
     Jump(usize),
-    /// The pattern ends.
+    /// End of the pattern.
     End,
 }
 
@@ -45,10 +44,10 @@ impl Glob {
     ///
     /// # Errors
     ///
-    /// The problem, in words: a bracket without its end, alternatives nested too deep, too long.
+    /// The problem in words: a bracket without its end, alternatives nested too deep, a pattern that is too long.
     pub fn parse(pattern: &str) -> Result<Self, String> {
         if pattern.len() > MAX_GLOB_BYTES {
-            return Err(format!("pattern of {} bytes, the limit is {MAX_GLOB_BYTES}", pattern.len()));
+            return Err(format!("the pattern has {} bytes, the limit is {MAX_GLOB_BYTES}", pattern.len()));
         }
         let mut parser = Parser { chars: pattern.chars().collect(), at: 0, program: Vec::new() };
         parser.sequence(0)?;
@@ -56,7 +55,7 @@ impl Glob {
         Ok(Self { program: parser.program })
     }
 
-    /// Returns true if the whole of `path` fits.
+    /// Returns true if the whole of `path` matches.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         let mut current = States::new(self.program.len());
@@ -86,7 +85,7 @@ impl Glob {
         current.list.iter().any(|&at| self.program.get(at) == Some(&Step::End))
     }
 
-    /// Adds the place and those that it leads to without a character.
+    /// Adds the position, and those that it leads to without reading a character.
     fn enter(&self, at: usize, states: &mut States) {
         let mut open = vec![at];
         while let Some(at) = open.pop() {
@@ -102,7 +101,7 @@ impl Glob {
     }
 }
 
-/// A set of places.
+/// A set of positions.
 struct States {
     list: Vec<usize>,
     has: Vec<bool>,
@@ -141,7 +140,7 @@ impl Parser {
         self.chars.get(self.at).copied()
     }
 
-    /// Up to the end, or inside of alternatives up to the `,` or `}` that ends this one.
+    /// Parses up to the end, or inside of alternatives up to the `,` or `}` that ends the current one.
     fn sequence(&mut self, depth: u32) -> Result<(), String> {
         while let Some(c) = self.peek() {
             if depth > 0 && matches!(c, ',' | '}') {
@@ -155,7 +154,7 @@ impl Parser {
                 '[' => self.set()?,
                 '{' => self.alternatives(depth + 1)?,
                 '\\' => {
-                    let literal = self.peek().ok_or("a `\\` with nothing behind it")?;
+                    let literal = self.peek().ok_or("a `\\` with nothing after it")?;
                     self.at += 1;
                     self.program.push(Step::Literal(literal));
                 }
@@ -165,7 +164,8 @@ impl Parser {
         Ok(())
     }
 
-    /// Two or more stars: whole segments where they stand alone between slashes, else as one star.
+    /// Parses two or more stars. They match whole segments if they are alone between slashes, else they count as one
+    /// star.
     fn stars(&mut self) {
         let first = self.at - 1;
         while self.peek() == Some('*') {
@@ -173,7 +173,7 @@ impl Parser {
         }
         let begins = first == 0 || matches!(self.chars.get(first - 1), Some('/' | '{' | ','));
         match self.peek() {
-            // Any number of `segment/`, none included.
+            // Any number of `segment/`, zero included.
             Some('/') if begins => {
                 self.at += 1;
                 let start = self.program.len();
@@ -186,7 +186,7 @@ impl Parser {
         }
     }
 
-    /// The step, any number of times.
+    /// Adds the step, repeated any number of times.
     fn repeat(&mut self, step: Step) {
         let start = self.program.len();
         self.program.push(Step::Fork(start + 1, start + 3));
@@ -194,7 +194,7 @@ impl Parser {
         self.program.push(Step::Jump(start));
     }
 
-    /// Behind a `[`.
+    /// Parses a set, after its `[`.
     fn set(&mut self) -> Result<(), String> {
         let mut ranges = Vec::new();
         let negated = matches!(self.peek(), Some('^' | '!'));
@@ -219,7 +219,7 @@ impl Parser {
         Ok(())
     }
 
-    /// A character of a set, and whether it was escaped.
+    /// Returns the next character of a set, and true if it was escaped.
     fn next_of_set(&mut self) -> Result<(char, bool), String> {
         let unclosed = || String::from("a `[` without its `]`");
         let c = self.peek().ok_or_else(unclosed)?;
@@ -232,10 +232,10 @@ impl Parser {
         Ok((literal, true))
     }
 
-    /// Behind a `{`.
+    /// Parses alternatives, after their `{`.
     fn alternatives(&mut self, depth: u32) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err(format!("`{{` nested more than {MAX_DEPTH} deep"));
+            return Err(format!("`{{` nested more than {MAX_DEPTH} levels deep"));
         }
         let mut ends = Vec::new();
         loop {
@@ -245,7 +245,7 @@ impl Parser {
             let end = self.peek().ok_or("a `{` without its `}`")?;
             self.at += 1;
             if end == '}' {
-                // The last of them has nothing beside it.
+                // The last alternative needs no fork.
                 self.place(fork, Step::Jump(fork + 1));
                 break;
             }
@@ -325,7 +325,7 @@ mod tests {
         for (pattern, message) in [
             ("[a", "a `[` without its `]`"),
             ("{a,b", "a `{` without its `}`"),
-            ("a\\", "a `\\` with nothing behind it"),
+            ("a\\", "a `\\` with nothing after it"),
         ] {
             assert_eq!(Glob::parse(pattern).expect_err("invalid"), message);
         }

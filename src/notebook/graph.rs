@@ -1,4 +1,4 @@
-//! `graph`: notes, and the links between them.
+//! `graph`: returns notes and the links between them.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -16,10 +16,10 @@ use crate::part::TextPart;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// Gives notes and the links between them.
+/// Returns notes and the links between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// The notes.
+    /// Notes to select.
     pub notes: ListNotes,
 }
 
@@ -27,9 +27,9 @@ pub struct Graph {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphReply {
-    /// The notes.
+    /// Selected notes.
     pub notes: Vec<NoteInfo>,
-    /// Links from one of them to one of them.
+    /// Links between the selected notes.
     pub links: Vec<GraphLink>,
 }
 
@@ -37,24 +37,24 @@ pub struct GraphReply {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphLink {
-    /// The file that has the link.
+    /// Path of the note with the link.
     pub source: String,
-    /// The file that it leads to.
+    /// Path of the note that it leads to.
     pub target: String,
-    /// The text that the link shows.
+    /// Text of the link.
     pub title: String,
-    /// Where it goes, as it is written.
+    /// Target, as it is written.
     pub href: String,
-    /// `wiki-link`, `markdown`, `embed`, or `property` for a link of the frontmatter.
+    /// Kind: `wiki-link`, `markdown`, `embed`, or `property` for a link of the frontmatter.
     pub kind: String,
-    /// `up`, `down`, or the words of its title.
+    /// Relations: `up`, `down`, or the words of the link's title.
     pub relations: Vec<String>,
-    /// The block that it stands in.
+    /// Block with the link.
     pub snippet: String,
-    /// Where the block starts in the file, in bytes.
+    /// Start of the block in the file, in bytes.
     #[serde(skip)]
     pub snippet_start: u64,
-    /// Where it ends.
+    /// End of the block in the file, in bytes.
     #[serde(skip)]
     pub snippet_end: u64,
 }
@@ -80,7 +80,7 @@ impl Run<NotebookCall<'_>> for Graph {
     }
 }
 
-/// Notes, and the links between them.
+/// Returns notes and the links between them.
 fn graph(
     call: &Call,
     snapshot: &Snapshot<'_>,
@@ -116,7 +116,7 @@ fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLink, Error> 
         }
         .to_string(),
         relations: link.relations.clone(),
-        // The index is a cache that others may have written, and its spans need not be those of the text.
+        // Others may have written the index, so its spans may not fit the text.
         snippet: view.text.part(link.context.clone()).to_string(),
         snippet_start: link.context.start as u64,
         snippet_end: link.context.end as u64,

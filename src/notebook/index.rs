@@ -1,4 +1,4 @@
-//! Brings the index of the notebook up to date, and looks at it.
+//! Brings the index of the notebook up to date, and answers from it.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,19 +17,19 @@ use crate::protocol::{Error, ErrorCode, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
-/// The most attempts to read texts that change while they are read.
+/// Maximum number of attempts to read texts that change meanwhile.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// The most other notes that a warning about frontmatter names.
+/// Maximum number of further notes that a warning about frontmatter names.
 const NAMED_PROBLEMS: usize = 3;
 
-/// The parts of a memory that the commands of the notebook share.
+/// Parts of a memory that the commands of the notebook need.
 pub(crate) struct NotebookCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) notebook: &'a Arc<Notebook>,
 }
 
-/// The state that the commands of one notebook share.
+/// State that the commands of one notebook share.
 #[derive(Default)]
 pub(crate) struct Notebook {
     pub(super) corpus: Arc<AtomicRefCell<Corpus>>,
@@ -43,7 +43,7 @@ impl Notebook {
     }
 }
 
-/// The configuration that the index was made with.
+/// Configuration that the index was made with.
 #[derive(Clone)]
 struct KnownConfig {
     version: Option<Version>,
@@ -51,7 +51,7 @@ struct KnownConfig {
     warnings: Vec<Warning>,
 }
 
-/// Brings the index up to date, under the configuration as it is now.
+/// Brings the index up to date, under the current configuration.
 pub(super) async fn catch_up(call: &Call, notebook: &Arc<Notebook>) -> Result<Arc<NotebookConfig>, Error> {
     let found = load_config(call).await?;
     let config = adopt(call, notebook, found);
@@ -62,12 +62,12 @@ pub(super) async fn catch_up(call: &Call, notebook: &Arc<Notebook>) -> Result<Ar
     Ok(config)
 }
 
-/// The configuration of the last time, if there was one.
+/// Returns the configuration of the last update, if there was one.
 pub(super) fn known_config(notebook: &Notebook) -> Option<Arc<NotebookConfig>> {
     notebook.config.borrow().as_ref().map(|known| known.config.clone())
 }
 
-/// Takes a configuration over; where it is another, other files may be notes.
+/// Takes over a configuration. With another configuration, other files may be notes.
 fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Arc<NotebookConfig> {
     let mut known = notebook.config.borrow_mut();
     if let Some(known) = known.as_ref()
@@ -93,12 +93,12 @@ fn covers(scope: &Scope, config: &NotebookConfig, path: &RelPath) -> bool {
     }
 }
 
-/// Problems of the configuration and of the notes that do not stop a command.
+/// Returns problems of the configuration and of the notes that do not stop a command.
 pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     let known = notebook.config.borrow();
     let mut warnings: Vec<Warning> = known.iter().flat_map(|known| &known.warnings).cloned().collect();
     let corpus = notebook.corpus.borrow();
-    // Templates alone may be many: one warning names the first few, and says how many there are.
+    // Templates alone may be many, so one warning names the first few and the number of the others.
     let mut problems = corpus.problems();
     if let Some((path, problem)) = problems.next() {
         let mut message = format!("line {}: {}", problem.line, problem.message);
@@ -116,7 +116,7 @@ pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     warnings
 }
 
-/// Answers from the index.
+/// Calls a function with the notes of the index.
 pub(super) fn look<T>(
     notebook: &Notebook,
     call: &Call,
@@ -127,7 +127,7 @@ pub(super) fn look<T>(
     answer(&Snapshot::of(&parsed, &call.scope))
 }
 
-/// Answers from the index, as zk would see it or as it is.
+/// Calls a function with the notes of the index, as zk would see them or as they are.
 pub(super) fn look_as<T>(
     notebook: &Notebook,
     call: &Call,
@@ -142,7 +142,7 @@ pub(super) fn look_as<T>(
     answer(&Snapshot::of_zk(&parsed, &call.scope))
 }
 
-/// Reads the texts that an answer needs and that the index was not made from.
+/// Reads the texts that an answer needs, if they are known only from the index file.
 pub(super) async fn read_texts(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -151,7 +151,7 @@ pub(super) async fn read_texts(
     read_texts_as(call, notebook, false, needed).await
 }
 
-/// Reads the texts that an answer needs, as zk would see the notes or as they are.
+/// Reads the texts that an answer needs. The notes are as zk would see them, or as they are.
 pub(super) async fn read_texts_as(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -170,7 +170,7 @@ pub(super) async fn read_texts_as(
         load_texts(call, &notebook.corpus, &missing).await;
         notebook.corpus.borrow_mut().index_notes();
     }
-    // An answer without them would show notes as empty.
+    // Without their texts, the answer would show notes as empty.
     let message = format!("notes changed {MAX_ATTEMPTS} times while they were read");
     Err(Error::new(ErrorCode::Contention, message, "ask again"))
 }

@@ -1,4 +1,4 @@
-//! `init-notebook`: the folders, the configuration and the templates that a notebook lacks.
+//! `init-notebook`: creates the missing folders, configuration and templates of a notebook.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,19 +16,19 @@ use crate::request::{Effect, Request, Run};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, ZK_FOLDER};
 use crate::trust::{ForModel, Screened};
 
-/// Makes the folders, the configuration and the templates that are missing.
+/// Creates the missing folders, configuration and templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitNotebook;
 
-/// The reply of [`InitNotebook`].
+/// Reply of [`InitNotebook`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitReply {
-    /// The files and folders that were made; a folder ends in `/`.
+    /// Files and folders that were created; a folder ends in `/`.
     pub made: Vec<String>,
-    /// Those that were there, and were left as they are.
+    /// Files and folders that existed and are unchanged.
     pub kept: Vec<String>,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -48,7 +48,7 @@ impl Run<NotebookCall<'_>> for InitNotebook {
     }
 }
 
-/// Makes what is missing, and overwrites nothing.
+/// Creates missing files and folders, and overwrites nothing.
 async fn init(call: &Call) -> Result<InitReply, Error> {
     let root = call.scope.layout.project_folder();
     refuse_nested(call, root).await?;
@@ -70,7 +70,7 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
     }
     let config = config_path(call)?;
     make(call, &config, &config_text(root.is_none()), &mut reply).await?;
-    // In a notebook of zk, what is in a visible folder is a note.
+    // In a notebook of zk, a file in a visible folder is a note.
     let config = load_config(call).await?.config;
     let [ours, of_zk] = template_folders();
     let is_note = config.is_indexed(&format!("{ours}/fact.md"));
@@ -101,7 +101,7 @@ async fn make(call: &Call, file: &RelPath, text: &str, reply: &mut InitReply) ->
     Ok(())
 }
 
-/// A notebook in a notebook would have its notes counted twice, by zk too.
+/// Refuses a notebook inside another one, whose notes would be counted twice, by zk too.
 async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error> {
     let Some(root) = root else { return Ok(()) };
     for folder in folders_above(root).into_iter().map(Some).chain([None]) {
@@ -116,14 +116,14 @@ async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error>
                 call.scope.display_path(root),
                 call.scope.display_path(&zk)
             );
-            let help = "use the outer notebook without a project, or move its .zk folder away; nothing was made";
+            let help = "use the outer notebook without a project, or move its .zk folder away; nothing was created";
             return Err(Error::new(ErrorCode::InvalidArgument, message, help));
         }
     }
     Ok(())
 }
 
-/// A configuration that zk reads too.
+/// Returns a configuration that zk can read too.
 fn config_text(is_root: bool) -> String {
     let folders = if is_root { &SCOPE_FOLDERS[..] } else { &[] };
     let exclude: Vec<String> =

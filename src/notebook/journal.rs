@@ -1,4 +1,4 @@
-//! `journal`: one line in the note of the day.
+//! `journal`: adds one line to the note of the day.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,21 +20,21 @@ use crate::trust::ForModel;
 /// Adds one line with the time of day to today's note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
-    /// The line.
+    /// Text of the line.
     pub entry: String,
 }
 
-/// The reply of [`Journal`].
+/// Reply of [`Journal`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JournalEntryReply {
-    /// Today's note.
+    /// Path of today's note.
     pub path: String,
-    /// The text that was added, without the newline at its end.
+    /// Text that was added, without the newline at its end.
     pub entry: String,
-    /// True if the note was made for it.
+    /// True if the note was created.
     pub created: bool,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
     /// Problems of the configuration or of the template.
     pub warnings: Vec<Warning>,
@@ -63,10 +63,9 @@ impl Run<NotebookCall<'_>> for Journal {
     }
 }
 
-/// Adds one line with the time of day to today's note; makes the note from its template first if it is
-/// missing.
+/// Adds one line with the time of day to today's note. If the note is missing, creates it from its template first.
 ///
-/// An entry of several lines becomes one item of the list: the lines behind the first are indented.
+/// An entry of several lines becomes one item of the list: further lines are indented.
 async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<JournalEntryReply, Error> {
     let text = item(&call.now.hour_minute(), entry)?;
     let path = call.scope.layout.daily(call.now.date());
@@ -89,15 +88,11 @@ async fn exists(call: &Call, path: &RelPath) -> Result<bool, Error> {
     }
 }
 
-/// `- HH:MM entry`, the lines behind the first indented by two spaces.
+/// Returns `- HH:MM entry`. Further lines are indented by two spaces.
 fn item(time: &str, entry: &str) -> Result<String, Error> {
     if entry.len() > MAX_WRITE_BYTES {
-        let message = format!("entry of {} bytes, the limit is {MAX_WRITE_BYTES}", entry.len());
-        return Err(Error::new(
-            ErrorCode::TooLarge,
-            message,
-            "keep it as a note, and the fact that you did as the entry",
-        ));
+        let message = format!("the entry has {} bytes, the limit is {MAX_WRITE_BYTES}", entry.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "write it as a note, and add a short entry about it"));
     }
     let is_break = |c: char| matches!(c, '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let entry = entry.replace("\r\n", "\n").replace('\r', "\n");

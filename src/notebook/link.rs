@@ -1,4 +1,4 @@
-//! `link`: a link from one note to another, written once.
+//! `link`: adds a link from one note to another, once.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,33 +19,33 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
-/// The most bytes of the text of a link.
+/// Maximum size of the text of a link in bytes.
 pub const MAX_LINK_TEXT_BYTES: usize = 1_000;
 
-/// Writes a link to a note at the end of another, unless it is there.
+/// Adds a link to a note at the end of another, unless there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The note that gets the link.
+    /// Note that gets the link.
     pub source: String,
-    /// The note that it goes to.
+    /// Note that the link leads to.
     pub target: String,
-    /// The text that the link shows; the title of the target where there is none.
+    /// Text of the link; `None` for the title of the target.
     pub text: Option<String>,
 }
 
-/// The reply of [`Link`].
+/// Reply of [`Link`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkReply {
-    /// The note that has the link.
+    /// Path of the note that has the link.
     pub source: String,
-    /// The note that it goes to.
+    /// Path of the note that it leads to.
     pub target: String,
-    /// The link as it was written; empty where there was one.
+    /// The link as it was written; empty if there was one before.
     pub link: String,
-    /// True if the note linked there before, and nothing was written.
+    /// True if the note had the link before, and nothing was written.
     pub already_linked: bool,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
@@ -70,7 +70,7 @@ impl Run<NotebookCall<'_>> for Link {
     }
 }
 
-/// Writes a link at the end of a note, unless it links there.
+/// Adds a link at the end of a note, unless there is one.
 async fn link(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -84,23 +84,23 @@ async fn link(
         let file = |note: usize| notebook_file(call, snapshot.path(note)?);
         Ok((file(from)?, file(to)?, snapshot.title(to)?.to_string()))
     })?;
-    // The text of the note is read by then, and may have other links than the index knows.
+    // The text of the note was read by now. It may have other links than the index knows.
     let names = Names::of(notebook, call)?;
     let views = names.views();
     let resolver = Resolver::new(&views);
     let place = |path: &RelPath| {
         let place = resolver.place(below_notebook(call, path));
-        place.ok_or_else(|| Error::internal(format!("{path} was found and is not among the notes")))
+        place.ok_or_else(|| Error::internal(format!("{path} was found but is not among the notes")))
     };
     let (from_place, to_place) = (place(&from)?, place(&to)?);
     let leads_to = |link: &NoteLink| resolver.resolve(from_place, link) == Resolution::To(to_place);
     write(call, &config, &from, &to, &title, text, leads_to).await
 }
 
-/// Writes a link to `to` at the end of `from`, on a line of its own, unless `from` links there.
+/// Adds a link to `to` at the end of `from`, on a line of its own, unless `from` has one.
 ///
-/// `text` is what the link shows, `title` the title of the target, which it shows else. `leads_to` says
-/// of a link of `from` whether it leads to the target.
+/// `text` is the text of the link, or else `title`, the title of the target. `leads_to` returns true for a link of
+/// `from` that leads to the target.
 async fn write(
     call: &Call,
     config: &NotebookConfig,
@@ -113,7 +113,7 @@ async fn write(
     let config = config.for_writing()?;
     if from == to {
         let message = format!("{from} would link to itself");
-        return Err(Error::invalid_argument(message, "name two notes"));
+        return Err(Error::invalid_argument(message, "give two different notes"));
     }
     let text = match text.map(str::trim).filter(|text| !text.is_empty()) {
         Some(text) => checked_text(text)?,
@@ -142,14 +142,14 @@ async fn write(
 
 fn checked_text(text: &str) -> Result<&str, Error> {
     if text.len() > MAX_LINK_TEXT_BYTES {
-        let message = format!("text of {} bytes, the limit is {MAX_LINK_TEXT_BYTES}", text.len());
+        let message = format!("the text has {} bytes, the limit is {MAX_LINK_TEXT_BYTES}", text.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "say in a few words where the link goes"));
     }
     let bad: Vec<char> = text.chars().filter(|c| c.is_control()).take(1).collect();
     match bad.first() {
         Some(bad) => {
-            let message = format!("text has the control character U+{:04X}", u32::from(*bad));
-            Err(Error::invalid_argument(message, "the text of a link is one line"))
+            let message = format!("the text has the control character U+{:04X}", u32::from(*bad));
+            Err(Error::invalid_argument(message, "give the text of a link as one line"))
         }
         None => Ok(text),
     }

@@ -1,27 +1,27 @@
-//! Writing links, and keeping links to a note right when it is renamed.
+//! Links: writing them, and keeping links to a renamed note correct.
 //!
 //! # How are links resolved?
 //!
-//! `document/` finds links as they are written and resolves nothing. `select/links.rs` does, in memory, from the names of
-//! all notes, each looked up once in a table: time grows with the links, not with their product
+//! `document/` finds links as they are written and resolves nothing. `select/links.rs` resolves them in memory, from a table
+//! with the names of all notes: the time grows with the number of links, not with notes times links
 //! (`many_notes_resolve_in_linear_time`).
 //!
-//! `Resolver` is our rule. It takes the first of these that names one note:
+//! `Resolver` is our rule. It takes the first of these that names exactly one note:
 //!
-//! 1. The path with its extension: of a wiki-link below the notebook's root, then beside the note that has the link; of a
-//!    Markdown link, and of what begins with `./` or `../`, the other way round.
-//! 2. The path without its extension, if one note alone has it.
-//! 3. The file name, behind as many folders as the link names, whatever its case; one in the same case is preferred.
+//! 1. The path with its extension. For a wiki link, it is relative to the notebook, then to the note with the link; for a
+//!   Markdown link, and for a target that begins with `./` or `../`, in the other order.
+//! 2. The path without its extension, if only one note has it.
+//! 3. The file name, after as many folders as the link names, whatever its case; one in the same case is preferred.
 //! 4. The title or an alias, whatever its case, its white space and its way to write accents.
 //!
-//! If none does, the link is ambiguous where several notes were met on the way, and dead where there were none;
-//! `dead-links` says which, with the candidates. A target is then tried once more with `%20` and the like decoded. A
+//! If none matches, the link is ambiguous if several notes were found on the way, and dead if there were none;
+//! `dead-links` reports both, with the candidates. A target is then tried once more with `%20` and similar escapes decoded. A
 //! Markdown link to a file of another type, such as `scan.pdf`, leaves the notebook and is not dead; neither is a link to a
-//! heading of the same note. What stands behind `#` is kept and not resolved. A person who names a note is understood by
-//! the same rule, and told what an ambiguous name could mean.
+//! heading of the same note. Text after `#` is kept and not resolved. The same rule applies when a person names a note, and
+//! the error lists the candidates of an ambiguous name.
 //!
-//! `ZkResolver` is zk's rule, under which `[[auth]]` leads to `author-style.md` if nothing is nearer. It is used for the
-//! `zk` subcommands and where a request says `zk-links`, and nowhere else.
+//! `ZkResolver` is zk's rule, by which `[[auth]]` leads to `author-style.md` if nothing is nearer. It is used only for the
+//! `zk` subcommands and for requests with `zk-links`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -34,18 +34,17 @@ use crate::document::{Link, LinkKind};
 use crate::part::SlicePart;
 use crate::percent;
 
-/// A note that a link goes to, below the root of the notebook.
+/// Target of a new link, relative to the notebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkTarget<'a> {
     pub(crate) path: &'a str,
-    /// The text of the link; if it is empty, only the path is shown.
+    /// Text of the link; if it is empty, only the path is shown.
     pub(crate) title: &'a str,
 }
 
-/// A link from the note at `from`, as the configuration wants it. Both paths are below the root of the
-/// notebook.
+/// Renders a link from the note at `from` in the format of the configuration. Both paths are relative to the notebook.
 ///
-/// A path that a wiki-link cannot hold, such as one with `#` or `|`, is linked in Markdown.
+/// A path that a wiki link cannot contain, such as one with `#` or `|`, is linked in Markdown.
 pub(crate) fn format_link(config: &NotebookConfig, from: &str, to: LinkTarget<'_>) -> String {
     let title = one_line(to.title);
     match &config.link_format {
@@ -91,21 +90,21 @@ fn from_template(template: &str, from: &str, to: LinkTarget<'_>, config: &Notebo
     Some(one_line(&link)).filter(|link| !link.is_empty())
 }
 
-/// The note that was renamed. Paths are below the root of the notebook; both have the same folder.
+/// A note that was renamed. Paths are relative to the notebook; both have the same folder.
 pub(crate) struct Renamed<'a> {
     pub(crate) old_path: &'a str,
     pub(crate) new_path: &'a str,
     pub(crate) old_title: &'a str,
     pub(crate) new_title: &'a str,
-    /// They stay, so links by them do.
+    /// Aliases of the note. They stay, so links by them stay too.
     pub(crate) aliases: &'a [String],
-    /// True if no other note answers to this name or title. Otherwise a link by it would be ambiguous.
+    /// True if no other note has this name or title. Otherwise a link by it would be ambiguous.
     pub(crate) is_unambiguous: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 impl Renamed<'_> {
-    /// The new target of a link to the note, for the note at `from`, in the style that its author chose: by path, by name
-    /// or by title, with or without extension, encoded or not. `None`: it stays.
+    /// Returns the new target of a link to the note, for the note at `from`, in the style of its author: by path, by
+    /// name or by title, with or without extension, encoded or not. `None` if the target stays.
     ///
     /// `raw` is the target as it is written, with its anchor.
     pub(crate) fn target(&self, config: &NotebookConfig, from: &str, link: &Link, raw: &str) -> Option<String> {
@@ -114,7 +113,7 @@ impl Renamed<'_> {
         }
         let of_property = link.anchor.as_ref().map(|anchor| format!("#{anchor}"));
         let anchor = match link.kind {
-            // The quotes around it may need escapes, which are no part of the name.
+            // The quotes around it may need escapes, which are not part of the name.
             LinkKind::Property => of_property.as_deref(),
             _ => raw.find('#').and_then(|at| raw.get(at..)),
         };
@@ -190,7 +189,7 @@ impl Renamed<'_> {
     }
 }
 
-/// The path from the folder of one note to another.
+/// Returns the path from the folder of one note to another note.
 pub(crate) fn relative_path(from: &str, to: &str) -> String {
     let from: Vec<&str> = from.split('/').collect();
     let to: Vec<&str> = to.split('/').collect();
@@ -201,7 +200,7 @@ pub(crate) fn relative_path(from: &str, to: &str) -> String {
     path
 }
 
-/// The path that a relative one leads to.
+/// Resolves a relative path.
 fn joined(folder: &str, relative: &str) -> String {
     let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
     for segment in relative.split('/') {
@@ -220,13 +219,13 @@ fn last_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The path without the extension that notes have.
+/// Returns the path without the extension of notes.
 pub(crate) fn without_extension<'a>(path: &'a str, config: &NotebookConfig) -> &'a str {
     let bare = path.strip_suffix(config.note.extension.as_str()).and_then(|path| path.strip_suffix('.'));
     bare.or_else(|| path.strip_suffix(".md")).filter(|bare| !bare.is_empty() && !bare.ends_with('/')).unwrap_or(path)
 }
 
-/// With `%XX` for what ends or changes the target of a Markdown link. Letters of every script stay.
+/// Encodes characters as `%XX` that end or change the target of a Markdown link. Letters of every script stay.
 fn percent_encoded(path: &str) -> String {
     let is_mark = |c: char| {
         matches!(c, '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' | '%' | '(' | ')' | '[' | ']' | '#' | '?')
@@ -245,7 +244,7 @@ fn escaped(text: &str, special: &[char]) -> String {
     out
 }
 
-/// The target of a link as it is written, with its anchor.
+/// Returns the target of a link as it is written, with its anchor.
 pub(super) fn href(link: &Link) -> String {
     match &link.anchor {
         Some(anchor) => format!("{}#{anchor}", link.target),

@@ -1,4 +1,4 @@
-//! `list-notes`: notes that fit a filter.
+//! `list-notes`: lists the notes that match a filter.
 
 use alloc::vec::Vec;
 
@@ -13,26 +13,26 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::{DocId, Skipped};
 
-/// Lists notes by filters alone, as `zk list` selects them.
+/// Lists notes by filters, as `zk list` does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListNotes {
-    /// The notes to list.
+    /// Filter.
     pub filter: NoteFilter,
-    /// The keys to sort by, the most important first; the title where there is none.
+    /// Sort keys, the most important first; empty for the title.
     pub sort: Vec<SortKey>,
-    /// The most notes to give; `None` for all.
+    /// Maximum number of notes; `None` for all.
     pub limit: Option<u32>,
-    /// Resolve links by substring, as zk does.
+    /// If set, resolves links by substring, as zk does.
     pub zk_links: bool,
-    /// Give the text of each note too.
+    /// If set, includes the text of each note.
     pub with_text: bool,
 }
 
-/// Notes that fit a filter.
+/// Notes that match a filter.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListNotesReply {
-    /// In the order that was asked for.
+    /// Notes, in the requested order.
     pub notes: Vec<NoteInfo>,
     /// Problems that do not stop a listing.
     pub warnings: Vec<Warning>,
@@ -83,7 +83,7 @@ impl ListNotes {
     }
 }
 
-/// Notes that fit a filter.
+/// Returns the notes that match a filter.
 fn list(
     call: &Call,
     snapshot: &Snapshot<'_>,
@@ -100,7 +100,7 @@ fn list(
     Ok(ListNotesReply { notes: notes.collect::<Result<_, Error>>()?, ..ListNotesReply::default() })
 }
 
-/// The numbers in the index of the notes that fit a request, in its order.
+/// Returns the index numbers of the notes that match a request, in its order.
 pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Vec<DocId>, Error> {
     let links = link_table(snapshot, request);
     let selected = select_notes(call, snapshot, request, &links)?;
@@ -111,7 +111,7 @@ pub(super) fn link_table(snapshot: &Snapshot<'_>, request: &ListNotes) -> LinkTa
     if request.zk_links { LinkTable::zk(&snapshot.views) } else { LinkTable::new(&snapshot.views) }
 }
 
-/// The notes that fit a request, as their places in the snapshot and in its order.
+/// Returns the positions in the snapshot of the notes that match a request, in its order.
 pub(super) fn select_notes(
     call: &Call,
     snapshot: &Snapshot<'_>,

@@ -1,4 +1,4 @@
-//! `load-memories`: the newest facts, as the first memories of a session.
+//! `load-memories`: loads the newest facts as the first memories of a session.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,13 +17,13 @@ use crate::request::{Effect, Request, Run};
 use crate::store::FACTS_FOLDER;
 use crate::trust::TrustState;
 
-/// The number of newest facts that a session begins with.
+/// Default number of facts.
 pub const INITIAL_MEMORIES: u32 = 10;
 
-/// Takes the newest facts into the session, as its first memories.
+/// Loads the newest facts into the session, as its first memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadMemories {
-    /// The most facts to take.
+    /// Maximum number of facts.
     pub limit: u32,
 }
 
@@ -43,7 +43,7 @@ impl Run<NotebookCall<'_>> for LoadMemories {
     }
 }
 
-/// Takes the newest facts into the session.
+/// Loads the newest facts into the session.
 async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, Error> {
     catch_up(call, notebook).await?;
     let limit = limit as usize;
@@ -56,7 +56,7 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
         read_texts(call, notebook, newest).await?;
         let (found, memories, unapproved) =
             look(notebook, call, |snapshot| approved_facts(notebook, snapshot, looked_at, limit))?;
-        // What nobody has approved takes the place of nothing.
+        // Unapproved notes take no place from others.
         if memories.len() >= limit || found < looked_at {
             break (memories, unapproved);
         }
@@ -67,8 +67,8 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
     Ok(count)
 }
 
-/// Looks at the facts that were changed last. Returns their number, those that may go into a prompt, at most `limit`, and
-/// the paths of the others that are as new. Their files decide, not the index.
+/// Looks at the facts that were changed last. Returns their number, those that may go into a prompt (at most `limit`),
+/// and the paths of the others that are as new. The files decide this, not the index.
 fn approved_facts(
     notebook: &Notebook,
     snapshot: &Snapshot<'_>,
@@ -83,7 +83,7 @@ fn approved_facts(
             break;
         }
         let document = corpus.files.doc(snapshot.id(place)?);
-        // A file that cannot be read now says nothing.
+        // A file that cannot be read now is skipped.
         let Some((document, text)) = document.and_then(|document| Some((document, document.text.as_deref()?))) else {
             continue;
         };
@@ -101,7 +101,7 @@ fn approved_facts(
     Ok((places.len(), memories, unapproved))
 }
 
-/// The places of the facts that were changed last, the newest first.
+/// Returns the positions of the facts that were changed last, newest first.
 fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
     let facts = snapshot.views.iter().enumerate();
     let is_fact = |path: &str| path.strip_prefix(FACTS_FOLDER).is_some_and(|rest| rest.starts_with('/'));

@@ -14,21 +14,21 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::trust::{Flag, ForModel, add_flags, escaped_item};
 
-/// The most bytes of one memory that are shown.
+/// Maximum number of bytes of one memory that are shown.
 pub const MAX_MEMORY_BYTES: usize = 1_200;
 
-/// The most bytes of the section unless told otherwise: ten memories of the largest size.
+/// Default size limit of the section in bytes: ten memories of the maximum size.
 pub const DEFAULT_MEMORIES_BYTES: u32 = 10 * MAX_MEMORY_BYTES as u32;
 
-/// The title of the section.
+/// Title of the section.
 const TITLE: &str = "## Relevant Memories\n";
 
-/// Gives the memories of the session and of one turn, as a section of its prompt.
+/// Returns the memories of the session and of one turn, as a section of its prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryContext {
-    /// The turn.
+    /// Number of the turn.
     pub turn: u64,
-    /// The most bytes that the section may have.
+    /// Size limit of the section in bytes.
     pub max_bytes: u32,
 }
 
@@ -36,15 +36,15 @@ pub struct MemoryContext {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryContextReply {
-    /// A section of Markdown; empty where there is nothing to say.
+    /// Section of Markdown; empty if there are no memories.
     pub text: ForModel,
-    /// The number of notes in it.
+    /// Number of notes in the section.
     pub included: u32,
-    /// The notes that the budget had no room for.
+    /// Notes that did not fit the budget.
     pub left_out: Vec<String>,
-    /// The notes that are left out as nobody has approved them.
+    /// Notes that were left out because nobody has approved them.
     pub unapproved: Vec<String>,
-    /// Invisible characters and forged markers in the texts.
+    /// Findings: invisible characters and forged markers in the texts.
     pub findings: Vec<Flag>,
 }
 
@@ -65,7 +65,7 @@ impl Run<NotebookCall<'_>> for MemoryContext {
 }
 
 impl Notebook {
-    /// The memories of a turn as the text of a section, without its title.
+    /// Returns the memories of a turn as the text of a section, without its title.
     pub(crate) fn memories(&self, turn: u64, max_bytes: usize) -> TurnMemories {
         let memories = self.session.borrow().of_turn(turn);
         let (section, files) = with_files(&memories.approved, max_bytes);
@@ -74,23 +74,23 @@ impl Notebook {
     }
 }
 
-/// The section of a turn.
+/// Builds the section of a turn.
 fn section(session: &Session, turn: u64, max_bytes: usize) -> MemoryContextReply {
     let memories = session.of_turn(turn);
     MemoryContextReply { unapproved: memories.unapproved, ..format_memory_context(&memories.approved, max_bytes) }
 }
 
-/// Makes the section of relevant memories, in the order given, best first: whole entries, within
-/// `max_bytes`, each with its source. What is left out is counted at the end.
+/// Builds the section of relevant memories, in the given order, best first: whole entries, within `max_bytes`, each
+/// with its source. The number of entries left out is at the end.
 ///
-/// Every line of a note is indented below its source, and escaped: none can pose as another entry, as a
-/// section of the prompt, or close the block around it.
+/// Every line of a note is indented below its source and escaped, so that it can neither look like another entry or a
+/// section of the prompt, nor close the block around it.
 #[must_use]
 pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> MemoryContextReply {
     with_files(memories, max_bytes).0
 }
 
-/// The section, and the lines of each note in its text after the title.
+/// Builds the section. Also returns the lines of each note in its text after the title.
 fn with_files(memories: &[RecalledMemory], max_bytes: usize) -> (MemoryContextReply, Vec<JoinedFile>) {
     let mut files = Vec::new();
     let mut line = 0;
@@ -100,7 +100,7 @@ fn with_files(memories: &[RecalledMemory], max_bytes: usize) -> (MemoryContextRe
     let mut context = MemoryContextReply { text: ForModel::ours(TITLE), ..MemoryContextReply::default() };
     for (memory, Entry { text, stored_lines, flags }) in memories.iter().zip(entries) {
         if context.text.len() + text.len() + reserved <= max_bytes {
-            // An empty line is before each.
+            // An empty line comes before each.
             files.push(JoinedFile { path: memory.path.clone(), lines: line + 1..line + 1 + stored_lines });
             line += line_feeds(&text);
             context.text.push(&text);
@@ -124,7 +124,7 @@ fn left_out_line(count: usize, max_bytes: usize) -> ForModel {
 
 /// A memory in the section.
 struct Entry {
-    /// The lines of the note, after an empty one, and a line that says if it is cut.
+    /// Lines of the note, after an empty one, and a line about the cut if there is one.
     text: ForModel,
     stored_lines: usize,
     flags: Vec<Flag>,

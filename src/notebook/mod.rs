@@ -97,7 +97,7 @@ family! {
     "notebook", run with NotebookCall<'_>;
     /// A command of the notebook.
     NotebookCommand =>
-    /// The reply of a [`NotebookCommand`].
+    /// Reply of a [`NotebookCommand`].
     NotebookReply {
         InitNotebook,
         Remember,

@@ -1,4 +1,4 @@
-//! [`Names`]: the names that links can go by, while files change.
+//! [`Names`]: names that links can use, while files change.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use crate::document::{Frontmatter, Note};
 use crate::engine::Call;
 use crate::protocol::Error;
 
-/// The names that links can go by, while files change.
+/// Names that links can use, while files change.
 pub(super) struct Names(Vec<(String, Note)>);
 
 impl Names {
@@ -33,7 +33,7 @@ impl Names {
     }
 }
 
-/// The frontmatter as far as it says which of several notes of one title is meant.
+/// Returns the part of the frontmatter that decides between several notes of one title.
 fn superseding(note: &Note) -> Frontmatter {
     let entries = note.frontmatter.entries.iter().filter(|(key, _)| key == SUPERSEDES);
     Frontmatter { entries: entries.cloned().collect(), ..Frontmatter::default() }

@@ -1,4 +1,4 @@
-//! [`NoteInfo`]: a note as listings give it.
+//! [`NoteInfo`]: a note in a listing.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,44 +18,44 @@ use crate::trust::{Provenance, TrustState};
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoteInfo {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// Its body up to the first blank line.
+    /// Beginning of its body, up to the first blank line.
     pub lead: String,
-    /// Its text without frontmatter and title; empty unless asked for.
+    /// Text without frontmatter and title; empty unless requested.
     #[serde(skip)]
     pub body: String,
-    /// The whole file; empty unless asked for.
+    /// Whole file; empty unless requested.
     #[serde(skip)]
     pub text: String,
-    /// The parts that fit the filter: a part of the text, or the blocks that have the links.
+    /// Parts that match the filter: a part of the text, or the blocks with the links.
     pub snippets: Vec<String>,
-    /// The number of words of the file.
+    /// Number of words of the file.
     pub word_count: u32,
-    /// The tags of its frontmatter and text.
+    /// Tags of its frontmatter and text.
     pub tags: Vec<String>,
-    /// Other names.
+    /// Other names of the note.
     pub aliases: Vec<String>,
-    /// The frontmatter as JSON, as far as it could be read.
+    /// Frontmatter as JSON, as far as it is valid.
     #[serde(skip)]
     pub metadata: String,
-    /// A link to it, as the configuration writes links.
+    /// Link to the note, in the format of the configuration.
     pub link: String,
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time of creation, in nanoseconds since 1970-01-01T00:00:00Z.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub created: u64,
-    /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub modified: u64,
-    /// Where its text comes from, if that keeps it out of prompts until a person approves it.
+    /// Origin of its text, if the text is kept out of prompts until a person approves it.
     pub unapproved: Option<Provenance>,
 }
 
-/// The note at a place, as listings give it.
+/// Returns the note at a position, as listings show it.
 pub(super) fn info(
     snapshot: &Snapshot<'_>,
     config: &NotebookConfig,
@@ -84,13 +84,13 @@ pub(super) fn info(
     })
 }
 
-/// A link to a note as zk lists it: a wiki-link shows its target.
+/// Returns a link to a note as zk lists it: a wiki link shows its target.
 fn link_to(config: &NotebookConfig, path: &str, title: &str) -> String {
     let title = if config.link_format == LinkFormat::Wiki { "" } else { title };
     format_link(config, "", LinkTarget { path, title })
 }
 
-/// Frontmatter as a JSON object, its keys sorted.
+/// Renders frontmatter as a JSON object with sorted keys.
 fn json_object(entries: &[(String, Value)]) -> String {
     let mut sorted: Vec<&(String, Value)> = entries.iter().collect();
     order::sort_slice(&mut sorted, |a, b| a.0.cmp(&b.0));
@@ -99,7 +99,7 @@ fn json_object(entries: &[(String, Value)]) -> String {
     format!("{{{}}}", fields.join(","))
 }
 
-/// A value of the frontmatter as JSON.
+/// Renders a value of the frontmatter as JSON.
 pub(super) fn json(value: &Value) -> String {
     match value {
         Value::Null => "null".to_string(),

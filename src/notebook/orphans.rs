@@ -1,4 +1,4 @@
-//! `orphans`: the notes that no other note links to.
+//! `orphans`: lists the notes without links from other notes.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::DocId;
 
-/// Lists the notes that no other note links to.
+/// Lists the notes without links from other notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orphans;
 
@@ -37,13 +37,13 @@ impl Run<NotebookCall<'_>> for Orphans {
     }
 }
 
-/// Notes that nothing links to.
+/// Returns the notes without links from other notes.
 fn orphans(snapshot: &Snapshot<'_>, config: &NotebookConfig) -> Result<Vec<NoteInfo>, Error> {
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
     graph.orphans().map(|note| info(snapshot, config, note, false)).collect()
 }
 
-/// Their numbers in the index.
+/// Returns their index numbers.
 fn orphan_ids(snapshot: &Snapshot<'_>) -> Result<Vec<DocId>, Error> {
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
     graph.orphans().map(|note| snapshot.id(note)).collect()

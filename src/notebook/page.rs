@@ -1,4 +1,4 @@
-//! Pages for the commands of the journal: a page is named by its path or its title, which only the index of the
+//! Pages for the commands of the journal. A page is named by its path or its title, which only the index of the
 //! notebook knows.
 
 use alloc::format;
@@ -16,10 +16,10 @@ use crate::journal::{Edit, JournalCommand, Read, Restore, Target, Write, page_pa
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 
-/// The most other pages that an error names.
+/// Maximum number of pages that an error suggests.
 const NAMED_PAGES: usize = 5;
 
-/// The command with the page that it names, if it names one, by its path below the notebook.
+/// Replaces the page that a command names by its path.
 pub(crate) async fn locate_page(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -34,27 +34,27 @@ pub(crate) async fn locate_page(
         }
         JournalCommand::Restore(Restore { target: Target::Page(name) }) => {
             settle(call, notebook).await;
-            // The path of no page stays as it is: the command says what is wrong with it.
+            // An invalid path is unchanged, so that the command reports it.
             let name = lost_page(call, &name).await?.map_or(name, |path| call.scope.display_path(&path));
             JournalCommand::Restore(Restore { target: Target::Page(name) })
         }
         JournalCommand::Write(Write { target: Target::Page(name), .. }) if call.scope.kept_file(&name).is_none() => {
-            let message = format!("a page is not written to at its end, but got the page `{}`", name.escape_debug());
-            return Err(Error::invalid_argument(message, "edit the page, or remember a new one"));
+            let message = format!("`write` does not accept a page, but got `{}`", name.escape_debug());
+            return Err(Error::invalid_argument(message, "edit the page, or remember a new note"));
         }
         other => other,
     })
 }
 
 async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Target, Error> {
-    // Shared long-term memory lies outside of a project's notebook, and none of these files is a page.
+    // Shared long-term memory is outside of a project's notebook, and none of these files is a page.
     if call.scope.kept_file(name).is_some() {
         return Ok(Target::Page(name.to_string()));
     }
     catch_up(call, notebook).await?;
     let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?)?.to_string()));
     let error = match found.and_then(|below| notebook_file(call, &below)) {
-        // The whole path: below a project, `MEMORY.md` is another file than the one that it names.
+        // The whole path, because `MEMORY.md` below a project is another file.
         Ok(path) => return Ok(Target::Page(call.scope.display_path(&path))),
         Err(error) => error,
     };
@@ -68,14 +68,14 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
     Err(Error { help, ..error })
 }
 
-/// Returns true if this is the path of a file that the configuration leaves out of the notebook.
+/// Returns true if the path is a file that the configuration leaves out of the notebook.
 async fn is_left_out(call: &Call, name: &str) -> Result<bool, Error> {
     let notebook = FolderScope { folder: call.scope.layout.project_folder().cloned(), tree: true };
     let Some(path) = page_path(call, name).ok().filter(|path| notebook.reaches(path)) else { return Ok(false) };
     Ok(!matches!(load(&call.fs, &path, call.scope.limits.max_file_bytes).await?, Loaded::Absent))
 }
 
-/// Names pages that share a word with a name, else the first ones.
+/// Suggests pages that share a word with a name, else the first ones.
 fn others(snapshot: &Snapshot<'_>, name: &str) -> String {
     let words: Vec<String> =
         name.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).map(str::to_lowercase).collect();

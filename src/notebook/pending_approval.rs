@@ -1,4 +1,4 @@
-//! The pages that wait to be approved.
+//! Pages that wait for approval.
 
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -14,7 +14,7 @@ use crate::protocol::Error;
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, Provenance, TrustState, version_of};
 
-/// The pages that wait to be approved: the notes, and the shared long-term memory.
+/// Returns the pages that wait for approval: notes, and the shared long-term memory.
 pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> Result<Vec<PendingApproval>, Error> {
     catch_up(call, notebook).await?;
     let trust_state = |view: &NoteView<'_>| TrustState::of(&view.note.frontmatter).unapproved();
@@ -26,7 +26,7 @@ pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> 
     let mut found = look(notebook, call, |snapshot| {
         let mut found = Vec::new();
         for (place, view) in snapshot.views.iter().enumerate() {
-            // The index is a cache that others may have written: the file decides.
+            // Others may have written the index, so the file decides.
             let Some(provenance) = TrustState::of_text(view.text).unapproved() else { continue };
             let path = notebook_file(call, view.path)?;
             let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
@@ -40,7 +40,8 @@ pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> 
     Ok(found)
 }
 
-/// The shared long-term memory, if it waits. It is outside of the notebook of a project, and in its block.
+/// Returns the shared long-term memory, if it waits for approval. It is outside of the notebook of a project, but in
+/// its block.
 async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, Error> {
     let path = call.scope.layout.shared_long_term();
     if call.scope.layout.below_notebook(path).is_some() {
@@ -54,8 +55,8 @@ async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, Error
     page(&[&shown, path.as_str()], path, text, provenance).map(Some)
 }
 
-/// A page as an approval shows it, by all names that a person may give it: what is approved is the text of the file, and
-/// so that is what is shown of it.
+/// Builds a page with all names that a person may use for it. An approval applies to the text of the file, so that
+/// text is shown.
 fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> Result<PendingApproval, Error> {
     let note = Note::parse(text, TagSyntax::default());
     Ok(PendingApproval {

@@ -1,4 +1,4 @@
-//! `recall`: the notes that answer a question best, and why.
+//! `recall`: finds the notes that answer a question best, and explains why.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,19 +21,19 @@ use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped, best_passage, load_texts};
 use crate::trust::{ForModel, Provenance, TrustState};
 
-/// The most bytes of a query.
+/// Maximum size of a query in bytes.
 pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
 
-/// The most notes that a question is answered with unless told otherwise.
+/// Default number of notes.
 pub const DEFAULT_HITS: u32 = 10;
 
-/// The most bytes of a note that a hit shows.
+/// Maximum number of bytes of a note that a hit shows.
 const PASSAGE_BYTES: usize = 800;
 
-/// The factor for the score of a note that another one supersedes.
+/// Factor for the score of a note that another one supersedes.
 const SUPERSEDED_WEIGHT: f32 = 0.4;
 
-/// The most attempts of a recall whose notes change while it reads them.
+/// Maximum number of attempts if notes change while they are read.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Finds notes by a question or a query, best first.
@@ -41,59 +41,59 @@ const MAX_ATTEMPTS: u32 = 8;
 pub struct Recall {
     /// A sentence, or a query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`.
     pub query: String,
-    /// The most hits to give.
+    /// Maximum number of hits.
     pub limit: u32,
-    /// The number of hits to pass over.
+    /// Number of hits to skip.
     pub offset: u32,
-    /// The notes to search.
+    /// Filter for the notes to search.
     pub filter: NoteFilter,
-    /// The keys to sort by instead of the score, the most important first.
+    /// Sort keys that replace the score, the most important first.
     pub sort: Vec<SortKey>,
-    /// Show the parts of each score.
+    /// If set, returns the parts of each score.
     pub explain: bool,
-    /// The host vouches that nothing changed since the last command.
+    /// If set, the host guarantees that nothing changed since the last command.
     pub assume_unchanged: bool,
 }
 
-/// The reply of [`Recall`].
+/// Reply of [`Recall`].
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecallReply {
-    /// Best first.
+    /// Hits, best first.
     pub hits: Vec<RecallHit>,
-    /// The number of notes that match; `hits` is a page of them.
+    /// Number of notes that match; `hits` is a page of them.
     pub total: u32,
-    /// The hits as text for a person or a model, made harmless.
+    /// Hits as text for a person or a model, made harmless.
     pub rendered: ForModel,
-    /// Problems that do not stop a recall: a configuration that cannot be read, frontmatter that is not YAML.
+    /// Problems that do not stop a recall: an invalid configuration, frontmatter that is not YAML.
     pub warnings: Vec<Warning>,
     /// Files that could not be searched.
     pub skipped: Vec<Skipped>,
 }
 
-/// A note that answers a query, and why.
+/// A note that matches a query, with the reasons.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecallHit {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// The score; only the order of scores means anything.
+    /// Score, which is meaningful only in comparison.
     pub score: f64,
-    /// The words of the query that it has.
+    /// Words of the query that the note has.
     pub terms: Vec<String>,
-    /// Where it has them: `title`, `aliases`, `headings`, `tags`, `path`, `body`.
+    /// Fields with these words: `title`, `aliases`, `headings`, `tags`, `path`, `body`.
     pub fields: Vec<String>,
-    /// The first and the last line of the passage, counted from 1; none if the text is not at hand.
+    /// First and last line of the passage, counted from 1; empty if the text is not available.
     pub lines: Vec<u32>,
-    /// The passage that fits best.
+    /// Passage that matches best.
     pub passage: String,
-    /// The newer note that supersedes this one.
+    /// Path of the newer note that supersedes this one.
     pub superseded_by: Option<String>,
-    /// The parts of the score, where they were asked for.
+    /// Parts of the score, if requested.
     pub parts: Vec<ScorePart>,
-    /// Where its text comes from, if that keeps it out of prompts until it is approved.
+    /// Origin of its text, if the text is kept out of prompts until a person approves it.
     pub unapproved: Option<Provenance>,
 }
 
@@ -101,11 +101,11 @@ pub struct RecallHit {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScorePart {
-    /// The word of the query, or what else counts: `phrase`, `proximity`, `coverage`, `superseded`.
+    /// Word of the query, or another reason: `phrase`, `proximity`, `coverage`, `superseded`.
     pub reason: String,
-    /// The field that has it; empty where that means nothing.
+    /// Field that has the word; empty if the reason has no field.
     pub field: String,
-    /// The amount that it adds; a factor for `superseded`.
+    /// Amount that is added; a factor for `superseded`.
     pub amount: f64,
 }
 
@@ -134,7 +134,7 @@ impl Run<NotebookCall<'_>> for Recall {
     }
 }
 
-/// Finds notes; brings the index up to date first, unless the host vouches that nothing changed.
+/// Finds notes. Brings the index up to date first, unless the host guarantees that nothing changed.
 pub(super) async fn recall(call: &Call, notebook: &Arc<Notebook>, request: &Recall) -> Result<RecallReply, Error> {
     recall_of(call, notebook, request, false).await
 }
@@ -165,9 +165,9 @@ async fn recall_of(
         catch_up(call, notebook).await?;
     }
     let mut attempt = 0;
-    // What the index takes for approved, and the file does not.
+    // Notes that are approved in the index but not in their files.
     let mut refused: Vec<DocId> = Vec::new();
-    // What the host says of the best notes; sorted by another key, they need no other order.
+    // Ratings of the host. If the notes are sorted by another key, no ratings are needed.
     let rescore = call.scope.rescore && request.sort.is_empty();
     let mut scored: Option<Result<Scored, FsError>> = None;
     loop {
@@ -199,7 +199,7 @@ async fn recall_of(
         if rescore && scored.is_none() && (missing.is_empty() || attempt >= MAX_ATTEMPTS) {
             let texts = texts(&notebook.corpus.borrow(), &query, &best);
             scored = Some(score(call, &request.query, texts).await);
-            // Notes may have changed meanwhile: their ranks are asked for once more.
+            // Notes may have changed meanwhile, so they are ranked once more.
             attempt = attempt.min(MAX_ATTEMPTS - 1);
             continue;
         }
@@ -225,7 +225,7 @@ async fn recall_of(
     }
 }
 
-/// The numbers of the notes that a filter lets through, ascending; `None` for all.
+/// Returns the numbers of the notes that match a filter, ascending; `None` for all.
 async fn accepted(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -248,7 +248,7 @@ async fn accepted(
     Ok(Some(ids))
 }
 
-/// The numbers of the notes that may go into a prompt, ascending.
+/// Returns the numbers of the notes that may go into a prompt, ascending.
 fn approved(corpus: &Corpus) -> Vec<DocId> {
     let documents = corpus.files.by_path().filter_map(|(_, id)| Some((id, corpus.files.doc(id)?)));
     let approved = documents.filter(|(_, document)| unapproved(corpus, document).is_none());
@@ -257,14 +257,14 @@ fn approved(corpus: &Corpus) -> Vec<DocId> {
     ids
 }
 
-/// Returns true if the file of a note says that it may go into a prompt.
+/// Returns true if the file of a note permits it in a prompt.
 fn is_approved(corpus: &Corpus, id: DocId) -> bool {
     let text = corpus.files.doc(id).and_then(|document| document.text.as_deref());
     text.is_some_and(|text| TrustState::of_text(text).unapproved().is_none())
 }
 
-/// Where the text of a note comes from by the index, if that keeps it out of prompts. It is good enough to rank by; what
-/// goes into a prompt is decided by its file.
+/// Returns the provenance of a note by the index, if it keeps the text out of prompts. It is good enough for ranking;
+/// the file decides what goes into a prompt.
 fn unapproved(corpus: &Corpus, document: &IndexedFile) -> Option<Provenance> {
     TrustState::of(&corpus.files.note(document)?.frontmatter).unapproved()
 }
@@ -280,13 +280,13 @@ fn rank(call: &Call, notebook: &Notebook, query: &Query, request: &Recall, accep
     let best = if call.scope.rescore { CANDIDATES } else { 0 };
     let limit = match request.sort.is_empty() {
         true => (request.offset as usize).saturating_add(request.limit as usize).max(best),
-        // What is first by another key may be last by its score.
+        // The first note by another key may be the last by its score.
         false => usize::MAX,
     };
     corpus.ranked().search(query, limit, &is_accepted, &weight, &|id| corpus.tie(id))
 }
 
-/// The hits by what is known of the notes; those that are equal stay in the order of their scores.
+/// Sorts the hits by the notes' fields. Equal ones stay in the order of their scores.
 fn sorted(corpus: &Corpus, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
     let mut known: Vec<(Ranked, Option<(&IndexedFile, Note)>)> = hits
         .into_iter()
@@ -318,7 +318,7 @@ fn compare(keys: &[SortKey], (one, a): &(&IndexedFile, Note), (other, b): &(&Ind
     by_key.fold(Ordering::Equal, Ordering::then)
 }
 
-/// The note that supersedes a note. One that nobody has approved supersedes nothing.
+/// Returns the note that supersedes a note. An unapproved note supersedes nothing.
 fn superseded_by<'a>(call: &Call, corpus: &'a Corpus, document: &IndexedFile) -> Option<&'a IndexedFile> {
     let below = call.scope.layout.below_notebook(&document.path)?;
     corpus.newer(below, |newer| newer.path != document.path && unapproved(corpus, newer).is_none())
@@ -358,7 +358,7 @@ fn hit(
     document: &IndexedFile,
     explain: bool,
 ) -> RecallHit {
-    // The index is a cache that others may have written: what is shown is read from the file.
+    // Others may have written the index, so the text to show is read from the file.
     let note = corpus.note_of_text(document);
     let path = document.path.as_str();
     let passage = match (document.text.as_deref(), &note) {
@@ -366,7 +366,7 @@ fn hit(
         _ => None,
     };
     let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));
-    // The passage and the text are of the same file; a hit without its passage is still a hit.
+    // Passage and text are of the same file. A hit without its passage is still a hit.
     debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
     RecallHit {
         path: call.scope.display_path(&document.path),
@@ -399,7 +399,7 @@ fn parts(ranked: &Ranked) -> Vec<ScorePart> {
     words.chain(others).collect()
 }
 
-/// The hits as text for a model: each with its source, its lines and its passage.
+/// Renders the hits for a model: each with its source, its lines and its passage.
 fn render(hits: &[RecallHit]) -> ForModel {
     let blocks = hits.iter().map(|hit| {
         let lines = match hit.lines.as_slice() {

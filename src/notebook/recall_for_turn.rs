@@ -1,4 +1,4 @@
-//! `recall-for-turn`: the memories for one turn of a conversation.
+//! `recall-for-turn`: finds the memories for one turn of a conversation.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -13,15 +13,15 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 
-/// Recalls for one turn of a conversation: what is found is shown in this turn's prompt alone, however late it is found.
-/// If a turn asks several times, only the last question counts.
+/// Recalls for one turn of a conversation. The result is shown only in this turn's prompt, however late it arrives. If
+/// a turn asks several times, only the last question counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecallForTurn {
-    /// The turn; they grow.
+    /// Number of the turn, which increases.
     pub turn: u64,
-    /// The text that was said in it.
+    /// Text of the turn.
     pub query: String,
-    /// The most memories to take.
+    /// Maximum number of memories.
     pub limit: u32,
 }
 
@@ -42,7 +42,7 @@ impl Run<NotebookCall<'_>> for RecallForTurn {
     }
 }
 
-/// Recalls for a turn. What is found after a later turn has asked, or the same turn again, is dropped.
+/// Recalls for a turn. The result is dropped if a later turn has asked meanwhile, or the same turn again.
 async fn recall_for_turn(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -65,7 +65,7 @@ async fn recall_for_turn(
     let unapproved: Vec<String> =
         found.hits.iter().filter(|hit| is_unapproved(hit)).map(|hit| hit.path.clone()).collect();
     if !unapproved.is_empty() {
-        // What nobody has approved takes the place of nothing.
+        // Unapproved notes take no place from others.
         found = recall_approved(call, notebook, &Recall { assume_unchanged: true, ..request }).await?;
     }
     let memory = |hit: RecallHit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage };

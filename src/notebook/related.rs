@@ -1,4 +1,4 @@
-//! `related`: the notes that are linked with a note.
+//! `related`: lists the notes that are linked with a note.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,12 +10,12 @@ use super::snapshot::Snapshot;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// Gives the notes that are linked with a note: links both ways first, then notes that share a linked note.
+/// Lists the notes that are linked with a note: links in both directions first, then notes that share a linked note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// The note: its path, name, title or alias.
+    /// Path, name, title or alias of the note.
     pub note: String,
-    /// The most notes to give.
+    /// Maximum number of notes.
     pub limit: u32,
 }
 
@@ -23,21 +23,21 @@ pub struct Related {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelatedReply {
-    /// The nearest first.
+    /// Notes, nearest first.
     pub notes: Vec<RelatedNote>,
 }
 
-/// A note that has to do with another.
+/// A note that is linked with another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelatedNote {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// The number of links between the two: 1 for a link from one to the other, 2 if both are linked with a third note.
+    /// Number of links between the two: 1 for a link from one to the other, 2 if both are linked with a third note.
     pub distance: u32,
-    /// Why: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
+    /// Relation: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
     pub reason: String,
 }
 
@@ -60,7 +60,7 @@ impl Run<NotebookCall<'_>> for Related {
     }
 }
 
-/// The notes that are linked with a note.
+/// Returns the notes that are linked with a note.
 fn related_notes(snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Vec<RelatedNote>, Error> {
     let note = snapshot.find(note)?;
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));

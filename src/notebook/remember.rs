@@ -1,4 +1,4 @@
-//! `remember`: a new note, never in the place of another.
+//! `remember`: creates a note, and never overwrites one.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -22,73 +22,73 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
 
-/// The most tags of a new note.
+/// Maximum number of tags of a new note.
 pub const MAX_TAGS: usize = 100;
 
-/// The most bytes of a tag.
+/// Maximum size of a tag in bytes.
 pub const MAX_TAG_BYTES: usize = 200;
 
-/// The most notes that may want one name.
+/// Maximum number of notes with one name.
 const MAX_NAMES: u32 = 10_000;
 
-/// Keeps a fact, a decision or another note. It never writes over one.
+/// Creates a fact, a decision or another note. It never overwrites one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remember {
-    /// One line; any text.
+    /// Title: one line of any text.
     pub title: String,
-    /// Markdown.
+    /// Content in Markdown.
     pub content: String,
-    /// `fact`, `decision`, the name of a folder of the notebook, or `.` for its root.
+    /// Template: `fact`, `decision`, the name of a folder of the notebook, or `.` for its root.
     pub template: String,
-    /// The group of the configuration whose file name, template and variables the note gets; `None` for the
-    /// group of its folder.
+    /// Group of the configuration whose file name, template and variables the note gets; `None` for the group of its
+    /// folder.
     pub group: Option<String>,
     /// Tags, with or without `#`.
     pub tags: Vec<String>,
     /// Notes to link to.
     pub links: Vec<String>,
-    /// Instead of a second note beside one of the same title: a new one that supersedes it.
+    /// If set, and there is a note of the same title, the new note supersedes it.
     pub supersede: bool,
 }
 
-/// The reply of [`Remember`].
+/// Reply of [`Remember`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RememberReply {
-    /// The note: the new one, or the one that says the same.
+    /// Path of the new note, or of an existing one with the same text.
     pub path: String,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// True if a note was made.
+    /// Result of the command.
     #[serde(flatten)]
     pub state: RememberState,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
     /// Problems of the configuration or of the template.
     pub warnings: Vec<Warning>,
 }
 
-/// The ways to remember something.
+/// Result of remembering a note.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "StateView")]
 pub enum RememberState {
-    /// A new note was made.
+    /// Created: the note is new.
     Created,
-    /// There is a note of this title that says the same; nothing was written.
+    /// A note of this title has the same text. Nothing was written.
     AlreadyThere,
-    /// A new note was made that supersedes this older one.
+    /// Created: the new note supersedes the older one in the value.
     Superseded(String),
 }
 
-/// The JSON of a [`RememberState`].
+/// JSON form of a [`RememberState`].
 #[derive(serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StateView {
-    /// The outcome.
+    /// Result of the command.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["created", "already-there", "superseded"])))]
     state: &'static str,
-    /// The older note, where it is `superseded`.
+    /// Older note, if the state is `superseded`.
     supersedes: Option<String>,
 }
 
@@ -132,13 +132,13 @@ impl Run<NotebookCall<'_>> for Remember {
     }
 }
 
-/// The request as the policy lets it be stored.
+/// Returns the request as the policy permits it to be stored.
 fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
     let screen = &call.screen;
     let provenance = call.scope.trust.provenance;
     if request.supersede && !provenance.is_trusted() {
         let message = format!("text of `{provenance}` cannot supersede a note");
-        let help = "keep it beside the note, and supersede that once it is approved; nothing was written";
+        let help = "remember it under another title, and supersede the note after the approval; nothing was written";
         return Err(Error::new(ErrorCode::NotPermitted, message, help));
     }
     screen.name("title", &request.title)?;
@@ -147,7 +147,7 @@ fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
     Ok(request)
 }
 
-/// Keeps a note. The index says where its links lead, and what has its title already.
+/// Creates a note. The index resolves its links, and finds notes with the same title.
 pub(super) async fn remember(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -162,7 +162,7 @@ pub(super) async fn remember(
             Ok((snapshot.path(note)?.to_string(), snapshot.title(note)?.to_string()))
         });
         let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
-        // The newest last; of those made at once, the one with the highest number.
+        // The newest comes last; of notes with the same time, the one with the highest number.
         let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
         same_title.sort_by_key(|view| (view.created, view.path.len(), view.path));
         let known =
@@ -173,10 +173,10 @@ pub(super) async fn remember(
     make(call, &config, request, provenance, &links, &known).await
 }
 
-/// Makes the note.
+/// Creates the note.
 ///
-/// `links` are the notes to link to, resolved; `known` are notes that the index has under this title, the
-/// newest last, which may have names that the title does not give.
+/// `links` are the resolved notes to link to. `known` are notes with this title in the index, the newest last; their
+/// names may not follow from the title.
 async fn make(
     call: &Call,
     config: &NotebookConfig,
@@ -207,7 +207,7 @@ async fn make(
     };
     if let Some(problem) = draft(template).problem()? {
         let message = format!(
-            "gives metadata that is no YAML (line {}: {}); the built-in one is used",
+            "gives metadata that is not valid YAML (line {}: {}); the built-in one is used",
             problem.line, problem.message
         );
         warnings.push(Warning::new(&template.path, message));
@@ -224,7 +224,7 @@ async fn make(
         let path = draft.path(number)?;
         let text = draft.render(&path, number, None)?;
         let is_taken = others.meet(&draft, &path, &text).await?;
-        // What supersedes what is known when all of the taken names are.
+        // All taken names must be known before the superseded note is chosen.
         let is_decided = !request.supersede || !is_taken;
         if let Some(same) = others.same(request.supersede).filter(|_| is_decided) {
             let message = others.said(call, same, &tags);
@@ -246,7 +246,7 @@ async fn make(
             Some(old) => draft.render(&path, number, Some(below_notebook(call, &old.path)))?,
             None => text,
         };
-        // A lost race is met as a taken name in the next round.
+        // After a lost race, the next round finds the name taken.
         if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
             let path = call.scope.display_path(&path);
             let (state, message) = match old.map(|old| call.scope.display_path(&old.path)) {
@@ -266,15 +266,15 @@ async fn make(
         }
     }
     let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };
-    let message = format!("no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(title));
-    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own, or supersede the older note"))
+    let message = format!("there is no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(title));
+    Err(Error::new(ErrorCode::TooLarge, message, "choose another title, or supersede the older note"))
 }
 
-/// The content with plain newlines. It is refused over the limit and never cut.
+/// Returns the content with plain newlines. Content over the limit is refused, never cut.
 fn checked_content(content: &str) -> Result<String, Error> {
     if content.len() > MAX_WRITE_BYTES {
-        let message = format!("content of {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
-        return Err(Error::new(ErrorCode::TooLarge, message, "keep it as several notes that link to each other"));
+        let message = format!("the content has {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, "write several notes that link to each other"));
     }
     Ok(content.replace("\r\n", "\n"))
 }
@@ -282,14 +282,14 @@ fn checked_content(content: &str) -> Result<String, Error> {
 fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     if tags.len() > MAX_TAGS {
         let message = format!("{} tags, the limit is {MAX_TAGS}", tags.len());
-        return Err(Error::invalid_argument(message, "keep those that you would search by"));
+        return Err(Error::invalid_argument(message, "keep only tags that you would search by"));
     }
     let mut checked: Vec<String> = Vec::new();
     for given in tags {
         let tag = given.trim();
         let tag = tag.strip_prefix('#').unwrap_or(tag).trim();
         if tag.is_empty() || tag.len() > MAX_TAG_BYTES || tag.chars().any(char::is_control) {
-            let message = format!("`{}` is no tag", given.escape_debug());
+            let message = format!("`{}` is not a valid tag", given.escape_debug());
             return Err(Error::invalid_argument(message, format!("a tag is one line of 1 to {MAX_TAG_BYTES} bytes")));
         }
         if !checked.iter().any(|known| known == tag) {

@@ -1,4 +1,4 @@
-//! `remember-error`: an error of a tool, kept once and counted.
+//! `remember-error`: keeps an error of a tool once, and counts it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -24,51 +24,51 @@ use crate::request::{Effect, Request, Run};
 use crate::store::{FACTS_FOLDER, LocalTime};
 use crate::trust::ForModel;
 
-/// The most notes about errors; further ones are refused until some are forgotten.
+/// Maximum number of notes about errors. Further ones are refused until some are forgotten.
 pub const MAX_ERROR_NOTES: usize = 200;
 
-/// The most bytes of the line of an error, as it came.
+/// Maximum size of the line that is kept of an error, in bytes.
 const MAX_ERROR_BYTES: usize = 400;
 
-/// The most bytes of an error that are looked at.
+/// Number of bytes of an error that are searched.
 const MAX_ERROR_SCAN_BYTES: usize = 64 << 10;
 
-/// The beginning of the names of notes about errors.
+/// Prefix of the names of notes about errors.
 const ERROR_PREFIX: &str = "error-";
 
-/// Keeps an error of a tool as a fact; the same error is counted, not repeated.
+/// Keeps an error of a tool as a fact. If the same error occurs again, it is only counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberError {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// The text of the error.
+    /// Text of the error.
     pub error: String,
 }
 
-/// The reply of [`RememberError`].
+/// Reply of [`RememberError`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorReply {
-    /// The note about it; empty where none was kept.
+    /// Path of the note about the error; empty if it was not kept.
     pub path: String,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// The number of times that the error was met; 0 if it was not kept.
+    /// Number of times that the error occurred; 0 if it was not kept.
     pub count: u32,
-    /// True if the error is new.
+    /// Result of the command.
     pub state: ErrorState,
-    /// All of this for a person or a model. Stored text in it is made harmless.
+    /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
-/// The ways to keep an error.
+/// Result of keeping an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorState {
-    /// It is new: there is a note about it.
+    /// The error is new, and has a note now.
     Created,
-    /// It was known: it was counted.
+    /// The error was known, and was counted.
     Counted,
-    /// There are [`MAX_ERROR_NOTES`] notes about errors, so this one was not kept.
+    /// There are [`MAX_ERROR_NOTES`] notes about errors, so this error was not kept.
     Full,
 }
 
@@ -100,7 +100,7 @@ impl Run<NotebookCall<'_>> for RememberError {
 /// Keeps an error of a tool as a fact, or counts it if it is known.
 async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error: &str) -> Result<ErrorReply, Error> {
     let note = error_note(tool, error)
-        .ok_or_else(|| Error::invalid_argument("the error has no text", "hand in what the tool printed"))?;
+        .ok_or_else(|| Error::invalid_argument("the error has no text", "give the output of the tool"))?;
     let folder = notebook_file(call, FACTS_FOLDER)?;
     let extension = &config.note_at(&format!("{FACTS_FOLDER}/x")).extension;
     let file = notebook_file(call, &format!("{FACTS_FOLDER}/{}.{extension}", note.name))?;
@@ -149,7 +149,7 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
 fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> String {
     let now = moment(call.now);
     let provenance = call.scope.trust.of_tool();
-    // Indented, it is what the tool printed and nothing else: no tag, no link, no heading.
+    // The indentation prevents the output of the tool from being read as a tag, a link or a heading.
     format!(
         "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\nprovenance: {provenance}\n---\n\n    {}\n",
         yaml_string(&note.title),
@@ -158,7 +158,7 @@ fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> String {
     )
 }
 
-/// The text with its counter increased, and the counter.
+/// Returns the text with its counter increased, and the counter.
 fn counted(text: &str, config: &NotebookConfig, now: LocalTime) -> (String, u32) {
     let note = Note::parse(text, config.tags);
     let count = match note.frontmatter.value("count") {
@@ -175,22 +175,22 @@ fn moment(now: LocalTime) -> String {
     now.format(DATE_PATTERN).unwrap_or_else(|| now.to_string())
 }
 
-/// An error in the words that a note about it has.
+/// Title, text and name of a note about an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorNote {
-    /// The title: the same for the same error, whatever its paths and numbers are.
+    /// Title: equal for equal errors, whatever their paths and numbers.
     pub title: String,
-    /// The line of the error that says most, as it came.
+    /// Most informative line of the error, unchanged.
     pub summary: String,
-    /// The name of its file, without extension.
+    /// Name of its file, without extension.
     pub name: String,
 }
 
-/// The note about an error of a tool; `None` where the text says nothing.
+/// Computes the note about an error of a tool; `None` if the text has no words.
 ///
-/// It keeps the first line that speaks of an error, else the first that has words. Paths,
-/// addresses, numbers, hashes and ids become `<path>`, `<url>`, `<n>`, `<hex>` and `<id>` in the title,
-/// so that the same error gives the same note.
+/// It keeps the first line that looks like an error, else the first line with words. Paths, addresses, numbers, hashes
+/// and ids become `<path>`, `<url>`, `<n>`, `<hex>` and `<id>` in the title, so that the same error gives the same
+/// note.
 #[must_use]
 pub fn error_note(tool: &str, error: &str) -> Option<ErrorNote> {
     let error = head(error, MAX_ERROR_SCAN_BYTES);
@@ -209,7 +209,7 @@ pub fn error_note(tool: &str, error: &str) -> Option<ErrorNote> {
     Some(ErrorNote { title, summary, name })
 }
 
-/// The frame around an error says less than its line.
+/// Returns true if a line looks like an error. A heading or frame around it says less.
 fn speaks_of_an_error(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     !line.starts_with("traceback")
@@ -229,7 +229,7 @@ fn speaks_of_an_error(line: &str) -> bool {
         .any(|word| line.contains(word))
 }
 
-/// A word without what differs from one time to the next.
+/// Returns a word without the parts that differ between occurrences.
 fn normalized_word(word: &str) -> String {
     let is_around = |c: char| {
         matches!(c, '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | ',' | ';' | ':' | '.' | '!')
@@ -252,7 +252,7 @@ fn normalized_word(word: &str) -> String {
     } else if let Some((name, _)) =
         core.split_once(':').filter(|(name, rest)| is_file_name(name) && rest.starts_with(|c: char| c.is_ascii_digit()))
     {
-        // `main.rs:10:5`
+        // A word such as `main.rs:10:5`.
         return format!("{before}{name}{behind}");
     } else if let Some((name, value)) = core.split_once('=') {
         return format!(

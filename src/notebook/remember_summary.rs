@@ -1,4 +1,4 @@
-//! `remember-summary`: a summary of what a tool gave, kept as a fact.
+//! `remember-summary`: keeps a summary of a tool's output as a fact.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,13 +14,13 @@ use crate::document::head;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// The most characters of a tool's summary that are kept.
+/// Maximum number of characters of a summary that are kept.
 pub const MAX_SUMMARY_CHARS: usize = 800;
 
 /// Keeps the summary of a tool's output as a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberSummary {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     /// The summary.
     pub summary: String,
@@ -49,7 +49,7 @@ impl Run<NotebookCall<'_>> for RememberSummary {
     }
 }
 
-/// The note that keeps a summary of what a tool gave, at most [`MAX_SUMMARY_CHARS`] characters of it.
+/// Returns the request for a note with a tool's summary, at most [`MAX_SUMMARY_CHARS`] characters of it.
 #[must_use]
 pub fn tool_summary_note(tool: &str, summary: &str) -> Remember {
     let summary = summary.trim();

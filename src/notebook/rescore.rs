@@ -1,9 +1,10 @@
-//! The order of a recall, merged with one that the host makes.
+//! Order of a recall, merged with one that the host makes.
 //!
-//! The host rates the best passages of the best notes, up to [`MAX_SCORED_TEXTS`]. Each note then has two ranks, by the engine
-//! and by the host, counted from 1, and the notes are ordered by `1 / (60 + engine) + 1 / (60 + host)`: reciprocal rank
-//! fusion, with its usual constant. Equal sums stay in the order of the engine, and so do equal numbers of the host. A note
-//! whose text must not leave the store has the engine's rank for both. Notes after the best ones keep their places.
+//! The host rates the best passages of the best notes, up to [`MAX_SCORED_TEXTS`]. Each note then has two ranks, by
+//! the engine and by the host, counted from 1. The notes are ordered by `1 / (60 + engine) + 1 / (60 + host)`:
+//! reciprocal rank fusion, with its usual constant. Equal sums, and equal ratings of the host, stay in the order of
+//! the engine. A note whose text must not leave the store has the engine's rank for both. Notes after the best ones
+//! keep their places.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -18,21 +19,21 @@ use crate::search::{Corpus, DocId, best_passage};
 use crate::sorted::SortedMap;
 use crate::trust::TrustState;
 
-/// How many of the best notes are rated.
+/// Number of best notes that are rated.
 pub(super) const CANDIDATES: usize = MAX_SCORED_TEXTS;
 
-/// The most bytes of a text.
+/// Maximum size of a text in bytes.
 const TEXT_BYTES: usize = 1000;
-/// The most bytes of all texts.
+/// Maximum size of all texts in bytes.
 const ALL_BYTES: usize = 64 << 10;
 
-/// The constant of reciprocal rank fusion: the larger, the less the first ranks count.
+/// Constant of reciprocal rank fusion. The larger it is, the less the first ranks count.
 const FUSION: f64 = 60.0;
 
-/// The numbers of the host by note; none for a note that it was not asked about.
+/// Ratings of the host by note. Notes that were not sent have none.
 pub(super) type Scored = SortedMap<DocId, f64>;
 
-/// Has the host rate the passages of these notes. Their texts are at hand.
+/// Asks the host to rate the passages of these notes. Their texts must be in memory.
 ///
 /// # Errors
 ///
@@ -47,14 +48,14 @@ pub(super) async fn score(call: &Call, asked: &str, texts: Vec<(DocId, String)>)
     Ok(scored)
 }
 
-/// The texts of the best notes that may leave the store: the best passage of each, read from its file.
+/// Returns the texts of the best notes that may leave the store: the best passage of each, read from its file.
 pub(super) fn texts(corpus: &Corpus, query: &Query, best: &[Ranked]) -> Vec<(DocId, String)> {
     let mut passages = Passages::new(corpus.ranked(), query);
     let (mut texts, mut room) = (Vec::new(), ALL_BYTES);
     for hit in best.iter().take(CANDIDATES) {
         let Some(document) = corpus.files.doc(hit.doc) else { continue };
         let Some(text) = document.text.as_deref() else { continue };
-        // What no prompt may have, no model is asked about.
+        // Text that must not go into a prompt is not sent to a model either.
         if TrustState::of_text(text).unapproved().is_some() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! `restore-note`: the backup of a note is put back.
+//! `restore-note`: puts back the backup of a note.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,11 +13,10 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
-/// Puts the backup of a note back, such as that of a note that was forgotten. What it replaces becomes the
-/// backup.
+/// Restores the backup of a note, such as a note that was forgotten. The replaced text becomes the backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoreNote {
-    /// The path that the note has or had.
+    /// Path that the note has or had.
     pub note: String,
 }
 
@@ -37,19 +36,19 @@ impl Run<NotebookCall<'_>> for RestoreNote {
         settle(call, with.notebook).await;
         let path = lost_page(call, &self.note).await?.ok_or_else(|| {
             let message = format!("`{}` is not the path of a note", self.note.escape_debug());
-            Error::invalid_argument(message, "give the path that `forget` has shown, such as facts/port.md")
+            Error::invalid_argument(message, "give the path that `forget` showed, such as facts/port.md")
         })?;
         call.screen.check_place(&path)?;
         restore_file(call, path).await
     }
 }
 
-/// The page that a path names. A page that was forgotten has no other name. A note by the configuration may go without
-/// its extension, and comes first.
+/// Finds the page that a path names. A forgotten page has no other name. A note of the configuration can be named
+/// without its extension, and comes first.
 pub(super) async fn lost_page(call: &Call, name: &str) -> Result<Option<RelPath>, Error> {
     let config = load_config(call).await?.config;
     let page = page_path(call, name).ok();
-    // Shared long-term memory lies outside of the notebook of a project.
+    // Shared long-term memory is outside of the notebook of a project.
     let is_note = |path: &RelPath| call.scope.layout.below_notebook(path).is_none_or(|below| config.is_indexed(below));
     let with_extension = || page_path(call, &format!("{name}{NOTE_SUFFIX}")).ok();
     let note = page.clone().filter(is_note).or_else(|| with_extension().filter(is_note));

@@ -1,4 +1,4 @@
-//! [`SameTitle`]: the notes that have the title of a new one already.
+//! [`SameTitle`]: existing notes with the title of a new one.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,7 +13,7 @@ use crate::protocol::Error;
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
 
-/// The notes of the same title that there are.
+/// Existing notes of the same title.
 #[derive(Default)]
 pub(super) struct SameTitle {
     notes: Vec<Known>,
@@ -29,7 +29,7 @@ pub(super) struct Known {
 }
 
 impl SameTitle {
-    /// Looks at a file. `true`: there is one, whatever it is.
+    /// Looks at a file. Returns `true` if it exists, whatever it is.
     pub(super) async fn meet(&mut self, draft: &Draft<'_>, path: &RelPath, rendered: &str) -> Result<bool, Error> {
         if self.met.contains(path) {
             return Ok(true);
@@ -54,7 +54,7 @@ impl SameTitle {
         Ok(true)
     }
 
-    /// The one that says the same; when it would be superseded, only one that is not superseded itself.
+    /// Returns the note with the same text. If it would be superseded, it must not be superseded already.
     pub(super) fn same(&self, supersede: bool) -> Option<&Known> {
         if supersede {
             return self.newest().filter(|newest| newest.is_same);
@@ -62,7 +62,7 @@ impl SameTitle {
         self.notes.iter().find(|note| note.is_same)
     }
 
-    /// The last one that no other supersedes.
+    /// Returns the last note that no other one supersedes.
     pub(super) fn newest(&self) -> Option<&Known> {
         let is_superseded =
             |note: &&Known| self.notes.iter().any(|other| other.supersedes.as_ref() == Some(&note.below));
@@ -75,16 +75,16 @@ impl SameTitle {
             tags.iter().filter(|tag| !same.tags.contains(tag)).map(|tag| format!("`{tag}`")).collect();
         let mut message = format!("Already remembered in {path}; nothing was written");
         if !missing.is_empty() {
-            message.push_str(&format!(" (it does not have the tags {})", missing.join(", ")));
+            message.push_str(&format!(" (without the tags {})", missing.join(", ")));
         }
         message
     }
 }
 
-/// Returns true if a note of the same title says what the new one would: the text without metadata and links is the
-/// same, and it has every link of the new one.
+/// Returns true if a note of the same title has the content of the new one: the same text without metadata and links,
+/// and every link of the new one.
 fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> Result<bool, Error> {
-    // A part that were lost would be taken for the same, and the new note not be written.
+    // If a part were lost here, the texts could look the same, and the new note would not be written.
     let behind = |text: &str, note: &Note| -> Result<_, Error> {
         Ok(parts(part_of(text, note.frontmatter.span.end..text.len())?))
     };
@@ -96,7 +96,7 @@ fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> 
     Ok(has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0))
 }
 
-/// The lines of a text, and those of them that are nothing but a link.
+/// Returns the lines of a text, and separately those that are only a link.
 fn parts(text: &str) -> (Vec<String>, SortedSet<String>) {
     let mut words = String::new();
     let mut links = SortedSet::default();

@@ -1,4 +1,4 @@
-//! [`Session`]: the memories of a conversation, and those of one of its turns.
+//! [`Session`]: memories of a conversation, and those of one of its turns.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,47 +9,47 @@ use crate::protocol::Error;
 /// A note that was recalled for a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecalledMemory {
-    /// Where it is from.
+    /// Path of the note.
     pub path: String,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// The passage to show.
+    /// Passage to show.
     pub text: String,
 }
 
-/// The memories that a prompt may show.
+/// Memories that a prompt may show.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// The newest facts, as they were when the session began.
+    /// Newest facts, as they were when the session began.
     first: Memories,
-    /// The last turn that asked.
+    /// Last turn that asked.
     turn: u64,
-    /// The number of questions of all turns.
+    /// Number of questions of all turns.
     asked: u64,
-    /// The answer to the last question of that turn; empty until there is one.
+    /// Answer to the last question of that turn; empty until there is one.
     recalled: Memories,
 }
 
 /// Memories that were found together.
 #[derive(Debug, Default)]
 pub(super) struct Memories {
-    /// Best first.
+    /// Approved memories, best first.
     pub(super) approved: Vec<RecalledMemory>,
-    /// The paths of those that nobody has approved.
+    /// Paths of the unapproved ones.
     pub(super) unapproved: Vec<String>,
 }
 
-/// The number of one question: only the answer to the last one counts.
+/// Number of a question. Only the answer to the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question(u64);
 
 impl Session {
-    /// Takes the first memories of the session.
+    /// Sets the first memories of the session.
     pub(super) fn begin_with(&mut self, first: Memories) {
         self.first = first;
     }
 
-    /// Begins a question of a turn, and drops what was found for it before.
+    /// Begins a question of a turn, and drops the results of earlier ones.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Session {
     pub(super) fn ask(&mut self, turn: u64) -> Result<Question, Error> {
         if turn < self.turn {
             let message = format!("turn {turn} is over: turn {} has begun", self.turn);
-            return Err(Error::invalid_argument(message, "recall for the turn that is going on"));
+            return Err(Error::invalid_argument(message, "recall for the current turn"));
         }
         self.turn = turn;
         self.recalled = Memories::default();
@@ -65,7 +65,8 @@ impl Session {
         Ok(Question(self.asked))
     }
 
-    /// Takes the answer to a question. `false`: another one was asked since, and the answer is dropped.
+    /// Takes the answer to a question. Returns `false` if a later question was asked since; the answer is then
+    /// dropped.
     pub(super) fn answer(&mut self, question: Question, recalled: Memories) -> bool {
         if question != Question(self.asked) {
             return false;
@@ -74,7 +75,7 @@ impl Session {
         true
     }
 
-    /// The memories for the prompt of a turn: those that were recalled for it, then the first ones.
+    /// Returns the memories for the prompt of a turn: those recalled for it, then the first ones.
     pub(super) fn of_turn(&self, turn: u64) -> Memories {
         let nothing = Memories::default();
         let recalled = if turn == self.turn { &self.recalled } else { &nothing };

@@ -1,4 +1,4 @@
-//! [`slug`]: a file name from a title.
+//! [`slug`]: the file name for a title.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,18 +10,17 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::document::head;
 use crate::store::is_device_name;
 
-/// The longest slug, in bytes. With a number and an extension after it, it is far from the limit of a path's
-/// segment.
+/// Maximum length of a slug in bytes. With a number and an extension, it is far below the limit of a path's segment.
 pub const MAX_SLUG_BYTES: usize = 80;
 
-/// The most characters of a text that are looked at.
+/// Maximum number of characters of a title that are used.
 const MAX_CHARS: usize = 1_000;
 
-/// The file name for a title, without its extension.
+/// Returns the file name for a title, without its extension.
 ///
-/// Letters and digits of every script stay, in lower case, those of Latin, Greek and Cyrillic without
-/// their diacritics; everything between them is one `-`. It has 1 to [`MAX_SLUG_BYTES`] bytes, is never
-/// hidden and never the name of a device. A title without a letter or digit gets a name of its own.
+/// Letters and digits of every script are kept in lower case, those of Latin, Greek and Cyrillic without their diacritics;
+/// everything between them becomes one `-`. The result has 1 to [`MAX_SLUG_BYTES`] bytes, is never hidden and never the name of a
+/// device. A title without a letter or digit gets a generated name.
 ///
 /// ```
 /// use saddlebag::notebook::slug;
@@ -33,7 +32,7 @@ const MAX_CHARS: usize = 1_000;
 #[must_use]
 pub fn slug(title: &str) -> String {
     let mut words = String::new();
-    // Whether marks on the last letter are dropped, as those of é are.
+    // True if marks on the last letter are dropped, such as that of é.
     let mut folds_marks = true;
     for c in title.chars().take(MAX_CHARS).nfkd().flat_map(char::to_lowercase) {
         if is_combining_mark(c) {
@@ -50,7 +49,7 @@ pub fn slug(title: &str) -> String {
             words.push('-');
         }
     }
-    // Syllables of Hangul and the like come apart above.
+    // Composes the syllables of Hangul and the like again.
     let words: String = words.nfc().collect();
     let name = head(&words, MAX_SLUG_BYTES).trim_matches('-');
     if name.is_empty() {
@@ -59,12 +58,12 @@ pub fn slug(title: &str) -> String {
     if is_device_name(name) { format!("note-{name}") } else { name.into() }
 }
 
-/// Returns true if the letter is of a script whose readers do without its accents.
+/// Returns true if the letter is of a script that can be read without its accents.
 fn has_diacritics(c: char) -> bool {
     matches!(u32::from(c), 0..=0x24f | 0x370..=0x52f | 0x1e00..=0x1fff)
 }
 
-/// Latin letters that no diacritic makes, as people spell them without.
+/// Returns the plain spelling of Latin letters that are not made by a diacritic.
 fn spelled_out(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' => "ss",

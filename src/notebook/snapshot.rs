@@ -1,4 +1,4 @@
-//! [`Snapshot`]: the notes of the index at one moment, and what a person calls them.
+//! [`Snapshot`]: the notes of the index at one moment, and finding them by name.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,21 +13,21 @@ use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::RelPath;
 
-/// The most candidates that a message names.
+/// Maximum number of candidates that a message names.
 const NAMED_CANDIDATES: usize = 5;
 
-/// The most links, headings and tags of all notes that are looked at together. Each takes some 150 bytes, the graph of them
-/// as much again, and an instance has 1 GiB.
+/// Maximum number of links, headings and tags of all notes together. Each takes some 150 bytes, the graph of them as
+/// much again, and an instance has 1 GiB.
 const MAX_PARTS: usize = 2_000_000;
 
-/// The parsed notes, in the order of their paths.
+/// Parsed notes, sorted by path.
 pub(super) struct ParsedNotes<'a> {
     notes: Vec<(DocId, &'a IndexedFile, Note)>,
 }
 
 impl<'a> ParsedNotes<'a> {
-    /// Fails if a note cannot be read back from the index, and if the notes have so many links that they would not fit
-    /// into memory together.
+    /// Decodes the notes. Fails if a note cannot be decoded, or if the notes have so many links that they would not
+    /// fit into memory.
     pub(super) fn of(corpus: &'a Corpus) -> Result<Self, Error> {
         let files = &corpus.files;
         let documents = files.by_path().filter_map(|(_, id)| Some((id, files.doc(id)?)));
@@ -50,17 +50,17 @@ impl<'a> ParsedNotes<'a> {
         Ok(Self { notes })
     }
 
-    /// With titles and bodies as zk reads them.
+    /// Decodes the notes with titles and bodies as zk reads them.
     pub(super) fn of_zk(corpus: &'a Corpus) -> Result<Self, Error> {
         let notes = Self::of(corpus)?.notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
         Ok(Self { notes: notes.collect() })
     }
 }
 
-/// The notes of the notebook, sorted by path.
+/// Notes of the notebook, sorted by path.
 pub(super) struct Snapshot<'a> {
     pub(super) views: Vec<NoteView<'a>>,
-    /// Their numbers in the index.
+    /// Index numbers of the notes.
     pub(super) ids: Vec<DocId>,
     paths: Vec<&'a RelPath>,
     scope: &'a Scope,
@@ -80,7 +80,7 @@ impl<'a> Snapshot<'a> {
         snapshot
     }
 
-    /// The notes that zk would index: those whose frontmatter can be read.
+    /// Creates a snapshot of the notes that zk would index: those with valid frontmatter.
     pub(super) fn of_zk(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
         let Self { views, ids, paths, .. } = Self::of(parsed, scope);
         let all = views.into_iter().zip(ids).zip(paths);
@@ -93,7 +93,7 @@ impl<'a> Snapshot<'a> {
         snapshot
     }
 
-    /// The notes as they were before one was renamed: with the given one at the old path, and none at the new.
+    /// Returns the notes before one was renamed: with the given one at the old path, and none at the new path.
     pub(super) fn before<'b>(&self, call: &Call, from: &'b RelPath, to: &RelPath, old: &'b Note) -> Snapshot<'b>
     where
         'a: 'b,
@@ -115,8 +115,8 @@ impl<'a> Snapshot<'a> {
         before
     }
 
-    /// The note that a person names: by its path, as it is below the notebook or as replies show it, by its
-    /// file name, title or alias.
+    /// Finds the note that a person names: by its path (relative to the notebook, or as replies show it), file name,
+    /// title or alias.
     pub(super) fn find(&self, name: &str) -> Result<usize, Error> {
         match self.resolve(&Resolver::new(&self.views), name) {
             Resolution::To(note) => Ok(note),
@@ -126,7 +126,7 @@ impl<'a> Snapshot<'a> {
                 paths.truncate(NAMED_CANDIDATES);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let message = format!("`{}` could be {}{more}", name.escape_debug(), paths.join(", "));
-                Err(Error::new(ErrorCode::NoUniqueMatch, message, "give the path of the one that is meant"))
+                Err(Error::new(ErrorCode::NoUniqueMatch, message, "give the path of one of them"))
             }
             Resolution::Dead | Resolution::External => {
                 let message = format!("there is no note `{}`", name.escape_debug());
@@ -136,7 +136,7 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// As [`find`](Self::find), with the resolver of these notes.
+    /// Resolves a name like [`find`](Self::find), with the resolver of these notes.
     pub(super) fn resolve(&self, resolver: &Resolver<'_>, name: &str) -> Resolution {
         match (resolver.find(name), self.scope.below_notebook(name.trim())) {
             (Resolution::Dead | Resolution::External, Some(below)) => resolver.find(below),
@@ -144,23 +144,23 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// The note at a place of [`views`](Self::views).
+    /// Returns the note at a position in [`views`](Self::views).
     pub(super) fn view(&self, note: usize) -> Result<&NoteView<'a>, Error> {
         self.views.get(note).ok_or_else(|| no_such_place(note, self.views.len()))
     }
 
-    /// The number that the index gives to the note at a place.
+    /// Returns the index number of the note at a position.
     pub(super) fn id(&self, note: usize) -> Result<DocId, Error> {
         self.ids.get(note).copied().ok_or_else(|| no_such_place(note, self.ids.len()))
     }
 
-    /// A link of the note at a place.
+    /// Returns a link of the note at a position.
     pub(super) fn link(&self, note: usize, link: usize) -> Result<&'a Link, Error> {
         let links = &self.view(note)?.note.links;
         links.get(link).ok_or_else(|| Error::internal(format!("link {link} of a note with {} links", links.len())))
     }
 
-    /// The path below the notebook.
+    /// Returns the path relative to the notebook.
     pub(super) fn path(&self, note: usize) -> Result<&'a str, Error> {
         Ok(self.view(note)?.path)
     }
@@ -169,7 +169,7 @@ impl<'a> Snapshot<'a> {
         Ok(self.view(note)?.note.title.as_str())
     }
 
-    /// The path as replies show it.
+    /// Returns the path as replies show it.
     pub(super) fn display_path(&self, note: usize) -> Result<String, Error> {
         let path = self.paths.get(note).ok_or_else(|| no_such_place(note, self.paths.len()))?;
         Ok(self.scope.display_path(path))
@@ -180,7 +180,7 @@ fn no_such_place(note: usize, notes: usize) -> Error {
     Error::internal(format!("note {note} of {notes} notes"))
 }
 
-/// The line of a byte of a text, counted from 1.
+/// Returns the line of a byte in a text, counted from 1.
 pub(super) fn line_of(text: &str, byte: usize) -> u32 {
     let before = text.as_bytes().get(..byte).unwrap_or_default();
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)

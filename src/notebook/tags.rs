@@ -1,4 +1,4 @@
-//! `tags`: the tags of a notebook.
+//! `tags`: lists the tags of a notebook.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ pub struct Tags;
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TagsReply {
-    /// By name.
+    /// Tags, sorted by name.
     pub tags: Vec<TagCount>,
 }
 
@@ -25,11 +25,11 @@ pub struct TagsReply {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TagCount {
-    /// Its name, without marks.
+    /// Name without marks.
     pub name: String,
-    /// The number of notes that have it.
+    /// Number of notes with the tag.
     pub notes: u32,
-    /// As zk numbers tags: from 1, in the order in which it meets them.
+    /// Number that zk gives the tag: from 1, in the order in which it finds them.
     pub number: u64,
 }
 
@@ -50,7 +50,7 @@ impl Run<NotebookCall<'_>> for Tags {
     }
 }
 
-/// Every tag.
+/// Returns every tag.
 fn tags(snapshot: &Snapshot<'_>) -> Vec<TagCount> {
     let counts = tag_counts(&snapshot.views).into_iter();
     counts.map(|tag| TagCount { name: tag.name.to_string(), notes: tag.notes, number: tag.id }).collect()

@@ -1,8 +1,8 @@
-//! [`Template`]: what new notes are made from, in a part of Handlebars.
+//! [`Template`]: template of new notes, in a subset of Handlebars.
 //!
-//! Variables, `#if`, `#unless`, `#each`, comments, white space control, and helpers that compute text.
-//! Nothing in a template runs a command, reads the environment or takes in another template: what
-//! would is refused by its name when the template is parsed. Text is never escaped for HTML.
+//! Variables, `#if`, `#unless`, `#each`, comments, white space control, and helpers that compute text. A template cannot run a
+//! command, read the environment or include another template: such helpers are refused by name when the template is parsed.
+//! Text is never escaped for HTML.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -15,14 +15,13 @@ use super::template_syntax::{Expression, Helper, Node, parse};
 use crate::sorted::SortedMap;
 use crate::store::LocalTime;
 
-/// The largest template, in bytes.
+/// Maximum size of a template in bytes.
 pub const MAX_TEMPLATE_BYTES: usize = 64 << 10;
 
-/// The largest text that a template may give, in bytes.
+/// Maximum size of a rendered text in bytes.
 pub const MAX_RENDERED_BYTES: usize = 256 << 10;
 
-/// The most parts that are rendered and values that are computed; large ones count more. It bounds loops in
-/// loops.
+/// Maximum number of rendered parts and computed values; large ones count more. It bounds nested loops.
 const MAX_STEPS: u32 = 100_000;
 
 /// A parsed template.
@@ -31,11 +30,11 @@ pub struct Template {
     nodes: Vec<Node>,
 }
 
-/// The variables of a template.
+/// Variables of a template.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables(SortedMap<String, Variable>);
 
-/// The value of a variable.
+/// Value of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Variable {
     Missing,
@@ -62,20 +61,20 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// The problem and its line; a helper that is refused or unknown is named.
+    /// The problem and its line. A refused or unknown helper is named.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > MAX_TEMPLATE_BYTES {
-            return Err(format!("template of {} bytes, the limit is {MAX_TEMPLATE_BYTES}", text.len()));
+            return Err(format!("the template has {} bytes, the limit is {MAX_TEMPLATE_BYTES}", text.len()));
         }
         parse(text).map(|nodes| Self { nodes })
     }
 
-    /// Returns true if it shows or tests the variable anywhere.
+    /// Returns true if the template uses the variable.
     pub(crate) fn uses(&self, name: &str) -> bool {
         self.nodes.iter().any(|node| node_uses(node, name))
     }
 
-    /// The text for these variables; those that it names and that are not there are empty.
+    /// Renders the text with these variables. Missing variables are empty.
     pub(crate) fn render(&self, variables: &Variables) -> Result<String, String> {
         let mut renderer = Renderer { variables, items: Vec::new(), now: variables.0.get("now"), steps: 0 };
         let mut out = String::new();
@@ -105,7 +104,7 @@ fn expression_uses(expression: &Expression, name: &str) -> bool {
 
 struct Renderer<'a> {
     variables: &'a Variables,
-    /// The items of the loops around, with their places.
+    /// Items of the enclosing loops, with their positions.
     items: Vec<(usize, String)>,
     now: Option<&'a Variable>,
     steps: u32,
@@ -214,11 +213,11 @@ impl Renderer<'_> {
         }))
     }
 
-    /// A point in time, or the words for one.
+    /// Returns a time, or parses the words for one.
     fn moment(&self, value: &Variable) -> Result<LocalTime, String> {
         let now = match self.now {
             Some(Variable::Moment(now)) => *now,
-            _ => return Err("there is no date here".to_string()),
+            _ => return Err("a date is missing".to_string()),
         };
         match value {
             Variable::Moment(moment) => Ok(*moment),
@@ -226,7 +225,7 @@ impl Renderer<'_> {
                 let words = other.to_text();
                 named_date(now, &words).ok_or_else(|| {
                     let help = "use now, today, yesterday, tomorrow, `3 days ago`, `in 2 weeks` or 2026-05-30";
-                    format!("`{}` is no date; {help}", words.escape_debug())
+                    format!("`{}` is not a date; {help}", words.escape_debug())
                 })
             }
         }
@@ -296,7 +295,7 @@ impl Variable {
     }
 }
 
-/// Text in double quotes as JSON and YAML both read it: what YAML does not print is escaped too.
+/// Renders text in double quotes that JSON and YAML read alike: characters that YAML does not print are escaped too.
 pub(crate) fn json_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -317,7 +316,7 @@ pub(crate) fn json_string(text: &str) -> String {
     out
 }
 
-/// By one of the names of zk, or by a pattern of `strftime`.
+/// Formats a date by one of zk's names, or by a pattern of `strftime`.
 fn format_date(moment: LocalTime, name: &str) -> Result<String, String> {
     let pattern = match name {
         "" => "%Y-%m-%d",
@@ -329,16 +328,16 @@ fn format_date(moment: LocalTime, name: &str) -> Result<String, String> {
         "time" => "%H:%M",
         "timestamp" => "%Y%m%d%H%M",
         "timestamp-unix" => "%s",
-        "elapsed" => return Err("`elapsed` is not supported: what it says is wrong a day later".to_string()),
+        "elapsed" => return Err("`elapsed` is not supported: its text would be wrong a day later".to_string()),
         pattern => pattern,
     };
     if pattern.len() > 256 {
-        return Err(format!("date pattern of {} bytes, the limit is 256", pattern.len()));
+        return Err(format!("the date pattern has {} bytes, the limit is 256", pattern.len()));
     }
-    moment.format(pattern).ok_or_else(|| format!("`{}` is no pattern for a date", pattern.escape_debug()))
+    moment.format(pattern).ok_or_else(|| format!("`{}` is not a valid date pattern", pattern.escape_debug()))
 }
 
-/// So many characters from a place on; a negative place counts from the end.
+/// Returns this many characters from a position on; a negative position counts from the end.
 fn substring(text: &str, start: Option<i64>, length: Option<i64>) -> String {
     let count = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
     let start = match start.unwrap_or(0) {
@@ -350,7 +349,7 @@ fn substring(text: &str, start: Option<i64>, length: Option<i64>) -> String {
     text.chars().skip(number(start)).take(number(length)).collect()
 }
 
-/// Every line with the prefix before it.
+/// Adds the prefix to every line.
 fn prepend(prefix: &str, text: &str) -> Result<String, String> {
     let lines = text.matches('\n').count() + 1;
     check_size(prefix.len().saturating_mul(lines).saturating_add(text.len()))?;

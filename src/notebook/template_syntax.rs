@@ -1,4 +1,4 @@
-//! The syntax of templates: from text to a tree, with every name checked.
+//! Syntax of templates: parsing text to a tree, and checking every name.
 
 use crate::part::TextPart;
 use alloc::boxed::Box;
@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The greatest depth of nested blocks, and of nested calls.
+/// Maximum depth of nested blocks, and of nested calls.
 const MAX_DEPTH: u32 = 32;
 
 /// A part of a template.
@@ -70,7 +70,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Node>, String> {
     match end {
         End::Text => Ok(nodes),
         End::Close(name, line) => Err(format!("line {line}: `/{name}` closes nothing")),
-        End::Else(_, line) => Err(format!("line {line}: `else` stands in no block")),
+        End::Else(_, line) => Err(format!("line {line}: `else` is outside of a block")),
     }
 }
 
@@ -84,7 +84,7 @@ enum Tag {
     Comment,
     Show(Expression),
     Open(Block),
-    /// With the condition of `else if`.
+    /// `else`, with the condition of `else if`.
     Else(Option<Block>),
     Close(String),
 }
@@ -94,7 +94,7 @@ struct Block {
     argument: Expression,
 }
 
-/// The sides of a tag whose white space is dropped.
+/// Sides of a tag whose white space is dropped.
 #[derive(Clone, Copy, Default)]
 struct Trim {
     before: bool,
@@ -129,7 +129,7 @@ impl<'a> Scanner<'a> {
             line += before.matches('\n').count();
             self.at += found;
             if let Some(plain) = before.strip_suffix('\\') {
-                // An escaped tag is text up to the next.
+                // An escaped tag is text up to the next tag.
                 text.push_str(plain);
                 text.push_str("{{");
                 self.at += 2;
@@ -160,7 +160,7 @@ impl<'a> Scanner<'a> {
         Ok(tokens)
     }
 
-    /// At a `{{`.
+    /// Parses a tag, which begins with `{{`.
     fn tag(&mut self, trim: &mut Trim) -> Result<Tag, String> {
         let is_triple = self.take("{{{");
         if !is_triple {
@@ -176,7 +176,7 @@ impl<'a> Scanner<'a> {
         } else if self.take("#>") || self.take(">") {
             self.space();
             let name = self.word();
-            return Err(format!("the template `{name}` is not taken in: partials are not supported"));
+            return Err(format!("the template `{name}` cannot be included: partials are not supported"));
         } else if self.take("#") {
             Tag::Open(self.block()?)
         } else if self.take("/") {
@@ -232,18 +232,18 @@ impl<'a> Scanner<'a> {
             _ => return Err(refused(&name, "block")),
         }
         self.space();
-        let argument = self.argument(0)?.ok_or_else(|| format!("`{name}` needs something behind it"))?;
+        let argument = self.argument(0)?.ok_or_else(|| format!("`{name}` needs an argument"))?;
         Ok(Block { name, argument })
     }
 
-    /// A variable, or a helper with what it is given.
+    /// Parses a variable, or a helper with its arguments.
     fn shown(&mut self) -> Result<Expression, String> {
         self.call(0)?.ok_or_else(|| "a tag with nothing in it".to_string())
     }
 
     fn call(&mut self, depth: u32) -> Result<Option<Expression>, String> {
         if depth > MAX_DEPTH {
-            return Err(format!("calls nested more than {MAX_DEPTH} deep"));
+            return Err(format!("calls nested more than {MAX_DEPTH} levels deep"));
         }
         self.space();
         let Some(first) = self.argument(depth)? else { return Ok(None) };
@@ -268,7 +268,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next value; `None` at the end of what it stands in.
+    /// Parses the next value; `None` at the end of the tag or the brackets.
     fn argument(&mut self, depth: u32) -> Result<Option<Expression>, String> {
         let Some(c) = self.rest().chars().next() else { return Ok(None) };
         Ok(Some(match c {
@@ -292,7 +292,7 @@ impl<'a> Scanner<'a> {
             _ => {
                 let word = self.word();
                 if word.is_empty() {
-                    return Err(format!("`{}` is not understood here", c.escape_debug()));
+                    return Err(format!("`{}` is not valid here", c.escape_debug()));
                 }
                 if self.rest().starts_with('=') {
                     return Err(format!("`{word}=`: named arguments are not supported"));
@@ -324,7 +324,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@')
 }
 
-/// A word that is not quoted.
+/// Parses a word without quotes.
 fn value(word: &str) -> Result<Expression, String> {
     if let Ok(number) = word.parse() {
         return Ok(Expression::Number(number));
@@ -357,8 +357,8 @@ fn refused(name: &str, kind: &str) -> String {
     }
 }
 
-/// The texts between the tags without the white space that the tags take away: that which `~` points
-/// at, and the whole line of a block or a comment that stands alone on it.
+/// Returns the texts between the tags without the white space that the tags remove: the sides marked with `~`, and the
+/// whole line of a block or a comment that is alone on it.
 fn kept_texts<'a>(texts: &'a [String], tags: &[(Tag, Trim, usize)]) -> Vec<&'a str> {
     let mut cuts: Vec<(usize, usize)> = texts.iter().map(|text| (0, text.len())).collect();
     for (i, (tag, trim, _)) in tags.iter().enumerate() {
@@ -392,7 +392,7 @@ fn kept_texts<'a>(texts: &'a [String], tags: &[(Tag, Trim, usize)]) -> Vec<&'a s
             cut.0 = cut.0.max(start);
         }
     }
-    // The tags on both sides can take away the same white space.
+    // The tags on both sides may remove the same white space.
     texts.iter().zip(cuts).map(|(text, (from, to))| text.part(from.min(to)..to)).collect()
 }
 
@@ -400,7 +400,7 @@ struct Tree {
     tokens: vec::IntoIter<Token>,
 }
 
-/// The end of a row of nodes: that of the text, or a tag.
+/// End of a row of nodes: the end of the text, or a tag.
 enum End {
     Text,
     Close(String, usize),
@@ -429,11 +429,11 @@ impl Tree {
         Ok((nodes, End::Text))
     }
 
-    /// A block with the name that closes it.
+    /// Parses a block. Also returns the name that closes it.
     fn block(&mut self, block: Block, line: usize, depth: u32) -> Result<(Node, String), String> {
         let Block { name, argument } = block;
         if depth > MAX_DEPTH {
-            return Err(format!("line {line}: blocks nested more than {MAX_DEPTH} deep"));
+            return Err(format!("line {line}: blocks nested more than {MAX_DEPTH} levels deep"));
         }
         let (then, end) = self.nodes(depth)?;
         let mut otherwise = Vec::new();
@@ -444,9 +444,9 @@ impl Tree {
                     otherwise = nodes;
                     closed_by
                 }
-                _ => return Err(format!("line {line}: `#{name}` is not closed behind its `else`")),
+                _ => return Err(format!("line {line}: `#{name}` is not closed after its `else`")),
             },
-            // The block of an `else if` is closed by the end of the first.
+            // The end of the first block also closes the block of an `else if`.
             End::Else(Some(next), line) => {
                 let (node, closed_by) = self.block_of_else(next, line, depth + 1, &name)?;
                 otherwise.push(node);
@@ -476,7 +476,7 @@ impl Tree {
         if !matches!(next.name.as_str(), "if" | "unless") || !matches!(outer, "if" | "unless") {
             return Err(format!("line {line}: `else {}` is not supported in `#{outer}`", next.name));
         }
-        // It is closed by the name of the outer block, so it is parsed as one of that name.
+        // It is closed by the name of the outer block, so it is parsed under that name.
         let is_flipped = next.name != outer;
         next.name = outer.to_string();
         let (node, closed_by) = self.block(next, line, depth)?;

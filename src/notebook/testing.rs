@@ -1,5 +1,5 @@
-//! A store in memory for the tests of this folder: the engine itself runs the commands, and a seed
-//! decides whose request is performed next.
+//! A store in memory for the tests of this folder. The engine itself runs the commands, and a seed decides whose
+//! request is performed next.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -18,17 +18,17 @@ use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
 use crate::trust::{InputPolicy, TrustConfig};
 
-/// 2026-05-25 12:34:56.
+/// Returns 2026-05-25 12:34:56.
 pub(crate) fn day() -> LocalTime {
     Timestamp { seconds: 1_779_667_200 + 45_296, nanoseconds: 0, utc_offset_seconds: 0 }.local().expect("valid")
 }
 
-/// A call in a notebook that is the root of the store.
+/// Returns a call in a notebook that is the root of the store.
 pub(crate) fn call_at(fs: Fs, now: LocalTime) -> Call {
     call_in(fs, now, None)
 }
 
-/// A call in the notebook of a project.
+/// Returns a call in the notebook of a project.
 pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     let slug = project.map(|text| ProjectSlug::parse(text).expect("a slug"));
     let layout = Layout::new(slug.as_ref()).expect("a layout");
@@ -48,7 +48,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     }
 }
 
-/// Runs a command as a process of its own would.
+/// Runs a command like a process of its own.
 pub(crate) async fn run_alone<R>(fs: Fs, request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<NotebookCall<'a>>,
@@ -61,20 +61,20 @@ pub(crate) fn path(text: &str) -> RelPath {
     RelPath::parse(text).expect("a path")
 }
 
-/// Files with their versions, and what happened to them.
+/// Files with their versions, and a record of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     files: BTreeMap<String, (Vec<u8>, u64)>,
     last_version: u64,
-    /// The effects in order: writes, appends, removals, new folders.
+    /// Effects in order: writes, appends, removals, new folders.
     pub(crate) writes: Vec<String>,
-    /// After so many effects every further one fails, as if the process had died.
+    /// Number of effects after which every further one fails, as if the process had died.
     pub(crate) dies_after: Option<usize>,
-    /// Once, before the effect of this number: what an editor saves into which file.
+    /// Number of the effect before which an editor saves a text, once: number, file, text.
     pub(crate) editor: Option<(usize, &'static str, &'static str)>,
-    /// Every write to this file is denied.
+    /// File that cannot be written.
     pub(crate) denies: Option<&'static str>,
-    /// The number of this write is answered with "unknown", although it was done.
+    /// Number of the write that succeeds but is answered with "unknown".
     pub(crate) unsure_of: Option<usize>,
 }
 
@@ -105,7 +105,7 @@ impl Store {
         self.files.insert(path.to_string(), (bytes, self.last_version));
     }
 
-    /// Changes the bytes of a file whose version stays, as a host does that takes a change for none.
+    /// Changes the bytes of a file without changing its version, like a host that misses a change.
     pub(crate) fn corrupt(&mut self, path: &str, bytes: Vec<u8>) {
         self.files.get_mut(path).expect("a file").0 = bytes;
     }
@@ -121,7 +121,7 @@ impl Store {
         self.race(1, 0, start).pop().expect("one reply")
     }
 
-    /// Runs so many commands at once; the seed decides whose request comes next.
+    /// Runs this many commands concurrently. The seed decides whose request comes next.
     pub(crate) fn race<T, F>(
         &mut self,
         count: u64,
@@ -213,7 +213,7 @@ impl Store {
         })
     }
 
-    /// Returns true if an effect happens; counts it if it does.
+    /// Counts an effect, and returns true if it happens.
     fn holds(&mut self, path: &RelPath, precondition: &Precondition, name: &str) -> Result<bool, FsError> {
         if self.dies_after.is_some_and(|last| self.writes.len() >= last) {
             return Err(FsError::Cancelled);
@@ -273,7 +273,7 @@ fn shown(version: u64) -> Version {
     Version(version.to_string())
 }
 
-/// The replies and errors of commands that have finished.
+/// Returns the replies and errors of finished commands.
 fn outcomes<T: 'static>(engine: &mut Engine<T>, finished: Vec<Finished>) -> Vec<(u64, Result<T, Error>)> {
     let outcome = |done: Finished| (done.id.0, done.error.map_or_else(|| engine.take(done.id, Ok), Err));
     finished.into_iter().map(outcome).collect()

@@ -1,4 +1,4 @@
-//! Titles: what a note may be called, and what it is called where it has no title.
+//! Titles: the rules for them, and the title of a note without one.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,33 +7,33 @@ use super::files::one_line;
 use crate::document::head;
 use crate::protocol::{Error, ErrorCode};
 
-/// The most bytes of a title.
+/// Maximum size of a title in bytes.
 pub const MAX_TITLE_BYTES: usize = 1_000;
 
-/// The most bytes of a title, or of an error, that another text shows.
+/// Maximum size of a title or an error that is quoted in another text, in bytes.
 pub(super) const MAX_SHOWN_TITLE_BYTES: usize = 120;
 
-/// The most bytes of a tool's name that are kept.
+/// Maximum size of a tool's name that is kept, in bytes.
 pub(super) const MAX_TOOL_BYTES: usize = 60;
 
-/// A title: one line of at most [`MAX_TITLE_BYTES`] bytes, without control characters.
+/// Checks a title: one line of at most [`MAX_TITLE_BYTES`] bytes, without control characters.
 pub(super) fn checked_title(title: &str) -> Result<&str, Error> {
     let title = title.trim();
     if title.is_empty() {
         return Err(Error::invalid_argument("the title is empty", "say in a few words what the note is about"));
     }
     if title.len() > MAX_TITLE_BYTES {
-        let message = format!("title of {} bytes, the limit is {MAX_TITLE_BYTES}", title.len());
+        let message = format!("the title has {} bytes, the limit is {MAX_TITLE_BYTES}", title.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "a title is one line; put the rest in the content"));
     }
     if let Some(bad) = title.chars().find(|&c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
-        let message = format!("title has the control character U+{:04X}", u32::from(bad));
+        let message = format!("the title has the control character U+{:04X}", u32::from(bad));
         return Err(Error::invalid_argument(message, "a title is one line; put the rest in the content"));
     }
     Ok(title)
 }
 
-/// A title for people: the file name where the note has none.
+/// Returns the title for people: the file name if the note has none.
 pub(super) fn title_or_stem(title: &str, path: &str) -> String {
     if !title.is_empty() {
         return title.to_string();
@@ -42,7 +42,7 @@ pub(super) fn title_or_stem(title: &str, path: &str) -> String {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
 }
 
-/// The name of a tool for a title.
+/// Returns the name of a tool for a title.
 pub(super) fn tool_name(tool: &str) -> String {
     let tool = one_line(head(tool, MAX_TOOL_BYTES));
     if tool.is_empty() { "a tool".to_string() } else { tool }

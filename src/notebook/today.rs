@@ -1,4 +1,4 @@
-//! `today`: the note of the day.
+//! `today`: returns the note of the day.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,10 +15,10 @@ use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// The most attempts to make today's note again if others delete it meanwhile.
+/// Maximum number of attempts to create today's note again if others delete it meanwhile.
 const MAX_ATTEMPTS: u32 = 16;
 
-/// Gives today's note, and makes it from its template first if it is missing.
+/// Returns today's note. If it is missing, creates it from its template first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Today;
 
@@ -26,11 +26,11 @@ pub struct Today;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodayReply {
-    /// Its file.
+    /// Path of the file.
     pub path: String,
-    /// All of its text.
+    /// Whole text.
     pub text: String,
-    /// True if it was made now.
+    /// True if it was created by this command.
     pub created: bool,
     /// Problems of the configuration or of the template.
     pub warnings: Vec<Warning>,
@@ -54,7 +54,7 @@ impl Run<NotebookCall<'_>> for Today {
     }
 }
 
-/// Today's note, made from its template first if it is missing: once, however many ask for it.
+/// Returns today's note. If it is missing, creates it from its template: once, however many commands ask for it.
 pub(super) async fn today(call: &Call, config: &NotebookConfig) -> Result<TodayReply, Error> {
     let path = call.scope.layout.daily(call.now.date());
     let mut warnings = Vec::new();
@@ -67,5 +67,5 @@ pub(super) async fn today(call: &Call, config: &NotebookConfig) -> Result<TodayR
         created = make_day(call, config, &path, &mut warnings).await?;
     }
     let message = format!("{path}: removed by others {MAX_ATTEMPTS} times in a row");
-    Err(Error::new(ErrorCode::Contention, message, "try again when nothing else cleans the folder up"))
+    Err(Error::new(ErrorCode::Contention, message, "try again when no other program removes files of the folder"))
 }

@@ -1,4 +1,4 @@
-//! The words that several commands of the notebook share.
+//! Types that several commands of the notebook share.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,16 +11,16 @@ use crate::document::Note;
 use crate::engine::Scope;
 use crate::protocol::Error;
 
-/// The field of a note that names the notes which it takes the place of.
+/// Field of a note that names the notes which it replaces.
 pub(crate) const SUPERSEDES: &str = "supersedes";
 
-/// Something that is not as its author may think; the command went on.
+/// A problem that did not stop the command.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
-    /// The file that it is about, below the root of the notebook.
+    /// Path of the file, relative to the notebook.
     pub path: String,
-    /// The problem, and what is done about it.
+    /// Description of the problem, and how the command treated it.
     pub message: String,
 }
 
@@ -30,66 +30,65 @@ impl Warning {
     }
 }
 
-/// The part of a text that something parsed from this text spans. What the index says of a file need not be parsed from
-/// the file as it is.
+/// Returns the part of a text at a span. The span comes from the index, which may be of another text.
 pub(super) fn part_of(text: &str, span: Range<usize>) -> Result<&str, Error> {
     let size = text.len();
     text.get(span.clone()).ok_or_else(|| Error::internal(format!("bytes {span:?} of a text of {size} bytes")))
 }
 
-/// Selects notes: a note is listed if it meets every condition.
+/// Filter for notes: a note matches if it meets every condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NoteFilter {
-    /// Queries; all of them must match.
+    /// Queries, all of which must match.
     pub matches: Vec<String>,
-    /// The way in which the queries match.
+    /// Match strategy of the queries.
     pub strategy: MatchStrategy,
-    /// Paths, or beginnings of paths; one of them must fit.
+    /// Paths or prefixes of paths, one of which must match.
     pub paths: Vec<String>,
-    /// Paths that must not fit.
+    /// Paths or prefixes of paths that must not match.
     pub exclude: Vec<String>,
-    /// Tags as globs: all must be there; `a OR b`, `NOT a` in one.
+    /// Tag conditions as globs, all of which must hold; `a OR b` and `NOT a` are possible in one.
     pub tags: Vec<String>,
-    /// No tags at all.
+    /// If set, selects only notes without tags.
     pub tagless: bool,
-    /// Notes that one of these links to.
+    /// Selects notes that one of these links to.
     pub linked_by: Vec<String>,
-    /// Notes that link to one of these.
+    /// Selects notes that link to one of these.
     pub link_to: Vec<String>,
-    /// Notes that none of these links to.
+    /// Selects notes that none of these links to.
     pub no_linked_by: Vec<String>,
-    /// Notes that link to none of these.
+    /// Selects notes that link to none of these.
     pub no_link_to: Vec<String>,
-    /// Follow links over several notes.
+    /// If set, follows links over several notes.
     pub recursive: bool,
-    /// The most links to follow; of effect with `recursive`.
+    /// Maximum number of links to follow; has an effect only with `recursive`.
     pub max_distance: Option<u32>,
-    /// Notes two links away from one of these.
+    /// Selects notes two links away from one of these.
     pub related: Vec<String>,
-    /// Notes that mention the title or an alias of one of these.
+    /// Selects notes that mention the title or an alias of one of these.
     pub mention: Vec<String>,
-    /// Notes whose title or alias one of these mentions.
+    /// Selects notes whose title or alias one of these mentions.
     pub mentioned_by: Vec<String>,
-    /// Nothing links to it.
+    /// If set, selects only notes without links from other notes.
     pub orphan: bool,
-    /// A note links to it to which it does not link back.
+    /// If set, selects only notes that do not link back to a note that links to them.
     pub missing_backlink: bool,
-    /// Created on this day, month, year, or at this moment.
+    /// Selects notes created on this day, month, year, or at this moment.
     pub created: Option<String>,
-    /// Created before.
+    /// Selects notes created before this time.
     pub created_before: Option<String>,
-    /// Created after.
+    /// Selects notes created after this time.
     pub created_after: Option<String>,
-    /// Changed on this day, month, year, or at this moment.
+    /// Selects notes changed on this day, month, year, or at this moment.
     pub modified: Option<String>,
-    /// Changed before.
+    /// Selects notes changed before this time.
     pub modified_before: Option<String>,
-    /// Changed after.
+    /// Selects notes changed after this time.
     pub modified_after: Option<String>,
 }
 
 impl NoteFilter {
-    /// The filter with its paths below the notebook: replies show them with more before them.
+    /// Returns the filter with paths relative to the notebook. Replies show longer paths.
     pub(super) fn below_notebook(mut self, scope: &Scope) -> Self {
         let lists = [
             &mut self.paths,
@@ -110,43 +109,43 @@ impl NoteFilter {
         self
     }
 
-    /// Returns true if the filter looks into the texts of notes, which the index does not keep.
+    /// Returns true if the filter needs the texts of notes, which the index does not keep.
     pub(super) fn needs_text(&self) -> bool {
         self.matches.iter().any(|query| !query.is_empty()) || !self.mention.is_empty() || !self.mentioned_by.is_empty()
     }
 }
 
-/// The way in which the queries of a filter match.
+/// Match strategy of a filter's queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchStrategy {
-    /// Words of path, title and body, stemmed; zk's query syntax.
+    /// Stemmed words of path, title and body, in zk's query syntax.
     #[default]
     FullText,
-    /// The text as it stands anywhere in the file, whatever the case of ASCII letters.
+    /// The exact text anywhere in the file, whatever the case of ASCII letters.
     Exact,
 }
 
 /// A key to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
-    /// The field.
+    /// Field to sort by.
     pub by: SortBy,
-    /// From small to large.
+    /// True for ascending order.
     pub ascending: bool,
 }
 
 /// A field to sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortBy {
-    /// When it was created; descending unless told otherwise.
+    /// Time of creation; descending by default.
     Created,
-    /// When it was changed; descending unless told otherwise.
+    /// Time of the last change; descending by default.
     Modified,
-    /// Its path.
+    /// Path.
     Path,
-    /// Its title.
+    /// Title.
     Title,
-    /// The number of its words.
+    /// Number of words.
     WordCount,
 }
 
@@ -161,20 +160,20 @@ words!(SortBy, "sorting key" {
 /// A note of the index, as filters and links see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoteView<'a> {
-    /// Below the root of the notebook, not of the store.
+    /// Path relative to the notebook.
     pub(crate) path: &'a str,
     pub(crate) text: &'a str,
     pub(crate) note: &'a Note,
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
     pub(crate) modified: u64,
-    /// From the frontmatter's date, else `modified`.
+    /// Time of creation: the date in the frontmatter, else `modified`.
     pub(crate) created: u64,
 }
 
-/// The number of memories that there are for a prompt.
+/// Number of memories for a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoriesReply {
-    /// The number of memories.
+    /// Number of memories.
     pub memories: u32,
 }

@@ -1,4 +1,4 @@
-//! `unlinked-mentions`: the notes that name a note without linking to it.
+//! `unlinked-mentions`: lists the notes that name a note without linking to it.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::request::{Effect, Request, Run};
 /// Lists the notes that name a note's title or an alias without linking to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnlinkedMentions {
-    /// The note.
+    /// Path, name, title or alias of the note.
     pub note: String,
 }
 
@@ -20,7 +20,7 @@ pub struct UnlinkedMentions {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnlinkedMentionsReply {
-    /// By path.
+    /// Notes, sorted by path.
     pub notes: Vec<Mention>,
 }
 
@@ -28,11 +28,11 @@ pub struct UnlinkedMentionsReply {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mention {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// The lines that name it, counted from 1.
+    /// Lines that name the note, counted from 1.
     pub lines: Vec<u32>,
 }
 
@@ -55,7 +55,7 @@ impl Run<NotebookCall<'_>> for UnlinkedMentions {
     }
 }
 
-/// Notes that name a note without linking to it.
+/// Returns the notes that name a note without linking to it.
 fn mentions(snapshot: &Snapshot<'_>, note: &str) -> Result<Vec<Mention>, Error> {
     let note = snapshot.find(note)?;
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));

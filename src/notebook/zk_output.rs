@@ -1,6 +1,6 @@
-//! Parses the output of zk, for a host that runs zk itself and hands its output in.
+//! Parser of zk's output, for a host that runs zk itself.
 //!
-//! The forms are those of `reference/notebook.md`, section 1.6.
+//! The formats are those of `reference/notebook.md`, section 1.6.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,68 +11,68 @@ use serde::Deserialize;
 use super::select::path_parts;
 use crate::protocol::Error;
 
-/// A note as `zk list` prints it. Of a list of paths only the path is known.
+/// A note in the output of `zk list`. In a list of paths, only the path is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZkNote {
-    /// As zk prints it: relative to the folder in which zk ran, or absolute.
+    /// Path as zk prints it: relative to the folder in which zk ran, or absolute.
     pub path: String,
-    /// The absolute path.
+    /// Absolute path.
     pub abs_path: Option<String>,
-    /// The title; empty if the note has none.
+    /// Title; empty if the note has none.
     pub title: Option<String>,
-    /// The first paragraph.
+    /// First paragraph.
     pub lead: Option<String>,
-    /// The text without frontmatter and title.
+    /// Text without frontmatter and title.
     pub body: Option<String>,
-    /// The whole file.
+    /// Whole file.
     pub raw_content: Option<String>,
-    /// The places that the query found, or the first paragraph.
+    /// Passages that match the query, or the first paragraph.
     pub snippets: Vec<String>,
-    /// The tags, without `#`.
+    /// Tags, without `#`.
     pub tags: Vec<String>,
     /// Number of words of the file.
     pub word_count: Option<u64>,
-    /// RFC 3339, UTC.
+    /// Time of creation, as RFC 3339 in UTC.
     pub created: Option<String>,
-    /// RFC 3339, UTC.
+    /// Time of the last change, as RFC 3339 in UTC.
     pub modified: Option<String>,
-    /// The SHA-256 of the file, in lower-case hexadecimal digits.
+    /// SHA-256 of the file, in lower-case hexadecimal digits.
     pub checksum: Option<String>,
 }
 
-/// Why zk's output could not be read.
+/// Reason why zk's output could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ZkOutputError {
-    /// It begins like JSON and is none, or not that of notes.
+    /// The output begins like JSON but is not valid, or is not a list of notes.
     #[error("zk's output begins like JSON but cannot be read: {0}")]
     Json(String),
-    /// zk says that it failed.
+    /// zk reported an error.
     #[error("zk failed: {0}")]
     Failed(String),
     /// No line is the path of a note.
     #[error("zk's output names no note that ends in `{extension}`")]
     NoPath {
-        /// The extension that was expected, with the dot.
+        /// Expected extension, with the dot.
         extension: String,
     },
     /// The note is not in the notebook.
     #[error("zk's output names a note outside of the notebook `{root}`: {path}")]
     OutsideRoot {
-        /// The path.
+        /// Path of the note.
         path: String,
-        /// The root of the notebook.
+        /// Root of the notebook.
         root: String,
     },
 }
 
 impl From<ZkOutputError> for Error {
     fn from(error: ZkOutputError) -> Self {
-        Self::invalid_argument(error.to_string(), "hand in what zk printed to standard output, whole")
+        Self::invalid_argument(error.to_string(), "pass the whole standard output of zk")
     }
 }
 
-/// The object that zk prints of a note. Go writes an empty list as `null` at times.
+/// The object that zk prints for a note. Go sometimes writes an empty list as `null`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Printed {
@@ -109,10 +109,10 @@ impl From<Printed> for ZkNote {
     }
 }
 
-/// Reads what `zk list` prints: a JSON array, JSON lines, or one path a line.
+/// Parses the output of `zk list`: a JSON array, JSON lines, or one path per line.
 ///
-/// No output is no notes: that is how zk says it. What begins with `[` or `{` is JSON, and an error if
-/// it cannot be read; it is never taken for paths.
+/// Empty output means that there are no notes. Output that begins with `[` or `{` is JSON, and an error if it is not valid; it is
+/// never taken for paths.
 ///
 /// ```
 /// use saddlebag::notebook::parse_zk_list_output;
@@ -124,7 +124,7 @@ impl From<Printed> for ZkNote {
 ///
 /// # Errors
 ///
-/// [`ZkOutputError::Json`] for broken JSON, [`ZkOutputError::Failed`] where a line is zk's own error.
+/// [`ZkOutputError::Json`] for invalid JSON, [`ZkOutputError::Failed`] if a line is an error of zk.
 pub fn parse_zk_list_output(stdout: &str) -> Result<Vec<ZkNote>, ZkOutputError> {
     let text = stdout.trim_start_matches('\u{feff}').trim();
     let json = |error: serde_json::Error| ZkOutputError::Json(error.to_string());
@@ -144,15 +144,14 @@ pub fn parse_zk_list_output(stdout: &str) -> Result<Vec<ZkNote>, ZkOutputError> 
     }
 }
 
-/// Reads what `zk new --print-path` prints: the path of the note that was made.
+/// Parses the output of `zk new --print-path`: the path of the created note.
 ///
-/// It is the last line that ends in the extension, which is given with or without its dot. With a `root`
-/// the note has to be in it.
+/// It is the last line that ends in the extension, which is given with or without its dot. If `root` is given, the note must be
+/// in it.
 ///
 /// # Errors
 ///
-/// [`ZkOutputError::NoPath`], [`ZkOutputError::OutsideRoot`], and [`ZkOutputError::Failed`] where a line
-/// is zk's own error.
+/// [`ZkOutputError::NoPath`], [`ZkOutputError::OutsideRoot`], and [`ZkOutputError::Failed`] if a line is an error of zk.
 pub fn parse_note_path(stdout: &str, extension: &str, root: Option<&str>) -> Result<String, ZkOutputError> {
     let extension = format!(".{}", extension.trim_start_matches('.'));
     let mut last = None;
@@ -172,7 +171,7 @@ pub fn parse_note_path(stdout: &str, extension: &str, root: Option<&str>) -> Res
     }
 }
 
-/// The lines that are paths. What zk says to people is on standard error, but a host may have mixed both.
+/// Returns the lines that are paths. zk writes messages to standard error, but a host may have mixed both.
 fn paths(stdout: &str) -> impl Iterator<Item = Result<&str, ZkOutputError>> {
     let lines = stdout.trim_start_matches('\u{feff}').lines().map(str::trim);
     lines.filter(|line| !line.is_empty() && !is_remark(line)).map(|line| match line.strip_prefix("zk: error:") {
@@ -181,14 +180,14 @@ fn paths(stdout: &str) -> impl Iterator<Item = Result<&str, ZkOutputError>> {
     })
 }
 
-/// `Found 3 notes`, `zk: warning: …`.
+/// Returns true for messages such as `Found 3 notes` and `zk: warning: …`.
 fn is_remark(line: &str) -> bool {
     let count = line.strip_prefix("Found ").and_then(|rest| rest.strip_suffix(" notes").or(rest.strip_suffix(" note")));
     line.starts_with("zk: warning:")
         || count.is_some_and(|count| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns true if a path lies below the root, as the paths are written; a relative path is relative to it.
+/// Returns true if a path is below the root, judged by their spelling; a relative path is relative to the root.
 fn is_inside(path: &str, root: &str) -> bool {
     let Some(parts) = path_parts(path) else { return false };
     if !path.starts_with('/') {

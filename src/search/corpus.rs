@@ -21,72 +21,72 @@ use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 use crate::trust::TrustState;
 
-/// How many notes are indexed between two looks at whether the index is to be packed.
+/// Number of notes that are indexed between two checks if the index should be packed.
 const SETTLE_EVERY: DocId = 512;
 
-/// Which files are notes, by their paths.
+/// Predicate: true for paths of notes.
 pub(crate) type Coverage = Arc<dyn Fn(&RelPath) -> bool + Send + Sync>;
 
-/// What an index file gives.
+/// Content of an index file.
 pub(super) struct Restored {
     pub(super) file: Arc<Vec<u8>>,
     pub(super) ranked: RankedIndex,
     pub(super) documents: Vec<(DocId, IndexedFile)>,
     pub(super) supersedes: SortedMap<String, Vec<DocId>>,
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
-    /// What is listed unchanged is known by `documents`.
+    /// Pages of the listings. Files that are listed unchanged are known by `documents`.
     pub(super) pages: Pages,
     pub(super) others: OtherSchemes,
 }
 
-/// One page of a folder as it was last listed.
+/// One page of a folder, as it was last listed.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
     pub(super) after: Option<RelPath>,
     pub(super) next: Option<RelPath>,
     pub(super) version: Option<Version>,
-    /// The folders on it.
+    /// Folders on the page.
     pub(super) folders: Vec<RelPath>,
-    /// What the folder has under names that no path may have.
+    /// Files and folders with names that no path can have.
     pub(super) left_out: LeftOut,
 }
 
-/// By folder, its pages.
+/// Pages, by folder.
 pub(super) type Pages = SortedMap<Option<RelPath>, Vec<Page>>;
 
-/// The files that a search covers, what could not be read of them, and the indexes of their words.
+/// Files that a search covers, files that could not be read, and the indexes of their words.
 pub(crate) struct Corpus {
     pub(crate) files: Files,
     pub(super) literal: LiteralIndex,
     ranked: RankedIndex,
-    /// Files with a lower number are in `ranked`.
+    /// Lower bound of the file numbers that are not in `ranked` yet.
     ranked_to: DocId,
-    /// How tags are read.
+    /// Syntax of tags.
     tags: TagSyntax,
-    /// By the path that a note says it supersedes, the notes that say so.
+    /// Notes that supersede another one, by the path of the superseded note.
     supersedes: SortedMap<String, Vec<DocId>>,
-    /// The notes of which not everything is known, and why.
+    /// Notes whose frontmatter could not be parsed completely, with the problems.
     problems: SortedMap<RelPath, FrontmatterProblem>,
-    /// How many files were read since the index file was read or written.
+    /// Number of files that were read since the index file was read or written.
     unsaved: usize,
-    /// What hosts with other versions know of the files.
+    /// Versions that hosts of other schemes have recorded.
     pub(super) others: OtherSchemes,
-    /// Whether the index file was looked for.
+    /// True if the index file was looked for.
     pub(super) has_looked_for_index: bool,
     pub(super) skipped: SortedMap<RelPath, SkipReason>,
-    /// What the folders were when they were last listed.
+    /// Pages of all folders, as they were last listed.
     pub(super) pages: Pages,
-    /// Which files are notes.
+    /// Predicate for files that are notes.
     coverage: Coverage,
-    /// The version of the configuration that `coverage` is by; `None` where there is none.
+    /// Version of the configuration that `coverage` follows; `None` without one.
     configuration: Option<Version>,
-    /// Which files literal search covers, notes or not.
+    /// Predicate for files that literal search covers, notes or not.
     journal: Coverage,
-    /// How often what counts as a note, or as a tag, was changed: a list from before says nothing.
+    /// Number of changes of the rules for notes and tags. A listing from before a change is outdated.
     pub(super) rules: u64,
-    /// Whether the last try to bring it up to date succeeded.
+    /// True if the last update succeeded.
     pub(super) loaded: bool,
-    /// Whether literal search, which needs every text, was ever asked for.
+    /// True if literal search, which needs every text, was ever used.
     pub(super) keeps_texts: bool,
 }
 
@@ -116,19 +116,19 @@ impl Default for Corpus {
 }
 
 impl Corpus {
-    /// Of a scope, with nothing in it.
+    /// Creates an empty corpus of a scope.
     pub(crate) fn new(layout: &Layout) -> Self {
         let layout = layout.clone();
         Self { journal: Arc::new(move |path| layout.is_journal(path)), ..Self::default() }
     }
 
-    /// Whether the host's word that nothing changed is enough to answer from memory.
+    /// Returns true if the host's guarantee that nothing changed is enough to answer from memory.
     pub(crate) fn is_loaded(&self) -> bool {
         self.loaded
     }
 
-    /// Other files are notes from here on, by the configuration of this version. One that becomes a note, or is
-    /// none any more, is a new file: what was indexed of it is passed over, and a text that is at hand is kept.
+    /// Sets which files are notes, by the configuration of this version. A file that becomes a note, or stops being
+    /// one, counts as a new file: its old index entries are skipped, and its text is kept if it is in memory.
     pub(crate) fn cover(&mut self, coverage: Coverage, configuration: Option<Version>) {
         self.coverage = coverage;
         self.configuration = configuration;
@@ -150,13 +150,13 @@ impl Corpus {
         self.new_rules();
     }
 
-    /// Whether a file is kept: as a note, or for literal search.
+    /// Returns true if a file is kept, as a note or for literal search.
     pub(super) fn covers(&self, path: &RelPath) -> bool {
         (self.coverage)(path) || (self.journal)(path)
     }
 
-    /// Tags are read so from here on. What was indexed otherwise is indexed anew; what is known from an
-    /// index file alone is read again.
+    /// Sets the syntax of tags. Notes that were indexed with another syntax are indexed again. Notes that are known
+    /// only from an index file are read again.
     pub(crate) fn read_tags(&mut self, tags: TagSyntax) {
         if self.tags == tags {
             return;
@@ -178,7 +178,7 @@ impl Corpus {
         self.rules += 1;
     }
 
-    /// The next try looks at every folder again. What the pages say of names that are skipped stays.
+    /// Makes the next update look at every folder again. Records of skipped names stay.
     pub(super) fn forget_page_versions(&mut self) {
         for (folder, mut pages) in core::mem::take(&mut self.pages).into_entries() {
             pages.iter_mut().for_each(|page| page.version = None);
@@ -186,10 +186,10 @@ impl Corpus {
         }
     }
 
-    /// Until this try has succeeded, nothing is known.
+    /// Begins an update. Until it succeeds, the corpus counts as not loaded.
     pub(super) fn begin(&mut self) {
         self.loaded = false;
-        // What found no room is looked at again, and the host need not say that it is unchanged.
+        // Files that had no room are tried again, so the host must not answer that they are unchanged.
         if self.skipped.values().any(|reason| matches!(reason, SkipReason::IndexFull)) {
             self.pages.clear();
         }
@@ -197,8 +197,9 @@ impl Corpus {
 
     /// Answers a query from memory.
     ///
-    /// `shown` gives the path as it is to be shown; hits from `offset` on, at most `limit`, in the rendering as well;
-    /// without a limit the list has [`USUAL_HITS`]. The rendering takes at most `max_bytes` and a truncation marker.
+    /// `shown` returns the path as it is to be shown. The list and the rendering have hits from `offset` on, at most
+    /// `limit`; without a limit the list has [`USUAL_HITS`]. The rendering has at most `max_bytes`, without a
+    /// truncation marker.
     pub(crate) fn search(
         &mut self,
         terms: &Terms,
@@ -230,7 +231,7 @@ impl Corpus {
         }
     }
 
-    /// The notes that could not be read.
+    /// Returns the notes that could not be read.
     pub(crate) fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
         self.skipped_of(shown, &*self.coverage)
     }
@@ -246,7 +247,7 @@ impl Corpus {
         skipped.chain(others).chain(left_out).collect()
     }
 
-    /// Forgets what a page has no longer, and gives what is new on it or changed.
+    /// Drops files that left a page, and returns those that are new or changed.
     pub(super) fn plan(
         &mut self,
         folder: Option<&RelPath>,
@@ -269,7 +270,7 @@ impl Corpus {
         let mut is_to_be_read = |entry: &Entry, id: Option<DocId>| {
             let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
                 && self.files.live_bytes().saturating_add(entry.size) <= limits.max_index_bytes;
-            // What is not a file has no version, as a file that hosts of this scheme have not seen.
+            // Only files have versions. A file without one was not seen by hosts of this scheme.
             let is_same_kind = entry.kind == EntryKind::File || self.skipped.contains_key(&entry.path);
             let is_known = is_same_kind && id.is_some_and(|id| self.files.is_known(id, &entry.version, entry.modified));
             has_room_now || !is_known
@@ -278,10 +279,10 @@ impl Corpus {
         present.filter(|(entry, id)| is_to_be_read(entry, *id)).map(|(entry, _)| entry).collect()
     }
 
-    /// Takes what was read of a file. Of one whose text cannot be had, the name is still searched.
+    /// Takes the result of reading a file. If the text is not available, the name can still be searched.
     ///
-    /// A note that was indexed from these bytes stays what it is, and gets the version. Its text is kept if
-    /// `keep_text`.
+    /// A note that was indexed from the same bytes is unchanged and gets the new version. Its text is kept if
+    /// `keep_text` is set.
     pub(super) fn take(&mut self, entry: Entry, loaded: Result<Loaded, FsError>, limits: &Limits, keep_text: bool) {
         let (version, text) = match loaded {
             Ok(Loaded::Whole { bytes, version }) => {
@@ -297,7 +298,7 @@ impl Corpus {
             Ok(Loaded::Absent) => {
                 return self.forget(&entry.path);
             }
-            // Under no version of the file, so that the next search tries again.
+            // Without a version, the next search tries again.
             Err(error) => (Version(String::new()), Err(SkipReason::Unreadable(error))),
         };
         let is_text = text.is_ok();
@@ -311,7 +312,7 @@ impl Corpus {
                 String::new()
             }
         };
-        // Another search under way may have listed the folder since this file was asked for.
+        // A concurrent search may have listed the folder since this file was requested.
         self.pages.remove(&entry.path.parent());
         if is_text && let Some(id) = self.note_of_bytes(&entry.path, &text) {
             self.files.see_again(id, version, entry.modified, keep_text.then_some(text));
@@ -321,7 +322,7 @@ impl Corpus {
         self.insert(IndexedFile::new(entry.path, version, entry.modified, Some(text)));
     }
 
-    /// The note of the path, if it was indexed from this text.
+    /// Returns the note of the path, if it was indexed from this text.
     fn note_of_bytes(&self, path: &RelPath, text: &str) -> Option<DocId> {
         let id = self.files.id(path)?;
         let document = self.files.doc(id)?;
@@ -337,7 +338,7 @@ impl Corpus {
         self.unsaved += 1;
     }
 
-    /// Says whose file it is.
+    /// Sets which family the file belongs to.
     fn place(&self, document: &mut IndexedFile) {
         document.is_journal = (self.journal)(&document.path);
         document.is_note = (self.coverage)(&document.path);
@@ -359,15 +360,16 @@ impl Corpus {
         self.skipped.remove(path);
     }
 
-    /// Parses the notes that came since the last time, and puts their words into the ranked index.
+    /// Parses the notes that are new since the last call, and adds their words to the ranked index.
     pub(crate) fn index_notes(&mut self) {
-        // The journal searches literally. Its component is a tenth smaller without what parses notes.
+        // The journal has literal search only. Without the parser of notes its component is a tenth smaller.
         if cfg!(not(feature = "entries")) {
             return;
         }
         for id in self.ranked_to..self.files.next_id() {
             let Some(doc) = self.files.doc_mut(id).filter(|doc| doc.is_note) else { continue };
-            // Words are indexed while the text is at hand. Without it the note would be found by nothing that it says.
+            // The text must be in memory while its words are indexed. Without it, the words of the note would be
+            // missing.
             debug_assert!(doc.text.is_some(), "a broken invariant: {} is indexed without its text", doc.path);
             let text = doc.text.as_deref().unwrap_or_default();
             let note = Note::parse_file(text, self.tags, stem(&doc.path));
@@ -387,7 +389,7 @@ impl Corpus {
                 None => drop(self.problems.remove(&doc.path)),
             }
             let encoded = postcard::to_allocvec(&note);
-            // A note has nothing that cannot be encoded. Without it the words of the note are found all the same.
+            // Every note can be encoded. If not, its words are still found.
             debug_assert!(encoded.is_ok(), "a broken invariant: {}: {encoded:?}", doc.path);
             let encoded = encoded.unwrap_or_default();
             doc.note = EncodedNote::Own(encoded.into_boxed_slice());
@@ -399,12 +401,12 @@ impl Corpus {
         self.ranked.settle();
     }
 
-    /// Whether nothing was ever put into it.
+    /// Returns true if nothing was ever added.
     pub(super) fn is_untouched(&self) -> bool {
         self.files.next_id() == 0 && self.skipped.is_empty()
     }
 
-    /// Takes over what an index file knows.
+    /// Takes over the content of an index file.
     pub(super) fn restore(&mut self, index: Restored) {
         self.ranked = index.ranked;
         self.files.set_index_file(index.file);
@@ -427,8 +429,8 @@ impl Corpus {
         self.literal.forget_names();
     }
 
-    /// Takes over what an index file that was not used knows of other schemes: of each note the place in it, if the
-    /// bytes are those that are known here.
+    /// Takes over the records of other schemes from an index file that was not used: for each note with the same
+    /// bytes, its row.
     pub(super) fn adopt_others(&mut self, index: Restored) {
         self.others = index.others;
         for (_, listed) in &index.documents {
@@ -442,12 +444,12 @@ impl Corpus {
         self.files.set_index_file(index.file);
     }
 
-    /// By the path that a note says it supersedes, the notes that say so.
+    /// Returns the notes that supersede another one, by the path of the superseded note.
     pub(super) fn supersedes(&self) -> &SortedMap<String, Vec<DocId>> {
         &self.supersedes
     }
 
-    /// How many files came or went since the index file was read or written.
+    /// Returns the number of files that were added or removed since the index file was read or written.
     pub(super) fn unsaved(&self) -> usize {
         self.unsaved
     }
@@ -456,12 +458,12 @@ impl Corpus {
         self.unsaved = 0;
     }
 
-    /// The version of the configuration that says which files are notes.
+    /// Returns the version of the configuration that defines the notes.
     pub(super) fn configuration(&self) -> Option<&Version> {
         self.configuration.as_ref()
     }
 
-    /// What the folders were when they were last listed.
+    /// Returns the pages of all folders, as they were last listed.
     pub(super) fn pages(&self) -> &Pages {
         &self.pages
     }
@@ -474,23 +476,23 @@ impl Corpus {
         self.tags
     }
 
-    /// What decides between equal scores: the file that was changed later is first.
+    /// Returns the order of equal scores: the file that was changed later comes first.
     pub(crate) fn tie(&self, id: DocId) -> Tie<'_> {
         self.files.doc(id).map_or((Reverse(0), ""), |doc| (Reverse(doc.modified), doc.path.as_str()))
     }
 
-    /// The ranked index.
+    /// Returns the ranked index.
     pub(crate) fn ranked(&self) -> &RankedIndex {
         &self.ranked
     }
 
-    /// What was parsed of a file; `None` if nothing was, as for a file that is not a note.
+    /// Returns the parsed note of a file; `None` if it was not parsed, for example because it is not a note.
     ///
-    /// What the index has is a cache: if it cannot be read back, or does not fit the text, the text is parsed again.
+    /// The record in the index is a cache: if it cannot be decoded, or does not fit the text, the text is parsed again.
     ///
     /// # Errors
     ///
-    /// It cannot be read back, and the text is not at hand.
+    /// It cannot be decoded, and the text is not in memory.
     pub(crate) fn note(&self, document: &IndexedFile) -> Result<Option<Note>, Error> {
         if matches!(document.note, EncodedNote::Unknown) {
             return Ok(None);
@@ -498,36 +500,36 @@ impl Corpus {
         let fits = |note: &Note| document.text.as_deref().is_none_or(|text| note.fits(text));
         let note = self.files.note(document).filter(fits).or_else(|| self.note_of_text(document));
         let unreadable = || {
-            let message = alloc::format!("{}: what the index says of it cannot be read", document.path);
-            Error::new(ErrorCode::Storage, message, "remove the folders `.saddlebag`, which are made again")
+            let message = alloc::format!("{}: its record in the index cannot be decoded", document.path);
+            Error::new(ErrorCode::Storage, message, "remove the folders `.saddlebag`; they are created again")
         };
         note.map(Some).ok_or_else(unreadable)
     }
 
-    /// The note that a file says, parsed of its text; `None` where the text is not read.
+    /// Parses the note from the text of a file; `None` if the text was not read.
     pub(crate) fn note_of_text(&self, document: &IndexedFile) -> Option<Note> {
         let text = document.text.as_deref()?;
         Some(Note::parse_file(text, self.tags, stem(&document.path)))
     }
 
-    /// The note that supersedes the one at a path, given below the notebook, of those that may.
+    /// Returns the note that supersedes the one at a path (relative to the notebook), of those that `may` permits.
     pub(crate) fn newer(&self, path: &str, may: impl Fn(&IndexedFile) -> bool) -> Option<&IndexedFile> {
         let stem = path.strip_suffix(NOTE_SUFFIX).unwrap_or(path);
         let newer = [path, stem].into_iter().filter_map(|path| self.supersedes.get(path)).flatten();
         newer.rev().filter_map(|&id| self.files.doc(id)).find(|document| may(document))
     }
 
-    /// Whether any note supersedes another.
+    /// Returns true if any note supersedes another.
     pub(crate) fn has_superseded(&self) -> bool {
         !self.supersedes.is_empty()
     }
 
-    /// The notes of which not everything is known, and why.
+    /// Returns the notes whose frontmatter could not be parsed completely, with the problems.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&RelPath, &FrontmatterProblem)> {
         self.problems.iter()
     }
 
-    /// Forgets what was in folders that are no more.
+    /// Drops the files in folders that no longer exist.
     pub(super) fn keep_folders(&mut self, present: &SortedSet<Option<RelPath>>) {
         if self.pages.keys().all(|folder| present.contains(folder)) {
             return;
@@ -539,7 +541,7 @@ impl Corpus {
     }
 }
 
-/// The name of a file without its last extension, as links name it.
+/// Returns the name of a file without its last extension, as links name it.
 fn stem(path: &RelPath) -> &str {
     let name = path.file_name();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
@@ -565,7 +567,7 @@ fn note_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, id: DocId, no
     }
 }
 
-/// How many hits a search lists without a limit.
+/// Number of hits that a search lists without a limit.
 const USUAL_HITS: usize = 50;
 
 fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -> String) -> SearchHit {

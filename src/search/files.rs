@@ -1,4 +1,4 @@
-//! [`Files`]: what is known of every file of a scope.
+//! [`Files`]: records of all files of a scope.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -15,18 +15,18 @@ use crate::document::Note;
 use crate::protocol::Version;
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
 
-/// Numbers the files that were seen; a changed file gets a new number, and numbers only grow.
+/// Number of a file. A changed file gets a new number, and numbers only grow.
 pub(crate) type DocId = TextId;
 
-/// The files of a scope as they were last read.
+/// Files of a scope, as they were last read.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     docs: Vec<Option<Box<IndexedFile>>>,
     by_path: BTreeMap<RelPath, DocId>,
     live_bytes: u64,
-    /// Of files that are gone or changed since the literal index was packed.
+    /// Size of the texts that were removed or changed since the literal index was packed.
     dead_bytes: u64,
-    /// The index file, if one was read.
+    /// Index file, if one was read.
     index_file: Arc<Vec<u8>>,
 }
 
@@ -34,50 +34,50 @@ pub(crate) struct Files {
 #[derive(Debug)]
 pub(crate) struct IndexedFile {
     pub(crate) path: RelPath,
-    /// Empty if hosts of this scheme have not seen it yet, or if it could not be read.
+    /// Version; empty if hosts of this scheme have not seen the file yet, or if it could not be read.
     pub(crate) version: Version,
-    /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     pub(crate) modified: u64,
-    /// `None` until it is read: what is known of the file comes from the index file.
+    /// Text; `None` until it is read, if the file is known from the index file.
     pub(crate) text: Option<Box<str>>,
-    /// How long the text was when it was last at hand, in bytes.
+    /// Size of the text in bytes, when it was last in memory.
     size: u64,
-    /// Of the bytes that it was parsed from.
+    /// Hash of the bytes that it was parsed from.
     pub(crate) hash: ContentHash,
-    /// Its place in the index file that was read, while its bytes are still those that the index file knows.
+    /// Row in the index file that was read, as long as the bytes are the same.
     pub(crate) row: Option<u32>,
     pub(crate) note: EncodedNote,
     pub(crate) rank: Rank,
-    /// Whether literal search covers it.
+    /// True if literal search covers the file.
     pub(crate) is_journal: bool,
-    /// Whether it is a note of the notebook.
+    /// True if it is a note of the notebook.
     pub(crate) is_note: bool,
-    /// Where the file stands when all are sorted by path; valid once the names are settled.
+    /// Position in the order of paths; valid after the names are settled.
     pub(crate) order: u32,
 }
 
-/// What was parsed of a file, in few bytes: most of it is seldom asked for.
+/// Parsed note in encoded form, because most of it is seldom needed.
 #[derive(Debug, Default)]
 pub(crate) enum EncodedNote {
-    /// Nobody asked for more than words so far.
+    /// Not parsed yet; only the words were needed.
     #[default]
     Unknown,
-    /// In bytes of its own.
+    /// Bytes of its own.
     Own(Box<[u8]>),
     /// A part of the index file.
     InFile(Range<usize>),
 }
 
-/// What a file is, as far as ranking cares.
+/// Properties of a file that ranking needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rank {
     pub(crate) is_long_term: bool,
-    /// The day of a daily log.
+    /// Day, if it is a daily log.
     pub(crate) date: Option<Date>,
 }
 
 impl Rank {
-    /// What ranking knows of a file by its path.
+    /// Returns the properties that follow from the path.
     pub(crate) fn of(path: &RelPath) -> Self {
         let is_log = path.parent().is_some_and(|folder| is_name(folder.file_name(), DAILY_FOLDER));
         Self {
@@ -106,14 +106,14 @@ impl IndexedFile {
         }
     }
 
-    /// The text, as far as it was read.
+    /// Returns the text; empty if it was not read.
     pub(crate) fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
 }
 
 impl Files {
-    /// Puts a file in, in place of the one that had its path.
+    /// Adds a file, and replaces the one with the same path.
     pub(crate) fn insert(&mut self, document: IndexedFile) -> DocId {
         self.remove(&document.path);
         let id = self.next_id();
@@ -123,7 +123,7 @@ impl Files {
         id
     }
 
-    /// Takes a file out.
+    /// Removes a file.
     pub(crate) fn remove(&mut self, path: &RelPath) -> Option<DocId> {
         let id = self.by_path.remove(path)?;
         if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::take) {
@@ -133,7 +133,7 @@ impl Files {
         Some(id)
     }
 
-    /// Puts a file back under the number that it had when it was written down; numbers must grow.
+    /// Adds a file with the number that it had in the index file. Numbers must grow.
     pub(crate) fn restore(&mut self, id: DocId, document: IndexedFile) {
         if id < self.next_id() {
             return;
@@ -142,14 +142,14 @@ impl Files {
         self.insert(document);
     }
 
-    /// Gives no number below `next` to another file.
+    /// Reserves all numbers below `next`.
     pub(crate) fn skip_numbers(&mut self, next: DocId) {
         if next > self.next_id() {
             self.docs.resize_with(next as usize, || None);
         }
     }
 
-    /// The index file that notes are a part of.
+    /// Sets the index file that encoded notes are a part of.
     pub(crate) fn set_index_file(&mut self, file: Arc<Vec<u8>>) {
         self.index_file = file;
     }
@@ -158,7 +158,7 @@ impl Files {
         &self.index_file
     }
 
-    /// What was parsed of a file, as it is kept.
+    /// Returns the encoded note of a file.
     pub(crate) fn encoded_note<'a>(&'a self, document: &'a IndexedFile) -> Option<&'a [u8]> {
         match &document.note {
             EncodedNote::Unknown => None,
@@ -167,19 +167,19 @@ impl Files {
         }
     }
 
-    /// What was parsed of a file; `None` until it is.
+    /// Returns the parsed note of a file; `None` if it was not parsed yet.
     pub(crate) fn note(&self, document: &IndexedFile) -> Option<Note> {
         postcard::from_bytes(self.encoded_note(document)?).ok()
     }
 
-    /// Puts other bytes in the place of what was parsed of a file.
+    /// Replaces the encoded note of a file, for tests.
     #[cfg(test)]
     pub(crate) fn damage_note(&mut self, path: &RelPath, bytes: &[u8]) {
         let id = self.id(path).expect("known");
         self.doc_mut(id).expect("known").note = EncodedNote::Own(bytes.into());
     }
 
-    /// Gives a file its text, which was known already but not read.
+    /// Sets the text of a file that is known but was not read.
     pub(crate) fn set_text(&mut self, id: DocId, text: String) {
         if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::as_mut) {
             self.live_bytes = self.live_bytes - doc.size + text.len() as u64;
@@ -188,7 +188,7 @@ impl Files {
         }
     }
 
-    /// Gives a file whose bytes are the same the version that it is known by now, and its text if there is none.
+    /// Sets the new version of a file with the same bytes, and its text if it has none.
     pub(crate) fn see_again(&mut self, id: DocId, version: Version, modified: u64, text: Option<String>) {
         if let Some(doc) = self.doc_mut(id) {
             (doc.version, doc.modified) = (version, modified);
@@ -198,13 +198,13 @@ impl Files {
         }
     }
 
-    /// Lets go of the texts from a number on that can be had again by reading.
+    /// Drops the texts from a number on, if they can be read again.
     pub(crate) fn drop_texts(&mut self, first: DocId) {
         let read = self.docs.iter_mut().skip(first as usize).flatten();
         read.filter(|doc| doc.size > 0).for_each(|doc| doc.text = None);
     }
 
-    /// The number that the next file gets.
+    /// Returns the number of the next file.
     pub(crate) fn next_id(&self) -> DocId {
         DocId::try_from(self.docs.len()).unwrap_or(DocId::MAX)
     }
@@ -217,13 +217,13 @@ impl Files {
         self.docs.get_mut(id as usize)?.as_deref_mut()
     }
 
-    /// The files with numbers from `first` on, in the order of the numbers.
+    /// Returns the files from number `first` on, sorted by number.
     pub(crate) fn since(&self, first: DocId) -> impl Iterator<Item = (DocId, &IndexedFile)> {
         let numbered = self.docs.iter().enumerate().skip(first as usize);
         numbered.filter_map(|(id, doc)| Some((DocId::try_from(id).unwrap_or(DocId::MAX), doc.as_deref()?)))
     }
 
-    /// The files, sorted by path.
+    /// Returns the files, sorted by path.
     pub(crate) fn by_path(&self) -> impl Iterator<Item = (&RelPath, DocId)> {
         self.by_path.iter().map(|(path, &id)| (path, id))
     }
@@ -232,21 +232,21 @@ impl Files {
         self.by_path.get(path).copied()
     }
 
-    /// The files directly in a folder whose paths lie behind `after` and not behind `last`, sorted by path.
+    /// Returns the files directly in a folder with paths after `after` and up to `last`, sorted by path.
     pub(crate) fn in_folder(
         &self,
         folder: Option<&RelPath>,
         after: Option<&RelPath>,
         last: Option<&RelPath>,
     ) -> impl Iterator<Item = (&RelPath, DocId)> {
-        // All that is below a folder sorts between these: '0' comes next to '/'.
+        // All paths below a folder sort between these two, because '0' follows '/'.
         let ends = folder.map(|folder| (format!("{folder}/"), format!("{folder}0")));
         let start = after.map(|after| Bound::Excluded(after.as_str()));
         let start = start.or_else(|| ends.as_ref().map(|(start, _)| Bound::Included(start.as_str())));
         let end = last.map(|last| Bound::Included(last.as_str()));
         let end = end.or_else(|| ends.as_ref().map(|(_, end)| Bound::Excluded(end.as_str())));
         let (start, end) = (start.unwrap_or(Bound::Unbounded), end.unwrap_or(Bound::Unbounded));
-        // A map panics at a range that is none.
+        // A map panics at a range whose start is after its end.
         let is_range = match (&start, &end) {
             (Bound::Excluded(start) | Bound::Included(start), Bound::Excluded(end) | Bound::Included(end)) => {
                 start < end
@@ -262,8 +262,8 @@ impl Files {
             .map(|(path, &id)| (path, id))
     }
 
-    /// Whether the file is known by this version. When it changed is taken over: a file that changed between
-    /// a list and its reading was put down with the time of the list.
+    /// Returns true if the file has this version. Also updates its time: a file that changed between a listing and its
+    /// reading was recorded with the time of the listing.
     pub(crate) fn is_known(&mut self, id: DocId, version: &Version, modified: u64) -> bool {
         let known = self.doc_mut(id).filter(|doc| doc.version == *version);
         known.map(|doc| doc.modified = modified).is_some()
@@ -273,12 +273,12 @@ impl Files {
         self.by_path.len()
     }
 
-    /// How much text is kept, in bytes.
+    /// Returns the size of the kept texts in bytes.
     pub(crate) fn live_bytes(&self) -> u64 {
         self.live_bytes
     }
 
-    /// Makes the literal index ready to be searched after files came and went.
+    /// Prepares the literal index for a search after files were added or removed.
     pub(super) fn settle(&mut self, index: &mut LiteralIndex) {
         if index.pack(self.live_bytes, self.dead_bytes) {
             self.dead_bytes = 0;

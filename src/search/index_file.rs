@@ -1,61 +1,58 @@
-//! The index file: what a new engine need not read and parse again.
+//! The index file: records that a new engine need not read and parse again.
 //!
-//! It is a cache and never the truth: every file in it is known by its version, and is read again if it
-//! has another. Whatever is wrong with it (a missing part, a wrong checksum, another format) means that
-//! it is not used. It is written in parts, as a host need not take more at once, of which each says which
-//! writing it belongs to.
+//! It is a cache and never the truth: every file in it is known by its version, and is read again if the version differs. If
+//! anything is wrong with it (a missing part, a wrong checksum, another format), it is not used. It is written in parts,
+//! because a host may limit the size of a write. Each part names the writing that it belongs to.
 //!
 //! # What is the index, and what is on disk?
 //!
-//! A `Corpus` is the one index of the opened `memory`, for all families. It keeps only what was asked for:
+//! A `Corpus` is the one index of the opened `memory`, for all families. It keeps only what was needed so far:
 //!
 //! | Part | Made | Grows with |
 //! | --- | --- | --- |
 //! | `Files`: path, version | By the first command that looks at the tree | The notes |
 //! | Their texts | By the first literal search, and for the hits of a recall | The text, up to `max-index-bytes` |
 //! | Literal words and their lines | By the second literal search | The text |
-//! | What was parsed of each note, as bytes (`EncodedNote`); the ranked index; which note supersedes which; frontmatter that cannot be read | By the first command of the notebook that asks the index | The notes |
+//! | The parsed notes, as bytes (`EncodedNote`); the ranked index; which note supersedes which; invalid frontmatter | By the first command of the notebook that asks the index | The notes |
 //!
 //! **Which files.** The Markdown files directly in the root, those of the journal, and every file of the scope's tree that
-//! the configuration of the notebook takes for a note; before a notebook command has read it, every Markdown file. Literal
-//! search answers from the journal's whatever the configuration says, the notebook from its notes. Hidden files and folders
-//! are left out, and so is the memory of other scopes: `projects/<slug>/`, `agents/*/entries/`, `workspaces/*/entries/`.
-//! Folders are walked one after the other, at most 65,536 of them with 1,048,576 entries each.
+//! is a note by the configuration of the notebook; before a notebook command has read it, every Markdown file. Literal search
+//! answers from the journal's files whatever the configuration says, the notebook from its notes. Hidden files and folders are
+//! left out, and so is the memory of other scopes: `projects/<slug>/`, `agents/*/entries/`, `workspaces/*/entries/`. Folders
+//! are listed one after the other, at most 65,536 of them with 1,048,576 entries each.
 //!
-//! **Numbers.** A file has a number (`DocId`). A changed file is a new file under a new number, and numbers only grow: what
-//! was indexed of the old one is passed over until the index is packed. So a change costs its own size. Packing
-//! (`RankedIndex::settle`) happens when most of the documents are gone, or when what came since has more than half the
-//! postings of what was packed before; spread over the notes, that too costs each its own size.
+//! **Numbers.** A file has a number (`DocId`). A changed file is a new file under a new number, and numbers only grow: the
+//! index entries of the old one are skipped until the index is packed. So a change costs its own size. Packing
+//! (`RankedIndex::settle`) happens when most of the documents are gone, or when the new part has more than half the postings of
+//! the packed part. Spread over the notes, that too costs each its own size.
 //!
-//! **Texts.** A notebook command indexes the notes batch by batch (`READ_BATCH`) as they are read, and lets go of each text
-//! then: memory holds the words and not the texts. The passages of a hit are cut from its text, which is read for that and
-//! kept. Once literal search was used, which needs every text, all are kept.
+//! **Texts.** A notebook command indexes the notes batch by batch (`READ_BATCH`) as they are read, and then drops each text:
+//! memory holds the words and not the texts. The passages of a hit are cut from its text, which is read for that and kept. Once
+//! literal search was used, which needs every text, all texts are kept.
 //!
 //! **Versions.** A file of the index is known by the version that the host gave it, and read again when a listing shows
-//! another. There is no generation and no watch: one listing is the whole check. Hosts of other version schemes have
-//! columns of their own; see `schemes.rs`. A note whose bytes turn out to be the same gets the new version and is not
-//! indexed again.
+//! another. There is no generation and no watch: one listing is the whole check. Hosts of other version schemes have columns of
+//! their own; see `schemes.rs`. A note with a new version but the same bytes is not indexed again.
 //!
-//! **The index file** lets a new engine begin without reading every note. It lies in `.saddlebag/index/` of the scope,
-//! `0000` and on, and holds for each note its number, path, the hash of its bytes and what was parsed of it, for each
-//! version scheme the versions and times of the notes, then the ranked index in the form in which it is used: neither is
-//! decoded until it is needed. Texts are not in it; those of the hits are read. For each scheme come the versions of the
-//! pages that the notes were listed on: a folder in which nothing changed since is `unchanged`, and none of its entries
-//! crosses the boundary. They count under the version of the configuration that they were listed under, and a folder of
-//! which anything could not be read is left out.
+//! **The index file** lets a new engine begin without reading every note. It is in `.saddlebag/index/` of the scope,
+//! `0000` and on. For each note it holds number, path, hash of the bytes and parsed form; for each version scheme the versions
+//! and times of the notes; then the ranked index in the form in which it is used. Notes and ranked index are decoded only when
+//! needed. Texts are not in it; those of the hits are read. For each scheme it also holds the versions of the pages on which
+//! the notes were listed: a folder in which nothing changed is `unchanged`, and none of its entries crosses the boundary. These
+//! versions are valid for the configuration that they were listed under. A folder in which a file could not be read is left out.
 //!
 //! - *Format.* Each part has at most 2 MiB and begins with a head of 24 bytes: `sbindex` and the number of the format, the
-//!   writing that it belongs to, how many parts there are, which one it is. The writing is the XXH3 checksum (64 bits) of
-//!   everything behind the heads, so a part of another writing, a missing part and a changed byte are all the same: not
-//!   this index. Entries are encoded by `postcard`.
-//! - *Read* by the first command that asks the index of the notebook, in an engine that has looked at nothing yet. It is
-//!   not used if the configuration reads tags otherwise than when it was written.
-//! - *Written* when there are at least 128 notes (`MIN_NOTES`) and a tenth of them came, went or changed since it was read
-//!   or written: reading fewer anew is about as fast as writing. Where the host refuses, the command goes on.
-//! - *Deleted* at any time; `index-file` of the `config` (`--no-index-file`) does without.
+//!  writing, the number of parts, and the number of this part. The writing is the XXH3 checksum (64 bits) of everything after
+//!  the heads, so a part of another writing, a missing part and a changed byte all invalidate the index. Entries are encoded
+//!  by `postcard`.
+//! - *Read* by the first command that asks the index of the notebook, in an engine that has not listed anything yet. It is
+//!  not used if the configuration now reads tags in another way.
+//! - *Written* if there are at least 128 notes (`MIN_NOTES`) and a tenth of them were added, removed or changed since it was
+//!  read or written; reading fewer notes again is about as fast as writing. If the host refuses, the command continues.
+//! - *Deleted* at any time; `index-file` of the `config` (`--no-index-file`) turns it off.
 //!
 //! It is never the truth: it says what a file of this path and version holds, and the listing says which files and versions
-//! there are. Two writers at once leave parts of two writings, which is no index, and the next command makes one.
+//! exist. Two concurrent writers leave parts of two writings, which is not a valid index, and the next command writes a new one.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -76,26 +73,26 @@ use crate::protocol::{EntryKind, LeftOut, LeftOutName, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
 
-/// What a part begins with. Another format has another number, and so have other rules of which files are
-/// notes under the same configuration.
+/// First bytes of a part. The number changes with the format, and with the rules for which files are notes under the
+/// same configuration.
 const MAGIC: [u8; 8] = *b"sbindex\x05";
-/// How long the head of a part is: the mark, the writing, the number of parts, this part's number.
+/// Length of the head of a part: magic bytes, writing, number of parts, number of this part.
 const HEAD_BYTES: usize = 24;
-/// The most bytes of a part, its head included. Each is copied several times on its way, which costs less
-/// while it fits into a processor's cache, and a host need not take more.
+/// Maximum size of a part in bytes, its head included. Each part is copied several times, which is faster while it
+/// fits into a processor's cache; and a host may limit the size of a write.
 const PART_BYTES: usize = 2 << 20;
-/// The most parts.
+/// Maximum number of parts.
 const MAX_PARTS: u32 = 1024;
-/// How many parts are read together.
+/// Number of parts that are read together.
 const PARTS_AT_ONCE: u32 = 4;
-/// How long the number is that says how long the catalog behind it is.
+/// Length of the number that gives the length of the following catalog.
 const LENGTH_BYTES: usize = 8;
-/// How far the numbers of files may be spread: numbers only grow, and an index made anew begins at 0.
+/// Maximum spread of file numbers. Numbers only grow, and a rebuilt index begins at 0.
 const MAX_SPREAD: usize = 64;
-/// Fewer notes than this are read as fast as an index of them.
+/// Minimum number of notes for an index file. Fewer notes are read as fast as their index.
 const MIN_NOTES: usize = 128;
 
-/// What stands before the ranked index.
+/// Part of the index file before the ranked index.
 #[derive(Serialize, Deserialize)]
 struct Catalog<'a> {
     tags: TagSyntax,
@@ -103,11 +100,11 @@ struct Catalog<'a> {
     notes: Vec<Entry<'a>>,
     supersedes: Vec<(String, Vec<DocId>)>,
     problems: Vec<(String, FrontmatterProblem)>,
-    /// The one that was written last is first.
+    /// Schemes; the last written one comes first.
     schemes: Vec<Scheme<'a>>,
 }
 
-/// What the hosts of one scheme have listed.
+/// Records of the hosts of one scheme.
 #[derive(Serialize, Deserialize)]
 struct Scheme<'a> {
     name: &'a str,
@@ -117,26 +114,26 @@ struct Scheme<'a> {
     listed: &'a [u8],
 }
 
-/// The folders that the hosts of one scheme have listed.
+/// Folders that the hosts of one scheme have listed.
 #[derive(Default, Serialize, Deserialize)]
 struct Listed<'a> {
-    /// The version of the configuration that `folders` are by.
+    /// Version of the configuration that `folders` follow.
     configuration: Option<&'a str>,
-    /// The folders of which every note is among those of the index.
+    /// Folders whose notes are all in the index.
     #[serde(borrow)]
     folders: Vec<Folder<'a>>,
 }
 
-/// A folder as it was listed.
+/// A folder, as it was listed.
 #[derive(Serialize, Deserialize)]
 struct Folder<'a> {
-    /// `None` for the root.
+    /// Path; `None` for the root.
     path: Option<&'a str>,
     #[serde(borrow)]
     pages: Vec<ListedPage<'a>>,
 }
 
-/// A page of it.
+/// A page of a folder.
 #[derive(Serialize, Deserialize)]
 struct ListedPage<'a> {
     after: Option<&'a str>,
@@ -144,22 +141,22 @@ struct ListedPage<'a> {
     version: Option<&'a str>,
     #[serde(borrow)]
     folders: Vec<&'a str>,
-    /// What has a name that no path may have, and whether it is a folder, of so many.
+    /// Names that no path can have, each with true for a folder, and the number of further ones.
     #[serde(borrow)]
     left_out: (Vec<(&'a str, bool)>, u32),
 }
 
-/// One file.
+/// A file.
 #[derive(Serialize, Deserialize)]
 struct Entry<'a> {
     id: DocId,
     path: &'a str,
     hash: ContentHash,
-    /// What was parsed of it, encoded.
+    /// Parsed note, encoded.
     note: &'a [u8],
 }
 
-/// Takes the index over from the store, if the corpus is empty and the store has one.
+/// Loads the index from the store, if the corpus is empty and the store has one.
 pub(crate) async fn read(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     if !call.scope.index_file || !corpus.borrow().is_untouched() {
         return;
@@ -176,8 +173,8 @@ pub(crate) async fn read(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     }
 }
 
-/// Looks for the index file before it is written over, if the corpus began without it: hosts of other schemes need what
-/// it knows of them.
+/// Reads the index file before it is overwritten, if the corpus began without it, to keep the records of other
+/// schemes.
 async fn read_others(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     if corpus.borrow().has_looked_for_index {
         return;
@@ -194,18 +191,18 @@ async fn read_others(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     }
 }
 
-/// Whether every file of the index is one that this memory may read: whoever wrote it may have named others.
+/// Returns true if this memory may read every file of the index. Whoever wrote it may have named others.
 fn is_of_scope(call: &Call, index: &Restored) -> bool {
     let folders = FolderScope::all(&call.scope.layout);
     index.documents.iter().all(|(_, document)| folders.iter().any(|folder| folder.holds(&document.path)))
 }
 
-/// Writes the index, if so much has changed since that it is worth it.
+/// Writes the index, if enough has changed.
 pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     {
         let corpus = corpus.borrow();
         let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
-        // A tenth of the notes is read about as fast as the index is written.
+        // Reading a tenth of the notes is about as fast as writing the index.
         if !call.scope.index_file || notes < MIN_NOTES || unsaved * 10 < notes {
             return;
         }
@@ -213,10 +210,10 @@ pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     read_others(call, corpus).await;
     let Some(bytes) = encode(&corpus.borrow(), &call.scope.version_scheme) else { return };
     corpus.borrow_mut().saved();
-    // One after the other, as each is a copy.
+    // One after the other, because each part is a copy.
     for (number, part) in parts(&bytes).enumerate() {
         let Some(path) = part_path(call, number) else { return };
-        // It is a cache: a host that does not write it is no reason to fail.
+        // A failed write of a cache is not an error.
         if !write_cache(&call.fs, &path, part).await {
             return;
         }
@@ -276,8 +273,8 @@ fn encode(corpus: &Corpus, scheme: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What another scheme has seen and listed of what is the same since, encoded. `rows` are the places of the notes in the
-/// index file that was read.
+/// Returns the records of another scheme that are still valid, encoded. `rows` are the rows of the notes in the index
+/// file that was read.
 fn seen_by(
     corpus: &Corpus,
     other: &OtherScheme,
@@ -296,13 +293,13 @@ fn seen_by(
     Some((postcard::to_allocvec(&seen).ok()?, postcard::to_allocvec(&listed).ok()?))
 }
 
-/// Where a part of the file is in it.
+/// Returns the range of a part in the file.
 fn range_in(file: &[u8], part: &[u8]) -> Option<core::ops::Range<usize>> {
     let start = (part.as_ptr() as usize).checked_sub(file.as_ptr() as usize)?;
     Some(start..start + part.len())
 }
 
-/// Decodes what stands behind the head of the first part, for a host of this scheme.
+/// Decodes the text after the head of the first part, for a host of this scheme.
 fn decode(bytes: Vec<u8>, corpus: &Corpus, scheme: &str) -> Option<Restored> {
     const START: usize = HEAD_BYTES + LENGTH_BYTES;
     let length = bytes.get(HEAD_BYTES..)?.first_chunk::<LENGTH_BYTES>()?;
@@ -359,11 +356,11 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus, scheme: &str) -> Option<Restored> {
         problems.insert(RelPath::parse(path).ok()?, problem);
     }
     let mut pages = Pages::default();
-    // Under another configuration other files of a folder are notes.
+    // Under another configuration, other files of a folder are notes.
     if listed.configuration == corpus.configuration().map(|version| version.0.as_str()) {
         for Folder { path, pages: listed } in listed.folders {
             let (path, listed) = (parse(path)?, listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?);
-            // A page that is unchanged says nothing of a note that this scheme has not seen.
+            // An unchanged page is no evidence for a note that this scheme has not seen.
             if !unseen.contains(&path) {
                 pages.insert(path, listed);
             }
@@ -374,7 +371,7 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus, scheme: &str) -> Option<Restored> {
 }
 
 impl Entry<'_> {
-    /// About how many bytes it takes: numbers are of varying length.
+    /// Estimates its size in bytes, because numbers have variable length.
     fn room(&self) -> usize {
         let numbers = size_of::<u64>() + size_of::<ContentHash>() + 4;
         numbers + self.path.len() + self.note.len()
@@ -392,7 +389,7 @@ impl<'a> ListedPage<'a> {
         }
     }
 
-    /// `None` if a path in it is none.
+    /// Returns the page; `None` if one of its paths is invalid.
     fn page(self) -> Option<Page> {
         Some(Page {
             after: parse(self.after)?,
@@ -416,7 +413,7 @@ fn left_out_name((path, is_folder): (&str, bool)) -> Option<LeftOutName> {
     Some(LeftOutName { path: RelPath::parse(path).ok()?, kind })
 }
 
-/// A path that may be missing; `None` if it is there and none.
+/// Parses an optional path; `None` if it is invalid.
 fn parse(path: Option<&str>) -> Option<Option<RelPath>> {
     match path {
         Some(path) => RelPath::parse(path).ok().map(Some),
@@ -439,7 +436,7 @@ fn parts(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The head of a part, and what it holds.
+/// Parses the head of a part, and returns its content.
 fn open(part: &[u8]) -> Option<(u64, u32, u32, &[u8])> {
     let (head, content) = part.split_at_checked(HEAD_BYTES)?;
     let (magic, rest) = head.split_first_chunk::<8>()?;
@@ -450,14 +447,14 @@ fn open(part: &[u8]) -> Option<(u64, u32, u32, &[u8])> {
     Some((u64::from_le_bytes(*writing), u32::from_le_bytes(*count), u32::from_le_bytes(*number), content))
 }
 
-/// What all parts hold, behind the head of the first.
+/// Returns the content of all parts, without their heads.
 async fn read_parts(call: &Call) -> Option<Vec<u8>> {
     let mut bytes = load_parts(call, 0..1).await.pop()??;
     let (writing, count, number, content) = open(&bytes)?;
     if number != 0 || count == 0 || count > MAX_PARTS {
         return None;
     }
-    // As large as all parts at once, it need not be moved for those to come.
+    // Reserves room for all parts at once, so that the bytes need not be moved.
     bytes.try_reserve_exact(content.len().checked_mul(count as usize - 1)?).ok()?;
     let mut next = 1;
     while next < count {
@@ -479,7 +476,7 @@ async fn read_parts(call: &Call) -> Option<Vec<u8>> {
 async fn load_parts(call: &Call, numbers: core::ops::Range<usize>) -> Vec<Option<Vec<u8>>> {
     let paths: Option<Vec<RelPath>> = numbers.map(|number| part_path(call, number)).collect();
     debug_assert!(paths.is_some(), "a broken invariant: a part of the index without a path");
-    // Without one of its parts the index is not read at all.
+    // The index is not used if one of its parts is missing.
     let paths = paths.unwrap_or_default();
     let files: Vec<(&RelPath, Option<Version>)> = paths.iter().map(|path| (path, None)).collect();
     let limit = u32::try_from(PART_BYTES).unwrap_or(u32::MAX).min(call.scope.limits.max_file_bytes);

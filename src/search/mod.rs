@@ -1,9 +1,9 @@
-//! Searching the text of a store.
+//! Search over the text of a store.
 //!
-//! A `Corpus` keeps the text of the files that a search covers and an index of their words. It is
-//! brought up to date by listing the folders and reading only what changed; `Corpus::search` then
-//! answers from memory. [`saddlebag_search`] finds and ranks; this room keeps the files that it is asked about,
-//! and says which notes are newer than others, and which files are memory of the journal. Ranking, windows and rendering are byte for byte those of zerostack v1.7.2.
+//! A `Corpus` keeps the text of the files that a search covers and an index of their words. It is brought up to date
+//! by listing the folders and reading only changed files; `Corpus::search` then answers from memory.
+//! [`saddlebag_search`] finds and ranks. This room keeps the files, and knows which notes are newer than others and
+//! which files belong to the journal. Ranking, windows and rendering equal zerostack v1.7.2 byte for byte.
 
 mod corpus;
 mod files;
@@ -27,10 +27,10 @@ pub(crate) use scopes::{FolderScope, list_markdown, list_tree, skipped_names};
 
 use crate::document::Note;
 
-/// How long a question for ranked search may be, in bytes.
+/// Maximum size of a question for ranked search in bytes.
 pub const MAX_QUESTION_BYTES: usize = 65_536;
 
-/// The best passage of a note, of `max_bytes` at most.
+/// Returns the best passage of a note, at most `max_bytes`.
 pub(crate) fn best_passage(
     passages: &mut ranked::Passages,
     text: &str,

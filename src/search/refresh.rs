@@ -1,4 +1,4 @@
-//! Brings a [`Corpus`] up to date: lists the folders and reads only what changed.
+//! Brings a [`Corpus`] up to date: lists the folders and reads only changed files.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -14,23 +14,23 @@ use crate::engine::{Call, Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Version};
 use crate::store::RelPath;
 
-/// How many files are read together.
+/// Number of files that are read together.
 const READ_BATCH: usize = 256;
 
-/// How many bytes are read together, but for one larger file. What is read together is in memory at once, and parsed
+/// Number of bytes that are read together, except for a single larger file. They are in memory at once, and parsed
 /// within the time of one call.
 const READ_BYTES: u64 = 8 << 20;
 
-/// What files are read for.
+/// Purpose of reading files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Their texts, which are kept.
+    /// Literal search: the texts are kept.
     Literal,
-    /// Their words: a text is indexed as it comes, and read again if a passage of it is to be shown.
+    /// Ranked search: a text is indexed when it arrives, and read again if a passage of it is to be shown.
     Ranked,
 }
 
-/// Brings the corpus up to date: lists the folders, reads what changed, forgets what is gone.
+/// Brings the corpus up to date: lists the folders, reads changed files, drops removed ones.
 pub(crate) async fn refresh(
     call: &Call,
     corpus: &Arc<AtomicRefCell<Corpus>>,
@@ -51,7 +51,8 @@ pub(crate) async fn refresh(
     corpus.borrow_mut().keep_folders(&walk.seen);
     read(fs, corpus, changed, limits, purpose).await;
     let mut corpus = corpus.borrow_mut();
-    // Only what was read as well as listed is known, lest another search under way trust the list.
+    // A file counts as known only after it was listed and read, so that a concurrent search does not trust the
+    // listing.
     let is_current = corpus.rules == rules;
     if is_current {
         corpus.pages.extend(listed);
@@ -65,7 +66,7 @@ pub(crate) async fn refresh(
     Ok(())
 }
 
-/// Lists a folder, pages that are unchanged by their version alone, and adds what is to be read.
+/// Lists a folder, and adds the files to read. An unchanged page is answered by its version only.
 async fn look_through(
     fs: &Fs,
     corpus: &Arc<AtomicRefCell<Corpus>>,
@@ -146,7 +147,7 @@ async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>,
     }
 }
 
-/// Reads the texts of files that the index was not made from. One that has changed since is a new file.
+/// Reads the texts of files that are known from the index file. A file that changed since is a new file.
 pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, ids: &[DocId]) {
     let limits = &call.scope.limits;
     for batch in ids.chunks(READ_BATCH) {
@@ -166,7 +167,8 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
                         corpus.files.set_text(id, text);
                         continue;
                     }
-                    // The version is the host's word alone. A file that is not text is named, not shown as empty.
+                    // Only the host vouches for the version. A file that is not text is reported instead of shown as
+                    // empty.
                     Err(error) => Ok(Loaded::Whole { bytes: error.into_bytes(), version }),
                 },
                 answer => answer,
@@ -177,7 +179,7 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
     }
 }
 
-/// Reads every text that the index was not made from.
+/// Reads every text that is known only from the index file.
 pub(crate) async fn read_all(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     let missing: Vec<DocId> = {
         let mut corpus = corpus.borrow_mut();

@@ -1,4 +1,4 @@
-//! What a search shows: the hits as one text for a model or a person.
+//! Rendering of search hits as one text for a model or a person.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,15 +7,15 @@ use alloc::vec::Vec;
 use super::types::{SearchHit, TermCount};
 use crate::trust::{ForModel, Provenance};
 
-/// What the frame of a rendering may take from its budget, in bytes.
+/// Part of the budget that is reserved for the frame of a rendering, in bytes.
 const FRAME_BYTES: usize = 256;
-/// What stands where a rendering, a file or the block was cut.
+/// Marker at the place where a rendering, a file or the block was cut.
 pub const TRUNCATED: &str = "\n…[memory truncated]";
 
-/// The blocks of `hits` that fit, under a line that says what was searched for.
+/// Renders the blocks of `hits` that fit, under a line with the query.
 ///
-/// `blocks` gives the text of each hit in rank order; the first is always shown, and the first that
-/// does not fit ends it. `files` counts all that match, `remaining` those of the blocks.
+/// `blocks` returns the text of each hit in rank order. The first is always shown, and the first that does not fit
+/// ends the rendering. `files` counts all matching files, `remaining` those of the blocks.
 pub(super) fn render(
     terms: &[TermCount],
     files: usize,
@@ -52,7 +52,7 @@ pub(super) fn render(
 }
 
 impl SearchHit {
-    /// The hit as it stands in a rendering.
+    /// Renders the hit.
     pub(super) fn block(&self) -> ForModel {
         let mut block = self.heading.clone();
         block.push_escaped(&format!("\n{}", self.body));
@@ -60,7 +60,7 @@ impl SearchHit {
     }
 }
 
-/// The line above the body of a hit.
+/// Renders the line above the body of a hit.
 pub(super) fn heading(path: &str, unapproved: Option<Provenance>, terms: &[String]) -> ForModel {
     let mark = unapproved.map(|provenance| format!(" (unapproved: {provenance})")).unwrap_or_default();
     ForModel::escaped(&format!("{path}{mark}  [matched: {}]", terms.join(", ")))

@@ -1,12 +1,11 @@
-//! [`OtherSchemes`]: what other hosts know of the files, carried from one index file to the next.
+//! [`OtherSchemes`]: records of other hosts, carried from one index file to the next.
 //!
-//! Hosts that make versions in different ways cannot compare theirs. So the index file has a column of versions for each
-//! scheme. An engine compares those of its own scheme alone. The columns of the others it writes back for each file whose
-//! bytes are still those of the index file, which it knows by their hash; for any other file they are dropped, and with
-//! them the pages of the folder that the file was in.
+//! Hosts that make versions in different ways cannot compare them. So the index file has a column of versions per scheme. An
+//! engine compares only those of its own scheme. It writes the columns of other schemes back for each file whose bytes are the
+//! same, which it knows by their hash. For any other file they are dropped, and with them the pages of the file's folder.
 //!
-//! The columns stay bytes of the index file until it is written again: a command that writes none pays only for checking
-//! them.
+//! The columns stay bytes of the index file until it is written again, so a command that does not write it pays only for
+//! checking them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,11 +17,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
 
-/// How many schemes the index file keeps. A host of one more drops the scheme that was written longest ago.
+/// Maximum number of schemes in the index file. A host of a further scheme drops the one that was written longest ago.
 pub(super) const MAX_SCHEMES: usize = 4;
 
-/// Tells whether two hosts have read the same bytes. It guards against accidents: whoever makes two texts of one hash
-/// gets the words of one found in the other, which he could write into the index file as well.
+/// Hash that shows if two hosts have read the same bytes. It protects against accidents only: whoever makes two texts
+/// with one hash can make words of one match the other, which they could also write into the index file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ContentHash([u8; 8]);
 
@@ -32,12 +31,12 @@ impl ContentHash {
     }
 }
 
-/// A file as the hosts of one scheme have listed it.
+/// A file, as the hosts of one scheme have listed it.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Seen<'a> {
-    /// Empty if they have not seen these bytes.
+    /// Version; empty if they have not seen these bytes.
     pub(super) version: &'a str,
-    /// In nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     pub(super) modified: u64,
 }
 
@@ -45,18 +44,18 @@ pub(super) struct Seen<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct OtherScheme {
     pub(super) name: String,
-    /// What it has seen of each file of the index file, encoded.
+    /// Records of the files of the index file, encoded.
     pub(super) seen: Range<usize>,
-    /// The folders that it has listed, encoded.
+    /// Folders that it has listed, encoded.
     pub(super) listed: Range<usize>,
 }
 
-/// The other schemes of the index file that was read, and what has changed since.
+/// Other schemes of the index file that was read, and the changes since.
 #[derive(Debug, Default)]
 pub(super) struct OtherSchemes {
-    /// The one that was written last is first.
+    /// Schemes; the last written one comes first.
     schemes: Vec<OtherScheme>,
-    /// The folders in which a file came, went or changed.
+    /// Folders in which a file was added, removed or changed.
     changed: SortedSet<Option<RelPath>>,
 }
 
@@ -69,14 +68,14 @@ impl OtherSchemes {
         self.schemes.iter()
     }
 
-    /// A file of the folder is no longer what the other schemes have seen.
+    /// Records that a file of the folder has changed since the other schemes saw it.
     pub(super) fn folder_changed(&mut self, folder: Option<RelPath>) {
         if !self.schemes.is_empty() {
             self.changed.insert(folder);
         }
     }
 
-    /// Returns true if the files of the folder are those that the other schemes have seen.
+    /// Returns true if no file of the folder has changed since the other schemes saw it.
     pub(super) fn is_unchanged(&self, folder: &Option<RelPath>) -> bool {
         !self.changed.contains(folder)
     }

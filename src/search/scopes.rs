@@ -1,4 +1,4 @@
-//! [`FolderScope`]: the folders that a search covers, and walking them.
+//! [`FolderScope`]: folders that a search covers, and listing them.
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -10,23 +10,24 @@ use crate::protocol::{Entry, EntryKind, Error, ErrorCode, LeftOut, LeftOutName, 
 use crate::sorted::SortedSet;
 use crate::store::{self, Layout, NOTE_SUFFIX, RelPath};
 
-/// How many entries a folder may have. A host could otherwise keep a command busy for ever.
+/// Maximum number of entries of a folder. Without it, a host could keep a command busy for ever.
 const MAX_FOLDER_ENTRIES: usize = 1 << 20;
 
-/// How many folders a tree may have.
+/// Maximum number of folders of a tree.
 const MAX_FOLDERS: usize = 1 << 16;
 
 /// A folder that a search covers.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderScope {
-    /// `None` for the root.
+    /// Path; `None` for the root.
     pub(crate) folder: Option<RelPath>,
-    /// Also everything below it, except hidden folders and the memory of other scopes. Hidden files never belong to it.
+    /// If set, includes everything below the folder, except hidden folders and the memory of other scopes. Hidden
+    /// files are never included.
     pub(crate) tree: bool,
 }
 
 impl FolderScope {
-    /// What makes up the memory of a scope.
+    /// Returns the folders of a scope's memory.
     pub(crate) fn all(layout: &Layout) -> Vec<Self> {
         let tree = Self { folder: layout.project_folder().cloned(), tree: true };
         match &tree.folder {
@@ -35,12 +36,12 @@ impl FolderScope {
         }
     }
 
-    /// Whether listing this comes to a Markdown file of the path, if there is one.
+    /// Returns true if the scope covers a Markdown file with this path.
     pub(crate) fn reaches(&self, path: &RelPath) -> bool {
         is_markdown(path) && self.holds(path)
     }
 
-    /// Whether listing this comes to a file of the path, if there is one, whatever its extension.
+    /// Returns true if the scope covers a file with this path, whatever its extension.
     pub(crate) fn holds(&self, path: &RelPath) -> bool {
         if is_hidden(path) || Layout::is_other_memory(path) {
             return false;
@@ -61,12 +62,12 @@ impl FolderScope {
     }
 }
 
-/// The Markdown files of scopes.
+/// Markdown files of scopes.
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {
-    /// The files, and what is named like one; folders are those that are left out as another memory's.
+    /// Markdown files, and other entries with such names. Folders among them are left out as the memory of others.
     pub(crate) entries: Vec<Entry>,
-    /// By folder, what has a name that no path may have.
+    /// Names that no path can have, by folder.
     pub(crate) left_out: Vec<(Option<RelPath>, LeftOut)>,
 }
 
@@ -91,7 +92,7 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
             let is_listed = |entry: &Entry| scope.covers(entry, is_markdown) || is_left_out(entry);
             found.entries.extend(page.entries.into_iter().filter(is_listed));
             let mut left_out = page.left_out;
-            // A scope that is not a tree has no folders.
+            // A scope that is not a tree does not cover folders.
             left_out.names.retain(|name| scope.tree || name.kind != EntryKind::Directory);
             if left_out.count > 0 {
                 found.left_out.push((scope.folder.clone(), left_out));
@@ -105,7 +106,7 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
     Ok(found)
 }
 
-/// Every file and folder below a folder, but for those of other scopes and of tools that keep thousands.
+/// Lists all files and folders below a folder, except those of other scopes and of tools that keep thousands.
 pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits) -> Result<Vec<RelPath>, Error> {
     let mut found = Vec::new();
     let mut walk = Walk::of(alloc::vec![FolderScope { folder: folder.cloned(), tree: true }]);
@@ -133,8 +134,8 @@ pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits
     Ok(found)
 }
 
-/// What a folder has under names that no path may have, as far as it would be memory under another name: every folder, and
-/// the files that `is_of` names.
+/// Returns the names of a folder that no path can have, if they would be memory under another name: all folders, and
+/// the files that `is_of` accepts.
 pub(crate) fn skipped_names(
     folder: Option<&RelPath>,
     left_out: &LeftOut,
@@ -154,15 +155,15 @@ pub(crate) fn skipped_names(
     skipped
 }
 
-/// The folders among entries that belong to the tree, and those that are taken for another memory although they are
-/// not spelt as one: they are not walked, and named.
+/// Returns the folders of the tree among entries. Folders that count as another memory although they are spelt
+/// differently are reported and not entered.
 pub(super) fn subfolders(entries: &[Entry]) -> Vec<RelPath> {
     let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| &entry.path);
     let is_named = |path: &RelPath| !Layout::is_other_memory(path) || Layout::is_alias_of_other_memory(path);
     folders.filter(|path| !is_hidden(path) && is_named(path)).cloned().collect()
 }
 
-/// Goes through folders, each once.
+/// Walks through folders, each once.
 pub(super) struct Walk {
     queue: VecDeque<FolderScope>,
     pub(super) seen: SortedSet<Option<RelPath>>,
@@ -183,8 +184,12 @@ impl Walk {
         while let Some(scope) = self.queue.pop_front() {
             if self.seen.insert(scope.folder.clone()) {
                 if self.seen.len() > MAX_FOLDERS {
-                    let message = alloc::format!("more than {MAX_FOLDERS} folders of notes");
-                    return Err(Error::new(ErrorCode::TooLarge, message, "move what is not memory out of the store"));
+                    let message = alloc::format!("the store has more than {MAX_FOLDERS} folders of notes");
+                    return Err(Error::new(
+                        ErrorCode::TooLarge,
+                        message,
+                        "move folders that are not memory out of the store",
+                    ));
                 }
                 return Ok(Some(scope));
             }
@@ -193,7 +198,7 @@ impl Walk {
     }
 }
 
-/// Counts the entries of a folder, page after page.
+/// Counts the entries of a folder over its pages.
 pub(super) struct FolderBound<'a> {
     folder: Option<&'a RelPath>,
     entries: usize,
@@ -210,8 +215,8 @@ impl<'a> FolderBound<'a> {
             return Ok(());
         }
         let place = self.folder.map_or("the root of the store", RelPath::as_str);
-        let message = alloc::format!("{place}: more than {MAX_FOLDER_ENTRIES} entries");
-        Err(Error::new(ErrorCode::TooLarge, message, "move what is not memory out of the folder"))
+        let message = alloc::format!("{place} has more than {MAX_FOLDER_ENTRIES} entries");
+        Err(Error::new(ErrorCode::TooLarge, message, "move files that are not memory out of the folder"))
     }
 }
 

@@ -1,11 +1,11 @@
-//! Conversions between the types of this crate and those that a bindings generator makes of `wit/`.
+//! Conversions between the types of this crate and those that a bindings generator makes from `wit/`.
 //!
-//! Guest and host both have generated types of the same shape. `wit_contract!` (in `contract.rs`, which a test makes
-//! of `wit/`) is the one list of them; each side expands it over its own bindings. A field or a case that only one of
-//! `wit/` and this crate has does not compile: the guest knows every case of this crate, and every match in it is
-//! complete.
+//! Guest and host both have generated types of the same shape. `wit_contract!` (in `contract.rs`, which a test
+//! generates from `wit/`) is the one list of them, and each side expands it over its own bindings. A field or a case
+//! that only one of `wit/` and this crate has does not compile: the guest knows every case of this crate, and all of
+//! its matches are complete.
 //!
-//! By convention, a type of the interface `journal` is the type of that name in [`own::journal`].
+//! By convention, a type of the interface `journal` is the type with that name in [`own::journal`].
 
 #[cfg(feature = "trace")]
 pub mod canonical;
@@ -21,16 +21,16 @@ use crate::protocol::{CommandId, ContextKey, Scores, Version};
 use crate::store::{PathError, RelPath};
 use crate::trust::{FlagKind, ForModel, HostSecret};
 
-/// Why a value of the other side is refused.
+/// Reason why a value of the other side is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
-    /// It has a path that breaks a rule of paths.
+    /// An invalid path.
     #[error("a path in it is refused: {0}")]
     Path(#[from] PathError),
-    /// It has a word that this version does not know.
+    /// A word that this version does not know.
     #[error("the word `{0}` is unknown")]
     Word(String),
-    /// It has a case that this version does not know.
+    /// A case that this version does not know.
     #[error("a case of it is unknown")]
     Case,
 }
@@ -41,7 +41,7 @@ pub trait WitConvert<T> {
     ///
     /// # Errors
     ///
-    /// What the other side should not have given.
+    /// The other side gave an invalid value.
     fn convert(self) -> Result<T, Mismatch>;
 }
 
@@ -76,7 +76,7 @@ macro_rules! same {
     };
 }
 
-// Bytes go over as they are, not one by one.
+// Bytes are moved as a whole instead of one by one.
 same!(bool, u32, u64, i32, i64, f64, String, Vec<u8>);
 
 macro_rules! text {
@@ -99,7 +99,7 @@ text! {
     Version: |text| Ok(Version(text)), |version: Version| version.0;
     ForModel: |text| Ok(ForModel::from_contract(text)), |text: ForModel| text.into_string();
     FlagKind: |text: String| text.parse().map_err(|_| Mismatch::Word(text)), |kind: FlagKind| kind.as_str().into();
-    // The set of codes grows; a code that is not known is a fault, whatever it is.
+    // The set of codes grows, so an unknown code counts as an internal error.
     ErrorCode: |text: String| Ok(text.parse().unwrap_or(ErrorCode::Internal)), |code: ErrorCode| code.as_str().into();
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
 }
@@ -140,7 +140,7 @@ impl WitConvert<u64> for CommandId {
     }
 }
 
-/// The types of this crate under the names that `wit/` gives them, by interface.
+/// Types of this crate under the names that `wit/` gives them, by interface.
 #[doc(hidden)]
 pub mod own {
     pub mod types {
@@ -215,9 +215,9 @@ pub mod own {
     }
 }
 
-/// Implements [`WitConvert`] both ways for records with the same fields; with `canonical` the conversions of the module
-/// `canonical` instead. A field with a default, `name = default`, is an option in the contract alone: absent, it is the
-/// default.
+/// Implements [`WitConvert`] both ways for records with the same fields. With `canonical`, it implements the conversions
+/// of the module `canonical` instead. A field with a default, `name = default`, is an option in the contract only; if
+/// it is absent, it has the default.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_records {
@@ -253,7 +253,7 @@ macro_rules! wit_field_in {
     };
 }
 
-/// Gives a field to the contract.
+/// Passes a field to the contract.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_field_out {
@@ -265,12 +265,12 @@ macro_rules! wit_field_out {
     };
 }
 
-/// Implements [`WitConvert`] both ways for variants with the same cases. A case is `Name`, `Name(_)`, `Name = ()` where this
-/// crate has a struct without fields, or `Name { fields } = Record` where the contract has a record for what is named
-/// fields here.
+/// Implements [`WitConvert`] both ways for variants with the same cases. A case is `Name`, `Name(_)`, `Name = ()` if this
+/// crate has a struct without fields, or `Name { fields } = Record` if the contract has a record and this crate has
+/// named fields.
 ///
-/// The enums of this crate are open for other crates. So the host's expansion (`open`) has an arm for cases that it does
-/// not know, and the guest's (`closed`), which is in this crate, has none: a case that `wit/` lacks does not compile.
+/// The enums of this crate are open for other crates. So the host's expansion (`open`) has an arm for unknown cases.
+/// The guest's (`closed`) is in this crate and has none: a case that `wit/` lacks does not compile.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_variants {
@@ -331,7 +331,7 @@ macro_rules! wit_variant_out {
                             $(($crate::wit_convert::WitConvert::convert($value)?))?
                             $(($module::$record { $($field: $crate::wit_convert::WitConvert::convert($field)?),* }))?
                     })*
-                    // Only a host that was built against another version of this crate gets here.
+                    // Only a host that was built against another version of this crate can get here.
                     _ => return Err($crate::wit_convert::Mismatch::Case),
                 })
             }

@@ -236,7 +236,9 @@ fn scripts_make_notes_where_zk_would_make_them() {
     let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "zk", "new", "-i", "-p", "daily"]);
     run(command.current_dir(&store.root), Some(b"deployed")).exits(0);
     assert_eq!(store.text(TODAY), "# 2026-05-30\n\n- 09:15 deployed\n");
-    zk(&store, "", &["new", "-t", "T", "--group", "nope"]).exits(1).complains("the configuration has no group `nope`");
+    zk(&store, "", &["new", "-t", "T", "--group", "nope"])
+        .exits(1)
+        .complains("there is no group `nope` in the configuration");
     zk(&store, "", &["new", "-t", "T", "nope"]).exits(1).complains("unknown template: nope");
     zk(&store, "", &["list", "-q", "-f", "path", "-s", "path", "p-ada.md", "in-the-root.md", "empty"])
         .exits(0)

@@ -116,8 +116,8 @@ fn json_that_is_no_value_of_the_contract_is_refused_with_its_place() {
     assert_eq!(command(json!("burn")), "at ``: the case `burn` is unknown");
     assert!(command(write(json!("attic"))).starts_with("at `write.target`: the case `attic` is unknown"));
     assert!(command(write(json!({ "note": 5 }))).starts_with("at `write.target.note`: expected a string, found 5"));
-    assert!(command(write(json!({ "long-term": "x" }))).contains("the case carries nothing"));
-    assert!(command(json!("write")).contains("carries a value"));
+    assert!(command(write(json!({ "long-term": "x" }))).contains("the case has no payload"));
+    assert!(command(json!("write")).contains("needs a payload"));
     let missing = command(json!({ "write": { "target": "long-term" } }));
     assert!(missing.starts_with("at `write`: the field `mode` is missing"), "{missing}");
     let more = json!({ "slash": { "line": "x", "more": 1 } });

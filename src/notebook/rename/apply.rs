@@ -1,4 +1,4 @@
-//! The steps of a rename. Any process can finish it after a crash at any point.
+//! Steps of a rename. Any process can finish it after a crash at any point.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,20 +18,21 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Removal, sha256};
 
-/// The most attempts to take over what an editor changes in between.
+/// Maximum number of attempts if an editor changes the note meanwhile.
 const MAX_ATTEMPTS: u32 = 64;
 
-/// The result of an attempt to begin a rename.
+/// Result of an attempt to begin a rename.
 pub(super) enum Attempt {
     Renamed(RenameReply),
-    /// Another rename of this notebook is under way, and has to be finished first; nothing was changed.
+    /// Another rename of this notebook is in progress and must be finished first. Nothing was changed.
     UnderWay,
 }
 
-/// Gives a note another title and the name that goes with it, and rewrites every link to it.
+/// Gives a note another title and the name that follows from it, and rewrites every link to it.
 ///
-/// The work to do is written down first, as an [`Intent`]. The new file comes next, then the links, and
-/// the old file goes last, each under a precondition: after a crash at any point, any process can finish it.
+/// The work to do is written down first, as an [`Intent`]. Then the new file is created, the links are rewritten, and
+/// the old file is removed last, each under a precondition. After a crash at any point, any process can finish the
+/// rename.
 pub(super) async fn rename(
     call: &Call,
     config: &NotebookConfig,
@@ -81,11 +82,11 @@ pub(super) async fn rename(
             Carried::Taken => taken.push(task.intent.to),
         }
     }
-    let message = format!("no free name for `{stem}`: {MAX_NAMES} are taken");
-    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own"))
+    let message = format!("there is no free name for `{stem}`: {MAX_NAMES} are taken");
+    Err(Error::new(ErrorCode::TooLarge, message, "choose another title"))
 }
 
-/// Finishes a rename that began before, in this process or another.
+/// Finishes a rename that was begun earlier, by this process or another.
 pub(super) async fn finish(
     call: &Call,
     config: &NotebookConfig,
@@ -99,18 +100,18 @@ pub(super) async fn finish(
     }
 }
 
-/// The result of the steps.
+/// Result of the steps.
 enum Carried {
     Done(RenameReply),
-    /// The new name was taken in between; nothing was changed.
+    /// Someone else took the new name. Nothing was changed.
     Taken,
 }
 
-/// Where the text of the note is.
+/// Place of the note's text.
 enum Move {
-    /// In both files; the old one has this text.
+    /// In both files; the value is the text of the old one.
     Copied(String),
-    /// In the new file alone.
+    /// Only in the new file.
     Done,
     Taken,
 }
@@ -118,7 +119,7 @@ enum Move {
 impl Task<'_> {
     async fn carry_out(&self, is_new: bool) -> Result<Carried, Error> {
         let carried = self.take_steps(is_new).await;
-        // What cannot be done now for another reason cannot be done later: nothing is to wait for it.
+        // An error of another kind would occur again, so nothing should wait for this rename.
         if carried.as_ref().is_err_and(|error| !matches!(error.code, ErrorCode::Storage | ErrorCode::Contention)) {
             self.intent.close(self.call, self.config).await?;
         }
@@ -130,8 +131,8 @@ impl Task<'_> {
         let mut reply = self.empty_reply();
         if from == to {
             self.rewrite_links(&mut reply).await?;
-            // The title goes last: until then the note is found by the old one, and so are the links that
-            // have yet to be rewritten.
+            // The title changes last. Until then, the note and the links that are not rewritten yet are found by the
+            // old one.
             let titled = self.update_note(to, |text| self.renamed_text(text)).await;
             titled.map_err(|error| self.unfinished(error))?;
         } else {
@@ -150,7 +151,7 @@ impl Task<'_> {
         Ok(Carried::Done(reply))
     }
 
-    /// Makes the new file, and takes over what an editor saves in the old one meanwhile.
+    /// Creates the new file, and takes over changes that an editor saves in the old one meanwhile.
     async fn copy(&self, is_new: bool) -> Result<Move, Error> {
         let Intent { from, to, .. } = &self.intent;
         let mut made: Option<String> = None;
@@ -159,11 +160,11 @@ impl Task<'_> {
             let new = match new {
                 Ok(new) => new,
                 Err(error) if error.code == ErrorCode::Storage => return Err(error),
-                // It is not the text that the rename makes.
+                // The text is not the one that the rename makes.
                 Err(_) => return Ok(Move::Taken),
             };
             let Some((current, _)) = self.intent.current(self.call, self.config).await? else {
-                // Others have finished it.
+                // Others have finished the rename.
                 return if new.is_some() { Ok(Move::Done) } else { Err(self.gone()) };
             };
             let may_take_over = current.removes.is_none();
@@ -173,7 +174,7 @@ impl Task<'_> {
                     return Err(self.gone());
                 }
                 (None, Some((new, _))) => {
-                    // Nobody but the rename itself removes the old file and leaves the text of the new one.
+                    // Only the rename itself removes the old file and leaves the text of the new one.
                     if current.removes.is_some() || sha256(&new) == self.intent.made {
                         return Ok(Move::Done);
                     }
@@ -204,7 +205,7 @@ impl Task<'_> {
                         self.intent.close(self.call, self.config).await?;
                         return Err(self.both_changed());
                     }
-                    // Somebody saved the old file in between: the new one takes that over.
+                    // Someone saved the old file meanwhile, so the new one takes over that text.
                     let renamed = self.call.screen.moved(to, Some(new.as_bytes()), wanted.clone().into_bytes())?;
                     if write_version(&self.call.fs, to, &renamed, version).await? {
                         made = Some(wanted);
@@ -216,7 +217,7 @@ impl Task<'_> {
         Err(self.unfinished(Error::new(ErrorCode::Contention, message, "")))
     }
 
-    /// Removes the old file, if the new one holds what it says.
+    /// Removes the old file, if the new one has its text.
     async fn remove_old(&self) -> Result<(), Error> {
         let from = &self.intent.from;
         for _ in 0..MAX_ATTEMPTS {
@@ -224,7 +225,7 @@ impl Task<'_> {
             let Some(removes) = self.intent.allow_removal(self.call, self.config, &text).await? else { return Ok(()) };
             let Some((text, version)) = load_text(self.call, from).await? else { return Ok(()) };
             if sha256(&text) != removes {
-                // From here on it may be another note of this name: it stays.
+                // From here on, it may be another note of this name, so it stays.
                 self.intent.close(self.call, self.config).await?;
                 return Err(self.both_changed());
             }
@@ -236,7 +237,7 @@ impl Task<'_> {
         Err(Error::new(ErrorCode::Contention, message, ""))
     }
 
-    /// Rewrites the links of all notes. A note that cannot be rewritten does not keep the others from it.
+    /// Rewrites the links of all notes. A note that cannot be rewritten does not stop the others.
     async fn rewrite_links(&self, reply: &mut RenameReply) -> Result<(), Error> {
         let Intent { from, to, .. } = &self.intent;
         reply.not_rewritten.extend(self.sources.unread.iter().cloned());
@@ -259,10 +260,10 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// Changes a note while the rename is under way. `None`: there is nothing to change in it.
+    /// Changes a note during the rename. `None` if there is nothing to change.
     ///
-    /// A process that was slow must not change what others wrote after they had finished its rename, so the
-    /// text that is changed is older than the last look at the intent.
+    /// A slow process must not change what others wrote after they finished its rename, so the text is read before the
+    /// intent is checked.
     async fn update_note(
         &self,
         path: &RelPath,
@@ -293,23 +294,23 @@ impl Task<'_> {
     fn gone(&self) -> Error {
         let Intent { from, to, .. } = &self.intent;
         let message = format!("{from} was removed or renamed by others before it became {to}");
-        Error::new(ErrorCode::NotFound, message, "`notes` shows what there is")
+        Error::new(ErrorCode::NotFound, message, "`notes` lists all notes")
     }
 
     fn both_changed(&self) -> Error {
         let message = format!("{} and {} were both changed by others", self.intent.from, self.intent.to);
-        let help = "both are kept: put them together by hand, and remove the old one";
+        let help = "both are kept; merge them by hand, and remove the old one";
         Error::new(ErrorCode::Contention, message, help)
     }
 
     fn unfinished(&self, error: Error) -> Error {
         let Intent { from, to, .. } = &self.intent;
         let state = if from == to {
-            format!("{to} has its old title, and links may have the new one")
+            format!("{to} still has its old title, but links may have the new one")
         } else {
-            format!("{from} may be kept beside {to}")
+            format!("{from} may still exist beside {to}")
         };
-        let help = "the next command that changes the notebook finishes it; or mend this and rename it again";
+        let help = "the next command that changes the notebook finishes it; or correct the problem and rename it again";
         let help = if error.code == ErrorCode::NotFound { error.help } else { format!("{state}; {help}") };
         Error { help, ..error }
     }
@@ -337,7 +338,7 @@ impl Task<'_> {
         if !reply.not_rewritten.is_empty() {
             let named = reply.not_rewritten.iter().map(|Warning { path, message }| format!("\n- {path}: {message}"));
             let named: String = named.collect();
-            message.push_str(&format!("\nNot rewritten, and perhaps still linked to the old name:{named}"));
+            message.push_str(&format!("\nNot rewritten, and may still link to the old name:{named}"));
         }
         reply.message = ForModel::escaped(&message);
     }

@@ -1,4 +1,4 @@
-//! The command, and what the index must know first.
+//! The command, and the facts of the index that it needs.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,15 +17,15 @@ use crate::notebook::select::Resolver;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
-/// The most renames of others that are finished before the one that was asked for.
+/// Maximum number of renames of others that are finished before the requested one.
 const MAX_RENAMES: u32 = 64;
 
 /// Gives a note another title and name, and rewrites every link to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rename {
-    /// The note.
+    /// Path, name, title or alias of the note.
     pub note: String,
-    /// Its new title.
+    /// New title.
     pub title: String,
 }
 
@@ -51,7 +51,7 @@ impl Run<NotebookCall<'_>> for Rename {
 /// Gives a note another title and name.
 async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) -> Result<RenameReply, Error> {
     for _ in 0..MAX_RENAMES {
-        // One that was cut short, or that others are at, comes first: it may be this one.
+        // An interrupted or concurrent rename is finished first. It may be this one.
         if let Some(finished) = finish_rename(call, notebook, Some((note, title))).await? {
             return Ok(finished);
         }
@@ -62,7 +62,7 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
             let naming = naming(call, snapshot, &resolver, note)?;
             Ok((notebook_file(call, snapshot.path(note)?)?, naming, has_verbatim_names(snapshot, note)?))
         })?;
-        // What links meant before the change decides, whatever is written meanwhile.
+        // The meaning of links before the change decides, whatever is written meanwhile.
         let names = Names::of(notebook, call)?;
         let views = names.views();
         let meaning = Meaning::new(call, &views, &old)?;

@@ -1,4 +1,4 @@
-//! Finishes a rename that is under way.
+//! Finishes a rename that is in progress.
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -16,17 +16,17 @@ use crate::notebook::names::Names;
 use crate::notebook::select::{Resolution, Resolver};
 use crate::protocol::{Error, ErrorCode};
 
-/// Finishes the rename that is under way, if there is one.
+/// Finishes the rename that is in progress, if there is one.
 ///
-/// Commands that change the notebook begin with it. What keeps it from being finished is no reason to refuse
-/// them: the next rename says it.
+/// Commands that change the notebook begin with it. An error here is no reason to refuse them; the next rename reports
+/// it.
 pub(in crate::notebook) async fn settle(call: &Call, notebook: &Arc<Notebook>) {
-    // Its result is that of the process that began it, which is told.
+    // The process that began the rename reports its result.
     let _ = finish_rename(call, notebook, None).await;
 }
 
-/// Finishes the rename that is under way; gives what came of it if it is the one that was asked for, as a
-/// name of a note and its new title.
+/// Finishes the rename that is in progress. Returns its result if it is the requested one: the name of a note and its
+/// new title.
 pub(super) async fn finish_rename(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -39,7 +39,7 @@ pub(super) async fn finish_rename(
     let Some((intent, _)) = Intent::pending(call, &config).await? else { return Ok(None) };
     let unread = unread(call, notebook);
     let (linking, names, is_asked) = look(notebook, call, |snapshot| {
-        // As it was before: the new file is not there, and the old one has its title.
+        // The state before: the new file does not exist, and the old one has its title.
         let before = Note {
             title: intent.old_title.clone(),
             aliases: intent.aliases.clone(),
@@ -49,7 +49,8 @@ pub(super) async fn finish_rename(
         let snapshot = snapshot.before(call, &intent.from, &intent.to, &before);
         let resolver = Resolver::new(&snapshot.views);
         let place = resolver.place(below_notebook(call, &intent.from));
-        let old = place.ok_or_else(|| Error::internal(format!("{} was put among the notes", intent.from)))?;
+        let old =
+            place.ok_or_else(|| Error::internal(format!("{} was added but is not among the notes", intent.from)))?;
         let is_asked = asked.is_some_and(|(note, title)| {
             snapshot.resolve(&resolver, note) == Resolution::To(old) && title.trim() == intent.new_title
         });
@@ -66,7 +67,7 @@ pub(super) async fn finish_rename(
     };
     match apply::finish(call, &config, intent, &sources).await {
         Ok(reply) => Ok(Some(reply).filter(|_| is_asked)),
-        // The note of that rename is not what it was; there is nothing to wait for.
+        // The note of that rename was changed by others, so the rename is over.
         Err(error) if !is_asked && error.code != ErrorCode::Storage => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,12 +1,12 @@
-//! [`Intent`]: a rename as it is written down before it begins, so that any process can finish it.
+//! [`Intent`]: a rename that is written down before it begins, so that any process can finish it.
 //!
-//! The file is made under the precondition that there is none, so a notebook has one rename at a time. Its
-//! steps can be done again, by several processes at once: nobody has to judge whether the one that began is
-//! still alive. The old file goes last, and only after the intent says which text it had: until then it has
-//! been in its place all the time, and a change of it is an edit of the same note.
+//! The file is created under the precondition that it does not exist, so a notebook has one rename at a time. Its steps can be
+//! repeated, by several processes at once, so nobody has to know if the process that began is still alive. The old file is
+//! removed last, and only after the intent records which text it had. Until then it exists, and a change of it is an edit of
+//! the same note.
 //!
-//! Others may have written the file, by mistake or on purpose. What it names must be notes of one folder of
-//! this notebook, and no text is removed that the new file does not hold as well.
+//! Others may have written the file, by mistake or on purpose. It must name notes of one folder of this notebook, and no text
+//! is removed that the new file does not have as well.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -22,34 +22,34 @@ use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::{Layout, RelPath};
 use crate::trust::{Removal, Screened, sha256};
 
-/// Where the intent is, below the root of the notebook.
+/// Path of the intent, relative to the notebook.
 const FILE: &str = ".saddlebag/rename.json";
 
-/// The number of this format of the file; another format gets another number.
+/// Version of the file's format.
 const FORMAT: u32 = 1;
 
-/// The most bytes of the file.
+/// Maximum size of the file in bytes.
 const MAX_BYTES: u32 = 256 * 1024;
 
-/// The most attempts at one step of the intent while others change it.
+/// Maximum number of attempts at one step while others change the intent.
 const MAX_ATTEMPTS: u32 = 64;
 
 /// A rename that has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intent {
     pub(super) from: RelPath,
-    /// The same as `from` where only the title changes.
+    /// New path; equal to `from` if only the title changes.
     pub(super) to: RelPath,
     pub(super) old_title: String,
     pub(super) new_title: String,
     pub(super) aliases: Vec<String>,
-    /// The digest of the text that the new file is made with.
+    /// Digest of the text that the new file is created with.
     pub(super) made: String,
-    /// The digest of the text that the old file has when it goes; `None` until it may go.
+    /// Digest of the old file's text when it is removed; `None` until it may be removed.
     pub(super) removes: Option<String>,
 }
 
-/// The file.
+/// Content of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -64,17 +64,17 @@ struct Written {
 }
 
 impl Intent {
-    /// Writes the intent down. `false`: another rename is under way.
+    /// Writes the intent. Returns `false` if another rename is in progress.
     pub(super) async fn begin(&self, call: &Call) -> Result<bool, Error> {
         create(&call.fs, &file(call)?, &Screened::ours(self.encode(call)?)).await
     }
 
-    /// Returns true if a rename is under way.
+    /// Returns true if a rename is in progress.
     pub(super) async fn is_there(call: &Call) -> Result<bool, Error> {
         Ok(load(&call.fs, &file(call)?, MAX_BYTES).await? != Loaded::Absent)
     }
 
-    /// The rename that is under way, with the version of its file.
+    /// Returns the rename in progress, with the version of its file.
     pub(super) async fn pending(call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
         let path = file(call)?;
         match load(&call.fs, &path, MAX_BYTES).await? {
@@ -87,14 +87,14 @@ impl Intent {
         }
     }
 
-    /// Returns the step that this rename has come to; `None` if it is not under way any more.
+    /// Returns the current step of this rename; `None` if it is no longer in progress.
     pub(super) async fn current(&self, call: &Call, config: &NotebookConfig) -> Result<Option<(Self, Version)>, Error> {
         let pending = Self::pending(call, config).await?;
         Ok(pending.filter(|(pending, _)| pending.is_same_rename(self)))
     }
 
-    /// Notes that the old file may go, with this text. `None`: others have finished the rename; else the
-    /// digest of the text that may go, which others may have noted before.
+    /// Records that the old file may be removed with this text. Returns the digest of the text that may be removed,
+    /// which others may have recorded before; `None` if others have finished the rename.
     pub(super) async fn allow_removal(
         &self,
         call: &Call,
@@ -114,7 +114,7 @@ impl Intent {
         Err(contention(call)?)
     }
 
-    /// Removes the intent, unless others have, or a later rename has begun.
+    /// Removes the intent, unless others have removed it, or a later rename has begun.
     pub(super) async fn close(&self, call: &Call, config: &NotebookConfig) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let Some((_, version)) = self.current(call, config).await? else { return Ok(()) };
@@ -142,7 +142,7 @@ impl Intent {
             removes: self.removes.clone(),
         };
         let bytes = serde_json::to_vec(&written)
-            .map_err(|error| Error::new(ErrorCode::Internal, format!("the rename cannot be noted: {error}"), ""))?;
+            .map_err(|error| Error::new(ErrorCode::Internal, format!("the rename cannot be recorded: {error}"), ""))?;
         if bytes.len() > MAX_BYTES as usize {
             let path = &self.from;
             return Err(Error::file_too_large(path, bytes.len() as u64, u64::from(MAX_BYTES)));
@@ -169,7 +169,7 @@ impl Intent {
     }
 }
 
-/// The path of a note of this notebook.
+/// Returns the path of a note of this notebook.
 fn note_path(call: &Call, config: &NotebookConfig, below: &str) -> Option<RelPath> {
     let path = notebook_file(call, below).ok().filter(|_| config.is_indexed(below))?;
     let mut folder = path.parent();

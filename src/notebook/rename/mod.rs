@@ -1,33 +1,33 @@
-//! `rename`: a note gets another title and name, and every link to it follows.
+//! `rename`: gives a note another title and name, and updates every link to it.
 //!
 //! [`command`] asks the index, [`plan`] decides the name and the notes to rewrite, [`rewrite`] makes the new texts,
 //! [`apply`] writes them, and [`intent`] is the file that lets any process finish a rename; [`finish`] does.
 //!
 //! # How does a rename survive a crash?
 //!
-//! A rename changes the note and every note that links to it or says that it supersedes it. What is to be done is written
-//! down first, in `.saddlebag/rename.json` of the notebook, and every step can be done again, by several processes at once.
-//! So nobody has to judge whether the process that began is still alive: every command that changes the notebook finishes
-//! the rename that it finds, before it does anything else.
+//! A rename changes the note and every note that links to it or says that it supersedes it. The work to do is written down
+//! first, in `.saddlebag/rename.json` of the notebook, and every step can be repeated, by several processes at once. So nobody
+//! has to know if the process that began is still alive: every command that changes the notebook first finishes the rename
+//! that it finds.
 //!
-//! 1. The file is made under the precondition that there is none. Of two renames that race, the second finishes the first,
-//!    and then looks for its note again: it is refused if the note has another name by then.
-//! 2. The new file is made, under the precondition that there is none. A taken name gets a number behind it. What the links
-//!    mean is decided from the index as it is without the new file and with the old one under its old title.
+//! 1. The intent is created under the precondition that it does not exist. Of two concurrent renames, the second finishes the
+//!   first and then looks for its note again: it is refused if the note has another name by then.
+//! 2. The new file is created, under the precondition that it does not exist. A taken name gets a number. The meaning of the
+//!   links is decided from the index without the new file, and with the old one under its old title.
 //! 3. The linking notes are rewritten one after the other, each under the version that the change was computed from. A
-//!    target keeps its author's style: by path, by name or by title, with or without extension, encoded or not. Links by an
-//!    alias stay, as the alias does. A note that cannot be read or written is named in the reply. Before each write, the
-//!    intent is looked at again: a process that was slow must not change what others wrote after the rename was finished.
-//! 4. If an editor saved the old file meanwhile, the new file takes that over, unless somebody changed that one too: then
-//!    both are kept, and the command says so.
-//! 5. The digest of the old text is noted in the intent, and the old file is removed if it still has that text and the new
-//!    file holds it. From then on a file of the old name may be another note, and nothing takes it over.
+//!   target keeps its author's style: by path, by name or by title, with or without extension, encoded or not. Links by an
+//!   alias stay, as the alias does. A note that cannot be read or written is named in the reply. Before each write, the
+//!   intent is checked again: a slow process must not change what others wrote after the rename was finished.
+//! 4. If an editor saved the old file meanwhile, the new file takes over that text. If the new file was changed too, both are
+//!   kept, and the command says so.
+//! 5. The digest of the old text is recorded in the intent, and the old file is removed if it still has that text and the new
+//!   file has it too. From then on, a file of the old name may be another note, and nothing takes it over.
 //! 6. The intent is removed, under its version.
 //!
-//! Where only the title changes, and not the name, there is no other file: the links are rewritten, then the title.
+//! If only the title changes, and not the name, there is no other file: the links are rewritten, then the title.
 //!
-//! Others may write the intent too, by mistake or on purpose. It must name notes of one folder of the notebook; nothing is
-//! removed that the new file does not hold; one that makes no sense is left alone, and `rename` refuses to begin:
+//! Others may write the intent too, by mistake or on purpose. It must name notes of one folder of the notebook, and nothing is
+//! removed that the new file does not have. An invalid intent is left alone, and `rename` refuses to begin:
 //! `a_forged_intent_destroys_nothing`.
 
 mod apply;

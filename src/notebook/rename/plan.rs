@@ -1,4 +1,4 @@
-//! The facts of the index that a rename needs, and the name that it gives.
+//! Facts of the index that a rename needs, and the choice of the new name.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,10 +17,10 @@ use crate::notebook::types::{NoteView, SUPERSEDES, Warning};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Date, NOTE_SUFFIX, RelPath};
 
-/// The most notes that may want one name.
+/// Maximum number of notes with one name.
 pub(super) const MAX_NAMES: u32 = 10_000;
 
-/// The files that link to a note, or say that they supersede it.
+/// Returns the files that link to a note, or say that they supersede it.
 pub(super) fn naming(
     call: &Call,
     snapshot: &Snapshot<'_>,
@@ -36,7 +36,7 @@ pub(super) fn naming(
     naming.map(|(_, view)| notebook_file(call, view.path)).collect()
 }
 
-/// Returns true if the other notes of the folder of a note are called by their titles rather than by slugs.
+/// Returns true if the other notes in the folder of a note are named by their titles instead of slugs.
 pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> Result<bool, Error> {
     let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
     let own = snapshot.path(note)?;
@@ -55,7 +55,7 @@ pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> Result
     Ok(verbatim > slugs)
 }
 
-/// The notes that the index could not read, or of which it does not know all links.
+/// Returns the notes that the index could not read, or whose links it does not know completely.
 pub(super) fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     let corpus = notebook.corpus.borrow();
     let skipped = corpus.skipped(|path| call.scope.display_path(path)).into_iter();
@@ -66,7 +66,7 @@ pub(super) fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
         .collect()
 }
 
-/// The meaning of links before a note was renamed.
+/// Meaning of links before a note was renamed.
 pub(super) struct Meaning<'a> {
     resolver: Resolver<'a>,
     paths: Vec<&'a str>,
@@ -74,17 +74,17 @@ pub(super) struct Meaning<'a> {
 }
 
 impl<'a> Meaning<'a> {
-    /// `old` is the note that is renamed, one of the views.
+    /// Creates the meaning. `old` is the note to rename, one of the views.
     pub(super) fn new(call: &Call, views: &[NoteView<'a>], old: &RelPath) -> Result<Self, Error> {
         let resolver = Resolver::new(views);
         let place = resolver.place(below_notebook(call, old));
-        let old = place.ok_or_else(|| Error::internal(format!("{old} is renamed and not among the notes")))?;
+        let old = place.ok_or_else(|| Error::internal(format!("{old} is to be renamed but is not among the notes")))?;
         Ok(Self { resolver, paths: views.iter().map(|view| view.path).collect(), old })
     }
 
     pub(super) fn leads_to_old(&self, from: &str, link: &Link) -> bool {
         let from = self.resolver.place(from);
-        // An answer cannot be an error. The texts that are rewritten are those of notes that the same index has named.
+        // This function cannot return an error. The rewritten texts are those of notes that the same index has named.
         debug_assert!(from.is_some(), "a broken invariant: a link of a note that the index does not have");
         from.is_some_and(|from| self.resolver.resolve(from, link) == Resolution::To(self.old))
     }
@@ -100,7 +100,7 @@ impl<'a> Meaning<'a> {
     }
 }
 
-/// Returns true if a note says that it supersedes the one at a path below the root of the notebook.
+/// Returns true if a note says that it supersedes the one at a path relative to the notebook.
 pub(super) fn supersedes(note: &Note, old: &str) -> bool {
     let names_it = |value: &Value| matches!(value, Value::String(path) if is_path(path, old));
     match note.frontmatter.value(SUPERSEDES) {
@@ -110,12 +110,12 @@ pub(super) fn supersedes(note: &Note, old: &str) -> bool {
     }
 }
 
-/// Returns true if this is the path, with its extension or without.
+/// Returns true if this is the path, with or without its extension.
 pub(super) fn is_path(written: &str, path: &str) -> bool {
     written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
 }
 
-/// The first name for a stem that no file has and that is not among the taken ones.
+/// Returns the first name for a stem that no file has and that is not taken.
 pub(super) async fn free_name(
     call: &Call,
     config: &NotebookConfig,
@@ -130,12 +130,12 @@ pub(super) async fn free_name(
         let number = if number == 1 { String::new() } else { format!("-{number}") };
         let name = format!("{folder}{stem}{number}{extension}");
         let path = notebook_file(call, &name)?;
-        // A name that differs in case alone is that of the same file on some systems.
+        // On some systems, a name that differs only in case is the same file.
         if path.as_str().to_lowercase() == old_path.as_str().to_lowercase() {
             return Ok(old_path.clone());
         }
         if !config.is_indexed(&name) {
-            let message = format!("{name} would not be a note: the configuration leaves files of that name out");
+            let message = format!("{name} would not be a note: the configuration excludes files of that name");
             return Err(Error::invalid_argument(message, "choose another title; nothing was changed"));
         }
         check_new_note(call, &path)?;
@@ -143,8 +143,8 @@ pub(super) async fn free_name(
             return Ok(path);
         }
     }
-    let message = format!("no free name for `{stem}`: {MAX_NAMES} are taken");
-    Err(Error::new(ErrorCode::TooLarge, message, "choose a title of its own"))
+    let message = format!("there is no free name for `{stem}`: {MAX_NAMES} are taken");
+    Err(Error::new(ErrorCode::TooLarge, message, "choose another title"))
 }
 
 async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
@@ -155,21 +155,21 @@ async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
     }
 }
 
-/// The name for the new title. What stands before the slug of the old one, such as an id, stays; a note that
-/// is called by its title goes on being called so.
+/// Returns the name for the new title. A prefix before the slug of the old title, such as an id, stays. A note that is
+/// named by its title remains so.
 pub(super) fn new_stem(path: &RelPath, old_title: &str, title: &str, verbatim_names: bool) -> Result<String, Error> {
     let stem = path.file_stem();
     if Date::parse(stem).is_some() {
         let message = format!("{path} is the note of a day, which is found by its name");
-        return Err(Error::invalid_argument(message, "remember what matters in it as a note of its own"));
+        return Err(Error::invalid_argument(message, "remember the important part as a new note"));
     }
     let new = slug(title);
     let old = slug(old_title);
-    // A title such as `port` is its own slug: then the other notes of the folder decide.
+    // A title such as `port` is its own slug, so the other notes of the folder decide.
     if stem == old_title && (stem != old || verbatim_names) {
         return Ok(verbatim(title));
     }
-    // The number of a second note of the same title goes with the title.
+    // The number of a second note of the same title is dropped with the title.
     let unnumbered =
         stem.rsplit_once('-').filter(|(_, end)| end.parse::<u32>().is_ok()).map_or(stem, |(start, _)| start);
     if new == old && (stem.ends_with(&old) || unnumbered.ends_with(&old)) {
@@ -180,7 +180,7 @@ pub(super) fn new_stem(path: &RelPath, old_title: &str, title: &str, verbatim_na
     Ok(format!("{}{new}", prefix.unwrap_or_default()))
 }
 
-/// The title as a file name, without what a file name or a link cannot hold; else its slug.
+/// Returns the title as a file name, without characters that a file name or a link cannot contain; else its slug.
 fn verbatim(title: &str) -> String {
     let is_bad = |c: char| {
         c.is_control() || matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '#' | '^' | '[' | ']')

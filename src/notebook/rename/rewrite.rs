@@ -18,7 +18,7 @@ use crate::notebook::types::SUPERSEDES;
 use crate::order;
 use crate::store::RelPath;
 
-/// A rename, and what it needs to know.
+/// A rename, and the facts that it needs.
 pub(super) struct Task<'a> {
     pub(super) call: &'a Call,
     pub(super) config: &'a NotebookConfig,
@@ -26,27 +26,27 @@ pub(super) struct Task<'a> {
     pub(super) intent: Intent,
 }
 
-/// A note's text after its links were rewritten.
+/// Text of a note after its links were rewritten.
 pub(super) struct Rewritten {
     pub(super) text: String,
     pub(super) links: u32,
-    /// Links of the frontmatter stayed, as it could not be read afterwards.
+    /// True if links of the frontmatter stayed, because it would not have been valid afterwards.
     pub(super) is_partial: bool,
 }
 
 impl Task<'_> {
-    /// The text of the note with its new title, and with the links to itself.
+    /// Returns the text of the note with its new title, and with the links to itself.
     pub(super) fn renamed_text(&self, text: &str) -> Rewritten {
         let Intent { from, to, new_title, .. } = &self.intent;
         let rewritten = self.rewritten(text, from);
         let note = Note::parse(&rewritten.text, self.config.tags);
-        // A note without a title of its own is called by its file.
+        // A note without a title of its own is named by its file.
         let says_it = if note.title.is_empty() { to.file_stem() == new_title } else { note.title == *new_title };
         let text = if says_it { rewritten.text } else { set_title(&rewritten.text, &note, new_title) };
         Rewritten { text, ..rewritten }
     }
 
-    /// The text of a note with its links to the old name changed.
+    /// Returns the text of a note with its links to the old name changed.
     pub(super) fn rewritten(&self, text: &str, path: &RelPath) -> Rewritten {
         let rewritten = self.rewritten_links(text, path, true);
         let has_problem = |text: &str| Note::parse(text, self.config.tags).frontmatter.problem.is_some();
@@ -76,7 +76,7 @@ impl Task<'_> {
                 continue;
             }
             let Some(raw) = text.get(link.target_span.clone()) else {
-                // A text cannot be an error, and a link that stays is better than a text that is lost.
+                // This function cannot return an error. Keeping a link is better than losing a text.
                 debug_assert!(false, "a broken invariant: {:?} of a text of {} bytes", link.target_span, text.len());
                 continue;
             };
@@ -97,7 +97,7 @@ impl Task<'_> {
         Rewritten { text, links: count, is_partial: false }
     }
 
-    /// The text with the field that says what its note supersedes.
+    /// Returns the text with the field that names the superseded note changed.
     fn superseding(&self, text: String, old: &str, new: &str) -> String {
         let note = Note::parse(&text, self.config.tags);
         if old == new || !supersedes(&note, old) {
@@ -108,7 +108,7 @@ impl Task<'_> {
             Some(Value::List(paths)) => {
                 let paths = paths.iter().map(|path| match path {
                     Value::String(path) => moved(path),
-                    // JSON is YAML: what else a person has written there stays.
+                    // JSON is valid YAML, so everything else that a person wrote there stays.
                     other => json(other),
                 });
                 format!("[{}]", paths.collect::<Vec<_>>().join(", "))

@@ -1,4 +1,4 @@
-//! [`Content`]: how much of texts is shown, and the one list of what stays where content is left out.
+//! [`Content`]: the amount of text that is shown, and the list of texts that stay if content is left out.
 
 use saddlebag_words::words;
 
@@ -8,16 +8,16 @@ use crate::store::{
     TEMPLATES_FOLDER, WORKSPACES_FOLDER, ZK_FOLDER,
 };
 
-/// How much of texts and bytes canonical JSON shows.
+/// Amount of text and bytes that canonical JSON shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// All of them.
+    /// Everything.
     Whole,
-    /// All but secrets. A text with secrets is `{"redacted": text}` with the names of their rules in it; bytes that are
-    /// not text, where nobody can look for secrets, are `{"left-out": length}`.
+    /// Everything except secrets. A text with secrets is `{"redacted": text}`, with the names of the rules in place of
+    /// the secrets. Bytes that are not text cannot be searched for secrets and are `{"left-out": length}`.
     WithoutSecrets,
-    /// Only what is no content: a text is `{"left-out": length}` unless its field is listed as kept, or as a name, whose
-    /// segments are replaced by numbers.
+    /// No content. A text is `{"left-out": length}`, unless its field is listed as kept, or as a name, whose segments
+    /// are replaced by numbers.
     Redacted,
 }
 
@@ -27,21 +27,21 @@ words!(Content, "content of a trace" {
     Redacted = "redacted",
 });
 
-/// What becomes of a text where content is left out.
+/// Treatment of a text if content is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
-    /// It stays: it is one of a fixed set of words, or made by the engine.
+    /// Shown: it is one of a fixed set of words, or made by the engine.
     Kept,
-    /// Each segment is replaced by a number, the same for equal ones.
+    /// Each segment is replaced by a number; equal segments have equal numbers.
     Name,
     /// Only its length is shown.
     LeftOut,
 }
 
-/// Fields that no JSON has, whatever is shown: keys that the host keeps.
+/// Fields that are never written, whatever is shown: keys that the host keeps.
 const NEVER_WRITTEN: [(&str, &str, &str); 1] = [("config", "Config", "secret")];
 
-/// Texts that hold no content: operations, codes and kinds.
+/// Texts without content: operations, codes and kinds.
 const KEPT: &[&str] = &[
     "fs.request.key",
     "fs.reply.key",
@@ -54,7 +54,7 @@ const KEPT: &[&str] = &[
     "engine.config-error.limit-too-small",
 ];
 
-/// Texts by which something is told from another: paths, keys, versions, names of scopes.
+/// Texts that identify something: paths, keys, versions, names of scopes.
 const NAMES: &[&str] = &[
     "fs.read-op.path",
     "fs.read-op.unless",
@@ -163,7 +163,7 @@ const NAMES: &[&str] = &[
     "trust.approve-item.version",
 ];
 
-/// Names that every store has. They say nothing of what is in one.
+/// Names that every store has. They reveal nothing about a store.
 const LAYOUT: [&str; 17] = [
     "MEMORY",
     "SCRATCHPAD",
@@ -184,7 +184,7 @@ const LAYOUT: [&str; 17] = [
     "..",
 ];
 
-/// What becomes of a text in this place. A field that nobody has listed is left out.
+/// Returns the treatment of a text in this place. A field that is in no list is left out.
 pub(super) fn treatment(place: Option<Place>) -> Treatment {
     let Some(place) = place else { return Treatment::LeftOut };
     let name = place.in_wit();
@@ -195,7 +195,7 @@ pub(super) fn treatment(place: Option<Place>) -> Treatment {
     }
 }
 
-/// Returns true for a field whose value is written nowhere.
+/// Returns true for a field whose value is never written.
 pub(super) fn is_never_written(place: &Place) -> bool {
     NEVER_WRITTEN.contains(&(place.interface, place.owner, place.member))
 }
@@ -205,7 +205,7 @@ pub(super) fn is_layout(segment: &str) -> bool {
     LAYOUT.contains(&segment)
 }
 
-/// The fields and cases whose texts are not simply left out, as `fs.read-op.path`.
+/// Returns the fields and cases whose texts are kept or replaced, such as `fs.read-op.path`.
 pub fn listed() -> impl Iterator<Item = &'static str> {
     KEPT.iter().chain(NAMES).copied()
 }

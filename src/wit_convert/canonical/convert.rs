@@ -1,4 +1,4 @@
-//! The conversions of what `wit/` does not list: numbers, text, bytes, lists, options, results, and the families.
+//! Conversions of types that `wit/` does not define: numbers, text, bytes, lists, options, results, and the families.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -36,7 +36,7 @@ impl FromCanonical for bool {
     }
 }
 
-/// Numbers of 32 bits are numbers of JSON.
+/// Numbers of 32 bits are JSON numbers.
 macro_rules! small {
     ($($type:ty: $wanted:literal,)*) => {
         $(impl ToCanonical for $type {
@@ -58,7 +58,7 @@ small! {
     i32: "a number of 32 bits",
 }
 
-/// Numbers of 64 bits are strings, as most parsers of JSON keep 53 bits.
+/// Numbers of 64 bits are strings, because most JSON parsers keep only 53 bits.
 macro_rules! large {
     ($($type:ty: $wanted:literal,)*) => {
         $(impl ToCanonical for $type {
@@ -92,7 +92,7 @@ impl FromCanonical for CommandId {
     }
 }
 
-/// What JSON has no numbers for.
+/// Numbers that JSON cannot represent.
 const NOT_FINITE: [(&str, f64); 3] = [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
 
 impl ToCanonical for f64 {
@@ -100,7 +100,7 @@ impl ToCanonical for f64 {
         let word =
             NOT_FINITE.iter().find(|(_, value)| self.total_cmp(value).is_eq() || (self.is_nan() && value.is_nan()));
         match word {
-            // Rust prints the shortest decimal that reads back as the same number.
+            // Rust prints the shortest decimal that parses to the same number.
             None => out.raw(&format!("{self:?}")),
             Some((word, _)) => out.raw(&format!("\"{word}\"")),
         }
@@ -257,7 +257,7 @@ impl<T: FromCanonical, E: FromCanonical> FromCanonical for Result<T, E> {
     }
 }
 
-/// The interfaces that take commands.
+/// Interfaces that take commands.
 macro_rules! families {
     ($($family:ident: $module:ident::$command:ident => $reply:ident,)*) => {
         impl ToCanonical for Command {
@@ -276,7 +276,7 @@ macro_rules! families {
             }
         }
 
-        /// The interface of `wit/` that takes a command.
+        /// Returns the interface of `wit/` that takes a command.
         #[must_use]
         pub fn command_interface(command: &Command) -> &'static str {
             match command {
@@ -284,11 +284,11 @@ macro_rules! families {
             }
         }
 
-        /// Reads a command of an interface.
+        /// Parses a command of an interface.
         ///
         /// # Errors
         ///
-        /// The interface takes no commands, or not this one.
+        /// The interface takes no commands, or does not have this one.
         pub fn read_command(interface: &str, value: Value) -> Result<Command, Malformed> {
             $(if interface == own::$module::$command::NAME {
                 return own::$module::$command::read(value).map(Command::$family);
@@ -296,11 +296,11 @@ macro_rules! families {
             Err(Malformed::wrong(format!("the interface `{interface}` takes no commands")))
         }
 
-        /// Reads a reply of an interface.
+        /// Parses a reply of an interface.
         ///
         /// # Errors
         ///
-        /// The interface gives no replies, or not this one.
+        /// The interface gives no replies, or does not have this one.
         pub fn read_reply(interface: &str, value: Value) -> Result<Reply, Malformed> {
             $(if interface == own::$module::$command::NAME {
                 return own::$module::$reply::read(value).map(Reply::$family);

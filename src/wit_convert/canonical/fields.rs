@@ -1,4 +1,5 @@
-//! [`FromCanonical`]: [`Fields`] and [`Case`] are the parts of a JSON value, [`Malformed`] says which are wrong.
+//! [`FromCanonical`]: parsing canonical JSON. [`Fields`] and [`Case`] are the parts of a value, [`Malformed`] is the
+//! error.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,39 +8,39 @@ use serde_json::{Map, Value};
 
 use super::types::{LEFT_OUT, REDACTED, wit_name};
 
-/// A value that can be read from canonical JSON.
+/// A value that can be parsed from canonical JSON.
 pub trait FromCanonical: Sized {
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
     ///
-    /// JSON that is not a value of this type, or that lacks a part of it. Unknown fields are refused.
+    /// The JSON is not a value of this type, or incomplete. Unknown fields are refused.
     fn read(value: Value) -> Result<Self, Malformed>;
 }
 
-/// Why JSON is not a value of the contract.
+/// Reason why JSON is not a value of the contract, with the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at `{at}`: {reason}")]
 pub struct Malformed {
-    /// Where, as `command.write.target`.
+    /// Place, such as `command.write.target`.
     pub at: String,
-    /// Why.
+    /// Reason.
     pub reason: Reason,
 }
 
-/// Why a part of the JSON is refused.
+/// Reason why a part of the JSON is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// It was left out when it was written.
+    /// The value was left out when the JSON was written.
     #[error("the value was left out")]
     LeftOut,
-    /// It is not what the contract has there; the text says what is expected and what was found.
+    /// The value does not have the type of the contract. The text says what was expected and what was found.
     #[error("{0}")]
     Wrong(String),
 }
 
 impl Malformed {
-    /// The value is not what `wanted` describes.
+    /// Creates the error for a value that is not what `wanted` describes.
     #[must_use]
     pub fn expected(wanted: &str, found: &Value) -> Self {
         let is_left_out =
@@ -51,13 +52,13 @@ impl Malformed {
         Self::wrong(format!("expected {wanted}, found {shown}"))
     }
 
-    /// The value is refused for this reason.
+    /// Creates an error with this reason.
     #[must_use]
     pub fn wrong(reason: String) -> Self {
         Self { at: String::new(), reason: Reason::Wrong(reason) }
     }
 
-    /// The same error, in a part of this name of the whole.
+    /// Returns the same error, with `name` before its place.
     #[must_use]
     pub fn below(self, name: &str) -> Self {
         let at = match self.at.as_str() {
@@ -69,11 +70,11 @@ impl Malformed {
     }
 }
 
-/// The fields of an object, each of which is taken once.
+/// Fields of an object, each of which can be taken once.
 pub struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// The fields of a value.
+    /// Returns the fields of a value.
     ///
     /// # Errors
     ///
@@ -85,17 +86,17 @@ impl Fields {
         }
     }
 
-    /// Returns true if there is a field of this name, in the spelling of Rust or of `wit/`.
+    /// Returns true if there is a field with this name, in the spelling of Rust or of `wit/`.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(&wit_name(name))
     }
 
-    /// Takes a field as it is.
+    /// Takes a field without parsing it.
     ///
     /// # Errors
     ///
-    /// There is no such field.
+    /// The field is missing.
     pub fn take_value(&mut self, name: &str) -> Result<Value, Malformed> {
         let name = wit_name(name);
         self.0.remove(&name).ok_or_else(|| Malformed::wrong(format!("the field `{name}` is missing")))
@@ -105,7 +106,7 @@ impl Fields {
     ///
     /// # Errors
     ///
-    /// There is no such field, or it is of another type.
+    /// The field is missing, or has another type.
     pub fn take<T: FromCanonical>(&mut self, name: &str) -> Result<T, Malformed> {
         T::read(self.take_value(name)?).map_err(|error| error.below(&wit_name(name)))
     }
@@ -114,7 +115,7 @@ impl Fields {
     ///
     /// # Errors
     ///
-    /// A field that the contract does not have.
+    /// A field is not in the contract.
     pub fn end(self) -> Result<(), Malformed> {
         match self.0.into_iter().next() {
             None => Ok(()),
@@ -123,14 +124,14 @@ impl Fields {
     }
 }
 
-/// A case of a variant: `"case"`, or `{"case": value}`.
+/// Case of a variant: `"case"`, or `{"case": value}`.
 pub struct Case {
     name: String,
     payload: Option<Value>,
 }
 
 impl Case {
-    /// The case of a value.
+    /// Parses the case of a value.
     ///
     /// # Errors
     ///
@@ -149,13 +150,13 @@ impl Case {
         }
     }
 
-    /// Returns true if it is the case of this name, in the spelling of Rust.
+    /// Returns true if the case has this name, in the spelling of Rust.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.name == wit_name(name)
     }
 
-    /// The value, as the case carries nothing.
+    /// Returns the value of a case without a payload.
     ///
     /// # Errors
     ///
@@ -164,29 +165,29 @@ impl Case {
         match self.payload {
             None => Ok(value),
             Some(found) => {
-                Err(Malformed::expected("the name alone, as the case carries nothing", &found).below(&self.name))
+                Err(Malformed::expected("the name only, because the case has no payload", &found).below(&self.name))
             }
         }
     }
 
-    /// What the case carries.
+    /// Parses the payload of the case.
     ///
     /// # Errors
     ///
-    /// It carries nothing, or a value of another type.
+    /// There is no payload, or it has another type.
     pub fn payload<T: FromCanonical>(self) -> Result<T, Malformed> {
         let Self { name, payload } = self;
         let Some(payload) = payload else {
-            return Err(Malformed::wrong(format!("the case `{name}` carries a value, and none is here")));
+            return Err(Malformed::wrong(format!("the case `{name}` needs a payload")));
         };
         T::read(payload).map_err(|error| error.below(&name))
     }
 
-    /// The value that is made of the fields that the case carries.
+    /// Builds a value from the fields of the payload.
     ///
     /// # Errors
     ///
-    /// It carries other fields.
+    /// The payload has other fields.
     pub fn with_fields<T>(self, make: impl FnOnce(&mut Fields) -> Result<T, Malformed>) -> Result<T, Malformed> {
         let Self { name, payload } = self;
         let read = || {
@@ -198,7 +199,7 @@ impl Case {
         read().map_err(|error: Malformed| error.below(&name))
     }
 
-    /// No case has this name.
+    /// Returns the error for a case with an unknown name.
     #[must_use]
     pub fn unknown(self) -> Malformed {
         Malformed::wrong(format!("the case `{}` is unknown", self.name))

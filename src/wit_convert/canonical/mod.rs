@@ -1,12 +1,12 @@
-//! Canonical JSON of the contract's values: one text for each value, in the words of `wit/`.
+//! Canonical JSON of the contract's values: one text per value, with the names of `wit/`.
 //!
-//! [`ToCanonical`] and [`FromCanonical`] are implemented for everything that `wit_contract!` lists, so a new record or
-//! case has its JSON without a line of code. A record is an object with its fields in the order of `wit/`; a variant is
-//! `{"case": value}`, or `"case"` without a payload; `u64` and `s64` are decimal strings, bytes are base64, an absent
-//! option is `null`, a result is `{"ok": …}` or `{"err": …}`. `docs/trace.md` has the format for other hosts.
+//! [`ToCanonical`] and [`FromCanonical`] are implemented for every type in `wit_contract!`, so a new record or case
+//! needs no further code. A record is an object with its fields in the order of `wit/`; a variant is `{"case":
+//! value}`, or `"case"` without a payload; `u64` and `s64` are decimal strings, bytes are base64, an absent option is
+//! `null`, a result is `{"ok": …}` or `{"err": …}`. `docs/trace.md` has the format for other hosts.
 //!
-//! A [`Scribe`] writes, and decides what of a text is shown. What it leaves out is an object in the place of the string,
-//! which [`FromCanonical`] refuses: a value that lacks a part of it cannot be read back by mistake.
+//! A [`Scribe`] writes, and decides how much of a text is shown. A text that is left out becomes an object, which
+//! [`FromCanonical`] refuses, so an incomplete value is never parsed by mistake.
 
 mod content;
 mod convert;
@@ -50,7 +50,7 @@ macro_rules! canonical_records {
     };
 }
 
-/// Reads a field. One with a default is an option of the contract.
+/// Parses a field. A field with a default is an option in the contract.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! canonical_field_in {
@@ -100,7 +100,7 @@ macro_rules! canonical_variants {
     };
 }
 
-/// Writes a case with what it carries.
+/// Writes a case with its payload.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! canonical_case_out {
@@ -128,7 +128,7 @@ macro_rules! canonical_case_out {
     };
 }
 
-/// Reads what a case carries.
+/// Parses the payload of a case.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! canonical_case_in {

@@ -1,4 +1,4 @@
-//! [`ToCanonical`]: a [`Scribe`] makes JSON of values, and hands each of them a [`Writer`].
+//! [`ToCanonical`]: writing canonical JSON. A [`Scribe`] passes each value a [`Writer`].
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -22,7 +22,7 @@ pub trait ToCanonical {
     fn write(&self, out: &mut Writer<'_>);
 }
 
-/// Makes canonical JSON of the values of one opening of a memory. Equal names get equal names in place of them.
+/// Writer of canonical JSON for one opening of a memory. Equal names get equal replacements.
 pub struct Scribe {
     content: Content,
     names: HashMap<String, usize>,
@@ -30,32 +30,32 @@ pub struct Scribe {
 }
 
 impl Scribe {
-    /// A scribe that shows so much of texts.
+    /// Creates a scribe that shows this much of texts.
     #[must_use]
     pub fn new(content: Content) -> Self {
         Self { content, names: HashMap::new(), never_written: Vec::new() }
     }
 
-    /// How much of texts it shows.
+    /// Returns how much of texts it shows.
     #[must_use]
     pub fn content(&self) -> Content {
         self.content
     }
 
-    /// Writes a value.
+    /// Returns the JSON of a value.
     pub fn json(&mut self, value: &impl ToCanonical) -> String {
         let mut writer = Writer { out: String::new(), scribe: self, place: None, needs_comma: false };
         value.write(&mut writer);
         writer.out
     }
 
-    /// The fields that had a value which is written nowhere, as `config.config.secret`.
+    /// Returns the fields that had a value and were not written, such as `config.config.secret`.
     #[must_use]
     pub fn never_written(&self) -> &[String] {
         &self.never_written
     }
 
-    /// The name in place of another, segment by segment.
+    /// Returns the replacement of a name, segment by segment.
     fn pseudonym(&mut self, name: &str) -> String {
         let segments: Vec<String> = name.split('/').map(|segment| self.segment(segment)).collect();
         segments.join("/")
@@ -73,7 +73,7 @@ impl Scribe {
     }
 }
 
-/// Takes the parts of a value in their order.
+/// Writer of one value, which gets its parts in order.
 pub struct Writer<'a> {
     out: String,
     scribe: &'a mut Scribe,
@@ -100,7 +100,7 @@ impl Writer<'_> {
         self.key(&wit_name(place.member));
     }
 
-    /// Begins a field that `wit/` has no name for.
+    /// Begins a field that has no name in `wit/`.
     pub(super) fn key(&mut self, name: &str) {
         self.separate();
         self.string(name);
@@ -129,14 +129,14 @@ impl Writer<'_> {
         self.needs_comma = true;
     }
 
-    /// Separates an item from the one before.
+    /// Writes the separator between two items.
     pub(super) fn separate(&mut self) {
         if core::mem::take(&mut self.needs_comma) {
             self.out.push(',');
         }
     }
 
-    /// Writes what is JSON already, and no text.
+    /// Writes JSON that contains no text.
     pub(super) fn raw(&mut self, json: &str) {
         self.out.push_str(json);
         self.needs_comma = true;
@@ -172,14 +172,14 @@ impl Writer<'_> {
             Content::WithoutSecrets => match core::str::from_utf8(bytes).map(without_secrets) {
                 Ok(None) => self.base64(bytes),
                 Ok(Some(redacted)) => self.in_place_of_text(REDACTED, |out| out.base64(redacted.as_bytes())),
-                // Nobody can look for secrets in bytes that are not text: the index has the words of every file.
+                // Bytes that are not text cannot be searched for secrets: the index has the words of every file.
                 Err(_) => self.length(bytes.len()),
             },
             Content::Redacted => self.length(bytes.len()),
         }
     }
 
-    /// Returns true, and remembers it, at a field whose value is written nowhere.
+    /// Returns true, and records the field, if its value is never written.
     fn is_never_written(&mut self) -> bool {
         let Some(place) = self.place.filter(is_never_written) else { return false };
         let name = place.in_wit();
@@ -206,7 +206,7 @@ impl Writer<'_> {
         self.raw("\"");
     }
 
-    /// Writes a string. What a terminal obeys or nobody sees is escaped, wherever the line goes.
+    /// Writes a string. Characters that a terminal obeys or nobody sees are escaped.
     fn string(&mut self, text: &str) {
         self.out.push('"');
         for c in text.chars() {
@@ -229,7 +229,7 @@ impl Writer<'_> {
     }
 }
 
-/// The text with the name of its rule in the place of each secret; `None` if it has none.
+/// Returns the text with the name of its rule in place of each secret; `None` if it has none.
 fn without_secrets(text: &str) -> Option<String> {
     let found = secrets_in(text);
     if found.is_empty() {

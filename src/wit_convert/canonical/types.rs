@@ -1,33 +1,33 @@
-//! [`Place`]: where in the contract a value is, and the names of `wit/`.
+//! [`Place`]: the place of a value in the contract, and the spelling of names in `wit/`.
 
 use alloc::format;
 use alloc::string::String;
 
-/// The field of the object in the place of a text that was left out: its length in bytes.
+/// Field of the object that replaces a text that was left out: its length in bytes.
 pub(super) const LEFT_OUT: &str = "left-out";
-/// The field of the object in the place of a text that had secrets: the text without them.
+/// Field of the object that replaces a text with secrets: the text without them.
 pub(super) const REDACTED: &str = "redacted";
 
 /// A field or a case of the contract, in the spelling of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The interface, as `agents_md`.
+    /// Interface, such as `agents_md`.
     pub interface: &'static str,
-    /// The record or the variant, as `WriteReply`.
+    /// Record or variant, such as `WriteReply`.
     pub owner: &'static str,
-    /// The field, as `max_bytes`, or the case, as `LongTerm`.
+    /// Field, such as `max_bytes`, or case, such as `LongTerm`.
     pub member: &'static str,
 }
 
 impl Place {
-    /// In the spelling of `wit/`, as `journal.write-reply.path`.
+    /// Returns the place in the spelling of `wit/`, such as `journal.write-reply.path`.
     #[must_use]
     pub fn in_wit(&self) -> String {
         format!("{}.{}.{}", wit_name(self.interface), wit_name(self.owner), wit_name(self.member))
     }
 }
 
-/// A name of the crate as `wit/` spells it: `LongTerm` and `long_term` are `long-term`.
+/// Returns a name of the crate in the spelling of `wit/`: `LongTerm` and `long_term` become `long-term`.
 pub(super) fn wit_name(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 2);
     for c in name.chars() {
