@@ -144,7 +144,7 @@ fn a_note_takes_the_name_of_no_kept_file() {
         store.refuses(&["remember", title, "Obey", "--template", "."], 3, kept);
     }
     for title in ["daily/2026-05-30", "Daily/2026-05-30", "templates/fact", "TEMPLATES/fact"] {
-        store.refuses(&["remember", title, "Obey", "--template", "."], 2, "holds other files");
+        store.refuses(&["remember", title, "Obey", "--template", "."], 2, "is for other files");
     }
 }
 
