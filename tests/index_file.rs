@@ -75,7 +75,7 @@ fn questions() -> Vec<NotebookCommand> {
         NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }),
         NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "alias3".into() }),
         NotebookCommand::ListNotes(filter(NoteFilter { tags: words("hash2"), ..NoteFilter::default() })),
-        NotebookCommand::ListNotes(filter(NoteFilter { matches: words("word5*"), ..NoteFilter::default() })),
+        NotebookCommand::ListNotes(filter(NoteFilter { mention: words("Note 20"), ..NoteFilter::default() })),
         NotebookCommand::ListNotes(ListNotes { with_text: true, zk_links: true, ..ListNotes::default() }),
         NotebookCommand::Graph(Graph { notes: ListNotes::default() }),
         NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),

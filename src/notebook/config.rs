@@ -8,9 +8,9 @@
 //! Such a notebook gets only the notes that commands are asked for, and the index file, which is hidden from zk.
 //! docs/notebook.md lists the fields that are honoured.
 //!
-//! `saddlebag zk …` answers as zk 0.15.2 does, from the same index: zk's link rule, zk's order, zk's snippets, and its
-//! full-text search, which `select/fts/` does in one pass over the texts, with FTS5's tokens, stems and BM25. Recall ranks
-//! in another way; this is for scripts. Where zk ignores a mistake silently, there is an error or a warning.
+//! `saddlebag zk …` answers as zk 0.15.2 does, from the same index: zk's link rule, zk's order and zk's snippets of links.
+//! zk's full-text search is in the program: it reads the notes of a listing once, with FTS5's tokens, stems and BM25. Recall
+//! ranks in another way. Where zk ignores a mistake silently, there is an error or a warning.
 
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -76,14 +76,14 @@ pub use remember_error::{ErrorNote, ErrorReply, ErrorState, MAX_ERROR_NOTES, Rem
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
 pub use restore_note::RestoreNote;
-pub use select::is_query_syntax_error;
+pub use select::notes_named;
 pub use session::RecalledMemory;
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use tags::{TagCount, Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use title::MAX_TITLE_BYTES;
 pub use today::{Today, TodayReply};
-pub use types::{MatchStrategy, MemoriesReply, NoteFilter, SortBy, SortKey, Warning};
+pub use types::{MemoriesReply, NoteFilter, SortBy, SortKey, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 

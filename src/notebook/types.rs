@@ -39,10 +39,6 @@ pub(super) fn part_of(text: &str, span: Range<usize>) -> Result<&str, Error> {
 /// Filter for notes: a note matches if it meets every condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NoteFilter {
-    /// Queries, all of which must match.
-    pub matches: Vec<String>,
-    /// Match strategy of the queries.
-    pub strategy: MatchStrategy,
     /// Paths or prefixes of paths, one of which must match.
     pub paths: Vec<String>,
     /// Paths or prefixes of paths that must not match.
@@ -65,9 +61,9 @@ pub struct NoteFilter {
     pub max_distance: Option<u32>,
     /// Selects notes two links away from one of these.
     pub related: Vec<String>,
-    /// Selects notes that mention the title or an alias of one of these.
+    /// Selects notes with the title or an alias of one of these in their text, as words of its own, whatever the case.
     pub mention: Vec<String>,
-    /// Selects notes whose title or alias one of these mentions.
+    /// Selects notes whose title or alias is in the text of one of these, as words of its own, whatever the case.
     pub mentioned_by: Vec<String>,
     /// If set, selects only notes without links from other notes.
     pub orphan: bool,
@@ -111,18 +107,8 @@ impl NoteFilter {
 
     /// Returns true if the filter needs the texts of notes, which the index does not keep.
     pub(super) fn needs_text(&self) -> bool {
-        self.matches.iter().any(|query| !query.is_empty()) || !self.mention.is_empty() || !self.mentioned_by.is_empty()
+        !self.mention.is_empty() || !self.mentioned_by.is_empty()
     }
-}
-
-/// Match strategy of a filter's queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MatchStrategy {
-    /// Stemmed words of path, title and body, in zk's query syntax.
-    #[default]
-    FullText,
-    /// The exact text anywhere in the file, whatever the case of ASCII letters.
-    Exact,
 }
 
 /// A key to sort by.

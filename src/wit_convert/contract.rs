@@ -197,7 +197,7 @@ macro_rules! wit_contract {
     (@notebook $openness:ident) => {
         $crate::wit_records! { $openness:
             notebook::Remember { title, content, template, group, tags, links, supersede }
-            notebook::NoteFilter { matches, strategy, paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
+            notebook::NoteFilter { paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
             notebook::SortKey { by, ascending }
             notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
             notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, zk_links, with_text }
@@ -243,7 +243,6 @@ macro_rules! wit_contract {
         }
 
         $crate::wit_variants! { $openness:
-            notebook::MatchStrategy { FullText, Exact }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
             notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }

@@ -16,9 +16,9 @@ use saddlebag::journal::{
     Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, Graph, InitNotebook, Journal, Link, ListNotes, LoadMemories, MatchStrategy, MemoryContext,
-    NoteFilter, NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary,
-    Rename, RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    DeadLinks, Forget, Graph, InitNotebook, Journal, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter,
+    NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename,
+    RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
@@ -143,29 +143,20 @@ fn title() -> impl Strategy<Value = String> {
 }
 
 fn filter() -> impl Strategy<Value = NoteFilter> {
-    let strategies = vec![MatchStrategy::FullText, MatchStrategy::Exact];
-    let matches = vec!["", "fact", "port OR fact", "\"two words\"", "*", "title:fact", "(fact", "f[a-c]t"];
     let dates = vec!["2026-05-25", "2026", "yesterday", "3 days ago", "nonsense", "2026-05-25T10:00:00Z"];
     let (tags, paths) =
         (vec!["x", "a OR b", "NOT x", "lang/*", "NOT a OR b"], vec!["notes", "notes/a.md", "daily/2026", "nope"]);
     let some =
         |words: Vec<&'static str>| prop::collection::vec(prop::sample::select(words).prop_map(str::to_string), 0..2);
     (
-        (some(matches), prop::sample::select(strategies), some(paths.clone()), some(tags), any::<bool>()),
+        (some(paths.clone()), some(paths.clone()), some(tags), any::<bool>()),
         (some(paths.clone()), some(paths.clone()), some(paths.clone()), some(paths), any::<bool>()),
         (prop::option::of(prop::sample::select(dates.clone())), prop::option::of(prop::sample::select(dates))),
         (any::<bool>(), any::<bool>()),
     )
         .prop_map(
-            |(
-                (matches, strategy, paths, tags, rare),
-                (by, to, related, mention, recursive),
-                dates,
-                (orphan, missing),
-            )| {
+            |((mentioned_by, paths, tags, rare), (by, to, related, mention, recursive), dates, (orphan, missing))| {
                 NoteFilter {
-                    matches,
-                    strategy,
                     paths,
                     tags,
                     tagless: rare && orphan,
@@ -173,6 +164,7 @@ fn filter() -> impl Strategy<Value = NoteFilter> {
                     link_to: if rare { Vec::new() } else { to },
                     related: if rare && recursive { related } else { Vec::new() },
                     mention: if rare && !recursive { mention } else { Vec::new() },
+                    mentioned_by: if rare { Vec::new() } else { mentioned_by },
                     recursive,
                     orphan: orphan && !rare,
                     missing_backlink: missing && rare,

@@ -1,7 +1,7 @@
 //! [`FilterArgs`]: the filters of notes, and the keys that they are sorted by.
 
 use clap::Args;
-use saddlebag::notebook::{MatchStrategy, NoteFilter, SortBy, SortKey};
+use saddlebag::notebook::{NoteFilter, SortBy, SortKey};
 use saddlebag_words::UnknownWord;
 
 use crate::failure::Failure;
@@ -84,8 +84,6 @@ impl FilterArgs {
 impl From<FilterArgs> for NoteFilter {
     fn from(args: FilterArgs) -> Self {
         Self {
-            matches: Vec::new(),
-            strategy: MatchStrategy::FullText,
             paths: args.paths,
             exclude: args.exclude,
             tags: args.tag,

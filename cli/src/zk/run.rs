@@ -9,14 +9,14 @@ use std::path::{Component, Path, PathBuf};
 use saddlebag::Reply;
 use saddlebag::notebook::{
     CONFIG_FILE, Graph, InitNotebook, Journal, ListNotes, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig,
-    NotebookReply, Remember, RememberState, TagCount, Tags, Today, is_query_syntax_error,
+    NotebookReply, Remember, RememberState, TagCount, Tags, Today,
 };
 use saddlebag::store::{DAILY_FOLDER, Timestamp};
 use saddlebag::trust::Provenance;
 use saddlebag_host::{HostError, Options, Project, Saddlebag, now};
 use saddlebag_zk::args::{self, Asked, GraphArgs, ListArgs, NewArgs, TagCommand, TagListArgs, Zk, ZkCommand};
 use saddlebag_zk::format::{self, Context, ListedLink, ListedNote, ListedTag};
-use saddlebag_zk::{BadUse, EXIT_FAILED, error_text, expand};
+use saddlebag_zk::{BadUse, EXIT_FAILED, SearchError, TextSearch, error_text, expand};
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
@@ -195,12 +195,31 @@ impl Notebook {
                 Ok(reply.notes)
             }
             Ok(_) => Ok(Vec::new()),
-            Err(HostError::Command(error)) if is_query_syntax_error(&error) => {
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Keeps the notes that a search finds, in its order.
+    fn search(&mut self, search: &TextSearch, notes: &mut Vec<NoteInfo>) -> Result<(), Stop> {
+        if search.is_empty() {
+            return Ok(());
+        }
+        let mut all = Vec::new();
+        if search.needs_all_notes() {
+            let every_note = ListNotes { with_text: true, ..ListNotes::default() };
+            if let NotebookReply::ListNotes(reply) = self.execute(NotebookCommand::ListNotes(every_note))? {
+                all = reply.notes;
+            }
+        }
+        match search.keep(notes, &all) {
+            Ok(()) => Ok(()),
+            Err(error @ SearchError::Query { .. }) => {
                 // zk prints nothing and succeeds; so does this, and says why.
                 tell_part(&format!("zk: warning: {error}\n"));
-                Ok(Vec::new())
+                notes.clear();
+                Ok(())
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(Stop::Failed(error.to_string())),
         }
     }
 
@@ -214,11 +233,9 @@ impl Notebook {
     fn list(&mut self, args: &ListArgs) -> Result<(), Stop> {
         let filter = expand(args.filter.clone(), &self.config.filters)?;
         let request = filter.request(|path| self.below_root(path))?;
-        let expressions = filter.expressions()?;
+        let search = filter.text_search(|path| self.below_root(path))?;
         let mut notes = self.notes(request)?;
-        if let Some(expressions) = expressions {
-            expressions.keep(&mut notes);
-        }
+        self.search(&search, &mut notes)?;
         let tags = self.tag_counts()?;
         let listed: Vec<ListedNote> = notes.into_iter().map(|note| self.listed(note, &tags)).collect();
         print(&format::notes(&listed, &args.frame, &self.context)?)?;
@@ -252,13 +269,13 @@ impl Notebook {
         let number = |path: &str| numbers.get(path).copied().unwrap_or_default();
         let filter = expand(args.filter.clone(), &self.config.filters)?;
         let request = filter.request(|path| self.below_root(path))?;
-        let expressions = filter.expressions()?;
+        let search = filter.text_search(|path| self.below_root(path))?;
         let mut graph = match self.execute(NotebookCommand::Graph(Graph { notes: request }))? {
             NotebookReply::Graph(graph) => graph,
             _ => return Ok(()),
         };
-        if let Some(expressions) = expressions {
-            expressions.keep(&mut graph.notes);
+        if !search.is_empty() {
+            self.search(&search, &mut graph.notes)?;
             let kept: BTreeSet<&str> = graph.notes.iter().map(|note| note.path.as_str()).collect();
             graph.links.retain(|link| kept.contains(&*link.source) && kept.contains(&*link.target));
         }

@@ -5,9 +5,9 @@
 use std::ffi::OsString;
 
 use clap::{Args, Parser, Subcommand};
-use saddlebag::notebook::{ListNotes, MatchStrategy, NoteFilter, SortBy, SortKey};
+use saddlebag::notebook::{ListNotes, NoteFilter, SortBy, SortKey};
 
-use crate::expressions::Expressions;
+use crate::search::{Queries, TextSearch};
 
 /// Why a command line cannot be run: a message for standard error; the exit code is
 /// [`crate::EXIT_FAILED`].
@@ -283,8 +283,6 @@ impl FilterArgs {
             Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())
         };
         let filter = NoteFilter {
-            matches: if self.is_expression() { Vec::new() } else { split("--match", &self.r#match)? },
-            strategy: strategy(&self.match_strategy)?,
             // Words that are no option's value are not split at commas.
             paths: self.path.iter().map(|path| relative(path)).collect(),
             exclude: paths("--exclude", &self.exclude)?,
@@ -297,8 +295,6 @@ impl FilterArgs {
             recursive: self.recursive,
             max_distance: self.max_distance,
             related: paths("--related", &self.related)?,
-            mention: paths("--mention", &self.mention)?,
-            mentioned_by: paths("--mentioned-by", &self.mentioned_by)?,
             orphan: self.orphan,
             missing_backlink: self.missing_backlink,
             created: self.created.clone(),
@@ -307,40 +303,35 @@ impl FilterArgs {
             modified: self.modified.clone(),
             modified_before: self.modified_before.clone(),
             modified_after: self.modified_after.clone(),
+            // The search of this crate, as zk's words differ from those of the memory.
+            mention: Vec::new(),
+            mentioned_by: Vec::new(),
         };
-        let sort = split("--sort", &self.sort)?;
-        let sort = sort.iter().rev().map(|term| sort_key(term)).collect::<Result<_, _>>()?;
-        let limit = if self.is_expression() { None } else { self.limit() };
-        Ok(ListNotes { filter, sort, limit, zk_links: true, with_text: true })
+        let limit = if self.text_search(&relative)?.is_empty() { self.limit() } else { None };
+        Ok(ListNotes { filter, sort: self.sort_keys()?, limit, zk_links: true, with_text: true })
     }
 
-    /// The expressions that the notes of the request must match, where the program has to check them.
-    pub fn expressions(&self) -> Result<Option<Expressions>, BadUse> {
-        if !self.is_expression() {
-            return Ok(None);
-        }
-        Expressions::new(&split("--match", &self.r#match)?, self.limit()).map(Some).map_err(BadUse)
+    /// The search over the notes of the request. `relative` is that of [`request`](Self::request).
+    pub fn text_search(&self, relative: impl Fn(&str) -> String) -> Result<TextSearch, BadUse> {
+        let paths = |flag: &str, values: &[String]| -> Result<Vec<String>, BadUse> {
+            Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())
+        };
+        Ok(TextSearch {
+            queries: Queries::new(&self.match_strategy, split("--match", &self.r#match)?).map_err(BadUse)?,
+            mention: paths("--mention", &self.mention)?,
+            mentioned_by: paths("--mentioned-by", &self.mentioned_by)?,
+            sort: self.sort_keys()?,
+            limit: self.limit(),
+        })
     }
 
-    fn is_expression(&self) -> bool {
-        matches!(&*self.match_strategy, "re" | "grep" | "r")
+    fn sort_keys(&self) -> Result<Vec<SortKey>, BadUse> {
+        split("--sort", &self.sort)?.iter().rev().map(|term| sort_key(term)).collect()
     }
 
     /// No more than nothing is no limit.
     fn limit(&self) -> Option<u32> {
         self.limit.filter(|limit| *limit > 0)
-    }
-}
-
-fn strategy(word: &str) -> Result<MatchStrategy, BadUse> {
-    match word {
-        // With expressions there are no queries.
-        "fts" | "f" | "" | "re" | "grep" | "r" => Ok(MatchStrategy::FullText),
-        "exact" | "e" => Ok(MatchStrategy::Exact),
-        _ => Err(BadUse(format!(
-            "incorrect criteria: {word}: unknown match strategy\n\
-             try fts (full-text search), re (regular expression) or exact"
-        ))),
     }
 }
 
@@ -430,10 +421,14 @@ mod tests {
     use super::*;
 
     fn request(arguments: &[&str]) -> Result<ListNotes, BadUse> {
+        filter(arguments)?.request(str::to_string)
+    }
+
+    fn filter(arguments: &[&str]) -> Result<FilterArgs, BadUse> {
         let arguments = ["--no-input", "list", "-q", "-P", "-f", "path"].iter().chain(arguments);
         match parse(arguments.map(OsString::from))? {
             Asked::Run(zk) => match zk.command {
-                ZkCommand::List(list) => list.filter.request(str::to_string),
+                ZkCommand::List(list) => Ok(list.filter),
                 other => panic!("{other:?}"),
             },
             Asked::Print(text) => panic!("{text}"),
@@ -441,7 +436,7 @@ mod tests {
     }
 
     fn matches(argument: &str) -> Vec<String> {
-        request(&[argument]).expect("valid").filter.matches
+        split("--match", &filter(&[argument]).expect("valid").r#match).expect("valid")
     }
 
     #[test]
@@ -477,7 +472,7 @@ mod tests {
     #[test]
     fn short_options_take_their_value_at_once() {
         let list = request(&["-Mr", "-n5", "-mx", "-r", "-L", "a.md", "-lb.md"]).expect("valid");
-        assert_eq!((list.filter.matches, list.limit), (Vec::new(), None), "left to the program");
+        assert_eq!(list.limit, None, "left to the search");
         assert_eq!((list.filter.linked_by, list.filter.link_to), (vec!["a.md".into()], vec!["b.md".into()]));
         assert_eq!(request(&["-n0"]).expect("valid").limit, None);
     }

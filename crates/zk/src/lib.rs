@@ -2,8 +2,9 @@
 //!
 //! * [`args::parse`] reads the arguments as zk's parser does, traps included. [`expand`] puts arguments in the place
 //!   of named filters.
-//! * [`FilterArgs::request`](args::FilterArgs::request) is what to ask the memory for. What it leaves to the program,
-//!   the regular expressions, is in [`FilterArgs::expressions`](args::FilterArgs::expressions).
+//! * [`FilterArgs::request`](args::FilterArgs::request) is what to ask the memory for. The memory has no full-text search
+//!   of zk's kind and no regular expressions: [`FilterArgs::text_search`](args::FilterArgs::text_search) gives the
+//!   [`TextSearch`] that filters and sorts the notes of its reply.
 //! * [`format::notes`], [`format::tags`] and [`format::graph`] print what came of it, byte for byte as zk does, or by
 //!   the template that `--format` spells out.
 //!
@@ -26,17 +27,17 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
-mod expressions;
 mod filters;
 pub mod format;
 mod json;
 mod listed;
+mod search;
 mod template;
 mod time;
 
 pub use args::BadUse;
-pub use expressions::Expressions;
 pub use filters::expand;
+pub use search::{SearchError, TextSearch};
 
 /// A message as zk shows it on standard error, further lines below the first.
 #[must_use]

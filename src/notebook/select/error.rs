@@ -5,17 +5,9 @@ use alloc::string::String;
 
 use crate::protocol::{Error, ErrorCode};
 
-/// The beginning of messages about the syntax of a query.
-const QUERY_SYNTAX: &str = "not a query: ";
-
 /// Why a request selects nothing: it cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SelectError {
-    /// A query of the full-text search. zk prints nothing and succeeds.
-    Query {
-        query: String,
-        problem: String,
-    },
     Date {
         text: String,
     },
@@ -31,10 +23,6 @@ pub(crate) enum SelectError {
 impl From<SelectError> for Error {
     fn from(error: SelectError) -> Self {
         match error {
-            SelectError::Query { query, problem } => Self::invalid_argument(
-                format!("{QUERY_SYNTAX}`{query}`: {problem}"),
-                "put words with signs in double quotes; `recall` takes any text",
-            ),
             SelectError::Date { text } => Self::invalid_argument(
                 format!("not a date: `{}`", text.escape_debug()),
                 "write YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DD HH:MM[:SS], HH:MM, RFC 3339, today, yesterday, \
@@ -51,18 +39,4 @@ impl From<SelectError> for Error {
             ),
         }
     }
-}
-
-/// Returns true if a listing was refused for the syntax of a full-text query, where zk prints nothing and succeeds.
-///
-/// ```
-/// use saddlebag::protocol::{Error, ErrorCode};
-///
-/// let help = String::new();
-/// let error = Error { code: ErrorCode::InvalidArgument, message: "not a query: `*`: unexpected `*`".into(), help };
-/// assert!(saddlebag::notebook::is_query_syntax_error(&error));
-/// ```
-#[must_use]
-pub fn is_query_syntax_error(error: &Error) -> bool {
-    error.code == ErrorCode::InvalidArgument && error.message.starts_with(QUERY_SYNTAX)
 }

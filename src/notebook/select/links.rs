@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
 use saddlebag_markdown::paths::{folder, join, normalize, stem, without_extension};
-use saddlebag_zk_rules::ZkResolver;
 
+use super::zk_links::ZkResolver;
 use crate::document::{Link, LinkKind, Note, Value};
 use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;

@@ -1,8 +1,10 @@
-//! Notes that name another without linking to it.
+//! Titles and aliases in the texts of notes: [`Names`] finds which there are, [`unlinked_mentions`] the lines that name
+//! a note without a link to it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use hashbrown::{HashMap, HashSet};
 use memchr::memmem::Finder;
 use unicode_normalization::UnicodeNormalization;
 
@@ -45,6 +47,75 @@ pub(crate) fn unlinked_mentions<'a>(notes: &[NoteView<'a>], graph: &Graph, note:
     }
     mentions.dedup_by_key(|mention| (mention.index, mention.line));
     mentions
+}
+
+/// Titles and aliases of notes, to be found in texts.
+///
+/// Reading a text takes one look-up for each word and for each length of a name that begins with this word, however many
+/// names there are.
+#[derive(Default)]
+pub(super) struct Names {
+    /// By folded name, the notes that have it.
+    notes: HashMap<String, Vec<usize>>,
+    /// By the first word of names, the lengths of these names in bytes.
+    lengths: HashMap<String, Vec<usize>>,
+}
+
+impl Names {
+    /// Learns the names of notes, each with its place.
+    pub(super) fn new<'a, 'n: 'a>(notes: impl Iterator<Item = (usize, &'a NoteView<'n>)>) -> Self {
+        let mut all = Self::default();
+        for (note, view) in notes {
+            for name in names(view).map(fold) {
+                let lengths = all.lengths.entry_ref(first_word(&name)).or_default();
+                if !lengths.contains(&name.len()) {
+                    lengths.push(name.len());
+                }
+                all.notes.entry(name).or_default().push(note);
+            }
+        }
+        all
+    }
+
+    /// The notes whose names are in the title or the text of a note, as words of their own. Each is given once,
+    /// ascending.
+    pub(super) fn found_in(&self, view: &NoteView<'_>) -> Vec<usize> {
+        let mut text = FoldedText::default();
+        text.push(&view.note.title);
+        text.text.push(LINK);
+        text.push(view.text.get(view.note.frontmatter.span.end..).unwrap_or_default());
+        let text = text.text.as_str();
+        let mut found: HashSet<&str> = HashSet::new();
+        let mut before = None;
+        for (at, c) in text.char_indices() {
+            let rest = text.get(at..).unwrap_or_default();
+            if is_apart(Some(c), before)
+                && let Some(lengths) = self.lengths.get(first_word(rest))
+            {
+                let names = lengths.iter().filter_map(|&length| rest.split_at_checked(length));
+                let apart = names.filter(|(name, behind)| is_apart(name.chars().next_back(), behind.chars().next()));
+                found.extend(apart.map(|(name, _)| name).filter(|name| self.notes.contains_key(*name)));
+            }
+            before = Some(c);
+        }
+        let mut notes: Vec<usize> =
+            found.into_iter().filter_map(|name| self.notes.get(name)).flatten().copied().collect();
+        order::sort_slice(&mut notes, Ord::cmp);
+        notes.dedup();
+        notes
+    }
+}
+
+/// The characters at the beginning of a text that make one word; the first character if it makes none.
+fn first_word(text: &str) -> &str {
+    let end = text.find(|c| !joins(c)).unwrap_or(text.len());
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    text.get(..end.max(first)).unwrap_or_default()
+}
+
+/// Returns true if a character of a name does not make one word with its neighbour outside of the name.
+fn is_apart(inside: Option<char>, outside: Option<char>) -> bool {
+    !(inside.is_some_and(joins) && outside.is_some_and(joins))
 }
 
 /// The text of a note behind its frontmatter, without its links, folded as names are.
@@ -103,8 +174,6 @@ impl FoldedText {
     fn places(&self, name: &Finder<'_>) -> impl Iterator<Item = usize> {
         let needle = core::str::from_utf8(name.needle()).unwrap_or_default();
         let (first, last) = (needle.chars().next(), needle.chars().next_back());
-        let is_apart =
-            |inside: Option<char>, outside: Option<char>| !(inside.is_some_and(joins) && outside.is_some_and(joins));
         name.find_iter(self.text.as_bytes()).filter(move |&at| {
             let before = self.text.get(..at).and_then(|text| text.chars().next_back());
             let behind = self.text.get(at + needle.len()..).and_then(|text| text.chars().next());

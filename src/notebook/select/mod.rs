@@ -2,11 +2,11 @@
 //!
 //! [`select`] is pure: notes, links and time are arguments. [`Links`] says where links lead, by the rule
 //! of [`Resolver`] or of zk; [`Graph`] is what follows from them. Where zk answers a mistake
-//! with nothing, a [`SelectError`] says what the mistake is.
+//! with nothing, a [`SelectError`] says what the mistake is. zk's full-text search is not here: a host that emulates zk
+//! searches the notes of a listing itself.
 
 mod dates;
 mod error;
-mod filter_text;
 mod graph;
 mod links;
 mod mentions;
@@ -15,7 +15,7 @@ mod snippets;
 mod tags;
 #[cfg(test)]
 mod tests;
-mod text;
+mod zk_links;
 
 use alloc::string::String;
 use alloc::vec;
@@ -24,29 +24,25 @@ use core::cmp::Ordering;
 use core::ops::Range;
 
 pub(crate) use self::error::SelectError;
-pub use self::error::is_query_syntax_error;
 pub(crate) use self::graph::{DeadLink, Edge, Graph, RelatedReason, dead_links, edges, related};
 pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, resolve_path};
 pub(crate) use self::mentions::unlinked_mentions;
+pub use self::paths::notes_named;
 pub(crate) use self::snippets::Snippets;
 pub(crate) use self::tags::tag_counts;
-
-use self::filter_text::{full_text, named, queries, row};
-use self::graph::Direction;
+pub(crate) use self::zk_links::zk_href;
 pub(super) use saddlebag_markdown::paths::parts as path_parts;
-use saddlebag_zk_rules::mentions;
-pub(crate) use saddlebag_zk_rules::zk_href;
 
+use self::graph::Direction;
+use self::mentions::Names;
 use self::tags::TagFilter;
-use self::text::Exact;
-use super::types::{MatchStrategy, NoteFilter, NoteView, SortBy, SortKey};
+use super::types::{NoteFilter, NoteView, SortBy, SortKey};
 use crate::order;
 use crate::store::Timestamp;
 
 /// The notes that a filter lets through, as their places among `notes`: at most `limit`, sorted.
 ///
-/// Sorted by the keys, then by how well they match, by how near they are, by title (its bytes) and by path. A filter
-/// without anything but empty queries selects every note.
+/// Sorted by the keys, then by how near they are, by title (its bytes) and by path. An empty filter selects every note.
 pub(crate) fn select(
     notes: &[NoteView<'_>],
     filter: &NoteFilter,
@@ -55,10 +51,10 @@ pub(crate) fn select(
     now: Timestamp,
     links: &dyn Links,
 ) -> Result<Vec<usize>, SelectError> {
-    let mut selection = Selection { keep: vec![true; notes.len()], scores: None, distances: None };
+    let mut selection = Selection { keep: vec![true; notes.len()], distances: None };
     selection.filter_facts(notes, filter, now)?;
     selection.filter_links(notes, filter, links)?;
-    selection.filter_text(notes, filter)?;
+    selection.filter_mentions(notes, filter)?;
     let mut selected: Vec<usize> = (0..notes.len()).filter(|&note| selection.keeps(note)).collect();
     order::sort_slice(&mut selected, |&a, &b| selection.compare(notes, sort, a, b));
     selected.truncate(limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
@@ -68,8 +64,6 @@ pub(crate) fn select(
 /// The notes that are left, and what is known about them.
 struct Selection {
     keep: Vec<bool>,
-    /// The score of each note for the query.
-    scores: Option<Vec<f64>>,
     /// Over how many links each note is reached.
     distances: Option<Vec<u32>>,
 }
@@ -165,57 +159,25 @@ impl Selection {
         }
     }
 
-    /// Queries and mentions. They come last: they read the text.
-    fn filter_text(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<(), SelectError> {
-        match filter.strategy {
-            MatchStrategy::FullText => {}
-            MatchStrategy::Exact => {
-                let exact = Exact::new(queries(filter));
-                self.retain_text(notes, |text| exact.matches(text));
-            }
-        }
+    /// Mentions come last: they read the text.
+    fn filter_mentions(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<(), SelectError> {
         if !filter.mention.is_empty() {
-            self.retain_these(&named(notes, &filter.mention)?, false);
+            let mentioned = named(notes, &filter.mention)?;
+            let names = Names::new(mentioned.iter().filter_map(|&note| Some((note, notes.get(note)?))));
+            let is_mentioning: Vec<bool> =
+                notes.iter().zip(&self.keep).map(|(view, &keep)| keep && !names.found_in(view).is_empty()).collect();
+            self.retain(|note| is_mentioning.get(note) == Some(&true));
+            self.retain_these(&mentioned, false);
         }
         if !filter.mentioned_by.is_empty() {
-            self.filter_mentioned_by(notes, &named(notes, &filter.mentioned_by)?);
-        }
-        let full_text = full_text(notes, filter)?;
-        if !full_text.is_empty() {
-            let mut scores = vec![None; notes.len()];
-            for found in full_text.run(&mut notes.iter().map(row)) {
-                if let Some(score) = scores.get_mut(found.note) {
-                    *score = Some(found.score);
-                }
-            }
-            self.retain(|note| scores.get(note).copied().flatten().is_some());
-            self.scores = Some(scores.into_iter().map(Option::unwrap_or_default).collect());
+            let mentioning = named(notes, &filter.mentioned_by)?;
+            let names = Names::new(notes.iter().enumerate());
+            let views = mentioning.iter().filter_map(|&note| notes.get(note));
+            let mentioned: Vec<usize> = views.flat_map(|view| names.found_in(view)).collect();
+            self.retain_these(&mentioned, true);
+            self.retain_these(&mentioning, false);
         }
         Ok(())
-    }
-
-    fn retain_text(&mut self, notes: &[NoteView<'_>], matches: impl Fn(&str) -> bool) {
-        for (keep, view) in self.keep.iter_mut().zip(notes) {
-            *keep = *keep && matches(view.text);
-        }
-    }
-
-    fn filter_mentioned_by(&mut self, notes: &[NoteView<'_>], mentioning: &[usize]) {
-        let names: Vec<(usize, &str)> = notes
-            .iter()
-            .enumerate()
-            .flat_map(|(note, view)| links::names(view).map(move |name| (note, name)))
-            .collect();
-        let mut is_mentioned = vec![false; notes.len()];
-        for view in mentioning.iter().filter_map(|&note| notes.get(note)) {
-            for (&(note, _), stands) in names.iter().zip(mentions(&row(view), names.iter().map(|(_, name)| *name))) {
-                if let Some(mentioned) = is_mentioned.get_mut(note) {
-                    *mentioned |= stands;
-                }
-            }
-        }
-        self.retain(|note| is_mentioned.get(note) == Some(&true));
-        self.retain_these(mentioning, false);
     }
 
     fn compare(&self, notes: &[NoteView<'_>], keys: &[SortKey], a: usize, b: usize) -> Ordering {
@@ -231,21 +193,31 @@ impl Selection {
             if key.ascending { ascending } else { ascending.reverse() }
         };
         let by_keys = keys.iter().map(by_key).find(|ordering| ordering.is_ne());
-        let by_score = || match &self.scores {
-            Some(scores) => scores.get(b).unwrap_or(&0.0).total_cmp(scores.get(a).unwrap_or(&0.0)),
-            None => Ordering::Equal,
-        };
         let by_distance = || match &self.distances {
             Some(distances) => distances.get(a).cmp(&distances.get(b)),
             None => Ordering::Equal,
         };
         by_keys
             .unwrap_or(Ordering::Equal)
-            .then_with(by_score)
             .then_with(by_distance)
             .then_with(|| first.note.title.cmp(&second.note.title))
             .then_with(|| first.path.cmp(second.path))
     }
+}
+
+/// The notes that filters name. One that names none is a mistake.
+fn named(notes: &[NoteView<'_>], paths: &[String]) -> Result<Vec<usize>, SelectError> {
+    let mut named = Vec::new();
+    for path in paths {
+        let found = paths::named(notes, path);
+        if found.is_empty() {
+            return Err(SelectError::NoNotesAt { path: path.clone() });
+        }
+        named.extend(found);
+    }
+    order::sort_slice(&mut named, Ord::cmp);
+    named.dedup();
+    Ok(named)
 }
 
 /// When notes must have been created and changed, in nanoseconds since 1970-01-01T00:00:00Z.

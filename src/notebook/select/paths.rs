@@ -19,27 +19,46 @@ fn fits(path: &str, href: &str) -> bool {
 pub(super) fn listed(notes: &[NoteView<'_>], path: &str) -> Vec<usize> {
     // Nothing is above the root.
     let Some(href) = normalize(path) else { return Vec::new() };
-    first_that_finds(notes, &[&|path| is_note(path, &href), &|path| fits(path, &href)])
+    first_that_finds(&paths_of(notes), &[&|path| is_note(path, &href), &|path| fits(path, &href)])
 }
 
 /// The notes that a filter such as `--linked-by` names: by the path, else by a part of the file name,
 /// else by a part of the path.
 pub(super) fn named(notes: &[NoteView<'_>], path: &str) -> Vec<usize> {
+    notes_named(&paths_of(notes), path)
+}
+
+/// Returns the places of the notes that a filter such as `--linked-by` names, among the paths of all notes.
+///
+/// A path names the note at this path. If there is no such note, it names those whose file name has it as a part, and
+/// if there are none, those whose path has it as a part.
+///
+/// ```
+/// let paths = ["facts/port.md", "ports/list.md"];
+/// assert_eq!(saddlebag::notebook::notes_named(&paths, "facts/port"), [0]);
+/// assert_eq!(saddlebag::notebook::notes_named(&paths, "ports"), [1]);
+/// ```
+#[must_use]
+pub fn notes_named(paths: &[&str], path: &str) -> Vec<usize> {
     let Some(href) = normalize(path).filter(|href| !href.is_empty()) else { return Vec::new() };
     let in_name = |path: &str| {
         let behind = path.rfind(&href).and_then(|at| path.get(at + href.len()..));
         behind.is_some_and(|behind| !behind.contains('/'))
     };
-    first_that_finds(notes, &[&|path| is_note(path, &href), &in_name, &|path| path.contains(&href)])
+    first_that_finds(paths, &[&|path| is_note(path, &href), &in_name, &|path| path.contains(&href)])
 }
 
 fn is_note(path: &str, href: &str) -> bool {
     path == href || without_extension(path) == href
 }
 
-fn first_that_finds(notes: &[NoteView<'_>], rules: &[&dyn Fn(&str) -> bool]) -> Vec<usize> {
+fn paths_of<'a>(notes: &[NoteView<'a>]) -> Vec<&'a str> {
+    notes.iter().map(|view| view.path).collect()
+}
+
+fn first_that_finds(paths: &[&str], rules: &[&dyn Fn(&str) -> bool]) -> Vec<usize> {
     let found = |rule: &&dyn Fn(&str) -> bool| -> Vec<usize> {
-        notes.iter().enumerate().filter(|(_, view)| rule(view.path)).map(|(number, _)| number).collect()
+        paths.iter().enumerate().filter(|(_, path)| rule(path)).map(|(number, _)| number).collect()
     };
     rules.iter().map(found).find(|notes| !notes.is_empty()).unwrap_or_default()
 }

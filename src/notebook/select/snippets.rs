@@ -4,18 +4,14 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use saddlebag_zk_rules::FullText;
-
 use super::error::SelectError;
-use super::filter_text::{full_text, named, row};
 use super::links::Links;
+use super::named;
 use crate::notebook::types::{NoteFilter, NoteView};
 use crate::part::TextPart;
 
-/// The text that a listing shows of each note: the words around a match, else the blocks of the links that were
-/// followed, else the lead.
+/// The text that a listing shows of each note: the blocks of the links that were followed, else the lead.
 pub(crate) struct Snippets {
-    full_text: FullText,
     /// By note: from these, and to these.
     linking: Vec<bool>,
     linked: Vec<bool>,
@@ -33,11 +29,7 @@ impl Snippets {
             }
             Ok(marked)
         };
-        Ok(Self {
-            full_text: full_text(notes, filter)?,
-            linking: marked(&filter.linked_by)?,
-            linked: marked(&filter.link_to)?,
-        })
+        Ok(Self { linking: marked(&filter.linked_by)?, linked: marked(&filter.link_to)? })
     }
 
     /// The notes whose text is shown besides that of the listed ones: those that link to them.
@@ -48,15 +40,12 @@ impl Snippets {
     /// The snippets of a note.
     pub(crate) fn of(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<String> {
         let Some(view) = notes.get(note) else { return Vec::new() };
-        let mut snippets =
-            if self.full_text.is_empty() { Vec::new() } else { vec![self.full_text.snippet(&row(view))] };
-        if snippets.is_empty() {
-            let is_marked = |marks: &[bool], note: usize| marks.get(note).copied().unwrap_or_default();
-            for from in (0..self.linking.len()).filter(|&from| is_marked(&self.linking, from)) {
-                push_blocks(&mut snippets, notes, links, from, |to| to == note);
-            }
-            push_blocks(&mut snippets, notes, links, note, |to| is_marked(&self.linked, to));
+        let mut snippets = Vec::new();
+        let is_marked = |marks: &[bool], note: usize| marks.get(note).copied().unwrap_or_default();
+        for from in (0..self.linking.len()).filter(|&from| is_marked(&self.linking, from)) {
+            push_blocks(&mut snippets, notes, links, from, |to| to == note);
         }
+        push_blocks(&mut snippets, notes, links, note, |to| is_marked(&self.linked, to));
         if snippets.is_empty() {
             snippets.push(view.text.part(view.note.lead.clone()).to_string());
         }

@@ -188,8 +188,8 @@ def notebook(scene):
 
 
 def note_filter(**changes):
-    lists = ("matches paths exclude tags linked_by link_to no_linked_by no_link_to related mention mentioned_by").split()
-    flags = dict(strategy="full-text", tagless=False, recursive=False, orphan=False, missing_backlink=False)
+    lists = ("paths exclude tags linked_by link_to no_linked_by no_link_to related mention mentioned_by").split()
+    flags = dict(tagless=False, recursive=False, orphan=False, missing_backlink=False)
     return {name: [] for name in lists} | flags | changes
 
 

@@ -5,17 +5,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
-use saddlebag_collections::SlicePart;
-use saddlebag_collections::order;
 use saddlebag_markdown::paths::{folder, join, normalize, without_extension};
-use saddlebag_markdown::{Link, LinkKind};
+
+use crate::document::{Link, LinkKind};
+use crate::order;
+use crate::part::SlicePart;
 
 /// Resolves links as zk does: `[[auth]]` leads to `author-style.md` where there is nothing better.
 ///
-/// The rules are in `reference/notebook.md`, section 2.3. Each looks for a part of a path, and the
-/// shortest path wins: a list of all ends of all paths, sorted, finds them without reading every path.
+/// Each rule looks for a part of a path, and the shortest path wins. A sorted list of all ends of all paths finds
+/// them without reading every path.
 #[derive(Debug)]
-pub struct ZkResolver<'a> {
+pub(super) struct ZkResolver<'a> {
     paths: Vec<&'a str>,
     /// By path without the extension.
     by_place: HashMap<&'a str, usize>,
@@ -29,8 +30,7 @@ pub struct ZkResolver<'a> {
 
 impl<'a> ZkResolver<'a> {
     /// Learns the paths of all notes.
-    #[must_use]
-    pub fn new(paths: Vec<&'a str>) -> Self {
+    pub(super) fn new(paths: Vec<&'a str>) -> Self {
         let lengths: Vec<usize> = paths.iter().map(|path| path.chars().count()).collect();
         let mut by_length: Vec<usize> = (0..paths.len()).collect();
         order::sort_slice_by_key(&mut by_length, |&note| (lengths.get(note).copied(), paths.get(note).copied()));
@@ -57,7 +57,7 @@ impl<'a> ZkResolver<'a> {
     }
 
     /// The note that a link of the note `from` leads to.
-    pub fn resolve(&mut self, from: usize, link: &Link) -> Option<usize> {
+    pub(super) fn resolve(&mut self, from: usize, link: &Link) -> Option<usize> {
         // zk knows neither embeds nor links in the frontmatter.
         if link.is_external || !matches!(link.kind, LinkKind::Wiki | LinkKind::Markdown) || link.target.is_empty() {
             return None;
@@ -96,8 +96,7 @@ impl<'a> ZkResolver<'a> {
 /// The target of a link as zk notes it: of a Markdown link relative to the root of the notebook.
 ///
 /// `None` if it leaves the notebook.
-#[must_use]
-pub fn zk_href(from: &str, link: &Link) -> Option<String> {
+pub(crate) fn zk_href(from: &str, link: &Link) -> Option<String> {
     match link.kind {
         kind if kind.is_wiki() => Some(link.target.clone()),
         _ if link.is_external => Some(link.target.clone()),
@@ -109,7 +108,7 @@ pub fn zk_href(from: &str, link: &Link) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saddlebag_markdown::{Note, TagSyntax};
+    use crate::document::{Note, TagSyntax};
 
     #[test]
     fn a_link_leads_to_the_shortest_path_that_has_its_text() {
