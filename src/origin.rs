@@ -19,9 +19,10 @@ pub struct Origin {
     /// The run that the command is a part of; it must be open. Commands of the entries and blocks with entries see what
     /// the run holds, and what is stored is held by it. Other commands do not look at it.
     pub run: Option<String>,
-    /// The session of the client that gives the command. It is checked, and nothing reads it yet.
+    /// The session of the client that gives the command. Notes and entries that the command writes name it in their
+    /// frontmatter, as they name the agent and the tool, and `pending` shows it.
     pub session: Option<String>,
-    /// The tool that gives the command. It is checked, and nothing reads it yet.
+    /// The tool that gives the command, such as the name of an MCP tool.
     pub tool: Option<String>,
     /// Where the text that the command stores comes from. It can only be trusted less than the configuration. `None` means
     /// that of the configuration, or [`Provenance::Imported`] where files are taken in; there [`Provenance::User`] has the

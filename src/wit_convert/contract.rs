@@ -294,7 +294,7 @@ macro_rules! wit_contract {
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
-            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, findings }
+            trust::PendingItem { name, path, is_entry, provenance, source, agent, session, tool, version, size, preview, text, findings }
             trust::PendingReply { items, next, total, digest }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }
