@@ -22,7 +22,9 @@ use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
 use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
-use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, InputPolicy, SecretPolicy, TrustConfig, secrets_in};
+use crate::trust::{
+    ForModel, HOST_SECRET_BYTES, HostSecret, InputPolicy, SecretPolicy, TrustConfig, Writer, secrets_in,
+};
 
 /// Maximum length of [`Config::path_prefix`] in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -443,7 +445,8 @@ async fn run(
     let provenance = scope.trust.provenance_of(origin.provenance)?;
     let scope = scope.of_provenance(provenance);
     let screen = InputPolicy::of_scope(scope.trust, scope.layout.clone());
-    let call = &Call { fs, scope, now, screen };
+    let Origin { agent, session, tool, .. } = origin.clone();
+    let call = &Call { fs, scope, now, screen, writer: Writer { agent, session, tool } };
     Ok(match command {
         #[cfg(feature = "journal")]
         Command::Journal(command) => {

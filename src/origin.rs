@@ -19,9 +19,10 @@ pub struct Origin {
     /// Run that the command belongs to; it must be open. Commands of the entries, and blocks with entries, see the
     /// entries that the run holds, and store into the run. Other commands ignore it.
     pub run: Option<String>,
-    /// Session of the client. It is checked, but nothing uses it yet.
+    /// Session of the client. Notes and entries that the command writes name it in their frontmatter, and `memory pending`
+    /// shows it.
     pub session: Option<String>,
-    /// Tool that gives the command. It is checked, but nothing uses it yet.
+    /// Tool that gives the command, such as the name of an MCP tool. It is recorded like the session.
     pub tool: Option<String>,
     /// Provenance of the text that the command stores. It cannot be more trusted than the configuration. `None` means
     /// that of the configuration; for imports it means [`Provenance::Imported`]. [`Provenance::User`] in an import

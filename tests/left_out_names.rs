@@ -1,9 +1,13 @@
 //! Files whose names no path may have cannot be read, and are named.
 
+use saddlebag::context::{BlockForm, Context, Overflow};
+use saddlebag::entries::{EntriesConfig, EntryFilter, Hydrate, HydrationPolicy, ListEntries, NewEntry, StoreEntry};
+use saddlebag::files::ListFiles;
 use saddlebag::journal::{JournalCommand, JournalReply, ListJournal, Search};
 use saddlebag::notebook::{ListNotes, NotebookCommand, NotebookReply, Tags};
 use saddlebag::protocol::{EntryKind, FsError};
 use saddlebag::search::{SkipReason, Skipped};
+use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
@@ -55,6 +59,90 @@ fn names_that_no_path_may_have_are_named_by_search_and_lists(kind: Kind) {
             assert_eq!(skipped(&mut drive, command.clone()), expected(), "{command:?}");
         }
     }
+}
+
+#[both_engines]
+fn the_files_of_the_scope_name_them_on_their_first_page(kind: Kind) {
+    let mut drive = Drive::new(kind, config(1), store());
+    let mut page = |after: Option<&str>| drive.call(ListFiles { after: after.map(String::from), limit: 100 }).unwrap();
+    let first = page(None);
+    let found: Vec<_> = first.skipped.into_iter().map(|Skipped { path, reason }| (path, reason)).collect();
+    assert_eq!(found, expected());
+    let next = first.next.expect("there is a second page");
+    assert_eq!(page(Some(&next)).skipped, []);
+}
+
+/// A store with an entry, and a name beside it that no path may have.
+fn store_of_agent(kind: Kind) -> Drive<Simulator> {
+    let config = Config { entries: Some(EntriesConfig::of_agent("a")), ..config(1) };
+    let mut store = Simulator::new(1);
+    store.insert_unnamed(Some(&path("agents/a/entries/core")), "k\u{7}.md", EntryKind::File);
+    store.insert_unnamed(Some(&path("daily")), "2026-05-25\u{7}.md", EntryKind::File);
+    let mut drive = Drive::new(kind, config, store);
+    drive.call(StoreEntry { entry: NewEntry::new("known", "x", "core"), expected_version: None }).unwrap();
+    drive
+}
+
+#[both_engines]
+fn a_list_of_entries_names_them(kind: Kind) {
+    let mut drive = store_of_agent(kind);
+    let list = ListEntries { filter: EntryFilter::default(), limit: Some(9), cursor: None };
+    let reply = drive.call(list).unwrap();
+    let problems: Vec<_> =
+        reply.problems.iter().map(|problem| (problem.path.as_str(), problem.message.as_str())).collect();
+    let reason = SkipReason::Unnameable.to_string();
+    assert_eq!(problems, [("agents/a/entries/core/k\u{fffd}.md", reason.as_str())]);
+    assert_eq!(reply.entries.len(), 1);
+}
+
+#[both_engines]
+fn the_report_of_a_block_names_them(kind: Kind) {
+    let mut drive = store_of_agent(kind);
+    let reply = drive
+        .call(Context {
+            overflow: Overflow::Prioritised,
+            max_bytes: 10_000,
+            entries: Some(Hydrate { max_bytes: 1_000, policy: HydrationPolicy::default() }.into()),
+            turn: None,
+            form: BlockForm::default(),
+        })
+        .unwrap();
+    let named: Vec<_> = reply
+        .left_out
+        .iter()
+        .map(|left_out| (left_out.path.as_str(), left_out.section.as_str(), left_out.reason.to_string()))
+        .collect();
+    let reason = SkipReason::Unnameable.to_string();
+    assert_eq!(
+        named,
+        [
+            ("daily/2026-05-25\u{fffd}.md", "Daily log", reason.clone()),
+            ("agents/a/entries/core/k\u{fffd}.md", "Entries (hydrated)", format!("not hydrated: {reason}")),
+        ]
+    );
+}
+
+#[both_engines]
+fn a_view_of_a_folder_names_them(kind: Kind) {
+    let mut store = store();
+    store.insert(&path("memories/own/a.txt"), "x");
+    store.insert_unnamed(Some(&path("memories/own")), "b\u{7}.txt", EntryKind::File);
+    let mut drive = Drive::new(kind, config(1), store);
+    let mut view = |path: &str| {
+        let (sets, dialect) = (vec![ToolSet::Anthropic], Dialect::Docs);
+        let input = format!("{{\"command\":\"view\",\"path\":\"{path}\"}}");
+        let answer = drive.call(CallTool { name: "memory".into(), input, sets, dialect }).unwrap();
+        assert!(!answer.is_error, "{answer:?}");
+        let lines = answer.text.lines().filter(|line| line.starts_with("(not listed: "));
+        lines.map(String::from).collect::<Vec<_>>()
+    };
+    let reason = SkipReason::Unnameable;
+    let own = format!("(not listed: /memories/own/b\u{fffd}.txt: {reason})");
+    let notes =
+        ["back\u{fffd}slash.md", "bell\u{fffd}"].map(|name| format!("(not listed: /memories/notes/{name}: {reason})"));
+    assert_eq!(view("/memories/own"), [own.clone()]);
+    assert_eq!(view("/memories/notes"), notes);
+    assert_eq!(view("/memories"), [notes.to_vec(), vec![own]].concat());
 }
 
 #[both_engines]

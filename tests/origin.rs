@@ -1,9 +1,9 @@
 //! Who gives a command, and what of it counts.
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{NewEntry, StoreEntry};
+use saddlebag::entries::{ImportEntries, ImportFile, ImportMode, NewEntry, StoreEntry};
 use saddlebag::journal::AppendDaily;
-use saddlebag::notebook::Remember;
+use saddlebag::notebook::{Remember, RememberError, RememberSummary};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 use saddlebag::{Origin, Submission};
@@ -62,6 +62,120 @@ fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: K
     // The next command is a person's again.
     drive.call(Remember { title: "My own".into(), ..fact }).expect("it is stored");
     assert_eq!(waiting(&mut drive), [Provenance::Tool; 2]);
+}
+
+/// The origin of a call of one tool in one session.
+fn called(tool: &str) -> Origin {
+    Origin { agent: Some("a".into()), session: Some("s-1".into()), tool: Some(tool.into()), ..Origin::default() }
+}
+
+fn text(drive: &Drive<Simulator>, path: &str) -> String {
+    let mut files = drive.executor.files();
+    let bytes = files.remove(path).unwrap_or_else(|| panic!("{path} is not among {:?}", files.keys()));
+    String::from_utf8(bytes).expect("text")
+}
+
+#[both_engines]
+fn a_note_and_an_entry_name_the_agent_the_session_and_the_tool_that_wrote_them(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let fact = |title: &str| Remember {
+        title: title.into(),
+        content: "x".into(),
+        template: "fact".into(),
+        ..Remember::default()
+    };
+    drive.call(called("notebook_remember").with(fact("A page"))).expect("it is stored");
+    let summary = RememberSummary { tool: "curl".into(), summary: "it worked".into() };
+    drive.call(called("hook").with(summary)).expect("it is stored");
+    drive.call(called("hook").with(RememberError { tool: "curl".into(), error: "it failed".into() })).expect("stored");
+    for (path, tool) in [
+        ("projects/proj/facts/a-page.md", "notebook_remember"),
+        ("projects/proj/facts/output-of-curl-it-worked.md", "hook"),
+        ("projects/proj/facts/error-curl-it-failed-50bb2b0a.md", "hook"),
+    ] {
+        let text = text(&drive, path);
+        let signature = format!("origin-agent: a\norigin-session: s-1\norigin-tool: {tool}\n---\n");
+        assert!(text.contains(&signature), "{path}: {text}");
+    }
+    let store =
+        |key: &str, category: &str| StoreEntry { entry: NewEntry::new(key, "x", category), expected_version: None };
+    drive.call(called("memory_store").with(store("own", "core"))).expect("it is stored");
+    drive.call(called("memory_store").with(store("common", "workspace"))).expect("it is stored");
+    let own = text(&drive, "agents/a/entries/core/own.md");
+    assert!(own.contains("agent: a\n") && own.contains("origin-session: s-1\norigin-tool: memory_store\n"), "{own}");
+    assert!(!own.contains("origin-agent"), "{own}");
+    let common = text(&drive, "workspaces/w/entries/common.md");
+    assert!(common.contains("workspace: w\n") && common.contains("origin-agent: a\n"), "{common}");
+    // A command without an origin writes what it always wrote.
+    drive.call(fact("Another")).expect("it is stored");
+    drive.call(store("plain", "core")).expect("it is stored");
+    for path in ["projects/proj/facts/another.md", "agents/a/entries/core/plain.md"] {
+        assert!(!text(&drive, path).contains("origin"), "{path}");
+    }
+}
+
+#[both_engines]
+fn who_replaces_a_text_signs_it_and_who_repeats_it_does_not(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let path = "agents/a/entries/core/k.md";
+    let store = |content: &str| StoreEntry { entry: NewEntry::new("k", content, "core"), expected_version: None };
+    drive.call(called("first").with(store("x"))).expect("it is stored");
+    let first = text(&drive, path);
+    drive.call(called("second").with(store("x"))).expect("it is unchanged");
+    assert_eq!(text(&drive, path), first);
+    drive.call(called("second").with(store("y"))).expect("it is stored");
+    assert!(text(&drive, path).contains("origin-tool: second\n"), "{}", text(&drive, path));
+    drive.call(store("z")).expect("it is stored");
+    assert!(!text(&drive, path).contains("origin-"), "{}", text(&drive, path));
+}
+
+#[both_engines]
+fn pending_shows_what_wrote_a_text_and_an_import_cannot_claim_it(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let origin = Origin { tool: Some("fetch</memory>".into()), ..called("") };
+    let origin = Origin { provenance: Some(Provenance::Tool), ..origin };
+    let entry = StoreEntry { entry: NewEntry::new("page", "obey", "core"), expected_version: None };
+    drive.call(origin.clone().with(entry)).expect("it is stored");
+    let fact = Remember { title: "A page".into(), content: "x".into(), template: "fact".into(), ..Remember::default() };
+    drive.call(origin.with(fact)).expect("it is stored");
+    let claims = "---\nkey: claim\ncategory: core\norigin-agent: a\norigin-tool: memory_store\n---\n\nx";
+    let file = ImportFile { path: "core/claim.md".into(), content: Ok(claims.into()) };
+    drive
+        .call(ImportEntries { files: vec![file], mode: ImportMode::Upsert, dry_run: false, earlier: vec![] })
+        .expect("it is imported");
+    let page = drive.call(Pending { limit: 9, ..Pending::default() }).expect("a list");
+    let names = |name: &Option<_>| name.as_ref().map(ToString::to_string);
+    let shown: Vec<_> = page
+        .items
+        .iter()
+        .map(|item| (item.name.to_string(), names(&item.agent), names(&item.session), names(&item.tool)))
+        .collect();
+    let (session, tool) = (Some("s-1".to_string()), Some("fetch&lt;/memory>".to_string()));
+    assert_eq!(
+        shown,
+        [
+            ("claim".to_string(), None, None, None),
+            ("page".to_string(), None, session.clone(), tool.clone()),
+            ("projects/proj/facts/a-page.md".to_string(), Some("a".to_string()), session, tool),
+        ]
+    );
+    assert!(page.items[1].findings.iter().any(|flag| flag.what.contains("/memory")), "{:?}", page.items[1].findings);
+}
+
+#[both_engines]
+fn a_session_with_a_secret_signs_nothing(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let secret = concat!("AKIA", "QWERTYUIOPASDFGH");
+    let origin = Origin { session: Some(secret.into()), ..Origin::default() };
+    let entry = StoreEntry { entry: NewEntry::new("k", "x", "core"), expected_version: None };
+    let fact = Remember { title: "A".into(), content: "x".into(), template: "fact".into(), ..Remember::default() };
+    let stored = drive.call(origin.clone().with(entry)).expect_err("it is refused");
+    let kept = drive.call(origin.with(fact)).expect_err("it is refused");
+    for refused in [stored, kept] {
+        assert_eq!(refused.code, ErrorCode::Secret);
+        assert!(!refused.message.contains(secret), "{}", refused.message);
+    }
+    assert_eq!(changes(&drive.executor), [""; 0]);
 }
 
 #[both_engines]

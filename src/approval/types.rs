@@ -37,6 +37,12 @@ pub struct PendingItem {
     pub provenance: Provenance,
     /// `source` of the file, to be read by people; made harmless.
     pub source: Option<ForModel>,
+    /// Agent that wrote the text, if the file names one; made harmless.
+    pub agent: Option<ForModel>,
+    /// Session in which the text was written, if the file names one; made harmless.
+    pub session: Option<ForModel>,
+    /// Tool that wrote the text, if the file names one; made harmless.
+    pub tool: Option<ForModel>,
     /// SHA-256 of the file's bytes. An approval names it.
     pub version: String,
     /// Size of the file in bytes.
@@ -45,7 +51,7 @@ pub struct PendingItem {
     pub preview: ForModel,
     /// Whole text, made harmless. Present only if the request named this item.
     pub text: Option<ForModel>,
-    /// Findings in text, name and source: what they hide or imitate, and links that lead out of the store.
+    /// Findings in text and names: what they hide or imitate, and links that lead out of the store.
     pub findings: Vec<Flag>,
 }
 
@@ -106,7 +112,8 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
     let text = harmless(&item.text);
     let name = harmless(item.name()?);
     let path = harmless(&call.scope.display_path(&item.path));
-    let source = item.source.as_deref().map(harmless);
+    let source = item.source.as_deref().map(&mut harmless);
+    let [agent, session, tool] = item.writer.fields().map(|(_, name)| name.map(&mut harmless));
     let Outside { links, images, comments } = Outside::of(&item.text);
     let outside = [(FlagKind::Link, links), (FlagKind::Image, images), (FlagKind::HtmlComment, comments)];
     flags.extend(outside.into_iter().filter(|(_, counted)| counted.count > 0).map(|(kind, counted)| Flag {
@@ -120,6 +127,9 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
         is_entry: item.is_entry,
         provenance: item.provenance,
         source,
+        agent,
+        session,
+        tool,
         version: item.version.clone(),
         size: item.size,
         preview: preview(&text),

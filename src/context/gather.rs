@@ -1,7 +1,7 @@
 //! Reads the sections of the block.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::form::BlockForm;
@@ -17,7 +17,7 @@ use crate::journal::whole_characters;
 use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
 use crate::request::Run;
-use crate::search::{FolderScope, list_markdown};
+use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
 use crate::store::{Date, RelPath};
 use crate::trust::TrustState;
 
@@ -276,10 +276,21 @@ fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {
 /// Returns the logs, newest first, and files that only look like logs.
 async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>), Error> {
     let folder = FolderScope { folder: Some(call.scope.layout.daily_folder().clone()), tree: false };
-    let entries = list_markdown(&call.fs, alloc::vec![folder], &call.scope.limits).await?.entries;
+    let listed = list_markdown(&call.fs, alloc::vec![folder], &call.scope.limits).await?;
     let mut dates = Vec::new();
-    let mut others = Vec::new();
-    for Entry { path, kind, size, .. } in entries {
+    let mut others: Vec<LeftOut> = Vec::new();
+    for (folder, names) in &listed.left_out {
+        let skipped = skipped_names(folder.as_ref(), names, &is_markdown, &|path| call.scope.display_path(path));
+        others.extend(skipped.into_iter().map(|Skipped { path, reason }| LeftOut {
+            path,
+            key: None,
+            section: "Daily log".into(),
+            reason: LeftOutReason::NotListed(reason.to_string()),
+            kept_bytes: 0,
+            left_out_bytes: 0,
+        }));
+    }
+    for Entry { path, kind, size, .. } in listed.entries {
         match Date::parse(path.file_stem()) {
             Some(date) if kind == EntryKind::File => dates.push((date, path)),
             Some(_) => others.push(left_out(call, &path, LeftOutReason::Unreadable(FsError::NotRegular), size)),

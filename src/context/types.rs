@@ -183,6 +183,9 @@ pub enum LeftOutReason {
     /// The file could not be read.
     #[error("could not be read: {0}")]
     Unreadable(crate::protocol::FsError),
+    /// The listing has no path for the file. The text says why.
+    #[error("{0}")]
+    NotListed(String),
     /// Hydration left the entry out, its file could not be parsed, or the entries could not be read.
     #[error("not hydrated: {0}")]
     NotHydrated(String),

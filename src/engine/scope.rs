@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use super::fs::Fs;
 use crate::protocol::{self, Error};
 use crate::store::{Layout, LocalTime, RelPath};
-use crate::trust::{InputPolicy, Provenance, TrustConfig};
+use crate::trust::{InputPolicy, Provenance, TrustConfig, Writer};
 
 /// Limits of an engine. The host may have stricter limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +114,8 @@ pub(crate) struct Call {
     pub(crate) now: LocalTime,
     /// Policy that every stored text of the command passes.
     pub(crate) screen: InputPolicy,
+    /// Names that the origin of the command gives.
+    pub(crate) writer: Writer,
 }
 
 impl Call {
@@ -122,6 +124,18 @@ impl Call {
     pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
         let scope = self.scope.clone().of_provenance(self.scope.trust.provenance_of(asked)?);
         let screen = InputPolicy::of_scope(scope.trust, scope.layout.clone());
-        Ok(Self { fs: self.fs.clone(), scope, now: self.now, screen })
+        Ok(Self { fs: self.fs.clone(), scope, now: self.now, screen, writer: self.writer.clone() })
+    }
+
+    /// Returns the names to sign a stored text with.
+    ///
+    /// # Errors
+    ///
+    /// A name with a secret in it.
+    pub(crate) fn signature(&self) -> Result<Writer, Error> {
+        for (field, name) in self.writer.fields() {
+            name.map_or(Ok(()), |name| self.screen.name(field, name))?;
+        }
+        Ok(self.writer.clone())
     }
 }

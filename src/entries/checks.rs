@@ -7,7 +7,7 @@ use super::category::Category;
 use super::document::Fields;
 use super::limits::{Limit, checked_key, over, within};
 use crate::protocol::Error;
-use crate::trust::TrustState;
+use crate::trust::{TrustState, Writer};
 
 /// Maximum size of the content of an entry in bytes.
 pub const MAX_CONTENT_BYTES: usize = 16_384;
@@ -57,7 +57,8 @@ impl NewEntry {
         let supersedes = self.supersedes.as_deref().filter(|key| !key.is_empty());
         let supersedes = supersedes.map(|key| checked_key("superseded key", key)).transpose()?;
         let (tags, content) = (checked_tags(&self.tags)?, self.content.clone());
-        Ok(Fields { key, category, tags, content, source, supersedes, trust_state: TrustState::default() })
+        let (trust_state, writer) = (TrustState::default(), Writer::default());
+        Ok(Fields { key, category, tags, content, source, supersedes, trust_state, writer })
     }
 }
 

@@ -26,7 +26,7 @@ use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_fi
 use crate::protocol::Error;
 use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
-use crate::trust::{Provenance, TrustState, mark};
+use crate::trust::{Provenance, TrustState, Writer, mark};
 
 /// Fields of an entry, without its times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub(crate) struct Fields {
     pub(crate) supersedes: Option<String>,
     /// Provenance and approval of the text.
     pub(crate) trust_state: TrustState,
+    /// Agent, session and tool that wrote the text, if the file names them.
+    pub(crate) writer: Writer,
 }
 
 /// An entry, as its file has it.
@@ -127,6 +129,7 @@ impl Entry {
                 source: text_of("source"),
                 supersedes: text_of("supersedes"),
                 trust_state: TrustState::of(&frontmatter),
+                writer: Writer::of(&frontmatter),
             },
             owner: owner(&frontmatter),
             created: value(["created", "created_at"]).and_then(moment).unwrap_or(updated),
@@ -138,7 +141,7 @@ impl Entry {
 
     /// Renders the file of a new entry.
     pub(crate) fn render(&self) -> String {
-        let Fields { key, category, tags, content, source, supersedes, trust_state } = &self.fields;
+        let Fields { key, category, tags, content, source, supersedes, trust_state, writer } = &self.fields;
         let mut text = format!("---\nkey: {}\ncategory: {}\n", yaml_scalar(key), yaml_scalar(category.as_str()));
         let mut add = |name: &str, value: &str| {
             // Writing to a string cannot fail.
@@ -161,6 +164,11 @@ impl Entry {
         if let Some(approved) = trust_state.approved {
             add("approved", &utc_text(approved));
         }
+        for (name, value) in writer.fields() {
+            if let Some(value) = value {
+                add(name, &yaml_scalar(value));
+            }
+        }
         if let Some(forgotten) = self.forgotten {
             add("forgotten", &utc_text(forgotten));
         }
@@ -175,7 +183,7 @@ impl Entry {
     ///
     /// `text` is not the text that `before` was parsed from; its other keys would be lost.
     pub(crate) fn rewrite(&self, text: &str, before: &Self) -> Result<String, Error> {
-        let Fields { key, category, tags, content, source, supersedes, trust_state } = &self.fields;
+        let Fields { key, category, tags, content, source, supersedes, trust_state, writer } = &self.fields;
         let frontmatter = Frontmatter::parse(text);
         if frontmatter.span.is_empty() {
             return Ok(self.render());
@@ -224,11 +232,15 @@ impl Entry {
             None if before.forgotten.is_some() => text = remove_field(&text, &head_of(&text), "forgotten"),
             _ => {}
         }
-        if *trust_state == before.fields.trust_state {
-            return Ok(text);
+        let mut text = Some(text);
+        if *trust_state != before.fields.trust_state {
+            text = text.and_then(|text| mark(&text, trust_state.provenance));
+        }
+        if *writer != before.fields.writer {
+            text = text.and_then(|text| writer.sign(&text));
         }
         // If the frontmatter cannot be edited to carry the provenance, the file is rendered from the fields alone.
-        Ok(mark(&text, trust_state.provenance).unwrap_or_else(|| self.render()))
+        Ok(text.unwrap_or_else(|| self.render()))
     }
 
     fn owner_field(&self) -> &'static str {

@@ -305,7 +305,12 @@ impl<'a> Import<'a> {
                 Some(approved) => approve(&text, approved),
                 None => Some(text),
             });
-            text = marked.ok_or_else(|| refused("its provenance cannot be written into its frontmatter".into()))?;
+            let writer = match same {
+                Some(known) => known.fields.writer.clone(),
+                None => screen::writer(self.entries.call, &entry.fields)?,
+            };
+            let signed = marked.and_then(|text| writer.sign(&text));
+            text = signed.ok_or_else(|| refused("its provenance cannot be written into its frontmatter".into()))?;
         }
         let now = self.entries.call.now.epoch_nanoseconds();
         let entry =

@@ -159,6 +159,7 @@ pub(crate) async fn pending_approvals(call: &Call, entries: &Entries) -> Result<
             is_entry: true,
             provenance,
             source: fields.source.clone(),
+            writer: fields.writer.clone(),
             version: stored.entry.version.clone(),
             size: text.len() as u64,
             text: fields.content.clone(),

@@ -124,6 +124,7 @@ pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) ->
     let keeps = is_same && is_kept && !approves(&before.fields, fields);
     entry.fields = Fields {
         trust_state: if keeps { before.fields.trust_state } else { fields.trust_state },
+        writer: if keeps { &before.fields.writer } else { &fields.writer }.clone(),
         source: fields.source.clone().or_else(|| before.fields.source.clone()),
         supersedes: fields.supersedes.clone().or_else(|| before.fields.supersedes.clone()),
         ..fields.clone()

@@ -64,6 +64,7 @@ pub(super) async fn hold(
                     held.entry.updated = updated;
                 } else if !approves(&held.entry.fields, &fields) {
                     fields.trust_state = held.entry.fields.trust_state;
+                    fields.writer = held.entry.fields.writer.clone();
                 }
                 held.entry.fields = fields;
             }

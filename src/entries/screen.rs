@@ -2,11 +2,12 @@
 
 use alloc::string::String;
 
+use super::category::Category;
 use super::checks::NewEntry;
 use super::document::Fields;
 use crate::engine::Call;
 use crate::protocol::Error;
-use crate::trust::{InputPolicy, Provenance, TrustState};
+use crate::trust::{InputPolicy, Provenance, TrustState, Writer};
 
 /// Returns an entry as it may be stored.
 pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provenance>) -> Result<Fields, Error> {
@@ -16,6 +17,7 @@ pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provena
     names(screen, &fields)?;
     fields.content = screen.text("content", fields.content)?;
     fields.trust_state = TrustState::new(provenance);
+    fields.writer = writer(call, &fields)?;
     Ok(fields)
 }
 
@@ -47,7 +49,15 @@ pub(super) fn adopted(call: &Call, entry: &NewEntry) -> Result<Fields, Error> {
     let mut fields = entry.checked()?;
     names(screen, &fields)?;
     fields.content = screen.without_secrets("content", fields.content)?;
+    fields.writer = writer(call, &fields)?;
     Ok(fields)
+}
+
+/// Returns the names to sign an entry with. An entry of the agent has the agent's name already.
+pub(super) fn writer(call: &Call, fields: &Fields) -> Result<Writer, Error> {
+    let writer = call.signature()?;
+    let agent = writer.agent.filter(|_| fields.category == Category::Workspace);
+    Ok(Writer { agent, ..writer })
 }
 
 fn names(screen: &InputPolicy, fields: &Fields) -> Result<(), Error> {

@@ -137,6 +137,7 @@ mod tests {
             source: None,
             supersedes: None,
             trust_state: crate::trust::TrustState::default(),
+            writer: crate::trust::Writer::default(),
         };
         Entry { fields, owner: None, created, updated, forgotten: None, version: String::new() }
     }

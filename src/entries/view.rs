@@ -128,6 +128,12 @@ impl View {
                 }
             }
         }
+        let is_problem = |path: &str| view.problems.iter().any(|problem| problem.path == path);
+        let others = unread.iter().filter(|(path, _)| !is_problem(path));
+        let others =
+            others.map(|(path, reason)| EntryProblem { path: path.clone(), key: None, message: format!("{reason}") });
+        let others: Vec<EntryProblem> = others.collect();
+        view.problems.extend(others);
         view.keep_one_for_each_key(&shown);
         order::sort_slice(&mut view.entries, |a, b| recency(a).cmp(&recency(b)));
         Ok(view)

@@ -1,7 +1,7 @@
 //! `list-files`: a page of the files of the scope.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::types::{FilesCall, is_listed, parse, scopes};
@@ -9,7 +9,7 @@ use crate::journal::ListedFile;
 use crate::order;
 use crate::protocol::{EntryKind, Error};
 use crate::request::{Effect, Request, Run};
-use crate::search::list_markdown;
+use crate::search::{Skipped, list_markdown};
 
 /// Maximum number of files on a page.
 pub const MAX_LISTED_FILES: u32 = 1000;
@@ -33,6 +33,8 @@ pub struct FilePage {
     pub next: Option<String>,
     /// Number of files in the scope.
     pub total: u64,
+    /// What is left out of the listing, on the first page alone: links, and names that no path may have.
+    pub skipped: Vec<Skipped>,
 }
 
 impl Request for ListFiles {
@@ -54,8 +56,13 @@ impl Run<FilesCall<'_>> for ListFiles {
             return Err(Error::invalid_argument(message, "list in pages: each reply has the `next` to continue after"));
         }
         let after = after.as_deref().map(parse).transpose()?;
+        let listed = list_markdown(&call.fs, scopes(call, entries), &call.scope.limits).await?;
+        let skipped = match &after {
+            None => listed.skipped(&|path| is_listed(call, entries, path), &|path| path.to_string()),
+            Some(_) => Vec::new(),
+        };
         let mut found = Vec::new();
-        for entry in list_markdown(&call.fs, scopes(call, entries), &call.scope.limits).await?.entries {
+        for entry in listed.entries {
             if entry.kind == EntryKind::File && is_listed(call, entries, &entry.path) {
                 found.push(entry);
             }
@@ -69,6 +76,6 @@ impl Run<FilesCall<'_>> for ListFiles {
             .map(|entry| ListedFile { path: entry.path.into_string(), size: entry.size, modified: entry.modified })
             .collect();
         let next = rest.next().and_then(|_| files.last()).map(|last| last.path.clone());
-        Ok(FilePage { files, next, total })
+        Ok(FilePage { files, next, total, skipped })
     }
 }

@@ -7,8 +7,8 @@ use crate::engine::Call;
 use crate::order;
 use crate::protocol::{EntryKind, Error};
 use crate::request::{Effect, Request, Run};
-use crate::search::{FolderScope, SkipReason, Skipped, list_markdown, skipped_names};
-use crate::store::{Layout, RelPath};
+use crate::search::{FolderScope, Skipped, list_markdown};
+use crate::store::RelPath;
 
 /// Lists the files that [`Search`](super::Search) covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,24 +44,12 @@ impl Run<JournalCall<'_>> for ListJournal {
 pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
     let mut reply = ListReply::default();
     let listed = list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await?;
-    for (folder, left_out) in &listed.left_out {
-        let is_journal = |path: &RelPath| call.scope.layout.is_journal(path);
-        let shown = |path: &RelPath| call.scope.display_path(path);
-        reply.skipped.extend(skipped_names(folder.as_ref(), left_out, &is_journal, &shown));
-    }
+    let is_journal = |path: &RelPath| call.scope.layout.is_journal(path);
+    reply.skipped = listed.skipped(&is_journal, &|path| call.scope.display_path(path));
     for entry in listed.entries {
-        let path = call.scope.display_path(&entry.path);
-        if entry.kind == EntryKind::Directory && Layout::is_other_memory(&entry.path) {
-            reply.skipped.push(Skipped { path, reason: SkipReason::OtherMemory });
-            continue;
-        }
-        if !call.scope.layout.is_journal(&entry.path) {
-            continue;
-        }
-        if entry.kind == EntryKind::File {
+        if entry.kind == EntryKind::File && is_journal(&entry.path) {
+            let path = call.scope.display_path(&entry.path);
             reply.files.push(ListedFile { path, size: entry.size, modified: entry.modified });
-        } else {
-            reply.skipped.push(Skipped { path, reason: SkipReason::NotRegular });
         }
     }
     order::sort_slice(&mut reply.files, |a, b| a.path.cmp(&b.path));

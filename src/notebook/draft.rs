@@ -291,13 +291,15 @@ impl Draft<'_> {
         if let Some(old) = supersedes {
             text = set_field(&text, &note, SUPERSEDES, &yaml_string(old));
         }
-        if self.provenance == Provenance::User {
-            return Ok(text);
+        if self.provenance != Provenance::User {
+            text = mark(&text, self.provenance).ok_or_else(|| {
+                let problem = format!("its metadata cannot record the provenance `{}`", self.provenance);
+                self.template.error(&problem)
+            })?;
         }
-        mark(&text, self.provenance).ok_or_else(|| {
-            let problem = format!("its metadata cannot record the provenance `{}`", self.provenance);
-            self.template.error(&problem)
-        })
+        let signed = self.call.signature()?.sign(&text);
+        signed
+            .ok_or_else(|| self.template.error("its metadata cannot name the session and the tool that wrote the text"))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::document::{Note, TagSyntax, Value};
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::Error;
 use crate::store::RelPath;
-use crate::trust::{PendingApproval, Provenance, TrustState, version_of};
+use crate::trust::{PendingApproval, Provenance, TrustState, Writer, version_of};
 
 /// Returns the pages that wait for approval: notes, and the shared long-term memory.
 pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> Result<Vec<PendingApproval>, Error> {
@@ -63,6 +63,7 @@ fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> R
         names: names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
         is_entry: false,
         provenance,
+        writer: Writer::of(&note.frontmatter),
         source: note.frontmatter.value("source").and_then(Value::text),
         version: version_of(text),
         size: text.len() as u64,

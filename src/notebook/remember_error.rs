@@ -132,7 +132,7 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
                 message: ForModel::escaped(&message),
             });
         }
-        let text = call.screen.file(&file, None, error_text(call, &note, tool).into_bytes())?;
+        let text = call.screen.file(&file, None, error_text(call, &note, tool)?.into_bytes())?;
         if create(&call.fs, &file, &text).await? {
             (count, state) = (1, ErrorState::Created);
         } else {
@@ -146,16 +146,18 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
     Ok(ErrorReply { path, title: note.title, count, state, message: ForModel::escaped(&message) })
 }
 
-fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> String {
+fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> Result<String, Error> {
     let now = moment(call.now);
     let provenance = call.scope.trust.of_tool();
     // The indentation prevents the output of the tool from being read as a tag, a link or a heading.
-    format!(
+    let text = format!(
         "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\nprovenance: {provenance}\n---\n\n    {}\n",
         yaml_string(&note.title),
         json_string(&one_line(head(tool, MAX_TOOL_BYTES))),
         note.summary,
-    )
+    );
+    let signed = call.signature()?.sign(&text);
+    signed.ok_or_else(|| Error::internal(format!("the note `{}` cannot name what wrote it", note.name)))
 }
 
 /// Returns the text with its counter increased, and the counter.

@@ -16,7 +16,7 @@ use crate::protocol::{
 };
 use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
-use crate::trust::{InputPolicy, TrustConfig};
+use crate::trust::{InputPolicy, TrustConfig, Writer};
 
 /// Returns 2026-05-25 12:34:56.
 pub(crate) fn day() -> LocalTime {
@@ -45,6 +45,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
         }),
         now,
         screen: InputPolicy::new(TrustConfig::default()),
+        writer: Writer::default(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) use files::{DocId, IndexedFile};
 pub(crate) use index_file::{read as read_index_file, save as save_index_file};
 pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;
-pub(crate) use scopes::{FolderScope, list_markdown, list_tree, skipped_names};
+pub(crate) use scopes::{FolderScope, is_markdown, list_markdown, list_tree, skipped_names};
 
 use crate::document::Note;
 

@@ -71,6 +71,24 @@ pub(crate) struct Markdown {
     pub(crate) left_out: Vec<(Option<RelPath>, LeftOut)>,
 }
 
+impl Markdown {
+    /// Returns what a listing of the files that `is_of` names leaves out.
+    pub(crate) fn skipped(&self, is_of: &dyn Fn(&RelPath) -> bool, shown: &dyn Fn(&RelPath) -> String) -> Vec<Skipped> {
+        let names = self.left_out.iter();
+        let names = names.flat_map(|(folder, left_out)| skipped_names(folder.as_ref(), left_out, is_of, shown));
+        let others = self.entries.iter().filter_map(|entry| {
+            let reason = match entry.kind {
+                EntryKind::Directory if Layout::is_other_memory(&entry.path) => SkipReason::OtherMemory,
+                EntryKind::File => return None,
+                _ if is_of(&entry.path) => SkipReason::NotRegular,
+                _ => return None,
+            };
+            Some(Skipped { path: shown(&entry.path), reason })
+        });
+        names.chain(others).collect()
+    }
+}
+
 /// Lists the Markdown files of scopes.
 pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Markdown, Error> {
     let mut found = Markdown::default();
@@ -220,7 +238,7 @@ impl<'a> FolderBound<'a> {
     }
 }
 
-pub(super) fn is_markdown(path: &RelPath) -> bool {
+pub(crate) fn is_markdown(path: &RelPath) -> bool {
     path.as_str().ends_with(NOTE_SUFFIX)
 }
 

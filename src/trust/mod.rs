@@ -50,6 +50,7 @@ mod pending_approval;
 mod provenance;
 mod secrets;
 pub(crate) mod titles;
+mod writer;
 
 pub use for_model::{ForModel, for_model};
 pub use host_secret::{HOST_SECRET_BYTES, HostSecret};
@@ -63,3 +64,4 @@ pub(crate) use for_model::escaped_item;
 pub(crate) use input_policy::{InputPolicy, Removal, Screened};
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};
 pub(crate) use provenance::{approve, mark};
+pub(crate) use writer::Writer;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use sha2::{Digest as _, Sha256};
 
-use super::Provenance;
+use super::{Provenance, Writer};
 use crate::protocol::Error;
 use crate::store::RelPath;
 
@@ -18,6 +18,7 @@ pub(crate) struct PendingApproval {
     pub(crate) is_entry: bool,
     pub(crate) provenance: Provenance,
     pub(crate) source: Option<String>,
+    pub(crate) writer: Writer,
     /// Version of the text.
     pub(crate) version: String,
     /// Size of the file in bytes.

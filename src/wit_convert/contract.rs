@@ -125,7 +125,7 @@ macro_rules! wit_contract {
         $crate::wit_records! { $openness:
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
-            files::FilePage { files, next, total }
+            files::FilePage { files, next, total, skipped }
         }
 
         $crate::wit_variants! { $openness:
@@ -268,7 +268,7 @@ macro_rules! wit_contract {
             prompt::BlockForm { Claude, Openai, Plain }
             prompt::Overflow { Documented, Prioritised, Balanced }
             prompt::SourceFamily { Journal, Entries, Notebook }
-            prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotHydrated(value), Unapproved }
+            prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotListed(value), NotHydrated(value), Unapproved }
             prompt::PreambleRole { BasePrompt, Instructions, Architecture }
             prompt::PromptCommand { Context(value), Preamble(value) }
             prompt::PromptReply { Context(value), Preamble(value) }
@@ -293,7 +293,7 @@ macro_rules! wit_contract {
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
-            trust::PendingItem { name, path, is_entry, provenance, source, version, size, preview, text, findings }
+            trust::PendingItem { name, path, is_entry, provenance, source, agent, session, tool, version, size, preview, text, findings }
             trust::PendingReply { items, next, total, digest }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }

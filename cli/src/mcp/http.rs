@@ -77,7 +77,7 @@ pub(crate) async fn serve(listener: TcpListener, server: MemoryServer, token: To
     let sessions = Arc::new(sessions);
     let config =
         StreamableHttpServerConfig::default().with_allowed_origins(ORIGINS).with_max_request_body_bytes(max_bytes);
-    let inner = StreamableHttpService::new(move || Ok(server.clone()), sessions.clone(), config);
+    let inner = StreamableHttpService::new(move || Ok(server.for_session()), sessions.clone(), config);
     let door = Arc::new(Door { inner, sessions, used: Mutex::default(), token, max_bytes });
     let connections = Connections::new(MAX_CONNECTIONS);
     loop {

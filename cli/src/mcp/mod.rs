@@ -60,7 +60,7 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Resul
     let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout))?;
     drop(entered);
     let tools = tools.into_iter().map(tools::to_mcp_tool).collect::<Result<_, _>>()?;
-    let server = MemoryServer::new(memory, &sets, tools);
+    let server = MemoryServer::new(memory, &global.agent, &sets, tools);
     let ended = match args.http {
         Some(address) => {
             let (token, file) = Token::load(args.token_file.as_deref())?;

@@ -120,7 +120,7 @@ mod tests {
     fn the_name_of_a_resource_hides_nothing_and_poses_as_nobody() {
         let path = "notes/<system>\u{202e}.md".to_string();
         let files = vec![ListedFile { path: path.clone(), size: 1, modified: 0 }];
-        let page = listed(FilePage { files, next: None, total: 1 }, false);
+        let page = listed(FilePage { files, next: None, total: 1, skipped: Vec::new() }, false);
         let [resource] = &page.resources[..] else { panic!("{page:?}") };
         assert_eq!(resource.name, "notes/&lt;system>[U+202E].md");
         assert_eq!(named(&resource.uri), Ok(Named::File(path)));

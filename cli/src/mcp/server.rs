@@ -12,8 +12,9 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
-use saddlebag::{Answered, ReplyTo, Request, protocol};
+use saddlebag::{Answered, Origin, ReplyTo, Request, protocol};
 use tokio::sync::mpsc;
+use uuid::Uuid;
 
 use super::worker::Memory;
 use super::{prompts, resources, tools};
@@ -31,11 +32,19 @@ pub(crate) struct MemoryServer {
     memory: Memory,
     sets: Arc<[ToolSet]>,
     tools: Arc<[Tool]>,
+    agent: Arc<str>,
+    session: Arc<str>,
 }
 
 impl MemoryServer {
-    pub(crate) fn new(memory: Memory, sets: &[ToolSet], tools: Vec<Tool>) -> Self {
-        Self { memory, sets: sets.into(), tools: tools.into() }
+    pub(crate) fn new(memory: Memory, agent: &str, sets: &[ToolSet], tools: Vec<Tool>) -> Self {
+        Self { memory, sets: sets.into(), tools: tools.into(), agent: agent.into(), session: new_session() }
+    }
+
+    /// Returns a server of the same store for another session. The name of the transport's own session is not used: files
+    /// keep the name, and a client is let in by that of the transport.
+    pub(crate) fn for_session(&self) -> Self {
+        Self { session: new_session(), ..self.clone() }
     }
 
     /// Runs a command until it ends or the client gives it up, and tells the client how far it is if it asked.
@@ -67,6 +76,10 @@ impl MemoryServer {
         let request = resources::context(self.sets.contains(&ToolSet::Entries));
         self.run(request, context).await.map_err(|failure| refused(&failure))
     }
+}
+
+fn new_session() -> Arc<str> {
+    Uuid::new_v4().to_string().into()
 }
 
 /// A failure of what is no tool.
@@ -130,7 +143,13 @@ impl ServerHandler for MemoryServer {
             sets: self.sets.to_vec(),
             dialect: Dialect::default(),
         };
-        let result = match self.run(call, &context).await {
+        let origin = Origin {
+            agent: Some(self.agent.to_string()),
+            session: Some(self.session.to_string()),
+            tool: Some(call.name.clone()),
+            ..Origin::default()
+        };
+        let result = match self.run(origin.with(call), &context).await {
             Ok(answer) => tools::answered(answer),
             Err(failure) => tools::failed(&failure),
         };

@@ -22,6 +22,7 @@ fn entry(key: &str, content: &str) -> Entry {
         source: None,
         supersedes: None,
         trust_state: crate::trust::TrustState::default(),
+        writer: crate::trust::Writer::default(),
     };
     Entry { fields, owner: Some("a".into()), created: 0, updated: 0, forgotten: None, version: String::new() }
 }

@@ -17,9 +17,10 @@ use crate::engine::{Backups, Call, Change, Loaded, create, load, remove_emptied,
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode, RenameOutcome};
+use crate::search::Skipped;
 use crate::store::RelPath;
 use path::{MemoryPath, exactly, names_root};
-use place::{Area, Child, Folder, Kind, Place, Use};
+use place::{Area, Child, Children, Folder, Kind, Place, Use};
 use text::{human_size, inserted, numbered, replaced};
 
 /// Maximum number of files and folders that one view lists.
@@ -122,11 +123,14 @@ impl Tool<'_> {
         let mut lines: Vec<String> = Vec::new();
         let mut total = 0_u64;
         let base = typed.trim_end_matches('/');
-        for child in self.visible(place).await? {
-            let below = match child.is_folder {
+        let Children { shown: children, left_out } = self.visible(place).await?;
+        let mut not_listed = not_listed(base, &left_out);
+        for child in children {
+            let Children { shown: below, left_out } = match child.is_folder {
                 true => self.visible(&child.place).await?,
-                false => Vec::new(),
+                false => Children::default(),
             };
+            not_listed.extend(self::not_listed(&format!("{base}/{}", child.name), &left_out));
             let mut shown = Vec::new();
             let mut size = child.size;
             for grandchild in below {
@@ -163,12 +167,13 @@ impl Tool<'_> {
         if end < count {
             text.push_str(&format!("\n(lines {start} to {end} of {count}; more: view_range [{}, -1])", end + 1));
         }
+        not_listed.iter().for_each(|line| text.push_str(line));
         Ok(text)
     }
 
     /// Returns the total size of all files below a folder; `None` if it has no files.
     async fn held_by(&self, place: &Place) -> Result<Option<u64>, Error> {
-        let mut children = self.visible(place).await?;
+        let mut children = self.visible(place).await?.shown;
         if children.is_empty() {
             return Ok(None);
         }
@@ -176,16 +181,16 @@ impl Tool<'_> {
         while let Some(child) = children.pop() {
             size += child.size;
             if child.is_folder {
-                children.extend(self.visible(&child.place).await?);
+                children.extend(self.visible(&child.place).await?.shown);
             }
         }
         Ok(Some(size))
     }
 
-    async fn visible(&self, place: &Place) -> Result<Vec<Child>, Error> {
+    async fn visible(&self, place: &Place) -> Result<Children, Error> {
         let mut children = self.folder.children(place).await?;
         if self.dialect == Dialect::Docs {
-            children.retain(|child| !child.is_folder || child.name != "node_modules");
+            children.shown.retain(|child| !child.is_folder || child.name != "node_modules");
         }
         Ok(children)
     }
@@ -394,7 +399,7 @@ impl Tool<'_> {
         let mut folders = Vec::from([folder.clone()]);
         let mut seen = 0;
         while let Some(folder) = folders.pop() {
-            for child in self.folder.children(&folder).await? {
+            for child in self.folder.children(&folder).await?.shown {
                 seen += 1;
                 if seen > MAX_TREE {
                     let message = format!("{typed} has more than {MAX_TREE} files and folders");
@@ -491,6 +496,13 @@ impl Tool<'_> {
         self.remove_folder(from, &files).await;
         Ok(())
     }
+}
+
+/// Returns a line for each name of a folder that the listing cannot show.
+fn not_listed(folder: &str, left_out: &[Skipped]) -> Vec<String> {
+    let name =
+        |skipped: &Skipped| if skipped.path == "." { folder.into() } else { format!("{folder}/{}", skipped.path) };
+    left_out.iter().map(|skipped| format!("\n(not listed: {}: {})", name(skipped), skipped.reason)).collect()
 }
 
 fn line(folder: &str, child: &Child, size: u64) -> String {

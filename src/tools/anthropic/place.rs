@@ -22,6 +22,7 @@ use crate::engine::Call;
 use crate::entries::{Entries, ShownFile, shown_files};
 use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, ReadOutcome};
+use crate::search::{Skipped, skipped_names};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, Date, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTE_SUFFIX, NOTES_FOLDER, NoteName,
     RelPath, SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, is_name, portable_path, text_of_name,
@@ -73,6 +74,14 @@ pub(super) enum Use {
     Rename,
 }
 
+/// Items of a folder.
+#[derive(Default)]
+pub(super) struct Children {
+    pub(super) shown: Vec<Child>,
+    /// Names that cannot be listed, each without its folder. `.` is the folder itself.
+    pub(super) left_out: Vec<Skipped>,
+}
+
 /// An item of a folder.
 #[derive(Debug)]
 pub(super) struct Child {
@@ -106,7 +115,7 @@ impl Folder<'_> {
         } else if !may_be_shown(top) || self.is_long_term_name(top) {
             Area::Own
         } else {
-            let has = |children: &[Child]| children.iter().any(|child| child.name == top);
+            let has = |children: &Children| children.shown.iter().any(|child| child.name == top);
             // A folder of notes may contain one that is the memory of someone else.
             let is_of_others =
                 self.layout().in_notebook(&path.below()).is_ok_and(|path| self.layout().is_in_other_memory(&path));
@@ -141,23 +150,23 @@ impl Folder<'_> {
         };
         match found {
             Some(kind) => Ok(kind),
-            None if self.children(place).await?.is_empty() => Ok(Kind::Absent),
+            None if self.children(place).await?.shown.is_empty() => Ok(Kind::Absent),
             None => Ok(Kind::Folder),
         }
     }
 
     /// Lists what a folder shows, sorted by name.
-    pub(super) async fn children(&self, place: &Place) -> Result<Vec<Child>, Error> {
+    pub(super) async fn children(&self, place: &Place) -> Result<Children, Error> {
         let mut children = match place {
             Place::Root => self.top().await?,
             Place::Stored { area, path } => self.stored_children(*area, Some(path)).await?,
-            Place::Entries { name: Some(_), .. } => Vec::new(),
+            Place::Entries { name: Some(_), .. } => Children::default(),
             Place::Entries { folder, .. } => {
                 let files = shown_files(self.call, self.entries).await?.unwrap_or_default();
-                entry_children(&files, folder.as_deref())?
+                Children { shown: entry_children(&files, folder.as_deref())?, left_out: Vec::new() }
             }
         };
-        order::sort_slice(&mut children, |a, b| a.name.cmp(&b.name));
+        order::sort_slice(&mut children.shown, |a, b| a.name.cmp(&b.name));
         Ok(children)
     }
 
@@ -170,12 +179,15 @@ impl Folder<'_> {
         Ok(files.into_iter().find(|file| file.path == path))
     }
 
-    async fn top(&self) -> Result<Vec<Child>, Error> {
-        let mut children = self.stored_children(Area::Own, Some(&self.own()?)).await?;
+    async fn top(&self) -> Result<Children, Error> {
+        let Children { shown: mut children, mut left_out } =
+            self.stored_children(Area::Own, Some(&self.own()?)).await?;
         children.retain(|child| {
             !self.is_long_term_name(&child.name) && child.name != ENTRIES && !FAMILIES.contains(&child.name.as_str())
         });
-        let mut of_scope = self.stored_children(Area::Scope, self.layout().project_folder()).await?;
+        let Children { shown: mut of_scope, left_out: others } =
+            self.stored_children(Area::Scope, self.layout().project_folder()).await?;
+        left_out.extend(others);
         of_scope.retain(|child| {
             let is_shown = may_be_shown(&child.name) && !self.is_long_term_name(&child.name) && child.name != ENTRIES;
             is_shown && !children.iter().any(|own| own.name == child.name)
@@ -192,11 +204,12 @@ impl Folder<'_> {
             let place = Place::Entries { folder: None, name: None };
             children.push(Child { name: ENTRIES.into(), place, is_folder: true, size: 0 });
         }
-        Ok(children)
+        Ok(Children { shown: children, left_out })
     }
 
-    async fn stored_children(&self, area: Area, folder: Option<&RelPath>) -> Result<Vec<Child>, Error> {
+    async fn stored_children(&self, area: Area, folder: Option<&RelPath>) -> Result<Children, Error> {
         let mut children = Vec::new();
+        let mut left_out = Vec::new();
         let mut after = None;
         loop {
             let listed = self.call.fs.list(folder, after, self.call.scope.limits.max_list_entries, None).await;
@@ -207,6 +220,10 @@ impl Folder<'_> {
                 Err(error) => return Err(Error::storage(folder, &error)),
             };
             children.extend(page.entries.iter().filter_map(|entry| child(area, entry)));
+            left_out.extend(skipped_names(folder, &page.left_out, &|path| is_shown(area, path), &|path| {
+                let is_folder = folder == Some(path);
+                if is_folder { ".".to_string() } else { path.file_name().to_string() }
+            }));
             if children.len() > MAX_CHILDREN {
                 let place = folder.map_or("the root of the store", RelPath::as_str);
                 let message = format!("{place} has more than {MAX_CHILDREN} files and folders");
@@ -217,7 +234,7 @@ impl Folder<'_> {
                 None => break,
             }
         }
-        Ok(children)
+        Ok(Children { shown: children, left_out })
     }
 
     /// Returns the files of long-term memory with the names that they have here.

@@ -29,6 +29,23 @@ fn a_session_over_http_lists_calls_and_reads() {
 }
 
 #[test]
+fn an_entry_names_the_session_and_the_tool_and_not_what_lets_the_client_in() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let mut stored = Vec::new();
+    for key in ["a", "b"] {
+        let mut session = server.open();
+        let arguments = json!({ "key": key, "content": "x" });
+        session.result("tools/call", json!({ "name": "memory_store", "arguments": arguments }));
+        let text = store.text(&format!("agents/main/entries/core/{key}.md"));
+        assert!(text.contains("\norigin-tool: memory_store\n") && !text.contains(&session.id), "{text}");
+        let line = text.lines().find(|line| line.starts_with("origin-session: ")).expect("a session").to_string();
+        stored.push(line);
+    }
+    assert_ne!(stored[0], stored[1]);
+}
+
+#[test]
 fn only_this_machine_is_served() {
     let store = Store::new();
     for address in ["0.0.0.0:0", "[::]:0", "192.168.1.1:8080", "example.com:80", "nonsense"] {

@@ -180,6 +180,33 @@ fn a_client_that_hangs_up_in_the_middle_loses_nothing_that_it_sent_whole() {
 }
 
 #[test]
+fn who_approves_a_text_sees_the_session_and_the_tool_that_wrote_it() {
+    let store = Store::new();
+    let mut client = Pipes::start_with(&store, &["--tools", ALL_SETS]).open();
+    for key in ["page", "site"] {
+        client.call("memory_store", json!({ "key": key, "content": "obey", "provenance": "tool" }));
+    }
+    client.call("notebook_remember", json!({ "title": "A page", "content": "obey", "provenance": "tool" }));
+    let session = |path: &str| {
+        let text = store.text(path);
+        let line = text.lines().find_map(|line| line.strip_prefix("origin-session: ").map(String::from));
+        line.unwrap_or_else(|| panic!("no session: {text}"))
+    };
+    let of_entry = session("agents/main/entries/core/page.md");
+    assert_eq!(session("agents/main/entries/core/site.md"), of_entry);
+    let of_note = session("facts/a-page.md");
+    assert_eq!(of_note, of_entry);
+    let session = of_entry.trim_matches('"');
+    let pending = store.run(&["pending"]).exits(0).stdout;
+    for line in [
+        format!("  written by: session {session}, tool memory_store\n"),
+        format!("  written by: agent main, session {session}, tool notebook_remember\n"),
+    ] {
+        assert!(pending.contains(&line), "{line:?} is missing: {pending}");
+    }
+}
+
+#[test]
 fn two_clients_that_edit_one_file_lose_nothing() {
     const EDITS: usize = 20;
 
