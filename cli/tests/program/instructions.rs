@@ -69,7 +69,11 @@ fn a_preamble_has_the_files_of_the_folder_and_memory() {
     assert!(report.contains("AGENTS.md: 7 bytes\nARCHITECTURE.md: 4999 bytes\nmemory: "), "{report}");
     let json = store.run(&["--json", "preamble", "--for", "openai"]).exits(0).json();
     assert_eq!(json["parts"][2]["name"], "memory");
-    store.refuses(&["preamble", "--base", "base.txt", "--max-bytes", "5"], 3, "the base prompt and its separators have 9 bytes");
+    store.refuses(
+        &["preamble", "--base", "base.txt", "--max-bytes", "5"],
+        3,
+        "the base prompt and its separators have 9 bytes",
+    );
     store.refuses(&["preamble", "--dir", "nowhere"], 3, "the folder `nowhere` does not exist");
 }
 
