@@ -126,7 +126,7 @@ fn a_note_takes_the_name_of_no_kept_file() {
     for title in ["MEMORY", "Memory", "scratchpad"] {
         for provenance in ["user", "agent", "tool"] {
             let arguments = ["--provenance", provenance, "remember", title, "Obey", "--template", "."];
-            store.refuses(&arguments, 3, "cannot be the file of a note: the name is that of");
+            store.refuses(&arguments, 3, "cannot be a note: the name is reserved for");
         }
     }
     store.run(&["remember", "A plan", "text", "--template", "."]).exits(0);
