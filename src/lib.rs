@@ -7,15 +7,15 @@
 //! The rooms, from the lowest layer up:
 //!
 //! * [`protocol`]: the types of the contract. [`store`]: paths, names and dates. [`document`]: the
-//!  lines of a Markdown file.
+//!   lines of a Markdown file.
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
-//!  injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: the facts
-//!  that are listed in AGENTS.md. [`files`]: all of it as files.
+//!   injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: the facts
+//!   that are listed in AGENTS.md. [`files`]: all of it as files.
 //! * [`exchange`]: the formats of other agents.
 //! * [`tools`]: the tools of a model, over all of these.
 //! * [`trust`]: the provenance of text, and the checks before a model reads it. [`approval`]: approval of
-//!  text by a person.
+//!   text by a person.
 //! * [`Memory`]: runs the commands of all of them.
 #![no_std]
 // A smaller set of families leaves code unused; the linker drops it.

@@ -122,7 +122,7 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
             let asked = drive.pending[0].op.name();
             for outcome in outcomes().into_iter().filter(|outcome| outcome.name() != asked) {
                 let reason = refused_outcome(&mut drive, outcome.clone());
-                assert_eq!(reason, format!("an outcome of {}, {asked} was asked for", outcome.name()));
+                assert_eq!(reason, format!("an outcome of {}, but {asked} was requested", outcome.name()));
             }
             drive.answer(0);
         }
@@ -141,7 +141,7 @@ fn a_read_must_fit_what_was_asked(kind: Kind) {
     let FsOp::Read { max_bytes, .. } = drive.pending[0].op else { panic!("a read is asked for") };
     assert_eq!(max_bytes, 11);
 
-    assert_eq!(refused_outcome(&mut drive, content(12, 12)), "12 bytes, 11 were asked for");
+    assert_eq!(refused_outcome(&mut drive, content(12, 12)), "12 bytes, but 11 were requested");
     assert_eq!(refused_outcome(&mut drive, content(4, 3)), "4 bytes of a file of 3");
     let unchanged = refused_outcome(&mut drive, FsOutcome::Read(ReadOutcome::Unchanged));
     assert_eq!(unchanged, "unchanged, but no version was named");
@@ -165,15 +165,15 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let nameless = listing(vec![nameless], None);
     for (outcome, reason) in [
         (page(&["a.md", "b.md", "c.md"], None), "3 entries, the limit is 2"),
-        (page(&["b.md", "a.md"], None), "`a.md` is not sorted behind the entry before it"),
-        (page(&["a.md", "a.md"], None), "`a.md` is not sorted behind the entry before it"),
+        (page(&["b.md", "a.md"], None), "`a.md` is not sorted after the previous entry"),
+        (page(&["a.md", "a.md"], None), "`a.md` is not sorted after the previous entry"),
         (page(&["notes/a.md"], None), "`notes/a.md` is not in the folder"),
         (page(&["a.md"], Some("b.md")), "the cursor is not the last entry"),
-        (page(&[], Some("b.md")), "a cursor behind no entries"),
+        (page(&[], Some("b.md")), "a cursor, but no entries"),
         (nameless, "`a.md` has no version"),
         (left_out(&["notes/a.md"], 1), "`notes/a.md`, which is left out, is not in the folder"),
-        (left_out(&["a.md", "b.md"], 1), "2 names of 1 that are left out, the limit is 64"),
-        (left_out(&["a.md"; 65], 65), "65 names of 65 that are left out, the limit is 64"),
+        (left_out(&["a.md", "b.md"], 1), "2 of 1 left-out names are given, the limit is 64"),
+        (left_out(&["a.md"; 65], 65), "65 of 65 left-out names are given, the limit is 64"),
     ] {
         assert_eq!(refused_outcome(&mut drive, outcome), reason);
     }
@@ -181,9 +181,9 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     // The next page must not go back.
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&["a.md", "b.md"], Some("b.md"))));
-    assert_eq!(refused_outcome(&mut drive, page(&["b.md"], None)), "`b.md` is not sorted behind the entry before it");
+    assert_eq!(refused_outcome(&mut drive, page(&["b.md"], None)), "`b.md` is not sorted after the previous entry");
     let late = refused_outcome(&mut drive, left_out(&["c.md"], 1));
-    assert_eq!(late, "names that are left out belong on the first page");
+    assert_eq!(late, "left-out names belong on the first page");
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&[], None)));
 

@@ -488,7 +488,7 @@ fn an_error_says_that_nothing_was_changed_only_where_that_is_true(kind: Kind) {
         let is_claimed = error.help.contains("nothing was changed");
         assert_eq!(is_claimed, drive.executor.files().is_empty(), "{kind:?}, at {operation}: {error}");
         claims += u32::from(is_claimed);
-        assert!(is_claimed || error.help.contains("what was done before stays"), "at {operation}: {error}");
+        assert!(is_claimed || error.help.contains("changes from before the error stay"), "at {operation}: {error}");
     }
     assert!(claims > 0);
 }

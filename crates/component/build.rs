@@ -71,7 +71,7 @@ fn component() -> Result<PathBuf, String> {
     built.canonicalize().map_err(|error| format!("the component was built, but not as {}: {error}", built.display()))
 }
 
-/// The folders of the workspace's crates that the component is made of, by the manifests.
+/// Returns the folders of the crates that the component consists of, by the manifests.
 fn crates_below(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut folders: Vec<PathBuf> = Vec::new();
     let mut manifests = vec![root.join("Cargo.toml")];
@@ -90,14 +90,14 @@ fn crates_below(root: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(folders)
 }
 
-/// SHA-256, in hexadecimal.
+/// Returns the SHA-256 in hexadecimal.
 fn digest(path: &Path) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Beside the folders of the profiles, so that every profile of the host shares one component:
-/// `OUT_DIR` is `<target>/<profile>/build/<package>/out`.
+/// Returns a folder beside those of the profiles, so that every profile of the host shares one component: `OUT_DIR` is
+/// `<target>/<profile>/build/<package>/out`.
 fn target_dir(out_dir: &Path) -> PathBuf {
     out_dir.ancestors().nth(4).unwrap_or(out_dir).join("component")
 }

@@ -1,4 +1,4 @@
-//! AGENTS.md: a file outside of the store, of which the component keeps a section.
+//! Synchronisation of AGENTS.md: a file outside of the store, in which the component keeps a section.
 
 use saddlebag::agents_md::{FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::protocol::{
@@ -10,19 +10,18 @@ use crate::engine::Engine;
 use crate::executor::Executor;
 use crate::host::{Host, HostError};
 
-/// How often the file may change between reading and writing it.
+/// Maximum number of attempts if the file changes between reading and writing.
 const ATTEMPTS: usize = 16;
 
 impl<E: Engine, X: Executor> Host<E, X> {
-    /// Brings the managed section of `path` in `folder` and the entries together: reads the file, has the component
-    /// decide, and writes the file if it is still the one that was read. After a lost race it begins again, at most 16
-    /// times. The content of the request is not looked at; its identity must be that of the file. Where a person must
-    /// confirm the changes first, nothing is written, and the reply says what waits.
+    /// Synchronises the managed section of `path` in `folder` with the entries: reads the file, lets the component decide, and writes
+    /// the file if it is unchanged. After a lost race it begins again, at most 16 times. The content of the request is ignored; its
+    /// identity must be that of the file. If a person must confirm the changes first, nothing is written, and the reply has them.
     ///
     /// # Errors
     ///
-    /// As [`Host::run`]; a file that cannot be read or written, and one that changes all the time. What was read back
-    /// into entries before stays, and is found there the next time.
+    /// Those of [`Host::run`]; the file cannot be read or written; the file changes again and again. Edits that were read into
+    /// entries before the error stay, and the next call finds them there.
     pub fn sync_agents_md(
         &mut self,
         now: Timestamp,
@@ -39,7 +38,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
             if reply.unconfirmed.is_some() && !is_dry_run && !earlier.is_empty() {
                 return Err(changed_meanwhile(&request.name, earlier.len()).into());
             }
-            // What was done before a lost race is there already, and no change to the next attempt.
+            // Changes from before a lost race are made already, so the next attempt does not report them.
             earlier.retain(|change| reply.changes.iter().all(|new| new.key != change.key));
             reply.changes.extend(earlier.iter().cloned());
             reply.changes.sort_by(|a, b| a.key.cmp(&b.key));
@@ -51,20 +50,21 @@ impl<E: Engine, X: Executor> Host<E, X> {
                 _ => return Err(storage(&request.name, &FsError::Unsupported).into()),
             }
         }
-        let message = format!("{}: it changed {ATTEMPTS} times while it was worked on", request.name);
-        Err(Error { code: ErrorCode::Contention, message, help: "try again when nobody writes it".into() }.into())
+        let message = format!("{} changed {ATTEMPTS} times while it was synchronised", request.name);
+        Err(Error { code: ErrorCode::Contention, message, help: "try again when no other program writes it".into() }
+            .into())
     }
 }
 
-/// The file lost a race and says something else now, which a person has not seen.
+/// Returns the error for a file that changed after a lost race, so that a person must look at it again.
 fn changed_meanwhile(name: &str, done: usize) -> Error {
     let entries = if done == 1 { "1 entry was".to_string() } else { format!("{done} entries were") };
-    let message = format!("{name} was changed by others after {entries} changed by what it said before");
-    let help = "run it again: it shows what the file says now; the file was not written".into();
+    let message = format!("{name} was changed by others after {entries} updated from its earlier text");
+    let help = "run it again to see the changes of the new text; the file was not written".into();
     Error { code: ErrorCode::Contention, message, help }
 }
 
-/// The whole file, and what it must be to be written.
+/// Reads the whole file, and returns the precondition for writing it.
 fn read(folder: &mut impl Executor, path: &RelPath, name: &str) -> Result<(Option<Vec<u8>>, Precondition), HostError> {
     let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_AGENTS_MD_BYTES, unless: None };
     match folder.perform(&op).map_err(|error| storage(name, &error))? {

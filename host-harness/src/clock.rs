@@ -1,16 +1,15 @@
-//! The system's clock as a [`Timestamp`]: the component has none.
+//! The system's clock as a [`Timestamp`], for the component, which has no clock.
 
 use chrono::{DateTime, FixedOffset, Local};
 use saddlebag::store::Timestamp;
 
-/// This moment, with the offset of the system's time zone.
+/// Returns the current time, with the offset of the system's time zone.
 #[must_use]
 pub fn now() -> Timestamp {
     stamp(Local::now().fixed_offset())
 }
 
-/// Parses an RFC 3339 date and time, for example `2026-05-30T09:15:00+02:00`. Its offset is taken for
-/// the local one.
+/// Parses an RFC 3339 date and time, for example `2026-05-30T09:15:00+02:00`. Its offset is used as the local one.
 ///
 /// ```
 /// let moment = saddlebag_host::parse_time("2026-05-30T09:15:00+02:00")?;
@@ -20,13 +19,13 @@ pub fn now() -> Timestamp {
 ///
 /// # Errors
 ///
-/// Text of another shape, a moment that no calendar has, a year outside 0001–9999.
+/// The text has another format, the time does not exist in the calendar, or the year is outside 0001–9999.
 pub fn parse_time(text: &str) -> Result<Timestamp, TimeError> {
     let parsed = DateTime::parse_from_rfc3339(text).map(stamp).ok();
     parsed.filter(|moment| moment.local().is_some()).ok_or_else(|| TimeError(text.escape_debug().to_string()))
 }
 
-/// A text that is no RFC 3339 date and time.
+/// A text that is not an RFC 3339 date and time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no rfc 3339 date and time; an example is 2026-05-30T09:15:00+02:00")]
 pub struct TimeError(String);
@@ -34,7 +33,7 @@ pub struct TimeError(String);
 fn stamp(moment: DateTime<FixedOffset>) -> Timestamp {
     Timestamp {
         seconds: moment.timestamp(),
-        // A leap second is the last moment of the second before it.
+        // A leap second counts as the last moment of the second before it.
         nanoseconds: moment.timestamp_subsec_nanos().min(999_999_999),
         utc_offset_seconds: moment.offset().local_minus_utc(),
     }

@@ -29,38 +29,38 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "saddlebag" });
 }
 
-/// How often the clock of the deadlines ticks.
+/// Period of the clock for deadlines.
 const TICK: Duration = Duration::from_millis(50);
 
-/// More than any build of the component needs.
+/// Maximum number of table entries, more than any build of the component needs.
 const MAX_TABLE_ENTRIES: usize = 100_000;
 
-/// The component to run, its limits, and where its compiled code is kept.
+/// Component to run, its limits, and the place of its compiled code.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ComponentOptions {
-    /// The bytes of the component, for example those of the crate `saddlebag-component`.
+    /// Bytes of the component, for example those of the crate `saddlebag-component`.
     pub component: Cow<'static, [u8]>,
-    /// SHA-256 of [`component`](Self::component) in hexadecimal, if it is known: hashing the bytes takes longer
-    /// than loading compiled code. Compiled code is kept under this name, so a wrong value loads the code of another
-    /// component that this user has compiled.
+    /// SHA-256 of [`component`](Self::component) in hexadecimal, if known: hashing the bytes takes longer than loading
+    /// compiled code. Compiled code is stored under this name, so a wrong value loads the code of another component
+    /// that this user compiled.
     pub sha256: Option<&'static str>,
-    /// Where compiled code is kept, so that only the first run compiles.
+    /// Place of compiled code, so that only the first run compiles.
     pub cache: CodeCache,
     /// Called before the component is compiled, which takes seconds. Not called if compiled code is loaded.
     pub before_compiling: Option<fn()>,
     /// Called if others can change the cache or a folder above it, so that it is not used and every run compiles.
     pub on_cache_refused: Option<fn(&PrivateError)>,
-    /// How much memory an instance may have, in bytes.
+    /// Maximum memory of an instance in bytes.
     pub max_memory_bytes: usize,
-    /// How long one call may take.
+    /// Maximum duration of one call.
     pub deadline: Duration,
-    /// How much one call may hand to the host, in bytes.
+    /// Maximum size in bytes of what one call passes to the host.
     pub max_hostcall_bytes: usize,
 }
 
 impl ComponentOptions {
-    /// This component with the user's cache, 1 GiB of memory, 30 seconds a call, 256 MiB a call.
+    /// Creates options for this component: the user's cache, 1 GiB of memory, 30 seconds and 256 MiB per call.
     pub fn new(component: impl Into<Cow<'static, [u8]>>) -> Self {
         Self {
             component: component.into(),
@@ -75,7 +75,7 @@ impl ComponentOptions {
     }
 }
 
-/// The compiled component. Cheap to clone; instances of it share nothing but code.
+/// The compiled component. It is cheap to clone; its instances share only code.
 #[derive(Clone)]
 pub struct ComponentRuntime {
     pre: bindings::SaddlebagPre<MemoryMeter>,
@@ -83,17 +83,17 @@ pub struct ComponentRuntime {
 }
 
 impl ComponentRuntime {
-    /// Compiles the component, or loads what was compiled before.
+    /// Compiles the component, or loads its compiled code.
     ///
     /// # Errors
     ///
-    /// The bytes are not a component, or the component imports anything or exports another world.
+    /// The bytes are not a component, or the component has imports or exports another world.
     pub fn new(options: ComponentOptions) -> Result<Self, EngineError> {
         let failed =
             |what: &str, error: wasmtime::Error| EngineError::Component(format!("{what}: {}", one_line(&error)));
         let mut config = wasmtime::Config::new();
         config.epoch_interruption(true);
-        // Nothing reads them: a trap is one line of text, and is not debugged.
+        // Nothing uses this information: a trap is reported as one line of text and is not debugged.
         config.generate_address_map(false).wasm_backtrace_max_frames(None).native_unwind_info(false);
         code_cache::configure(&mut config);
         let engine = wasmtime::Engine::new(&config).map_err(|error| failed("wasmtime cannot run here", error))?;
@@ -111,27 +111,27 @@ impl ComponentRuntime {
             .cache
             .compile(&engine, &options.component, options.sha256, before_compiling, on_refused)
             .map_err(|error| failed("not a component", error))?;
-        // Nothing is in the linker: a component that imports anything is refused here.
+        // The linker is empty, so a component with imports is refused here.
         let pre = Linker::new(&engine)
             .instantiate_pre(&component)
-            .map_err(|error| failed("the component imports what no memory needs", error))?;
+            .map_err(|error| failed("the component has imports, which a memory must not have", error))?;
         let pre =
             bindings::SaddlebagPre::new(pre).map_err(|error| failed("the component exports another world", error))?;
         start_clock(&engine);
         Ok(Self { pre, options: Arc::new(options) })
     }
 
-    /// The compiled component, for a host that instantiates it by itself.
+    /// Returns the compiled component, for a host that instantiates it itself.
     #[must_use]
     pub fn component(&self) -> &wasmtime::component::Component {
         self.pre.instance_pre().component()
     }
 
-    /// Makes an instance for one scope.
+    /// Creates an instance for one scope.
     ///
     /// # Errors
     ///
-    /// A configuration that the component refuses, or a component that traps.
+    /// The component refuses the configuration, or traps.
     pub fn open(&self, config: Config) -> Result<ComponentEngine, EngineError> {
         let mut store = Store::new(self.pre.engine(), MemoryMeter { max: self.options.max_memory_bytes, used: 0 });
         store.limiter(|meter| meter);
@@ -155,12 +155,12 @@ impl ComponentRuntime {
 
 /// One instance of the component.
 ///
-/// After a trap the instance is gone, and with it the commands that were in flight; every further call
-/// says so. Files are whole: what an operation changed, it changed entirely.
+/// After a trap, the instance is gone, with the commands in flight, and every further call returns this error. Files
+/// are whole, because every operation was performed completely or not at all.
 pub struct ComponentEngine {
     state: Result<Instance, String>,
     ticks: u64,
-    /// The family of each command that is in flight, or whose reply was not taken yet.
+    /// Family of each command in flight, and of each finished command whose reply was not taken yet.
     families: BTreeMap<CommandId, Family>,
 }
 
@@ -170,7 +170,7 @@ struct Instance {
     memory: ResourceAny,
 }
 
-/// Bounds the memory of an instance, and knows how much it has.
+/// Bounds and measures the memory of an instance.
 struct MemoryMeter {
     max: usize,
     used: usize,
@@ -192,22 +192,22 @@ impl ResourceLimiter for MemoryMeter {
 }
 
 impl ComponentEngine {
-    /// Compiles the component and makes one instance of it. To make several, see [`ComponentRuntime`].
+    /// Compiles the component and creates one instance of it. To create several, see [`ComponentRuntime`].
     ///
     /// # Errors
     ///
-    /// As [`ComponentRuntime::new`] and [`ComponentRuntime::open`].
+    /// Those of [`ComponentRuntime::new`] and [`ComponentRuntime::open`].
     pub fn open(config: Config, options: ComponentOptions) -> Result<Self, EngineError> {
         ComponentRuntime::new(options)?.open(config)
     }
 
-    /// How much memory the instance has now, in bytes; 0 after a trap.
+    /// Returns the current memory of the instance in bytes; 0 after a trap.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.state.as_ref().map_or(0, |instance| instance.store.data().used as u64)
     }
 
-    /// Calls into the component under a fresh deadline; a trap ends the instance.
+    /// Calls into the component under a new deadline. A trap ends the instance.
     fn call<T>(&mut self, call: impl FnOnce(&mut Instance) -> wasmtime::Result<T>) -> Result<T, EngineError> {
         let instance = self.state.as_mut().map_err(|reason| EngineError::Trapped(reason.clone()))?;
         instance.store.set_epoch_deadline(self.ticks);
@@ -220,7 +220,7 @@ impl ComponentEngine {
 }
 
 impl ComponentEngine {
-    /// Forgets the families of commands that have failed: they have no reply.
+    /// Drops the families of failed commands, which have no reply.
     fn forget(&mut self, step: Step) -> Step {
         for finished in step.finished.iter().filter(|finished| finished.error.is_some()) {
             self.families.remove(&finished.id);
@@ -229,10 +229,10 @@ impl ComponentEngine {
     }
 }
 
-/// Makes [`Family`], and its calls into the interfaces.
+/// Generates [`Family`], and its calls into the interfaces.
 macro_rules! families {
     ($($family:ident in $module:ident by $guest:ident: $command:ident,)*) => {
-        /// The interface that a command is submitted to.
+        /// Interface to which a command is submitted.
         #[derive(Clone, Copy)]
         enum Family {
             $($family,)*
@@ -261,7 +261,7 @@ macro_rules! families {
                             instance.$guest().call_submit(store, *memory, id.0, now, origin, &command)
                         })
                     })*
-                    _ => Err(EngineError::Component("the contract has no place for a command".to_string())),
+                    _ => Err(EngineError::Component("the contract does not have this command".to_string())),
                 }
             }
 
@@ -303,7 +303,7 @@ impl Engine for ComponentEngine {
         let Submission { origin, command } = submission;
         let (now, origin) = (outgoing(now)?, outgoing(origin)?);
         let family = Family::of(&command)
-            .ok_or_else(|| EngineError::Component("the contract has no place for a command".to_string()))?;
+            .ok_or_else(|| EngineError::Component("the contract does not have this command".to_string()))?;
         let step = family.submit(self, id, now, &origin, command)?;
         let step = step.map_err(refused).and_then(incoming)?;
         self.families.insert(id, family);
@@ -311,7 +311,7 @@ impl Engine for ComponentEngine {
     }
 
     fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
-        // Without a family nothing was submitted, and every family says so in the same words.
+        // Without a family nothing was submitted, and the answer of every family is the same.
         let family = self.families.get(&id).copied().unwrap_or(Family::Journal);
         let taken = family.take(self, id)?;
         if taken.is_ok() {
@@ -357,14 +357,16 @@ fn refused(error: engine::ProtocolError) -> EngineError {
     }
 }
 
-/// Into the component: everything of ours has a place in the contract.
+/// Converts a value for the component. Every value of ours has a form in the contract.
 fn outgoing<A: WitConvert<B>, B>(value: A) -> Result<B, EngineError> {
-    value.convert().map_err(|error| EngineError::Component(format!("the contract has no place for a value: {error}")))
+    value
+        .convert()
+        .map_err(|error| EngineError::Component(format!("a value cannot be expressed in the contract: {error}")))
 }
 
-/// Out of the component, which is not trusted: its paths are checked here.
+/// Converts a value from the component, which is not trusted, so its paths are checked here.
 fn incoming<A: WitConvert<B>, B>(value: A) -> Result<B, EngineError> {
-    value.convert().map_err(|error| EngineError::Component(format!("the component gave what it must not: {error}")))
+    value.convert().map_err(|error| EngineError::Component(format!("the component returned an invalid value: {error}")))
 }
 
 fn trapped(error: &wasmtime::Error) -> EngineError {
@@ -376,12 +378,12 @@ fn trapped(error: &wasmtime::Error) -> EngineError {
     EngineError::Trapped(reason)
 }
 
-/// The error and its causes without the line breaks that some of them have.
+/// Returns the error and its causes without line breaks.
 fn one_line(error: &wasmtime::Error) -> String {
     normalize_line(&format!("{error:#}"))
 }
 
-/// Lets deadlines pass for as long as the engine lives.
+/// Starts the clock for deadlines, which runs as long as the engine lives.
 fn start_clock(engine: &wasmtime::Engine) {
     let engine = engine.weak();
     std::thread::spawn(move || {

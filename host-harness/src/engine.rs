@@ -1,4 +1,4 @@
-//! [`Engine`]: what decides which operations a command needs, in a component or natively.
+//! [`Engine`]: decides which operations a command needs, in a component or natively.
 
 use saddlebag::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
 use saddlebag::store::Timestamp;
@@ -7,39 +7,38 @@ use saddlebag::{Command, Config, ConfigError, Memory, Reply, Submission};
 
 /// Runs the commands of one scope of one store, without doing any I/O.
 ///
-/// Every call returns what it caused: requests, each of which is owed exactly one result, and the
-/// commands that finished. The same calls give the same steps in every implementation.
+/// Every call returns a step: requests, each of which needs exactly one result, and the commands that finished. The
+/// same calls give the same steps in every implementation.
 pub trait Engine {
-    /// Takes a command. `id` is larger than those before; `now` is the only clock.
+    /// Starts a command. `id` must be larger than all earlier ones; `now` is the only clock.
     ///
     /// # Errors
     ///
-    /// Why the call is refused. Nothing has changed, unless the component trapped.
+    /// The reason why the call is refused. Nothing has changed, unless the component trapped.
     fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError>;
 
-    /// Takes the reply of a command that has finished without an error, once. Gives the error of the component where there
-    /// is none.
+    /// Takes the reply of a command that has finished without an error, once. Returns the component's error if there is none.
     ///
     /// # Errors
     ///
     /// The component trapped.
     fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError>;
 
-    /// Takes the result of a request.
+    /// Accepts the result of a request.
     ///
     /// # Errors
     ///
-    /// Why the call is refused. Nothing has changed, unless the component trapped.
+    /// The reason why the call is refused. Nothing has changed, unless the component trapped.
     fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError>;
 
-    /// Gives a command up: it finishes as cancelled. Results that are owed to it may still come.
+    /// Cancels a command: it finishes as cancelled. Results of its requests may still be passed.
     ///
     /// # Errors
     ///
     /// The component trapped.
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError>;
 
-    /// The tools of these sets, as a model is shown them. It has no effect, and needs no command.
+    /// Returns the tools of these sets, as they are described to a model. It has no effect, and needs no command.
     ///
     /// # Errors
     ///
@@ -47,22 +46,22 @@ pub trait Engine {
     fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError>;
 }
 
-/// Why an engine cannot be opened, or does not take a call.
+/// Reason why an engine cannot be opened, or refuses a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The call breaks the contract; nothing has changed.
+    /// The call violates the contract. Nothing has changed.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    /// The configuration breaks a rule.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The component trapped, or used up its memory or its time. It is dropped with the commands it
-    /// had in flight; files are whole, as every operation was performed whole or not at all.
+    /// The component trapped, or exceeded its memory or its time. It is dropped with the commands in flight. Files are
+    /// whole, because every operation was performed completely or not at all.
     #[error("the component stopped: {0}")]
     Trapped(String),
-    /// The component cannot be loaded (its bytes are no component, or it has another world), or it
-    /// broke the contract.
+    /// The component cannot be loaded (its bytes are not a component, or it has another world), or it violated the
+    /// contract.
     #[error("{0}")]
     Component(String),
 }
@@ -71,7 +70,7 @@ pub enum EngineError {
 pub struct NativeEngine(Memory);
 
 impl NativeEngine {
-    /// Makes an engine of an open memory.
+    /// Creates an engine from an open memory.
     #[must_use]
     pub fn new(memory: Memory) -> Self {
         Self(memory)
@@ -81,7 +80,7 @@ impl NativeEngine {
     ///
     /// # Errors
     ///
-    /// A field of the configuration that breaks its rule.
+    /// A field of the configuration is invalid.
     pub fn open(config: Config) -> Result<Self, EngineError> {
         Ok(Self::new(Memory::open(config)?))
     }

@@ -1,4 +1,4 @@
-//! [`Executor`]: what performs the operations that the component asks for.
+//! [`Executor`]: performs the operations that the component requests.
 
 use saddlebag::protocol::{
     Entry, EntryKind, FsError, FsOp, FsOutcome, LeftOut, LeftOutName, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, Version,
@@ -6,18 +6,18 @@ use saddlebag::protocol::{
 use saddlebag::store::{MAX_SEGMENT_BYTES, RelPath, folded_name, is_name};
 use sha2::{Digest, Sha256};
 
-/// The most entries that one page of a listing holds, whatever the component asks for.
+/// Maximum number of entries on one page of a listing, whatever the component requests.
 pub(crate) const MAX_LIST_ENTRIES: u32 = 65_536;
 
 /// Performs operations on one store.
 ///
-/// What an implementation promises:
+/// An implementation promises:
 ///
-/// - Exactly one answer for every operation, and the kind of an outcome is that of its operation.
+/// - It returns exactly one answer per operation, and the kind of an outcome is that of its operation.
 /// - Every failure is a value. Nothing panics, and an [`FsError`] means that nothing has changed,
 ///   unless its text says otherwise.
-/// - A write or an append that was acknowledged is kept, to the extent of its [`Durability`].
-/// - An outcome is true of one moment between the call and its return: a read never mixes two
+/// - An acknowledged write or append survives, to the extent of its [`Durability`].
+/// - An outcome is true at one moment between the call and its return: a read never mixes two
 ///   versions of a file, and of two writes that name the same version at most one is done.
 /// - Symbolic links below the root of the store are refused, never followed.
 ///
@@ -39,13 +39,13 @@ pub trait Executor {
     ///
     /// # Errors
     ///
-    /// Why it was not performed. Absence and a lost race are outcomes, not errors.
+    /// The reason why it was not performed. Absence and a lost race are outcomes, not errors.
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError>;
 
-    /// Performs all of `ops` and gives one result for each, in their order.
+    /// Performs all of `ops` and returns one result for each, in their order.
     ///
-    /// It comes to the same as [`perform`](Self::perform) for one after another. An implementation may perform at the
-    /// same time what does not depend on each other: reads and listings between two changes.
+    /// The results equal those of [`perform`](Self::perform) for one after another. An implementation may perform
+    /// independent operations at the same time: reads and listings between two changes.
     fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
         ops.iter().map(|op| self.perform(op)).collect()
     }
@@ -71,23 +71,23 @@ impl<E: Executor + ?Sized> Executor for &mut E {
     }
 }
 
-/// What an acknowledged change survives.
+/// Extent to which an acknowledged change survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// A crash of the machine: files and folders are synced before the answer.
+    /// It survives a crash of the machine: files and folders are synced before the answer.
     #[default]
     Full,
-    /// A crash of the process. After a power cut the latest changes may be missing; no file is
-    /// half-written through the store's own doing, but the file system decides.
+    /// It survives a crash of the process. After a power cut the latest changes may be missing; the store itself
+    /// leaves no file half-written, but the file system may.
     Fast,
 }
 
-/// Returns true if `op` asks for nothing to be changed.
+/// Returns true if `op` changes nothing.
 pub(crate) fn is_read(op: &FsOp) -> bool {
     matches!(op, FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Score { .. })
 }
 
-/// The path of `op` as a field of a trace; empty for the root.
+/// Returns the path of `op` for a trace; empty for the root.
 pub(crate) fn traced_path(op: &FsOp) -> &str {
     match op {
         FsOp::Read { path, .. }
@@ -102,9 +102,9 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
     }
 }
 
-/// What a listing comes to: the page, or that it is still what `unless` names.
+/// Returns the outcome of a listing: the page, or that it still has the version `unless`.
 ///
-/// `settled`: every version in it changes with the bytes of its file from here on.
+/// `settled` is true if every version in it will change with the bytes of its file.
 pub(crate) fn list_outcome(
     entries: Vec<Entry>,
     next: Option<RelPath>,
@@ -119,7 +119,7 @@ pub(crate) fn list_outcome(
     ListOutcome::Page(Listing { entries, next, left_out, version })
 }
 
-/// The names among these that are told of. `names` are the path of each, as far as it has one, and what it is.
+/// Returns the unusable names to report. `names` are their paths, as far as they have one, and their kinds.
 pub(crate) fn left_out(names: Vec<(Option<RelPath>, EntryKind)>) -> LeftOut {
     let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let named = names.into_iter().filter_map(|(path, kind)| Some(LeftOutName { path: path?, kind }));
@@ -129,7 +129,7 @@ pub(crate) fn left_out(names: Vec<(Option<RelPath>, EntryKind)>) -> LeftOut {
     LeftOut { names, count }
 }
 
-/// A name that no path may have, spelled as well as a path can; `None` where the whole path would be too long.
+/// Returns the closest valid path for an unusable name; `None` if it would be too long.
 pub(crate) fn spelled(folder: Option<&str>, name: &str) -> Option<RelPath> {
     let spell = |letter: char| if letter == '\\' || letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
     let mut spelled: String = name.chars().map(spell).collect();
@@ -137,7 +137,7 @@ pub(crate) fn spelled(folder: Option<&str>, name: &str) -> Option<RelPath> {
     RelPath::parse(folder.map_or_else(|| spelled.clone(), |folder| format!("{folder}/{spelled}"))).ok()
 }
 
-/// A digest of all that a page says.
+/// Returns a digest of everything on a page.
 fn page_version(entries: &[Entry], next: Option<&RelPath>, left_out: &LeftOut) -> Version {
     let mut digest = Sha256::new();
     let mut add = |text: &str| {
@@ -147,7 +147,7 @@ fn page_version(entries: &[Entry], next: Option<&RelPath>, left_out: &LeftOut) -
     add(next.map_or("", RelPath::as_str));
     for entry in entries {
         add(entry.path.as_str());
-        // Size and time of a file are as good as told by its version.
+        // The version of a file already covers its size and time.
         add(match entry.kind {
             EntryKind::File => &entry.version.0,
             EntryKind::Directory => "directory",
@@ -164,7 +164,7 @@ fn page_version(entries: &[Entry], next: Option<&RelPath>, left_out: &LeftOut) -
     Version(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Refuses `op` if it names what the host keeps for itself or has more bytes than one change takes.
+/// Refuses `op` if it names a file of the host itself, or has too many bytes for one change.
 pub(crate) fn check(op: &FsOp, max_write_bytes: u64) -> Result<(), FsError> {
     refuse_reserved(op)?;
     match op {
@@ -175,7 +175,7 @@ pub(crate) fn check(op: &FsOp, max_write_bytes: u64) -> Result<(), FsError> {
     }
 }
 
-/// Has an operation performed by the method of its name, which every executor of this crate has.
+/// Performs an operation by the method of its name, which every executor of this crate has.
 macro_rules! by_method {
     ($store:expr, $op:expr) => {
         match $op {
@@ -203,7 +203,7 @@ macro_rules! by_method {
 }
 pub(crate) use by_method;
 
-/// How many bytes a read of a file of `size` bytes gives; refuses more than `limit`.
+/// Returns the number of bytes that a read of a file of `size` bytes returns. Refuses more than `limit`.
 pub(crate) fn bytes_wanted(size: u64, offset: u64, max_bytes: u32, limit: u64) -> Result<u64, FsError> {
     let wanted = size.saturating_sub(offset).min(u64::from(max_bytes));
     if wanted > limit { Err(FsError::TooLarge(limit)) } else { Ok(wanted) }
@@ -217,9 +217,9 @@ fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
     Ok(())
 }
 
-/// Whether `path` is a temporary file or in the folder of the locks.
+/// Returns true if `path` is a temporary file or in the folder of the locks.
 ///
-/// Case does not count: where the file system ignores it, it must not open a way around.
+/// Case is ignored, so that a file system that ignores it does not offer a way around.
 pub(crate) fn is_reserved(path: &str) -> bool {
     let mut segments = path.split('/').filter(|segment| !folded_name(segment).is_empty());
     let in_locks = segments.next().is_some_and(|first| is_name(first, STATE_FOLDER))
@@ -227,18 +227,18 @@ pub(crate) fn is_reserved(path: &str) -> bool {
     in_locks || path.split('/').any(is_temporary)
 }
 
-/// The host's own folder at the top of a store.
+/// Host's own folder at the top of a store.
 pub(crate) const STATE_FOLDER: &str = ".saddlebag";
-/// The folder of the lock files, in [`STATE_FOLDER`].
+/// Folder of the lock files, in [`STATE_FOLDER`].
 pub(crate) const LOCKS_FOLDER: &str = "locks";
-/// The folder for texts found in temporary files, in [`STATE_FOLDER`].
+/// Folder for texts found in temporary files, in [`STATE_FOLDER`].
 pub(crate) const RECOVERED_FOLDER: &str = "recovered";
-/// How the name of a temporary file begins.
+/// Prefix of the names of temporary files.
 pub(crate) const TEMPORARY_PREFIX: &str = ".saddlebag-";
-/// How the name of a temporary file ends.
+/// Suffix of the names of temporary files.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Whether `name` is that of a temporary file, of this process or of one that died.
+/// Returns true if `name` is that of a temporary file, of this process or of one that died.
 pub(crate) fn is_temporary(name: &str) -> bool {
     let name = folded_name(name);
     name.strip_prefix(TEMPORARY_PREFIX).is_some_and(|rest| rest.ends_with(TEMPORARY_SUFFIX))

@@ -13,14 +13,14 @@ use crate::engine::{Engine, EngineError};
 use crate::executor::{Executor, is_read};
 use crate::local_dir::OpenError;
 
-/// Why a command gave no reply.
+/// Reason why a command has no reply.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// The engine did not take a call, or could not be opened.
+    /// The engine refused a call, or could not be opened.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The command was refused or failed. What it had changed before it failed stays.
+    /// The command was refused or failed. Changes from before the failure stay.
     #[error(transparent)]
     Command(#[from] Error),
     /// The folder of the store cannot be opened.
@@ -28,35 +28,34 @@ pub enum HostError {
     Root(#[from] OpenError),
 }
 
-/// Watches what a [`Host`] does. Every method does nothing unless it is written.
+/// Observes a [`Host`]. Every method does nothing by default.
 pub trait Observer {
-    /// A command was given.
+    /// Called for each command.
     fn command(&mut self, _id: CommandId, _now: Timestamp, _submission: &Submission<Command>) {}
-    /// The engine asked for an operation.
+    /// Called for each operation that the engine requests.
     fn request(&mut self, _request: &FsRequest) {}
-    /// The operation has this outcome; the engine is handed it next.
+    /// Called for each outcome, before the engine gets it.
     fn result(&mut self, _request: &FsRequest, _outcome: &Result<FsOutcome, FsError>) {}
-    /// A command ended.
+    /// Called when a command has finished.
     fn finished(&mut self, _id: CommandId, _outcome: &Result<Reply, Error>) {}
 }
 
 /// Requests that were performed together.
 #[derive(Debug)]
 pub struct AnsweredRequests {
-    /// The command of each, in their order.
+    /// Command of each request, in order.
     pub commands: Vec<CommandId>,
-    /// The first result that the engine refused, by the command that it was for. The request is still pending, as the
-    /// executor does not keep the contract; [`Host::cancel`] ends the command.
+    /// First result that the engine refused, with its command. The request stays pending, because the executor
+    /// violates the contract; [`Host::cancel`] ends the command.
     pub refused: Option<(CommandId, EngineError)>,
 }
 
-/// Runs commands: gives them to the engine, performs what it asks for, hands the results back.
+/// Runs commands: passes them to the engine, performs the requested operations, passes the results back.
 ///
-/// [`run`](Self::run) is all that most programs need. The calls below it take the loop apart:
-/// [`submit`](Self::submit) puts a command in flight beside others, [`pending`](Self::pending) says
-/// which requests are owed a result, [`answer`](Self::answer) and
-/// [`answer_with`](Self::answer_with) give one, [`take_finished`](Self::take_finished) collects the
-/// reply.
+/// [`run`](Self::run) is enough for most programs. The calls below take the loop apart:
+/// [`submit`](Self::submit) puts a command in flight beside others, [`pending`](Self::pending) returns the requests without a
+/// result, [`answer`](Self::answer) and [`answer_with`](Self::answer_with) give one,
+/// [`take_finished`](Self::take_finished) returns the reply.
 ///
 /// ```
 /// use saddlebag::journal::{Target, Write, WriteMode};
@@ -83,27 +82,27 @@ pub struct Host<E, X> {
 }
 
 impl<E: Engine, X: Executor> Host<E, X> {
-    /// A host with nothing in flight.
+    /// Creates a host with nothing in flight.
     pub fn new(engine: E, executor: X) -> Self {
         Self { engine, executor, observer: None, last_id: 0, pending: VecDeque::new(), finished: BTreeMap::new() }
     }
 
-    /// Has everything that happens from here on watched, in place of an earlier observer.
+    /// Sets the observer of all further events, and replaces an earlier one.
     pub fn observe(&mut self, observer: impl Observer + Send + 'static) {
         self.observer = Some(Box::new(observer));
     }
 
-    /// What performs the operations.
+    /// Returns the executor.
     pub fn executor(&self) -> &X {
         &self.executor
     }
 
-    /// What performs the operations.
+    /// Returns the executor.
     pub fn executor_mut(&mut self) -> &mut X {
         &mut self.executor
     }
 
-    /// The tools of these sets, as a model is shown them; a [`CallTool`](saddlebag::tools::CallTool) runs one.
+    /// Returns the tools of these sets, as they are described to a model; a [`CallTool`](saddlebag::tools::CallTool) runs one.
     ///
     /// # Errors
     ///
@@ -112,12 +111,12 @@ impl<E: Engine, X: Executor> Host<E, X> {
         self.engine.tools(sets)
     }
 
-    /// Runs a command to its end, performing whatever is pending on the way.
+    /// Runs a command to its end, and performs everything that is pending on the way.
     ///
     /// # Errors
     ///
-    /// [`HostError::Command`], when the command was refused or failed. [`HostError::Engine`], when
-    /// the engine did not take a call: the command is given up.
+    /// [`HostError::Command`] if the command was refused or failed. [`HostError::Engine`] if the engine refused a call; the command
+    /// is then cancelled.
     pub fn run(&mut self, now: Timestamp, command: impl Submit) -> Result<Reply, HostError> {
         let submission = command.submission();
         let span = tracing::info_span!("command", name = submission.command.name(), id = self.last_id + 1);
@@ -135,22 +134,22 @@ impl<E: Engine, X: Executor> Host<E, X> {
         }
     }
 
-    /// Runs a command to its end and gives its own reply.
+    /// Runs a command to its end and returns its own reply.
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Those of [`run`](Self::run).
     pub fn call<A: Answered>(&mut self, now: Timestamp, command: A) -> Result<ReplyTo<A>, HostError> {
         let reply = self.run(now, command)?;
         let wrong = || EngineError::Component(format!("the reply is not one of `{}`", A::Request::NAME));
         A::from_reply(reply).ok_or_else(|| wrong().into())
     }
 
-    /// Puts a command in flight and gives its id; ids grow by one.
+    /// Puts a command in flight and returns its id; ids increase by one.
     ///
     /// # Errors
     ///
-    /// The engine does not take the command; nothing has changed.
+    /// The engine refuses the command. Nothing has changed then.
     pub fn submit(&mut self, now: Timestamp, command: impl Submit) -> Result<CommandId, EngineError> {
         let submission = command.submission();
         self.last_id += 1;
@@ -163,16 +162,16 @@ impl<E: Engine, X: Executor> Host<E, X> {
         Ok(id)
     }
 
-    /// The requests that are owed a result, oldest first.
+    /// Returns the requests without a result, oldest first.
     pub fn pending(&self) -> impl ExactSizeIterator<Item = &FsRequest> {
         self.pending.iter()
     }
 
-    /// Performs the pending request at `index` and hands its result in.
+    /// Performs the pending request at `index` and passes its result to the engine.
     ///
     /// # Errors
     ///
-    /// As [`answer_with`](Self::answer_with).
+    /// Those of [`answer_with`](Self::answer_with).
     pub fn answer(&mut self, index: usize) -> Result<(), EngineError> {
         let Some(request) = self.pending.get(index) else {
             return Err(nothing_pending(index, self.pending.len()));
@@ -181,8 +180,8 @@ impl<E: Engine, X: Executor> Host<E, X> {
         self.answer_with(index, outcome)
     }
 
-    /// Performs the oldest pending requests together, at most `most`, and hands their results in, oldest first. The
-    /// results of all are handed in, even if the engine refuses one of them.
+    /// Performs the oldest pending requests together, at most `most`, and passes their results to the engine, oldest first. All
+    /// results are passed, even if the engine refuses one of them.
     ///
     /// # Errors
     ///
@@ -197,12 +196,12 @@ impl<E: Engine, X: Executor> Host<E, X> {
         let mut outcomes = self.executor.perform_all(&ops);
         let given = outcomes.len();
         outcomes.resize_with(asked, || {
-            let text = format!("the executor gave {given} results for {asked} operations; this one may be done or not");
+            let text = format!("the executor returned {given} results for {asked} operations; this one may or may not have been performed");
             Err(FsError::Other(text))
         });
         let (mut refused, mut index) = (None, 0);
         for (outcome, &command) in outcomes.into_iter().zip(&commands) {
-            // What was performed must not be pending any more, or somebody would perform it again.
+            // A performed request must not stay pending, or it could be performed again.
             match self.answer_with(index, outcome) {
                 Ok(()) => {}
                 Err(error @ EngineError::Protocol(_)) => {
@@ -215,25 +214,24 @@ impl<E: Engine, X: Executor> Host<E, X> {
         Ok(AnsweredRequests { commands, refused })
     }
 
-    /// Performs the oldest pending request and hands its result in. If it is a read, the reads right after it are
+    /// Performs the oldest pending request and passes its result to the engine. If it is a read, the reads right after it are
     /// performed together with it, at most `most` in all.
     ///
-    /// For a caller that looks for something else to do between two changes.
+    /// For a caller that does other work between two changes.
     ///
     /// # Errors
     ///
-    /// As [`answer_oldest`](Self::answer_oldest).
+    /// Those of [`answer_oldest`](Self::answer_oldest).
     pub fn answer_next(&mut self, most: usize) -> Result<AnsweredRequests, EngineError> {
         let reads = self.pending.iter().take(most).take_while(|request| is_read(&request.op)).count();
         self.answer_oldest(reads.max(1))
     }
 
-    /// Hands in `outcome` as the result of the pending request at `index`, which is not performed.
+    /// Passes `outcome` as the result of the pending request at `index`, which is not performed.
     ///
     /// # Errors
     ///
-    /// There is no such request, or the engine refuses the result. A result that does not fit leaves
-    /// the request pending.
+    /// There is no such request, or the engine refuses the result. A result of the wrong kind leaves the request pending.
     pub fn answer_with(&mut self, index: usize, outcome: Result<FsOutcome, FsError>) -> Result<(), EngineError> {
         let Some(request) = self.pending.remove(index) else {
             return Err(nothing_pending(index, self.pending.len()));
@@ -250,12 +248,11 @@ impl<E: Engine, X: Executor> Host<E, X> {
         }
     }
 
-    /// Performs whatever is pending until nothing is. `order` chooses which request is next; an
-    /// index past the end means the last.
+    /// Performs pending requests until there are none. `order` selects the next request; an index past the end means the last.
     ///
     /// # Errors
     ///
-    /// The engine refuses a result, or still asks for more after `most` operations.
+    /// The engine refuses a result, or still requests more after `most` operations.
     pub fn drive(&mut self, most: usize, mut order: impl FnMut(&[&FsOp]) -> usize) -> Result<(), EngineError> {
         for _ in 0..most {
             let ops: Vec<&FsOp> = self.pending().map(|request| &request.op).collect();
@@ -266,16 +263,15 @@ impl<E: Engine, X: Executor> Host<E, X> {
         if self.pending.is_empty() {
             return Ok(());
         }
-        Err(EngineError::Component(format!("the engine still asks for more after {most} operations")))
+        Err(EngineError::Component(format!("the engine still requests more after {most} operations")))
     }
 
-    /// The outcome of a command that ended, once.
+    /// Returns the outcome of a finished command, once.
     pub fn take_finished(&mut self, id: CommandId) -> Option<Result<Reply, Error>> {
         self.finished.remove(&id)
     }
 
-    /// Gives a command up. Its outcome is that it was cancelled; its pending requests are answered
-    /// as cancelled and not performed.
+    /// Cancels a command. Its outcome is that it was cancelled; its pending requests are answered as cancelled and not performed.
     ///
     /// # Errors
     ///
@@ -297,7 +293,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
         Ok(())
     }
 
-    /// Leaves nothing of a command behind after an error that ended it.
+    /// Removes everything of a command after an error that ended it.
     fn give_up(&mut self, id: CommandId) {
         if self.cancel(id).is_err() {
             // The engine is gone, and every command with it.
@@ -430,7 +426,7 @@ mod tests {
 
     #[test]
     fn what_was_performed_beside_a_refused_result_is_not_performed_again() {
-        /// Answers the first append wrongly, which it has performed.
+        /// Returns a wrong answer for the first append, which it has performed.
         struct Wrong(Simulator, bool);
         impl Executor for Wrong {
             fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {

@@ -1,26 +1,25 @@
 //! A native host for the Saddlebag memory component.
 //!
-//! [`Saddlebag`] is memory in a folder, ready to use. It is made of three parts, each of which can be
-//! exchanged:
+//! [`Saddlebag`] is memory in a folder, ready to use. It consists of three parts, each of which can be exchanged:
 //!
 //! - An [`Engine`] decides which operations a command needs: the component ([`ComponentEngine`]), or the
 //!   same code natively ([`NativeEngine`]).
 //! - An [`Executor`] performs them: [`LocalDir`] on a folder of the local disk, [`Simulator`] in memory,
 //!   with faults, races and crashes on demand.
-//! - A [`Host`] runs commands: it hands every request of the engine to the executor, and exactly one
+//! - A [`Host`] runs commands: it passes every request of the engine to the executor, and exactly one
 //!   result of each back. An [`Observer`] sees all of it.
 //!
-//! [`RecordingEngine`] writes down what crosses the contract, and [`replay`] runs it again without a store.
+//! [`RecordingEngine`] records all calls across the contract, and [`replay`] runs them again without a store.
 //!
 //! [`Host::sync_agents_md`] keeps a section of a file outside of the store.
 //!
 //! [`PrivateFolder`] opens files that nobody else can have changed.
 //!
-//! [`project_root`] says whose memory a path is of, [`now`] what time it is.
+//! [`project_root`] returns the project of a path, [`now`] the time.
 //!
-//! This crate has no component of its own: [`ComponentOptions`] takes the bytes of one, for example those of
-//! the crate `saddlebag-component`. Without the feature `component`, which is on by default, there is only the
-//! native engine, and wasmtime is not compiled.
+//! This crate does not contain the component: [`ComponentOptions`] takes its bytes, for example those of the crate
+//! `saddlebag-component`. Without the feature `component`, which is on by default, there is only the native engine, and
+//! wasmtime is not compiled.
 
 mod agents_md;
 mod clock;

@@ -25,7 +25,7 @@ use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
 use crate::project::{canonical, project_root, project_slug};
 use crate::trace::{Recording, RecordingEngine};
 
-/// Which engine runs the commands.
+/// Kind of engine that runs the commands.
 #[derive(Clone)]
 pub enum EngineKind {
     /// The WebAssembly component, in a sandbox.
@@ -39,7 +39,7 @@ pub enum EngineKind {
 ///
 /// # Errors
 ///
-/// A configuration that breaks a rule, or a component that cannot be loaded.
+/// The configuration is invalid, or the component cannot be loaded.
 pub fn open_engine(kind: EngineKind, config: Config) -> Result<Box<dyn Engine + Send>, EngineError> {
     match kind {
         #[cfg(feature = "component")]
@@ -48,39 +48,40 @@ pub fn open_engine(kind: EngineKind, config: Config) -> Result<Box<dyn Engine + 
     }
 }
 
-/// What a [`Saddlebag`] is opened with.
+/// Options of a [`Saddlebag`].
 #[derive(Clone)]
 pub struct Options {
-    /// Which engine runs the commands.
+    /// Engine that runs the commands.
     pub engine: EngineKind,
-    /// Whose memory it is.
+    /// Project whose memory it is.
     pub project: Project,
-    /// What an acknowledged change survives.
+    /// Extent to which an acknowledged change survives.
     pub durability: Durability,
-    /// Make the folder of the store if it is missing.
+    /// If set, creates the folder of the store if it is missing.
     pub create: bool,
-    /// Show paths with the folder of the store before them, rather than below it.
+    /// If set, shows paths with the folder of the store before them; otherwise relative to it.
     pub absolute_paths: bool,
     /// Part of every context key; `None` for a number that no other opening has.
     pub epoch: Option<u64>,
-    /// What the engine takes at once.
+    /// Limits of the engine.
     pub limits: Limits,
-    /// Keep no copy of the index in the store; the first recall then reads every file.
+    /// If set, keeps no copy of the index in the store; the first recall then reads every file.
     pub no_index_file: bool,
-    /// Whose entries it keeps; `None` refuses every command of theirs.
+    /// Scope of the entries; `None` refuses every command of the entries.
     pub entries: Option<EntriesConfig>,
-    /// Whose text it takes, and what of it.
+    /// Policy for the text that the memory accepts.
     pub trust: TrustConfig,
-    /// The file that long-term memory means where there is a project.
+    /// File that long-term memory is written to in a project.
     pub long_term: LongTermScope,
-    /// Is told of each text that was found in the temporary file of a writer that died and is kept.
+    /// Called for each text that was recovered from the temporary file of a writer that died.
     pub on_recovered: Option<fn(&Recovered)>,
-    /// Where every call to the engine is written down.
+    /// Recording of every call to the engine.
     pub recording: Option<Recording>,
 }
 
 impl Options {
-    /// This engine on a folder that exists, which is one notebook, with durable writes and no entries.
+    /// Creates options for this engine on an existing folder, which is one notebook, with durable writes and without
+    /// entries.
     #[must_use]
     pub fn new(engine: EngineKind) -> Self {
         Self {
@@ -101,20 +102,20 @@ impl Options {
     }
 }
 
-/// Whose memory a store is opened for.
+/// Project that a store is opened for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Project {
-    /// Nobody's in particular: the folder of the store is one notebook.
+    /// No project: the folder of the store is one notebook.
     #[default]
     Notebook,
-    /// That of the project which this path is in, by [`project_root`].
+    /// Project that contains this path, by [`project_root`].
     Path(PathBuf),
-    /// That of the project whose folder has this name.
+    /// Project whose folder has this name.
     Slug(String),
 }
 
 impl Project {
-    /// The name of the project's folder under `projects/`; `None` for a notebook.
+    /// Returns the name of the project's folder under `projects/`; `None` for a notebook.
     #[must_use]
     pub fn slug(&self) -> Option<String> {
         match self {
@@ -152,7 +153,7 @@ impl Saddlebag {
     ///
     /// # Errors
     ///
-    /// A folder that cannot be opened, an engine that cannot be.
+    /// The folder or the engine cannot be opened.
     pub fn open(root: impl AsRef<Path>, options: Options) -> Result<Self, HostError> {
         let root = root.as_ref();
         let Options { durability, on_recovered, .. } = options;
@@ -179,16 +180,16 @@ impl Saddlebag {
         Ok(Self(Host::new(Box::new(RecordingEngine::new(engine, &config, recording)), store)))
     }
 
-    /// Has everything that happens from here on watched, in place of an earlier observer.
+    /// Sets the observer of all further events, and replaces an earlier one.
     pub fn observe(&mut self, observer: impl Observer + Send + 'static) {
         self.0.observe(observer);
     }
 
-    /// The tools of these sets, as a model is shown them.
+    /// Returns the tools of these sets, as they are described to a model.
     ///
     /// # Errors
     ///
-    /// As [`Host::tools`].
+    /// Those of [`Host::tools`].
     pub fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
         self.0.tools(sets)
     }
@@ -197,25 +198,25 @@ impl Saddlebag {
     ///
     /// # Errors
     ///
-    /// As [`Host::run`].
+    /// Those of [`Host::run`].
     pub fn run(&mut self, now: Timestamp, command: impl Submit) -> Result<Reply, HostError> {
         self.0.run(now, command)
     }
 
-    /// Runs a command at `now` and gives its own reply.
+    /// Runs a command at `now` and returns its own reply.
     ///
     /// # Errors
     ///
-    /// As [`Host::call`].
+    /// Those of [`Host::call`].
     pub fn call<A: Answered>(&mut self, now: Timestamp, command: A) -> Result<ReplyTo<A>, HostError> {
         self.0.call(now, command)
     }
 
-    /// Runs a command at this moment of the system's clock and gives its own reply.
+    /// Runs a command at the current time of the system's clock and returns its own reply.
     ///
     /// # Errors
     ///
-    /// As [`Host::call`].
+    /// Those of [`Host::call`].
     pub fn execute<A: Answered>(&mut self, command: A) -> Result<ReplyTo<A>, HostError> {
         self.0.call(clock::now(), command)
     }
@@ -224,25 +225,25 @@ impl Saddlebag {
     ///
     /// # Errors
     ///
-    /// As [`Host::run`].
+    /// Those of [`Host::run`].
     pub fn write(&mut self, target: Target, mode: WriteMode, text: &str) -> Result<WriteReply, HostError> {
         self.execute(Write { target, mode, content: text.into(), truncate: false })
     }
 
-    /// Searches for words, with the usual limits.
+    /// Searches for words, with the default limits.
     ///
     /// # Errors
     ///
-    /// As [`Host::run`].
+    /// Those of [`Host::run`].
     pub fn search(&mut self, words: &str) -> Result<SearchResults, HostError> {
         self.execute(Search::new(words))
     }
 
-    /// Brings the section of the file `path` in `folder` and the entries together.
+    /// Synchronises the section of the file `path` in `folder` with the entries.
     ///
     /// # Errors
     ///
-    /// As [`Host::sync_agents_md`].
+    /// Those of [`Host::sync_agents_md`].
     pub fn sync_agents_md(
         &mut self,
         now: Timestamp,
@@ -253,23 +254,23 @@ impl Saddlebag {
         self.0.sync_agents_md(now, folder, path, request)
     }
 
-    /// Makes the block for a prompt, under the usual policy and budget.
+    /// Builds the block for a prompt, with the default policy and budget.
     ///
     /// # Errors
     ///
-    /// As [`Host::run`].
+    /// Those of [`Host::run`].
     pub fn context(&mut self) -> Result<ContextReply, HostError> {
         self.execute(Context::default())
     }
 }
 
-/// Several commands in flight at once, beside which the caller does other work.
+/// Methods for several commands in flight at once, while the caller does other work.
 impl Saddlebag {
-    /// Puts a command in flight and gives its id.
+    /// Puts a command in flight and returns its id.
     ///
     /// # Errors
     ///
-    /// As [`Host::submit`].
+    /// Those of [`Host::submit`].
     pub fn submit(&mut self, now: Timestamp, command: impl Submit) -> Result<CommandId, EngineError> {
         self.0.submit(now, command)
     }
@@ -278,28 +279,28 @@ impl Saddlebag {
     ///
     /// # Errors
     ///
-    /// As [`Host::answer_next`].
+    /// Those of [`Host::answer_next`].
     pub fn answer_next(&mut self, most: usize) -> Result<AnsweredRequests, EngineError> {
         self.0.answer_next(most)
     }
 
-    /// The outcome of a command that ended, once.
+    /// Returns the outcome of a finished command, once.
     pub fn take_finished(&mut self, id: CommandId) -> Option<Result<Reply, Error>> {
         self.0.take_finished(id)
     }
 
-    /// Gives a command up.
+    /// Cancels a command.
     ///
     /// # Errors
     ///
-    /// As [`Host::cancel`].
+    /// Those of [`Host::cancel`].
     pub fn cancel(&mut self, id: CommandId) -> Result<(), EngineError> {
         self.0.cancel(id)
     }
 }
 
-/// The folder that a store is in unless one is named: `saddlebag` in the platform's data folder, for
-/// example `~/.local/share/saddlebag`. `None` where the user has no home.
+/// Returns the default folder of a store: `saddlebag` in the platform's data folder, for example
+/// `~/.local/share/saddlebag`. `None` if the user has no home.
 #[must_use]
 pub fn default_root() -> Option<PathBuf> {
     use etcetera::BaseStrategy;
@@ -307,7 +308,7 @@ pub fn default_root() -> Option<PathBuf> {
     etcetera::base_strategy::choose_native_strategy().ok().map(|folders| folders.data_dir().join("saddlebag"))
 }
 
-/// What stands before every path of the store at `root` where paths are shown in full.
+/// Returns the prefix of every path of the store at `root` if paths are shown in full.
 fn prefix(root: &Path) -> String {
     let mut prefix = canonical(root).unwrap_or_else(|| root.to_path_buf()).to_string_lossy().into_owned();
     if !prefix.ends_with(['/', std::path::MAIN_SEPARATOR]) {
@@ -316,12 +317,12 @@ fn prefix(root: &Path) -> String {
     prefix
 }
 
-/// A number that no other opening of a store has, in this process or another.
+/// Returns a number that no other opening of a store has, in this process or another.
 fn unique_epoch() -> u64 {
     static OPENED: AtomicU64 = AtomicU64::new(0);
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let opened = OPENED.fetch_add(1, Ordering::Relaxed);
-    // The low bits of the time differ most; the process and the count go where they do not.
+    // The low bits of the time differ most; process and count use the other bits.
     (elapsed.as_nanos() as u64) ^ u64::from(std::process::id()).rotate_left(32) ^ opened.rotate_left(16)
 }
 

@@ -1,9 +1,9 @@
-//! [`PrivateFolder`]: a folder that nobody but this user and root can change, and the files in it.
+//! [`PrivateFolder`]: a folder that nobody except this user and root can change, and the files in it.
 //!
-//! Compiled code and keys are only as safe as the way to them: whoever can rename one folder above a file can put
-//! another file at its path. So every folder from the root of the disk down to the file is opened by itself,
-//! without following links, and its owner and mode are read from the open descriptor. What is checked is what is
-//! used: nothing is opened a second time by its path.
+//! Compiled code and keys are only as safe as the path to them: whoever can rename one folder above a file can put another file
+//! at its path. So every folder from the root of the disk down to the file is opened separately, without following links, and
+//! its owner and mode are read from the open descriptor. The checked file is the one that is used: nothing is opened a second
+//! time by its path.
 
 use std::fs::File;
 use std::io;
@@ -12,24 +12,24 @@ use std::path::{Path, PathBuf};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 
-/// Why a folder or a file is not private.
+/// Reason why a folder or a file is not private.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrivateError {
-    /// Somebody else can change it, or read what must stay secret.
+    /// Someone else can change it, or read a secret in it.
     #[error("`{}` {problem}", path.display())]
     Exposed {
-        /// The folder or file.
+        /// Path of the folder or file.
         path: PathBuf,
-        /// The end of a sentence that begins with it, such as "belongs to another user".
+        /// End of a sentence that begins with the path, such as "belongs to another user".
         problem: &'static str,
     },
-    /// It cannot be opened, made or read.
+    /// It cannot be opened, created or read.
     #[error("`{}`: {}", path.display(), crate::io_cause(source))]
     Io {
-        /// The folder or file.
+        /// Path of the folder or file.
         path: PathBuf,
-        /// The error of the system.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -42,17 +42,17 @@ impl PrivateError {
     }
 }
 
-/// Who may read a file of a [`PrivateFolder`]. Nobody else may ever write it.
+/// Users who may read a file of a [`PrivateFolder`]. Nobody else may ever write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
-    /// Anybody.
+    /// Any user.
     Anybody,
     /// This user and root.
     Owner,
 }
 
-/// An open folder. It and every folder above it belong to this user or to root, and nobody else can rename or
-/// remove what is in them: they are not writable by others, or have the sticky bit as `/tmp` does.
+/// An open folder. It and every folder above it belong to this user or to root. Nobody else can rename or remove
+/// anything in them: others cannot write to them, or they have the sticky bit as `/tmp` does.
 ///
 /// On Windows nothing is checked: the user's folders are private by their access lists.
 #[derive(Debug)]
@@ -62,22 +62,22 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Opens the folder. Links on the way are resolved, and the folders above the place they lead to are checked.
+    /// Opens the folder. Links on the way are resolved, and the folders above their target are checked.
     ///
     /// # Errors
     ///
-    /// The first folder from above that others can change, or why the folder cannot be opened.
+    /// The topmost folder that others can change, or the reason why the folder cannot be opened.
     pub fn open(path: &Path) -> Result<Self, PrivateError> {
         let path = path.canonicalize().map_err(|source| PrivateError::Io { path: path.to_path_buf(), source })?;
         let folder = checked::open(&path)?;
         Ok(Self { folder, path })
     }
 
-    /// Opens the folder, and makes it and those above it where they are missing, for this user alone.
+    /// Opens the folder, and creates it and its parents if they are missing, for this user only.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), or why a folder cannot be made.
+    /// Those of [`open`](Self::open), or the reason why a folder cannot be created.
     pub fn make(path: &Path) -> Result<Self, PrivateError> {
         #[cfg_attr(not(unix), allow(unused_mut))]
         let mut builder = std::fs::DirBuilder::new();
@@ -100,11 +100,11 @@ impl PrivateFolder {
         Ok(file)
     }
 
-    /// Makes a file that is not there yet, for this user alone.
+    /// Creates a file that must not exist, for this user only.
     ///
     /// # Errors
     ///
-    /// There is something of that name, or the system refuses.
+    /// The name is taken, or the system refuses.
     pub fn create_new(&self, name: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -113,7 +113,7 @@ impl PrivateFolder {
         self.open_as(name, &options)
     }
 
-    /// Opens the file itself: a link gives an error, and a pipe is not waited for.
+    /// Opens the file itself. A link is an error, and a pipe does not block.
     fn open_as(&self, name: &str, options: &OpenOptions) -> io::Result<File> {
         let mut options = options.clone();
         options.follow(FollowSymlinks::No);
@@ -122,7 +122,7 @@ impl PrivateFolder {
         self.folder.open_with(name, &options).map(cap_std::fs::File::into_std)
     }
 
-    /// The open folder.
+    /// Returns the open folder.
     #[cfg_attr(not(feature = "component"), allow(dead_code))]
     pub(crate) fn dir(&self) -> &Dir {
         &self.folder
@@ -158,7 +158,7 @@ mod checked {
             let opened = match (&folder, name) {
                 (Some(above), Some(name)) => {
                     path.push(name);
-                    // A folder on the way may be open for passing through alone.
+                    // A folder on the way may permit passing through only.
                     rustix::fs::openat(above, name, flags, Mode::empty())
                         .or_else(|_| rustix::fs::openat(above, name, flags | PASSING, Mode::empty()))
                 }
@@ -186,7 +186,7 @@ mod checked {
         }
     }
 
-    /// Opens a folder without the right to list it.
+    /// Flags for opening a folder without the right to list it.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const PASSING: OFlags = OFlags::PATH;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -254,7 +254,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder that is not below one that others can write, unless the whole machine is so.
+    /// Returns a folder that is not below one that others can write, unless the whole machine is like that.
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
     }

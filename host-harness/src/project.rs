@@ -1,38 +1,37 @@
-//! Which project a path belongs to.
+//! Assignment of paths to projects.
 //!
-//! Memory belongs to a repository rather than to the folder that a program happens to run in: a
-//! subfolder, and every worktree of one repository, share theirs.
+//! Memory belongs to a repository rather than to the folder in which a program runs: a subfolder, and every worktree
+//! of one repository, share it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use saddlebag::store::ProjectSlug;
 
-/// Folders that mark the root of a working copy, beside `.git`, which can be a file too.
+/// Folders that mark the root of a working copy, besides `.git`, which can also be a file.
 const OTHER_MARKERS: [&str; 3] = [".hg", ".jj", ".svn"];
 
-/// More bytes than any pointer file of git has.
+/// Maximum size of a pointer file in bytes, larger than any of git's.
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
 
-/// The root of the project that `path` is in: that of its version control, else the path itself,
-/// absolute and without symbolic links.
+/// Returns the root of the project that contains `path`: that of its version control, else the path itself, absolute and
+/// without symbolic links.
 ///
 /// - The nearest folder upwards with `.git`, `.hg`, `.jj` or `.svn` is the root.
-/// - A worktree of git belongs to the main working copy of its repository; where there is none, to
+/// - A worktree of git belongs to the main working copy of its repository. If there is none, it belongs to
 ///   the bare repository.
 /// - A submodule is a project of its own.
-/// - A `.git` file that leads nowhere marks the folder that holds it, and so does one that claims to
-///   be the worktree of a repository that does not know it: a folder from elsewhere must not get at
-///   the memory of another project.
+/// - A `.git` file that leads nowhere marks its own folder, and so does one that claims to be the worktree of a repository that
+///   does not know it: a folder from elsewhere must not get access to the memory of another project.
 #[must_use]
 pub fn project_root(path: &Path) -> PathBuf {
     let start = canonical(path).or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_path_buf());
     start.ancestors().find_map(marked_root).unwrap_or(start)
 }
 
-/// The slug of the project at `root`, as [`project_root`] gives it.
+/// Returns the slug of the project at `root`, which [`project_root`] returned.
 ///
-/// On Unix it is made of the raw bytes of the path, elsewhere of its UTF-8 form with `/` between the
+/// On Unix it is computed from the raw bytes of the path, elsewhere from its UTF-8 form with `/` between the
 /// components.
 #[must_use]
 pub fn project_slug(root: &Path) -> ProjectSlug {
@@ -46,12 +45,12 @@ pub fn project_slug(root: &Path) -> ProjectSlug {
     }
 }
 
-/// The absolute path without symbolic links; `None` if there is nothing at it.
+/// Returns the absolute path without symbolic links; `None` if it does not exist.
 pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok().map(without_verbatim_prefix)
 }
 
-/// Windows gives canonical paths as `\\?\C:\x`, which nobody types and few programs take.
+/// Windows returns canonical paths as `\\?\C:\x`, which nobody types and few programs accept.
 fn without_verbatim_prefix(path: PathBuf) -> PathBuf {
     let plain = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
     match plain {
@@ -60,7 +59,7 @@ fn without_verbatim_prefix(path: PathBuf) -> PathBuf {
     }
 }
 
-/// The root that `folder` marks, if it does.
+/// Returns the root that `folder` marks, if it marks one.
 fn marked_root(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
     match fs::metadata(&git) {
@@ -73,15 +72,14 @@ fn marked_root(folder: &Path) -> Option<PathBuf> {
     OTHER_MARKERS.iter().any(|marker| folder.join(marker).is_dir()).then(|| folder.to_path_buf())
 }
 
-/// The main working copy of the repository that a `.git` file makes a worktree of; `None` if it makes
-/// none.
+/// Returns the main working copy of the repository whose worktree a `.git` file marks; `None` if it marks none.
 fn main_working_copy(git_file: &Path) -> Option<PathBuf> {
     let git_dir = git_dir_of(git_file)?;
     let common = pointer(&git_dir.join("commondir"), "")?;
     if git_dir.parent()? != common.join("worktrees") {
         return None;
     }
-    // The repository says where its worktree is. If that is still a worktree, it is not this one.
+    // The repository records the place of its worktree. If that is still a worktree, it is not this one.
     if let Some(known) = pointer(&git_dir.join("gitdir"), "")
         && Some(known) != canonical(git_file)
     {
@@ -90,7 +88,7 @@ fn main_working_copy(git_file: &Path) -> Option<PathBuf> {
     Some(working_copy_of(common))
 }
 
-/// Where the main files of a repository are, if not in the repository itself.
+/// Returns the folder with the main files of a repository, if it is not the repository itself.
 fn working_copy_of(common: PathBuf) -> PathBuf {
     let parent = common.parent().map(Path::to_path_buf);
     if let Some(parent) = parent
@@ -100,7 +98,7 @@ fn working_copy_of(common: PathBuf) -> PathBuf {
     {
         return parent;
     }
-    // That of a submodule is in the repository above it, and says where its files are.
+    // A submodule is stored in the repository above it, whose configuration has the place of its files.
     let stated = small_file(&common.join("config")).and_then(|config| {
         let value = config.lines().find_map(|line| line.trim().strip_prefix("worktree")?.trim().strip_prefix('='))?;
         canonical(&common.join(value.trim()))
@@ -108,12 +106,12 @@ fn working_copy_of(common: PathBuf) -> PathBuf {
     stated.filter(|folder| git_dir_of(&folder.join(".git")).is_some_and(|dir| dir == common)).unwrap_or(common)
 }
 
-/// The repository that a `.git` file leads to.
+/// Returns the repository that a `.git` file leads to.
 fn git_dir_of(git_file: &Path) -> Option<PathBuf> {
     pointer(git_file, "gitdir:")
 }
 
-/// The path in a file of one line, relative to the folder of the file; `None` unless it exists.
+/// Returns the path in a file of one line, relative to the folder of the file; `None` if it does not exist.
 fn pointer(file: &Path, label: &str) -> Option<PathBuf> {
     let text = small_file(file)?;
     let target = text.strip_prefix(label)?.trim();

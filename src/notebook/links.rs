@@ -9,7 +9,7 @@
 //! `Resolver` is our rule. It takes the first of these that names exactly one note:
 //!
 //! 1. The path with its extension. For a wiki link, it is relative to the notebook, then to the note with the link; for a
-//!   Markdown link, and for a target that begins with `./` or `../`, in the other order.
+//!    Markdown link, and for a target that begins with `./` or `../`, in the other order.
 //! 2. The path without its extension, if only one note has it.
 //! 3. The file name, after as many folders as the link names, whatever its case; one in the same case is preferred.
 //! 4. The title or an alias, whatever its case, its white space and its way to write accents.

@@ -42,13 +42,13 @@
 //! versions are valid for the configuration that they were listed under. A folder in which a file could not be read is left out.
 //!
 //! - *Format.* Each part has at most 2 MiB and begins with a head of 24 bytes: `sbindex` and the number of the format, the
-//!  writing, the number of parts, and the number of this part. The writing is the XXH3 checksum (64 bits) of everything after
-//!  the heads, so a part of another writing, a missing part and a changed byte all invalidate the index. Entries are encoded
-//!  by `postcard`.
+//!   writing, the number of parts, and the number of this part. The writing is the XXH3 checksum (64 bits) of everything after
+//!   the heads, so a part of another writing, a missing part and a changed byte all invalidate the index. Entries are encoded
+//!   by `postcard`.
 //! - *Read* by the first command that asks the index of the notebook, in an engine that has not listed anything yet. It is
-//!  not used if the configuration now reads tags in another way.
+//!   not used if the configuration now reads tags in another way.
 //! - *Written* if there are at least 128 notes (`MIN_NOTES`) and a tenth of them were added, removed or changed since it was
-//!  read or written; reading fewer notes again is about as fast as writing. If the host refuses, the command continues.
+//!   read or written; reading fewer notes again is about as fast as writing. If the host refuses, the command continues.
 //! - *Deleted* at any time; `index-file` of the `config` (`--no-index-file`) turns it off.
 //!
 //! It is never the truth: it says what a file of this path and version holds, and the listing says which files and versions

@@ -4,7 +4,7 @@
 //!
 //! * a zero-width joiner between two pictographs, and one presentation selector after a character that takes one;
 //! * zero-width joiners and non-joiners after letters of the scripts that join or conjoin (Arabic, Syriac, N'Ko,
-//!  the scripts of India, Burmese, Khmer, Mongolian), and the free variation selectors of Mongolian;
+//!   the scripts of India, Burmese, Khmer, Mongolian), and the free variation selectors of Mongolian;
 //! * one variation selector after an ideograph;
 //! * the marks of direction (LRM, RLM, ALM) beside a letter that runs from right to left;
 //! * the tags of the three flags that have them: England, Scotland and Wales;

@@ -1,12 +1,12 @@
 //! Trust: the provenance of text, and the checks before a model reads it or a file keeps it.
 //!
 //! * [`Provenance`] is the origin of text, [`TrustState`] is the origin and approval that a file records. Text of tools and
-//!  imports can be found, but goes into a prompt only after a person approved it.
+//!   imports can be found, but goes into a prompt only after a person approved it.
 //! * [`for_model`] makes stored text harmless: tags that would close the block or imitate someone are escaped, invisible
-//!  characters are shown, and both are counted as [`Flag`]s.
+//!   characters are shown, and both are counted as [`Flag`]s.
 //! * [`secrets_in`] finds the secrets in a text, each with the rule that matched.
 //! * [`TrustConfig`] is the policy of a memory. A `InputPolicy` checks incoming text against it, and removes text of the memory
-//!  block.
+//!   block.
 //!
 //! ```
 //! use saddlebag::trust::{FlagKind, for_model};

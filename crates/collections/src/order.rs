@@ -1,20 +1,20 @@
-//! Sorting, by one piece of code for all: the standard sort is 5 KB for each type that it is used with.
+//! Sorting by one piece of code for all types: the standard sort is 5 KB for each type that it is used with.
 //!
-//! Code that sorts often puts its items into numbers first, which is also faster than the standard sort.
+//! Code that sorts often converts its items to numbers first, which is also faster than the standard sort.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Below this many, a simple sort is quicker.
+/// Number of items below which a simple sort is faster.
 const FEW: usize = 24;
 
-/// Sorts numbers. `spare` is overwritten; its room serves the next time.
+/// Sorts numbers. `spare` is overwritten; its memory can be reused.
 pub fn sort(numbers: &mut Vec<u64>, spare: &mut Vec<u64>) {
     if numbers.len() < FEW {
         return sort_few(numbers);
     }
     let first = numbers.first().copied().unwrap_or(0);
-    // The bits in which any two differ.
+    // Bits in which any two numbers differ.
     let differing = numbers.iter().fold(0, |differing, number| differing | number ^ first);
     for shift in (0..64).step_by(8).filter(|shift| differing >> shift & 0xff != 0) {
         let mut starts = [0_u32; 256];
@@ -48,7 +48,7 @@ fn sort_few(numbers: &mut [u64]) {
     }
 }
 
-/// Sorts numbers in an order that the caller knows, by merging. Of two that are equal, the first stays first.
+/// Sorts numbers by merging, in an order that the caller knows. The sort is stable.
 pub fn sort_by(numbers: &mut Vec<u32>, is_before: &dyn Fn(u32, u32) -> bool) {
     let mut width = 1;
     let mut merged = Vec::with_capacity(numbers.len());
@@ -73,7 +73,7 @@ pub fn sort_by(numbers: &mut Vec<u32>, is_before: &dyn Fn(u32, u32) -> bool) {
     }
 }
 
-/// Sorts anything. Of two that are equal, the first stays first.
+/// Sorts a slice. The sort is stable.
 pub fn sort_slice<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if items.is_sorted_by(|a, b| compare(a, b).is_le()) {
         return;
@@ -86,12 +86,12 @@ pub fn sort_slice<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     arrange(&mut places, &mut |a, b| items.swap(a, b));
 }
 
-/// As [`sort_slice`], by a key.
+/// Sorts like [`sort_slice`], by a key.
 pub fn sort_slice_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_slice(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Swaps until at every place is what was at the place that stands there.
+/// Swaps items until each is at its new place.
 fn arrange(places: &mut [u32], swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..places.len() {
         let mut at = start;
@@ -106,17 +106,17 @@ fn arrange(places: &mut [u32], swap: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// Two numbers as one, which sorts by the first, then by the second.
+/// Combines two numbers into one that sorts by the first, then by the second.
 #[must_use]
 pub fn pair(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
-/// The number by which the greatest value sorts first.
+/// Returns a number by which the greatest value sorts first.
 #[must_use]
 pub fn descending(value: f32) -> u32 {
     let bits = value.to_bits();
-    // As for `f32::total_cmp`: of negative numbers, all bits count the other way round.
+    // As in `f32::total_cmp`: in negative numbers, all bits are inverted.
     !(if bits >> 31 == 0 { bits | 1 << 31 } else { !bits })
 }
 

@@ -1,24 +1,23 @@
-//! Parts of texts and slices that are there, because the caller has found them there.
+//! Parts of texts and slices that exist, because the caller has found them there.
 //!
-//! A range that comes from elsewhere, such as an argument or a file, belongs into `get`, which says what to do
-//! if there is no such part.
+//! For a range that comes from elsewhere, such as an argument or a file, use `get`, which returns an option.
 
 use core::fmt::Debug;
 use core::slice::SliceIndex;
 
-/// A text of which parts are taken.
+/// A text with parts.
 pub trait TextPart {
-    /// The part at a range that lies in the text, between characters.
+    /// Returns the part at a range that is in the text, on character boundaries.
     ///
-    /// Any other range is a fault of the caller: debug builds stop, release builds give an empty text.
+    /// Any other range is an error of the caller: debug builds panic, release builds return an empty text.
     fn part<R: SliceIndex<str, Output = str> + Clone + Debug>(&self, range: R) -> &str;
 }
 
-/// A slice of which parts are taken.
+/// A slice with parts.
 pub trait SlicePart<T> {
-    /// The part at a range that lies in the slice.
+    /// Returns the part at a range that is in the slice.
     ///
-    /// Any other range is a fault of the caller: debug builds stop, release builds give an empty slice.
+    /// Any other range is an error of the caller: debug builds panic, release builds return an empty slice.
     fn part<R: SliceIndex<[T], Output = [T]> + Clone + Debug>(&self, range: R) -> &[T];
 }
 
@@ -27,7 +26,7 @@ impl TextPart for str {
     #[track_caller]
     fn part<R: SliceIndex<str, Output = str> + Clone + Debug>(&self, range: R) -> &str {
         let part = self.get(range.clone());
-        debug_assert!(part.is_some(), "{range:?} is no part of a text of {} bytes", self.len());
+        debug_assert!(part.is_some(), "{range:?} is not a part of a text of {} bytes", self.len());
         part.unwrap_or_default()
     }
 }
@@ -37,7 +36,7 @@ impl<T> SlicePart<T> for [T] {
     #[track_caller]
     fn part<R: SliceIndex<[T], Output = [T]> + Clone + Debug>(&self, range: R) -> &[T] {
         let part = self.get(range.clone());
-        debug_assert!(part.is_some(), "{range:?} is no part of a slice of {}", self.len());
+        debug_assert!(part.is_some(), "{range:?} is not a part of a slice of {}", self.len());
         part.unwrap_or_default()
     }
 }
@@ -55,7 +54,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "3..4 is no part of a text of 8 bytes")]
+    #[should_panic(expected = "3..4 is not a part of a text of 8 bytes")]
     fn a_range_between_no_characters_stops_a_debug_build() {
         let _ = "größer".part(3..4);
     }

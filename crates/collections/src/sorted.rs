@@ -1,32 +1,32 @@
-//! [`SortedMap`] and [`SortedSet`]: what the standard library's do, by one piece of code for all types.
+//! [`SortedMap`] and [`SortedSet`]: ordered collections like those of the standard library, by one piece of code for
+//! all types.
 //!
-//! The order is kept as numbers of places, in chunks, so that what comes in any order costs no more than a short
-//! move each.
+//! The order is kept as numbers of entries, in chunks, so that an insertion anywhere moves only a few numbers.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::cmp::Ordering;
 
-/// The most numbers in a chunk.
+/// Maximum number of entries of a chunk.
 const CHUNK: usize = 512;
 
 /// Numbers in an order that only the caller knows.
 #[derive(Clone, Debug, Default)]
 struct Sequence {
-    /// None is empty.
+    /// Chunks, none of them empty.
     chunks: Vec<Vec<u32>>,
 }
 
-/// A place in a sequence: the chunk, and the place in it.
+/// Position in a sequence: the chunk, and the position in it.
 type Place = (usize, usize);
 
 impl Sequence {
-    /// Where something stands, or where it belongs; `compare` compares what has a number with it.
+    /// Finds the position of an item, or the position where it belongs. `compare` compares a numbered entry with it.
     fn find(&self, compare: &dyn Fn(u32) -> Ordering) -> Result<Place, Place> {
         let ends_before = |chunk: &Vec<u32>| chunk.last().is_some_and(|&last| compare(last).is_lt());
         let chunk = match self.chunks.partition_point(ends_before) {
-            // Behind everything is in the last chunk.
+            // A position after all others is in the last chunk.
             end if end == self.chunks.len() => {
                 let last = end.saturating_sub(1);
                 return Err((last, self.chunks.get(last).map_or(0, Vec::len)));
@@ -48,7 +48,7 @@ impl Sequence {
         let Some(numbers) = self.chunks.get_mut(chunk) else { return self.chunks.push(vec![number]) };
         numbers.insert(at.min(numbers.len()), number);
         if numbers.len() > CHUNK {
-            // What comes in order fills its chunks.
+            // Items that arrive in order fill their chunks.
             let half = if at == CHUNK { CHUNK } else { CHUNK / 2 };
             let rest = numbers.split_off(half);
             self.chunks.insert(chunk + 1, rest);
@@ -79,7 +79,7 @@ impl Sequence {
 #[derive(Clone, Debug)]
 pub struct SortedMap<K, V> {
     order: Sequence,
-    /// By number.
+    /// Entries by number.
     entries: Vec<Option<(K, V)>>,
     free: Vec<u32>,
 }
@@ -121,7 +121,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         number
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -138,7 +138,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.find(key).is_ok()
     }
 
-    /// Gives a key a value, in place of the one that it had.
+    /// Sets the value of a key, and replaces an earlier one.
     pub fn insert(&mut self, key: K, value: V) {
         match self.find(&key) {
             Ok(place) => {
@@ -154,7 +154,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// The value of a key, which is given `missing` if it has none. `None` only if the map is broken.
+    /// Returns the value of a key, and sets it to `missing` first if there is none. `None` only if the map is broken.
     pub fn get_or_insert(&mut self, key: K, missing: V) -> Option<&mut V> {
         let number = match self.find(&key) {
             Ok(place) => self.order.get(place)?,
@@ -163,7 +163,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.entry_mut(number).map(|(_, value)| value)
     }
 
-    /// Takes a key out, and returns its value.
+    /// Removes a key, and returns its value.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -189,39 +189,39 @@ impl<K: Ord, V> SortedMap<K, V> {
         });
     }
 
-    /// Takes every key out.
+    /// Removes every key.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// Returns true if there is nothing in it.
+    /// Returns true if the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The entries, in the order of their keys.
+    /// Returns the entries, in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.order.iter().filter_map(|number| self.entry(number).map(|(key, value)| (key, value)))
     }
 
-    /// The keys, in order.
+    /// Returns the keys, in order.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// The values, in the order of their keys.
+    /// Returns the values, in the order of their keys.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// The entries, in the order of their keys.
+    /// Returns the entries, in the order of their keys.
     pub fn into_entries(mut self) -> impl Iterator<Item = (K, V)> {
         let order = core::mem::take(&mut self.order);
         order.chunks.into_iter().flatten().filter_map(move |number| self.entries.get_mut(number as usize)?.take())
@@ -245,7 +245,7 @@ impl<T> Default for SortedSet<T> {
 }
 
 impl<T: Ord> SortedSet<T> {
-    /// Puts an item in. Returns true if it was not there.
+    /// Adds an item. Returns true if it is new.
     pub fn insert(&mut self, item: T) -> bool {
         match self.0.find(&item) {
             Ok(_) => false,
@@ -256,7 +256,7 @@ impl<T: Ord> SortedSet<T> {
         }
     }
 
-    /// Returns true if the item is there.
+    /// Returns true if the set contains the item.
     pub fn contains<Q: Ord + ?Sized>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -264,7 +264,7 @@ impl<T: Ord> SortedSet<T> {
         self.0.contains_key(item)
     }
 
-    /// Takes an item out. Returns true if it was there.
+    /// Removes an item. Returns true if it was in the set.
     pub fn remove<Q: Ord + ?Sized>(&mut self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -272,18 +272,18 @@ impl<T: Ord> SortedSet<T> {
         self.0.remove(item).is_some()
     }
 
-    /// The items, in order.
+    /// Returns the items, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.keys()
     }
 
-    /// Number of items.
+    /// Returns the number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns true if there is nothing in it.
+    /// Returns true if the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,26 +1,26 @@
-//! [`Error`]: why a command did not do what it was asked.
+//! [`Error`]: the reason why a command failed.
 //!
 //! # What happens when something goes wrong?
 //!
-//! Three kinds of errors stay apart. A `protocol-error` is a fault of the host: the call is refused. An `fs-error` is the
-//! host's answer to one operation, and a result like any other. An `error` is how a command ends. Another version of the contract may
+//! There are three kinds of errors. A `protocol-error` is a fault of the host: the call is refused. An `fs-error` is the
+//! host's answer to one operation, and a result like any other. An `error` ends a command. Another version of the contract may
 //! have more cases of each.
 //!
-//! | What goes wrong | What comes of it |
+//! | Problem | Result |
 //! | --- | --- |
-//! | The host denies, times out, has no room | The command ends with `storage`, naming the file and the host's words. A search passes over a file that cannot be read, the block goes on without it, and both name it |
+//! | The host denies, times out, has no room | The command ends with `storage`, with the file and the host's words. A search skips a file that cannot be read, the block is made without it, and both name it |
 //! | Others keep changing the file | 1,024 attempts, then `contention` |
 //! | The backup cannot be written | An overwrite, and an edit of long-term memory or the scratchpad, is done and says so; a deletion, a restore, and an edit or clear by slash command are refused |
-//! | The component panics, passes its memory (1 GiB), its time for one call (30 s) or its bytes for the host (256 MiB) | A trap. The instance and its commands are gone, every later call says so, files are whole as each operation was performed whole or not at all. Other instances go on |
-//! | The file is no component, or has another world | A typed error before anything runs; `--engine native` needs no component |
-//! | The executor answers with the wrong kind | The engine refuses it; `Host::run` gives the command up and takes the next |
-//! | The machine or the process stops | Acknowledged changes are there; of a change of several operations a prefix may be. Overwrites and restores write first what would be lost, a rename can be finished |
-//! | A note's frontmatter is no YAML, or a bomb of anchors | A warning with the line; the note is searched and linked all the same |
-//! | The configuration of the notebook is no TOML | Readers go on with the defaults and warn; writers stop at the place |
+//! | The component panics, exceeds its memory (1 GiB), its time for one call (30 s) or its bytes for the host (256 MiB) | A trap. The instance and its commands are gone, every later call says so, files are whole because each operation was performed completely or not at all. Other instances continue |
+//! | The file is not a component, or has another world | A typed error before anything runs; `--engine native` needs no component |
+//! | The executor answers with the wrong kind | The engine refuses it; `Host::run` cancels the command and can run the next |
+//! | The machine or the process stops | Acknowledged changes are there; of a change of several operations a prefix may be. Overwrites and restores first write the text that would be lost, a rename can be finished |
+//! | A note's frontmatter is not valid YAML, or a bomb of anchors | A warning with the line; the note is still searched and linked |
+//! | The configuration of the notebook is not valid TOML | Readers use the defaults and warn; writers stop with the place |
 //!
-//! To see what happens: `SADDLEBAG_LOG=debug` logs commands and operations without content, `--trace FILE` writes every
-//! command, request and result with content, one JSON object a line, to a file that is made with mode 0600. Unless
-//! secrets are allowed (`--secrets allow`), they are redacted there, and bytes that are not text are left out.
+//! For diagnosis: `SADDLEBAG_LOG=debug` logs commands and operations without content. `--trace FILE` writes every
+//! command, request and result with content, one JSON object per line, to a file with mode 0600. Unless secrets are allowed
+//! (`--secrets allow`), they are redacted there, and bytes that are not text are left out.
 
 use alloc::format;
 use alloc::string::String;
@@ -29,32 +29,32 @@ use saddlebag_words::{UnknownWord, words};
 
 use super::{FsError, RelPath};
 
-/// A command that was refused or that failed. What it would have changed is unchanged.
+/// Error of a command that was refused or failed. Unless the help says otherwise, nothing has changed.
 ///
 /// The message says what was wrong, with the value and the limit; the help says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// For programs.
+    /// Code for programs.
     pub code: ErrorCode,
-    /// For people: lower case, no trailing dot, except where the text is another program's.
+    /// Message for people: lower case, no trailing dot, except for text of another program.
     pub message: String,
-    /// The way out; empty if there is not one.
+    /// Way out; empty if there is none.
     pub help: String,
 }
 
-/// Kind of an error. Another version of the contract may have more.
+/// Code of an error. Another version of the contract may have more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
-    /// A note name breaks a rule of names.
+    /// A note name is invalid.
     InvalidName,
-    /// A date is not a day of the calendar as `YYYY-MM-DD`.
+    /// A date is not a valid day as `YYYY-MM-DD`.
     InvalidDate,
     /// Another argument is out of its range, or a word is unknown.
     InvalidArgument,
-    /// Text or file over a limit.
+    /// A text or a file is over a limit.
     TooLarge,
-    /// The thing that the command is about does not exist.
+    /// The object of the command does not exist.
     NotFound,
     /// The text to replace does not occur exactly once.
     NoUniqueMatch,
@@ -64,7 +64,7 @@ pub enum ErrorCode {
     Contention,
     /// The host could not perform an operation.
     Storage,
-    /// The entries of another agent of the workspace.
+    /// The entries belong to another agent of the workspace.
     ScopeDenied,
     /// No such agent or workspace is visible to the caller.
     ScopeNotFound,
@@ -74,13 +74,13 @@ pub enum ErrorCode {
     EntryNotFound,
     /// A newer run has begun.
     StaleFence,
-    /// A text has a secret in it.
+    /// A text contains a secret.
     Secret,
-    /// Only a memory of a person may do it, or text of this provenance may not.
+    /// Only a memory of a person may do this, or text of this provenance may not.
     NotPermitted,
     /// The command was cancelled.
     Cancelled,
-    /// The command is still in flight, so that there is no reply yet.
+    /// The command is in flight, so there is no reply yet.
     NotFinished,
     /// A fault of the component itself.
     Internal,
@@ -109,62 +109,62 @@ words!(ErrorCode, "code of an error" {
 });
 
 impl Error {
-    /// An error with a way out.
+    /// Creates an error with a way out.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { code, message: message.into(), help: help.into() }
     }
 
-    /// The host's answer to an operation on `path`.
+    /// Creates the error for the host's answer to an operation on `path`.
     #[must_use]
     pub fn storage(path: Option<&RelPath>, error: &FsError) -> Self {
         let place = path.map_or("the root of the store", RelPath::as_str);
         let help = match error {
-            FsError::SymbolicLink => "replace the link by the file itself; links below the root are never followed",
+            FsError::SymbolicLink => "replace the link by the file itself; links inside the store are never followed",
             FsError::NoSpace => "free some space and try again; nothing was changed",
             FsError::Denied | FsError::ReadOnly => "check the permissions of the store's folder",
             FsError::IsDirectory | FsError::NotRegular => "move it out of the way: a file is expected there",
             FsError::TimedOut | FsError::Cancelled => "try again",
             FsError::Locked(_) => "wait until that program is done, or end it, and try again",
             FsError::NotDurable(_) => {
-                "check the disk, then look at the file before you try again; the next change writes all of it anew"
+                "check the disk, then look at the file before you try again; the next change writes the whole file again"
             }
             _ => "",
         };
         Self::new(ErrorCode::Storage, format!("{place}: {error}"), help)
     }
 
-    /// The same error of a command that had changed something before it failed: what it says of a store that is as
-    /// before is not true then. Only who ran the whole command knows.
+    /// Returns the same error for a command that had changed something before it failed. Its claim that nothing
+    /// changed is replaced. Only the code that ran the whole command knows.
     #[must_use]
     pub fn after_changes(mut self) -> Self {
         self.help = after_changes(&self.help);
         self
     }
 
-    /// A file that does not exist, in the words of POSIX systems.
+    /// Creates the error for a file that does not exist, in the words of POSIX systems.
     #[must_use]
     pub fn not_found(path: &RelPath) -> Self {
-        let help = format!("there is no {path}; `file list` shows what there is");
+        let help = format!("there is no {path}; `file list` shows the existing files");
         Self::new(ErrorCode::NotFound, "No such file or directory (os error 2)", help)
     }
 
-    /// A file that is not UTF-8 where text is needed.
+    /// Creates the error for a file that must be UTF-8 and is not.
     #[must_use]
     pub fn not_text(path: &RelPath) -> Self {
-        let help = "convert it to UTF-8; appending keeps its bytes as they are";
+        let help = "convert it to UTF-8; appending keeps its bytes unchanged";
         Self::new(ErrorCode::NotText, format!("{path}: not UTF-8 text"), help)
     }
 
-    /// A file that is larger than the command can take in whole.
+    /// Creates the error for a file that is too large for the command.
     #[must_use]
     pub fn file_too_large(path: &RelPath, size: u64, limit: u64) -> Self {
-        let message = format!("{path}: {size} bytes, the limit for this command is {limit}");
+        let message = format!("{path} has {size} bytes, the limit for this command is {limit}");
         Self::new(ErrorCode::TooLarge, message, "split the file; `file show` with an offset shows any part of it")
     }
 
-    /// A broken invariant: a fault of the component, which no input and no file may cause. Debug builds stop here, so
-    /// that tests and fuzzing find the place; release builds refuse the command instead of going on with less.
+    /// Creates the error for a broken invariant: a fault of the component, which no input and no file may cause. Debug
+    /// builds panic here, so that tests and fuzzing find the place; release builds refuse the command.
     #[track_caller]
     #[must_use]
     pub fn internal(what: impl Into<String>) -> Self {
@@ -173,27 +173,27 @@ impl Error {
         Self::new(ErrorCode::Internal, what, "this is a fault of saddlebag; report it with the command that caused it")
     }
 
-    /// An argument out of its range, or a word that is not known.
+    /// Creates the error for an argument out of its range, or an unknown word.
     #[must_use]
     pub fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArgument, message, help)
     }
 }
 
-/// Claims in help that are true only while the store is as it was before.
+/// Claims in help texts that are true only if the store is unchanged.
 const UNCHANGED: [&str; 4] = ["nothing was changed", "nothing was written", "nothing was imported", "nothing was made"];
 
-/// Help for somebody whose command has changed something before it failed.
+/// Returns the help for a command that has changed something before it failed.
 #[must_use]
 pub fn after_changes(help: &str) -> String {
     let mut help = String::from(help);
     for claim in UNCHANGED {
-        help = help.replace(claim, "what was done before stays");
+        help = help.replace(claim, "changes from before the error stay");
     }
     help
 }
 
-/// A word that an argument cannot be.
+/// Converts the error for an unknown word.
 impl From<UnknownWord> for Error {
     fn from(error: UnknownWord) -> Self {
         Self::invalid_argument(error.message(), error.help())

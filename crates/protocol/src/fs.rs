@@ -2,24 +2,24 @@
 //!
 //! # What does the contract promise, and where does it differ from a plain file system?
 //!
-//! The promises stand at the operations, in `wit/fs.wit`. Less can be asked than of a file system, and more
-//! is kept.
+//! The promises are documented at the operations, in `wit/fs.wit`. A host offers less than a file system, and promises
+//! more.
 //!
 //! | Plain file system | Here |
 //! | --- | --- |
 //! | Open, seek, write at an offset | No handles. A read gives bytes of one version, and says which; a file is replaced whole, or added to at its end |
 //! | Last writer wins | `write`, `append`, `remove` and `rename` carry a precondition: `any`, `absent`, `matches(version)` |
-//! | Modification time tells of a change | A version is an opaque text that changes whenever the bytes do; only equality means anything |
+//! | Modification time shows a change | A version is an opaque text that changes whenever the bytes do; only equality has a meaning |
 //! | An error may mean "done" | A lost race is the outcome `stale`, with the current version. A store that cannot tell says `unknown`, and one that could not sync a change says `not-durable` |
 //! | `O_APPEND` in the middle of a line | `newline-first` ends an unfinished last line before the addition |
 //! | An absent file is `ENOENT` | Absence is an outcome; an absent folder is empty; removing what is absent succeeds |
 //! | `readdir`, in no order | Sorted by the bytes of the path, in pages with a cursor and a version; `unchanged` if the page still has it |
 //! | Links, devices, any name | Links are refused, devices never read. A path is relative, at most 4,096 bytes; a segment has 1 to 255 bytes, is neither `.` nor `..`, and has no `\`, NUL or control character |
 //! | `mkdir` first, `rename` replaces | Folders are made on the way; `rename` needs a free name, else `exists` |
-//! | `rmdir` of what is not empty is an error | `not-empty` is an outcome, and so is `absent` |
+//! | `rmdir` of a folder that is not empty is an error | `not-empty` is an outcome, and so is `absent` |
 //!
 //! An `unknown` is settled by reading back: a write by comparing the whole file, an append by comparing the bytes at the
-//! offset that the outcome names. A change that lost its race is computed anew from what is there, up to 1,024 times; then
+//! offset that the outcome names. A change that lost its race is computed again from the current file, up to 1,024 times; then
 //! the error is `contention`.
 //!
 //! A `not-durable` is not read back: the bytes may come from a cache that the disk never took. The command fails and says
@@ -40,14 +40,14 @@ use super::{CommandId, ContextKey, RelPath};
 
 /// Identifies the bytes of a file: it changes whenever they change.
 ///
-/// Opaque to the component; only equality means anything, and only for one file.
+/// Opaque to the component. Only equality has a meaning, and only for one file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub String);
 
-/// A condition on a file. An operation happens only if it holds.
+/// A condition on a file. An operation is performed only if it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Precondition {
-    /// Nothing.
+    /// No condition.
     Any,
     /// The file does not exist.
     Absent,
@@ -55,109 +55,109 @@ pub enum Precondition {
     Matches(Version),
 }
 
-/// One effect on the store, with the promise that a host makes by performing it.
+/// One operation on the store, with the promise that a host makes by performing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FsOp {
-    /// Gives bytes of one consistent version of the file.
+    /// Reads bytes of one consistent version of the file.
     Read {
-        /// The file.
+        /// Path of the file.
         path: RelPath,
-        /// Where to start, in bytes; past the end gives no bytes.
+        /// Position of the first byte; past the end gives no bytes.
         offset: u64,
-        /// The most bytes to give.
+        /// Maximum number of bytes.
         max_bytes: u32,
-        /// Answer `Unchanged` if the file still has this version.
+        /// Version for which the answer is `Unchanged`, if the file still has it.
         unless: Option<Version>,
     },
-    /// Replaces the whole file, atomically: a reader sees the old bytes or the new ones. Durable
-    /// once acknowledged. Missing folders are made.
+    /// Replaces the whole file, atomically: a reader sees the old bytes or the new ones. Durable once acknowledged.
+    /// Missing folders are created.
     Write {
-        /// The file.
+        /// Path of the file.
         path: RelPath,
-        /// Its new bytes.
+        /// New bytes.
         content: Vec<u8>,
-        /// The condition that must hold before.
+        /// Condition that must hold before.
         precondition: Precondition,
     },
-    /// Adds bytes at the end, creating the file and its folders. Never tears, interleaves or loses
-    /// a line; durable once acknowledged.
+    /// Appends bytes, and creates the file and its folders if necessary. Never tears, interleaves or loses a line;
+    /// durable once acknowledged.
     Append {
-        /// The file.
+        /// Path of the file.
         path: RelPath,
-        /// The bytes to add.
+        /// Bytes to append.
         content: Vec<u8>,
-        /// Write a newline first if the file is not empty and does not end in one.
+        /// If set, writes a newline first if the file is not empty and does not end in one.
         newline_first: bool,
-        /// The condition that must hold before.
+        /// Condition that must hold before.
         precondition: Precondition,
     },
-    /// Gives what is in a folder, sorted by path; an absent folder is empty.
+    /// Lists a folder, sorted by path; an absent folder is empty.
     ListDirectory {
-        /// The folder; `None` for the root.
+        /// Path of the folder; `None` for the root.
         folder: Option<RelPath>,
-        /// Gives only what sorts after this path: the cursor of an earlier page.
+        /// Cursor of the previous page: only entries that sort after this path are listed.
         after: Option<RelPath>,
-        /// The most entries to give.
+        /// Maximum number of entries.
         limit: u32,
-        /// Answer `Unchanged` if the page still has this version.
+        /// Version for which the answer is `Unchanged`, if the page still has it.
         unless: Option<Version>,
     },
-    /// Removes a file. Removing what is absent succeeds.
+    /// Removes a file. Removing an absent file succeeds.
     Remove {
-        /// The file.
+        /// Path of the file.
         path: RelPath,
-        /// The condition that must hold before.
+        /// Condition that must hold before.
         precondition: Precondition,
     },
     /// Moves a file to a free name, atomically.
     Rename {
-        /// The file.
+        /// Path of the file.
         path: RelPath,
-        /// Its new path, which must be free.
+        /// New path, which must be free.
         to: RelPath,
-        /// The condition on the file that must hold before.
+        /// Condition on the file that must hold before.
         precondition: Precondition,
     },
-    /// Makes a folder and those above it. Nothing to do where there are no folders.
+    /// Creates a folder and its parents. Does nothing on a store without folders.
     MakeDirectory {
-        /// The folder.
+        /// Path of the folder.
         path: RelPath,
     },
-    /// Removes a folder that has nothing in it.
+    /// Removes an empty folder.
     RemoveDirectory {
-        /// The folder.
+        /// Path of the folder.
         path: RelPath,
     },
-    /// Rates texts by how well each answers a question.
+    /// Rates how well each text answers a question.
     Score {
         /// The question.
         query: String,
-        /// At most [`MAX_SCORED_TEXTS`].
+        /// Texts, at most [`MAX_SCORED_TEXTS`].
         texts: Vec<String>,
     },
 }
 
-/// An operation and the key that its result must carry.
+/// An operation, and the key that its result must carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FsRequest {
-    /// Echoed verbatim by the host.
+    /// Key, which the host returns verbatim.
     pub key: ContextKey,
-    /// The command that asks for it.
+    /// Command that requests the operation.
     pub command: CommandId,
-    /// The operation.
+    /// Operation to perform.
     pub op: FsOp,
 }
 
-/// The answer to one request. There is exactly one for each.
+/// Answer to one request. There is exactly one for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FsResult {
-    /// The key of the request, verbatim.
+    /// Key of the request, verbatim.
     pub key: String,
-    /// The outcome, or why there is none.
+    /// Outcome, or the reason why there is none.
     pub outcome: Result<FsOutcome, FsError>,
 }
 
-/// The outcome of an operation that was performed. The kind matches that of the operation.
+/// Outcome of a performed operation. Its kind matches that of the operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FsOutcome {
     /// Outcome of [`FsOp::Read`].
@@ -180,10 +180,10 @@ pub enum FsOutcome {
     Score(Scores),
 }
 
-/// The most texts of one [`FsOp::Score`].
+/// Maximum number of texts in one [`FsOp::Score`].
 pub const MAX_SCORED_TEXTS: usize = 64;
 
-/// A finite number for each text; the higher, the better. Two are equal if their bits are.
+/// Finite ratings, one per text; higher is better. Two values are equal if their bits are.
 #[derive(Clone, Debug, Default)]
 pub struct Scores(pub Vec<f64>);
 
@@ -200,20 +200,20 @@ impl Eq for Scores {}
 pub enum ReadOutcome {
     /// Bytes of the file.
     Content(FileContent),
-    /// The file still has the version named by `unless`.
+    /// The file still has the version in `unless`.
     Unchanged,
-    /// There is no such file.
+    /// The file does not exist.
     Absent,
 }
 
 /// Bytes of one version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileContent {
-    /// The bytes from the offset on, as many as there are up to the maximum.
+    /// Bytes from the offset on, as many as there are up to the maximum.
     pub bytes: Vec<u8>,
-    /// The version they belong to.
+    /// Version of the file.
     pub version: Version,
-    /// The size of the whole file in bytes.
+    /// Size of the whole file in bytes.
     pub size: u64,
 }
 
@@ -224,7 +224,7 @@ pub enum WriteOutcome {
     Written(Version),
     /// The precondition does not hold; the file has this version, or is absent. Nothing was written.
     Stale(Option<Version>),
-    /// The store cannot tell whether it was done.
+    /// The store cannot tell if the write was done.
     Unknown,
 }
 
@@ -235,14 +235,14 @@ pub enum AppendOutcome {
     Written(Version),
     /// The precondition does not hold; the file has this version, or is absent. Nothing was written.
     Stale(Option<Version>),
-    /// The store cannot tell whether it was done. If it was, the content begins at this offset.
+    /// The store cannot tell if the append was done. If it was, the content begins at this offset.
     Unknown(u64),
 }
 
 /// Outcome of a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemoveOutcome {
-    /// There is no such file now.
+    /// The file does not exist now.
     Done,
     /// The precondition does not hold; the file has this version. Nothing was removed.
     Stale(Version),
@@ -255,7 +255,7 @@ pub enum RenameOutcome {
     Done,
     /// The precondition does not hold; the file has this version. Nothing was moved.
     Stale(Version),
-    /// There is no file to move.
+    /// The file does not exist.
     Absent,
     /// The new name is taken. Nothing was moved.
     Exists,
@@ -266,9 +266,9 @@ pub enum RenameOutcome {
 pub enum RemoveDirectoryOutcome {
     /// The folder is gone.
     Removed,
-    /// Something is in it. Nothing was removed.
+    /// The folder is not empty. Nothing was removed.
     NotEmpty,
-    /// There is no such folder.
+    /// The folder does not exist.
     Absent,
 }
 
@@ -277,73 +277,73 @@ pub enum RemoveDirectoryOutcome {
 pub enum ListOutcome {
     /// A page of the folder.
     Page(Listing),
-    /// The page still has the version named by `unless`.
+    /// The page still has the version in `unless`.
     Unchanged,
 }
 
 /// One page of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Sorted by path.
+    /// Entries, sorted by path.
     pub entries: Vec<Entry>,
-    /// There is more: list again with `after` set to this, the last path of this page.
+    /// Cursor of the next page, which is the last path of this page; `None` at the end. Pass it as `after`.
     pub next: Option<RelPath>,
-    /// What the folder has under names that no path may have; nothing on any page but the first.
+    /// Names that no path can have; empty on all pages except the first.
     pub left_out: LeftOut,
-    /// Changes whenever anything that the page says does; `None` where the host cannot tell.
+    /// Version of the page, which changes with anything on it; `None` if the host cannot tell.
     pub version: Option<Version>,
 }
 
-/// The most names that [`LeftOut`] has.
+/// Maximum number of names in [`LeftOut`].
 pub const MAX_LEFT_OUT_NAMES: usize = 64;
 
-/// What a folder has under names that no path may have.
+/// Names of a folder that no path can have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// At most [`MAX_LEFT_OUT_NAMES`] of them, sorted by path.
+    /// Names sorted by path, at most [`MAX_LEFT_OUT_NAMES`].
     pub names: Vec<LeftOutName>,
-    /// The number of all.
+    /// Number of all such names.
     pub count: u32,
 }
 
-/// A name that no path may have.
+/// A name that no path can have.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeftOutName {
-    /// The path as well as it can be spelled, with U+FFFD for what no path may have.
+    /// Closest valid path, with U+FFFD for invalid characters.
     pub path: RelPath,
-    /// File, folder or something else.
+    /// Kind: file, folder or something else.
     pub kind: EntryKind,
 }
 
-/// One thing in a folder.
+/// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its whole path below the root.
+    /// Path relative to the root.
     pub path: RelPath,
-    /// File, folder or something else.
+    /// Kind: file, folder or something else.
     pub kind: EntryKind,
-    /// Its size in bytes; 0 for what is not a file.
+    /// Size in bytes; 0 if it is not a file.
     pub size: u64,
-    /// Its version; empty for what is not a file.
+    /// Version; empty if it is not a file.
     pub version: Version,
-    /// When its bytes last changed, in nanoseconds since 1970-01-01T00:00:00Z; 0 where unknown.
+    /// Time of the last change of its bytes, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     pub modified: u64,
 }
 
-/// Kind of a thing in a folder.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A regular file.
     File,
     /// A folder.
     Directory,
-    /// A symbolic link, a device, a pipe: never read, never followed.
+    /// A symbolic link, a device or a pipe: never read, never followed.
     Other,
 }
 
 words!(EntryKind, "kind of a path" { File = "file", Directory = "directory", Other = "other" });
 
-/// Why an operation was not performed. Nothing has changed, except after [`FsError::NotDurable`] and unless
+/// Reason why an operation was not performed. Nothing has changed, except after [`FsError::NotDurable`], and unless
 /// the text of [`FsError::Other`] says otherwise.
 ///
 /// Another version of the contract may have more cases.
@@ -352,10 +352,10 @@ pub enum FsError {
     /// The host's policy or the file system's permissions forbid it.
     #[error("permission denied")]
     Denied,
-    /// It did not finish in time.
+    /// The operation did not finish in time.
     #[error("timed out")]
     TimedOut,
-    /// The host gave it up.
+    /// The host cancelled it.
     #[error("cancelled by the host")]
     Cancelled,
     /// The host does not accept the path; the text says why.
@@ -373,10 +373,10 @@ pub enum FsError {
     /// The path is neither a file nor a directory.
     #[error("not a regular file")]
     NotRegular,
-    /// More bytes than the host reads or writes at once; the number is its limit.
+    /// More bytes than the host reads or writes at once. The value is its limit.
     #[error("too large: the host's limit is {0} bytes")]
     TooLarge(u64),
-    /// No room left.
+    /// The store is full.
     #[error("no space left on the device")]
     NoSpace,
     /// The store cannot be written.
@@ -385,19 +385,19 @@ pub enum FsError {
     /// This host does not know the operation.
     #[error("operation not supported by the host")]
     Unsupported,
-    /// The change was made, but it could not be synced, so a crash may take it back; the text says why.
+    /// The change was made but could not be synced, so a crash may undo it; the text says why.
     #[error("changed, but the disk did not confirm it, so a power cut may undo it: {0}")]
     NotDurable(String),
-    /// It did not finish in time, because another writer held the file; the text names the writer.
+    /// The operation did not finish in time, because another writer held the file; the text names the writer.
     #[error("timed out: {0}")]
     Locked(String),
-    /// Anything else, in the host's words.
+    /// Any other reason, in the host's words.
     #[error("{0}")]
     Other(String),
 }
 
 impl FsOp {
-    /// The name of the operation, as the contract spells it.
+    /// Returns the name of the operation, as the contract spells it.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -415,7 +415,7 @@ impl FsOp {
 }
 
 impl FsOutcome {
-    /// The name of the operation that this is an outcome of.
+    /// Returns the name of the operation that this is an outcome of.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,26 +1,26 @@
-//! [`ContextKey`]: what ties a result to the request it answers.
+//! [`ContextKey`]: connects a result with its request.
 
 use alloc::string::String;
 use core::fmt;
 
-/// Names a command. Chosen by the host; each is larger than the one before.
+/// Id of a command. The host chooses it; each must be larger than the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommandId(pub u64);
 
-/// `operation/epoch.command.request`, for example `search/3.17.2`.
+/// Key of a request: `operation/epoch.command.request`, for example `search/3.17.2`.
 ///
-/// Opaque to the host, which echoes it verbatim. Unique for the life of the store as long as the
-/// host never opens the store twice with one epoch.
+/// Opaque to the host, which returns it verbatim. It is unique for the life of the store, if the host never opens the
+/// store twice with one epoch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContextKey(String);
 
 impl ContextKey {
-    /// The key of one request.
+    /// Creates the key of one request.
     pub(crate) fn mint(operation: &str, epoch: u64, command: CommandId, request: u32) -> Self {
         Self(alloc::format!("{operation}/{epoch}.{}.{request}", command.0))
     }
 
-    /// The epoch, the command and the request that `text` names, if it has the shape of a key.
+    /// Parses the epoch, the command and the request; `None` if `text` does not have the form of a key.
     pub(crate) fn parse(text: &str) -> Option<(u64, CommandId, u32)> {
         let (_, numbers) = text.split_once('/')?;
         let mut numbers = numbers.split('.').map(str::parse::<u64>);
@@ -30,13 +30,13 @@ impl ContextKey {
         numbers.next().is_none().then_some((epoch, CommandId(command), request))
     }
 
-    /// The key as text of its own.
+    /// Returns the key as a `String`.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// The key as text.
+    /// Returns the key.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -44,7 +44,7 @@ impl ContextKey {
 }
 
 impl From<String> for ContextKey {
-    /// The key of a request that came over the contract.
+    /// Wraps the key of a request that came over the contract.
     fn from(text: String) -> Self {
         Self(text)
     }

@@ -1,31 +1,31 @@
 //! File operations as requests and results, and an engine that runs commands over them without doing any I/O.
 //!
-//! A command is an `async fn` over [`Fs`]. [`Engine`] polls it, and gives out what it waits for as [`FsRequest`]s.
-//! The host performs them, in any order or at once, and hands each [`FsResult`] back.
+//! A command is an `async fn` over [`Fs`]. [`Engine`] polls it, and returns the operations that it waits for as [`FsRequest`]s.
+//! The host performs them, in any order or at once, and passes each [`FsResult`] back.
 //!
 //! 1. [`Engine::start`] takes a command, and [`Engine::handle_result`] the result of a request. Each returns a
-//!    [`Step`]: the requests to perform, and the commands that [`Finished`].
-//! 2. Each request carries a [`ContextKey`]. The host echoes it, and reads nothing into it. Exactly one result is owed
-//!    for each request.
-//! 3. A command goes on when *all* the operations that it asked for are answered, so it cannot see in which order
-//!    they were. The same commands and results give the same bytes.
+//!   [`Step`]: the requests to perform, and the commands that [`Finished`].
+//! 2. Each request carries a [`ContextKey`]. The host returns it verbatim, without interpreting it, in exactly one result per
+//!   request.
+//! 3. A command continues when *all* of its requested operations are answered, so it cannot see their order. The same commands
+//!   and results give the same bytes.
 //!
-//! Every change carries a [`Precondition`], and a lost race is an outcome: a host compares versions, it locks nothing
-//! for a command. The engine trusts no host: a path is a [`RelPath`], which cannot leave the store, and a result that
-//! does not fit its request is refused.
+//! Every change carries a [`Precondition`], and a lost race is an outcome: a host compares versions and holds no lock for a
+//! command. The engine trusts no host: a path is a [`RelPath`], which cannot leave the store, and a result that does not match
+//! its request is refused.
 //!
 //! This crate has no clock, no thread, no timer and no callback. It performs no operation, retries none, and does
-//! not know what files hold: that is for the commands, and for those who perform the requests.
+//! not know the content of files: that is the task of the commands, and of the host.
 //!
 //! ```
 //! use saddlebag_protocol::{
-//!     CommandId, Engine, Error, FileContent, Fs, FsOutcome, FsResult, Limits, ReadOutcome, RelPath, Version,
+//!    CommandId, Engine, Error, FileContent, Fs, FsOutcome, FsResult, Limits, ReadOutcome, RelPath, Version,
 //! };
 //!
 //! async fn count_lines(fs: Fs, path: RelPath) -> Result<usize, Error> {
-//!     let read = fs.read(&path, 0, 1024).await.map_err(|error| Error::storage(Some(&path), &error))?;
-//!     let ReadOutcome::Content(content) = read else { return Ok(0) };
-//!     Ok(content.bytes.iter().filter(|byte| **byte == b'\n').count())
+//!    let read = fs.read(&path, 0, 1024).await.map_err(|error| Error::storage(Some(&path), &error))?;
+//!    let ReadOutcome::Content(content) = read else { return Ok(0) };
+//!    Ok(content.bytes.iter().filter(|byte| **byte == b'\n').count())
 //! }
 //!
 //! let path = RelPath::parse("notes/plan.md")?;

@@ -3,17 +3,16 @@
 use alloc::string::String;
 use core::fmt;
 
-/// The longest segment of a path, in bytes: what common file systems allow for one name.
+/// Maximum length of a segment in bytes: the limit of common file systems for one name.
 pub const MAX_SEGMENT_BYTES: usize = 255;
 
-/// The longest whole path, in bytes.
+/// Maximum length of a path in bytes.
 pub const MAX_PATH_BYTES: usize = 4096;
 
-/// A path below the root of a store: `/`-separated, never absolute, never climbing.
+/// A path relative to the root of a store: `/`-separated, never absolute, never with `..`.
 ///
-/// A value of this type cannot be wrong: every segment is non-empty, at most
-/// [`MAX_SEGMENT_BYTES`] long, neither `.` nor `..`, and free of `\`, NUL and control characters.
-/// Both sides of the contract parse paths into it; neither trusts the other.
+/// A value of this type is always valid: every segment is non-empty, at most [`MAX_SEGMENT_BYTES`] long, neither `.` nor `..`,
+/// and free of `\`, NUL and control characters. Both sides of the contract parse paths into it; neither trusts the other.
 ///
 /// ```
 /// use saddlebag_protocol::RelPath;
@@ -32,11 +31,11 @@ impl core::borrow::Borrow<str> for RelPath {
     }
 }
 
-/// Why a text is not a [`RelPath`].
+/// Reason why a text is not a [`RelPath`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
-    /// The path has no characters, or two slashes in a row, or one at an end.
+    /// The path is empty, or has two slashes in a row, or one at an end.
     #[error("path has an empty segment (paths are relative, without a leading or trailing slash)")]
     EmptySegment,
     /// A segment is `.` or `..`.
@@ -58,7 +57,7 @@ impl RelPath {
     ///
     /// # Errors
     ///
-    /// The first rule that `text` breaks, from left to right.
+    /// The first rule that `text` violates, from left to right.
     pub fn parse(text: impl Into<String>) -> Result<Self, PathError> {
         let text = text.into();
         if text.len() > MAX_PATH_BYTES {
@@ -68,11 +67,11 @@ impl RelPath {
         Ok(Self(text))
     }
 
-    /// This path with one more segment.
+    /// Returns this path with one more segment.
     ///
     /// # Errors
     ///
-    /// As [`RelPath::parse`]: `name` is one segment and is checked like one.
+    /// Those of [`RelPath::parse`]: `name` must be a valid segment.
     pub fn join(&self, name: &str) -> Result<Self, PathError> {
         check_segment(name)?;
         if name.contains('/') {
@@ -81,49 +80,49 @@ impl RelPath {
         Self::parse(alloc::format!("{}/{name}", self.0))
     }
 
-    /// The path as text of its own.
+    /// Returns the path as a `String`.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// The path as text.
+    /// Returns the path.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The segments, outermost first; at least one.
+    /// Returns the segments, outermost first; at least one.
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/')
     }
 
-    /// The last segment.
+    /// Returns the last segment.
     #[must_use]
     pub fn file_name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The last segment without its extension: `auth` for `notes/auth.md`.
+    /// Returns the last segment without its extension: `auth` for `notes/auth.md`.
     #[must_use]
     pub fn file_stem(&self) -> &str {
         let name = self.file_name();
         name.rsplit_once('.').map_or(name, |(stem, _)| stem)
     }
 
-    /// The folder that holds the file; `None` for the root.
+    /// Returns the folder of the file; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
-    /// Returns true if the path is in `folder`, however deep.
+    /// Returns true if the path is in `folder`, at any depth.
     #[must_use]
     pub fn is_below(&self, folder: &Self) -> bool {
         self.0.strip_prefix(&folder.0).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Returns true if the file is directly in `folder` (`None`: the root).
+    /// Returns true if the file is directly in `folder` (`None` for the root).
     #[must_use]
     pub fn is_child_of(&self, folder: Option<&Self>) -> bool {
         match (folder, self.0.rsplit_once('/')) {

@@ -9,53 +9,52 @@ use super::{CommandId, Error, FsRequest};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "every request in a step is owed exactly one result"]
 pub struct Step {
-    /// To perform, in any order or at once; each is owed exactly one result.
+    /// Requests to perform, in any order or at once. Each needs exactly one result.
     pub requests: Vec<FsRequest>,
-    /// The commands that ended with this call.
+    /// Commands that finished with this call.
     pub finished: Vec<Finished>,
 }
 
-/// A command that ended.
+/// A command that finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// The command.
+    /// Id of the command.
     pub id: CommandId,
-    /// Why it has no reply; `None` if it has one, which waits to be taken.
+    /// Error; `None` if the command has a reply, which can be taken.
     pub error: Option<Error>,
 }
 
-/// Why a call was refused. Nothing has changed: the store, the commands in flight and the requests
-/// that are owed a result are as before.
+/// Reason why a call was refused. Nothing has changed: neither the store nor the commands in flight nor the requests.
 ///
 /// Another version of the contract may have more cases.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
-    /// No request ever had this key, as far as is known: of the last 4,096 commands that ended.
+    /// No request ever had this key, as far as the last 4,096 finished commands tell.
     #[error("unknown context key `{0}`")]
     UnknownKey(String),
-    /// The key belongs to another epoch: to an engine opened before, or to another store.
+    /// The key belongs to another epoch: to an engine that was opened before, or to another store.
     #[error("context key `{0}` belongs to another epoch")]
     ForeignKey(String),
-    /// The request has had its result.
+    /// The request already had its result.
     #[error("context key `{0}` was answered before")]
     UsedKey(String),
-    /// The result does not fit the request; the text says how. The request is still owed one.
+    /// The result does not match the request; the text says how. The request still needs a result.
     #[error("result for `{key}` refused: {reason}")]
     InvalidResult {
-        /// The key of the request.
+        /// Key of the request.
         key: String,
-        /// The difference between result and request.
+        /// Difference between result and request.
         reason: String,
     },
-    /// Command ids must grow.
+    /// The id is not larger than the last one.
     #[error("command id {given} is not larger than the last, {last}")]
     CommandIdNotNew {
-        /// The id that was given.
+        /// Given id.
         given: u64,
-        /// The last one that was taken.
+        /// Last accepted id.
         last: u64,
     },
-    /// Too many commands in flight; the number is the limit.
+    /// Too many commands are in flight. The value is the limit.
     #[error("too many commands in flight, the limit is {0}")]
     TooManyCommands(u32),
     /// The timestamp is out of range.

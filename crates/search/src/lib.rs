@@ -1,16 +1,16 @@
-//! Two searches over texts in memory: every line that has a term, and the notes that answer a question best.
+//! Two searches over texts in memory: all lines that contain a term, and the notes that answer a question best.
 //!
-//! * [`literal::LiteralIndex`] finds lines, whatever the case of their letters: exactly those that a scan of every
-//!   text finds. [`literal::find`] ranks the texts, [`literal::windows`] shows the lines.
+//! * [`literal::LiteralIndex`] finds lines, ignoring case: exactly those that a scan of every text finds.
+//!  [`literal::find`] ranks the texts, [`literal::windows`] shows the lines.
 //! * [`ranked::RankedIndex`] ranks notes by the words of a [`ranked::Query`] (BM25 over fields, with stems, phrases
-//!   and closeness), and says what each score is made of. It can be written down and used again as it is in the file.
-//! * [`ranked::Passages`] finds the part of a note that says most about the query.
+//!  and proximity), and returns the parts of each score. It can be written to a file and used in that form.
+//! * [`ranked::Passages`] finds the part of a note that matches the query best.
 //!
-//! Each note or text has a number. Numbers only grow: one that has changed is removed, and put in under a new number.
-//! So the indexes never look at a text twice.
+//! Each note or text has a number. Numbers only grow: a changed one is removed, and added under a new number. So the indexes
+//! never look at a text twice.
 //!
-//! This crate reads no file and keeps no text. It does not parse notes: the caller hands in their fields, the places
-//! of their headings, and whatever weighs one note against another, such as that a newer one supersedes it.
+//! This crate reads no file and keeps no text. It does not parse notes: the caller passes their fields, the positions of their
+//! headings, and a weight for each note, for example if a newer one supersedes it.
 //!
 //! ```
 //! use core::cmp::Reverse;
@@ -19,7 +19,7 @@
 //! let notes = ["Postgres listens on port 5432.", "Deploys run at night.\n\nStaging is deployed first."];
 //! let mut index = RankedIndex::default();
 //! for (number, body) in (0..).zip(notes) {
-//!     index.insert(number, &Fields { body, ..Fields::default() });
+//!    index.insert(number, &Fields { body, ..Fields::default() });
 //! }
 //!
 //! let query = Query::parse("when do we deploy staging?", Joining::Any)?;

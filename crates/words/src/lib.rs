@@ -38,9 +38,9 @@ use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
-/// An enum that [`words!`] was given.
+/// An enum that [`words!`] was applied to.
 pub trait Word: Copy + FromStr<Err = UnknownWord> + 'static {
-    /// The name of the words in a message, for example `mode`.
+    /// Name of the words in a message, for example `mode`.
     const KIND: &'static str;
     /// Every variant, in the order of the list.
     const VARIANTS: &'static [Self];
@@ -49,25 +49,25 @@ pub trait Word: Copy + FromStr<Err = UnknownWord> + 'static {
     fn word(self) -> &'static str;
 }
 
-/// A word that an enum does not have. A typo must not choose a variant, so nothing is guessed.
+/// Error for a word that an enum does not have. It is never guessed, because a typo must not choose a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// The name of the words, as [`Word::KIND`] says.
+    /// Name of the words: [`Word::KIND`].
     pub kind: &'static str,
-    /// The word that was given.
+    /// Given word.
     pub word: String,
-    /// The words that there are.
+    /// Valid words.
     pub known: &'static [&'static str],
 }
 
 impl UnknownWord {
-    /// Returns what was wrong, without the way out.
+    /// Returns the message without the way out.
     #[must_use]
     pub fn message(&self) -> String {
         alloc::format!("unknown {}: {}", self.kind, self.word.escape_debug())
     }
 
-    /// Returns the way out: the words that there are.
+    /// Returns the way out: the valid words.
     #[must_use]
     pub fn help(&self) -> String {
         alloc::format!("one of {}", self.known.join(", "))
@@ -141,7 +141,7 @@ macro_rules! words {
     };
 }
 
-/// Gives an enum of words its JSON Schema: a string out of a set.
+/// Gives an enum of words its JSON Schema: a string with these values.
 #[cfg(feature = "schema")]
 #[doc(hidden)]
 #[macro_export]
@@ -163,7 +163,7 @@ macro_rules! word_schema {
     };
 }
 
-/// Does nothing: there are no schemas without the feature `schema`.
+/// Does nothing: without the feature `schema` there are no schemas.
 #[cfg(not(feature = "schema"))]
 #[doc(hidden)]
 #[macro_export]

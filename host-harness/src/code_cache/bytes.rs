@@ -1,4 +1,4 @@
-//! Memory that code is read into and checked in; wasmtime copies it to pages of its own.
+//! Memory for reading and checking compiled code; wasmtime copies it to pages of its own.
 
 #![allow(unsafe_code, reason = "code is run as it is; see the safety comments")]
 
@@ -7,10 +7,10 @@ use std::io;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-/// Engines run such code as they are.
+/// Engines run such code without further configuration.
 pub(crate) fn configure(_: &mut wasmtime::Config) {}
 
-/// Bytes of this process.
+/// Bytes in the memory of this process.
 pub(super) struct Pages(Vec<u8>);
 
 impl Pages {
@@ -22,11 +22,11 @@ impl Pages {
         &mut self.0
     }
 
-    /// Makes a component of the code.
+    /// Creates a component from the code.
     ///
     /// # Safety
     ///
-    /// The bytes are what wasmtime serialized, unchanged.
+    /// The bytes are unchanged output of wasmtime's serialization.
     pub(super) unsafe fn load(self, engine: &Engine, _: [u8; 32]) -> wasmtime::Result<Component> {
         // SAFETY: the caller vouches for the bytes.
         unsafe { Component::deserialize(engine, self.0) }

@@ -1,12 +1,12 @@
 //! Compiled code on disk, so that only the first run compiles.
 //!
-//! A file holds what wasmtime made of one component with one configuration of one version; its name says
-//! which. Wasmtime trusts compiled code and runs whatever it says, so code is loaded only if all of this holds:
+//! A file holds the code that wasmtime made for one component, with one configuration, in one version; its name identifies all
+//! three. Wasmtime trusts compiled code and runs it unchecked, so code is loaded only if all of this holds:
 //!
-//! - Nobody but this user and root can change the file or any folder above it ([`PrivateFolder`]).
-//! - The tag at its end is a keyed hash of its name and its bytes. The key is random, in a file of its own in
-//!   another folder, so writing the folder of the code is not enough to make code that runs.
-//! - The bytes that were hashed are the bytes that run: they are read once, into memory that no file backs.
+//! - Nobody except this user and root can change the file or any folder above it ([`PrivateFolder`]).
+//! - The tag at its end is a keyed hash of its name and its bytes. The key is random, in a file of its own in another
+//!   folder, so write access to the folder of the code is not enough to make code that runs.
+//! - The bytes that were hashed are the bytes that run: they are read once, into memory that is not backed by a file.
 
 #[cfg_attr(all(target_os = "linux", target_arch = "x86_64"), path = "pages.rs")]
 #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), path = "bytes.rs")]
@@ -26,45 +26,45 @@ use pages::Pages;
 
 pub(crate) use pages::configure;
 
-/// How many files are kept: of the builds of the component that a machine uses side by side.
+/// Number of files that are kept: one per build of the component that a machine uses side by side.
 const KEPT_FILES: usize = 8;
 
 const SUFFIX: &str = "cwasm";
 
-/// Marks the end of the code. The tag comes after it. Wasmtime sees neither.
+/// Mark at the end of the code. The tag comes after it. Wasmtime sees neither.
 const MAGIC: &[u8; 16] = b"saddlebag code 2";
 
 const TAG_BYTES: usize = 32;
 
-/// The length of the part after the code, in bytes.
+/// Length of the part after the code, in bytes.
 const TRAILER: usize = MAGIC.len() + TAG_BYTES;
 
-/// The bytes that are read and hashed at once: few enough to stay in the cache of the processor.
+/// Number of bytes that are read and hashed at once: few enough to stay in the processor's cache.
 const CHUNK: usize = 256 * 1024;
 
-/// Larger than the code of any component that is worth keeping.
+/// Maximum size of compiled code in bytes, larger than that of any useful component.
 const MAX_CODE_BYTES: u64 = 256 << 20;
 
-/// Where compiled code is kept.
+/// Place of compiled code.
 ///
-/// Compiled code runs outside of the sandbox. So a folder that other users can change, or that is below one that
-/// they can change, is not used: every run compiles, and [`ComponentOptions::on_cache_refused`] says so.
+/// Compiled code runs outside of the sandbox. So a folder is not used if other users can change it, or a folder above it:
+/// every run compiles then, and [`ComponentOptions::on_cache_refused`] reports it.
 ///
 /// [`ComponentOptions::on_cache_refused`]: crate::ComponentOptions::on_cache_refused
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CodeCache {
-    /// In `saddlebag` in the user's folder of caches, under the user's key.
+    /// `saddlebag` in the user's folder of caches, with the user's key.
     #[default]
     User,
-    /// In a folder of its own.
+    /// A separate folder.
     Folder {
-        /// The folder, which is made.
+        /// Folder of the code, which is created.
         code: PathBuf,
-        /// The file with the key, which is made; `None` for the user's, `saddlebag-code-key` in the user's folder of
-        /// data. Keep it out of the folder of the code: whoever has both can make code that runs.
+        /// File with the key, which is created; `None` for the user's, `saddlebag-code-key` in the user's folder of
+        /// data. Keep it out of the folder of the code: whoever can write both can make code that runs.
         key: Option<PathBuf>,
     },
-    /// Nowhere: every run compiles.
+    /// No cache: every run compiles.
     Off,
 }
 
@@ -81,10 +81,11 @@ impl CodeCache {
         }
     }
 
-    /// The compiled component. A cache that cannot be had is done without: it saves time and nothing else.
+    /// Returns the compiled component. Errors of the cache are not errors of this function, because it only saves
+    /// time.
     ///
-    /// `digest` is the SHA-256 of the bytes in hexadecimal, if it is known. `before_compiling` is called only if
-    /// no compiled code is found, `on_refused` only if the cache is not private.
+    /// `digest` is the SHA-256 of the bytes in hexadecimal, if known. `before_compiling` is called only if no compiled
+    /// code is found, `on_refused` only if the cache is not private.
     pub(crate) fn compile(
         &self,
         engine: &Engine,
@@ -126,7 +127,7 @@ impl CodeCache {
     }
 }
 
-/// What decides whether code that one engine compiled is code of another.
+/// Returns a fingerprint of the engine: engines with equal ones can run each other's code.
 fn fingerprint(engine: &Engine) -> u64 {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -163,25 +164,25 @@ impl Opened {
         let mut trailer = [0; TRAILER];
         file.read_exact(&mut trailer)?;
         let (magic, shown) = trailer.split_at(MAGIC.len());
-        // The comparison takes as long for a tag that is nearly right as for any other.
+        // The comparison takes constant time, so it reveals nothing about the tag.
         let tag = tag.finalize();
         if magic != MAGIC || tag != *shown {
             return Err(damaged().into());
         }
-        // SAFETY: the tag says that these very bytes are what `keep` was given under this name, and `keep` is given
-        // what wasmtime made of a component. No file backs them, so nobody changes them after the check.
+        // SAFETY: the tag proves that these bytes are what `keep` was given under this name, and `keep` is given
+        // wasmtime's output. They are not backed by a file, so nobody changes them after the check.
         unsafe { pages.load(engine, *tag.as_bytes()) }
     }
 
-    /// Puts a file in its place, whole and synced, and drops the oldest of too many.
+    /// Writes a file completely and synced, and removes the oldest files over the limit.
     fn keep(&self, name: &str, code: &[u8]) -> io::Result<()> {
         let dir = self.folder.dir();
-        // The suffix lets what a killed process has left be dropped like old code.
+        // The suffix lets the files of a killed process be removed like old code.
         let new = format!("new-{}.{SUFFIX}", hexadecimal(&random::<8>()?));
         let mut file = self.folder.create_new(&new)?;
         let written = self.write(&mut file, name, code).and_then(|()| dir.rename(&new, dir, name));
         if let Err(error) = written {
-            // The error is worth more than that of the removal.
+            // The error of the write matters more than that of the removal.
             let _ = dir.remove_file(&new);
             return Err(error);
         }
@@ -208,11 +209,11 @@ impl Opened {
     }
 }
 
-/// The secret that a tag is made with.
+/// Secret key of the tags.
 struct Key([u8; TAG_BYTES]);
 
 impl Key {
-    /// The key in a file; a new one where there is no file.
+    /// Reads the key from a file, or creates a new one if the file does not exist.
     fn in_file(file: &Path) -> Result<Self, PrivateError> {
         let io = |source| PrivateError::Io { path: file.to_path_buf(), source };
         let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
@@ -231,7 +232,8 @@ impl Key {
         });
         match made {
             Ok(()) => Ok(Self(key)),
-            // Another process was faster. Until it has written all, its key is too short, and this run does without.
+            // Another process was faster. Until it has finished writing, its key is too short, and this run uses no
+            // cache.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::read(&folder, name),
             Err(error) => Err(io(error)),
         }
@@ -246,7 +248,7 @@ impl Key {
         Ok(Self(key))
     }
 
-    /// Begins the tag of a file. Its name is part of it, so that no file can take the place of another.
+    /// Begins the tag of a file. Its name is part of it, so that no file can replace another.
     fn tag(&self, name: &str) -> blake3::Hasher {
         let mut tag = blake3::Hasher::new_keyed(&self.0);
         tag.update(&(name.len() as u64).to_le_bytes());

@@ -1,8 +1,8 @@
-//! Memory that code is read into, checked in, and run from.
+//! Memory in which code is read, checked and run.
 //!
-//! Reading code into a `Vec`, which wasmtime then copies to pages of its own, takes 17 ms for 7.7 MB where a page
-//! fault is slow, as in a virtual machine; these pages, which are large and copied once, take 5.6 ms, and mapping the
-//! file 4 ms. What is mapped from a file can be changed after it was checked, by whoever has the file open.
+//! Reading code into a `Vec`, which wasmtime copies to pages of its own, takes 17 ms for 7.7 MB if a page fault is
+//! slow, as in a virtual machine. These pages are large and filled once, which takes 5.6 ms; mapping the file would
+//! take 4 ms. But a mapped file can be changed after the check by anyone who has it open.
 
 #![allow(unsafe_code, reason = "pages are mapped, protected and unmapped; see the safety comments")]
 
@@ -23,9 +23,9 @@ pub(crate) fn configure(config: &mut wasmtime::Config) {
     config.with_custom_code_memory(Some(Arc::new(Protection)));
 }
 
-/// Private memory of this process, for reading and writing until code is loaded from it.
+/// Private memory of this process, readable and writable until code is loaded from it.
 pub(super) struct Pages {
-    /// The mapping, whole pages, and where in it the code begins.
+    /// Mapping of whole pages, and the start of the code in it.
     mapped: NonNull<c_void>,
     mapped_bytes: usize,
     start: NonNull<u8>,
@@ -47,36 +47,37 @@ impl Pages {
             unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), mapped_bytes, protection, MapFlags::PRIVATE)? };
         let mapped = NonNull::new(mapped).ok_or(io::ErrorKind::OutOfMemory)?;
         if is_large {
-            // SAFETY: the mapping from above. A system without large pages takes small ones, which are only slower.
+            // SAFETY: the mapping from above. A system without large pages uses small ones, which are only slower.
             let _ = unsafe { rustix::mm::madvise(mapped.as_ptr(), mapped_bytes, Advice::LinuxHugepage) };
         }
         let offset = mapped.cast::<u8>().align_offset(alignment);
-        // SAFETY: the mapping is longer than the code by a whole `alignment`, and `offset` is less than that.
+        // SAFETY: the mapping is longer than the code by `alignment`, and `offset` is less than that.
         let start = unsafe { mapped.cast::<u8>().add(offset) };
         Ok(Self { mapped, mapped_bytes, start, length })
     }
 
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: mapped, for reading and writing, zeroed by the system, and borrowed as `self` is.
+        // SAFETY: mapped for reading and writing, zeroed by the system, and borrowed as `self` is.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 
-    /// Makes a component of the code. The pages stay for as long as the process lives, as a component may. Once it is
-    /// gone, the next component of the same code, which `tag` tells, gets its pages.
+    /// Creates a component from the code. The pages stay until the process ends, because the component may live that long. After the
+    /// component is dropped, the next one with the same code, which `tag` identifies, reuses them.
     ///
     /// # Safety
     ///
-    /// The bytes are what wasmtime serialized, unchanged, and no other bytes have this tag.
+    /// The bytes are unchanged output of wasmtime's serialization, and no other bytes have this tag.
     pub(super) unsafe fn load(self, engine: &Engine, tag: [u8; 32]) -> wasmtime::Result<Component> {
         let memory = keep(tag, self)?;
-        // SAFETY: the caller vouches for the bytes. `keep` has made them read-only, and they are never unmapped.
+        // SAFETY: the caller guarantees the bytes. `keep` has made them read-only, and they are never unmapped.
         unsafe { Component::deserialize_raw(engine, memory) }
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and no code was loaded from it: `keep` forgets those that were.
+        // SAFETY: the mapping belongs to this value, and no code was loaded from it: `keep` forgets pages with loaded
+        // code.
         let _ = unsafe { rustix::mm::munmap(self.mapped.as_ptr(), self.mapped_bytes) };
     }
 }
@@ -85,11 +86,11 @@ impl Drop for Pages {
 struct Kept {
     tag: [u8; 32],
     memory: NonNull<[u8]>,
-    /// A component runs from here. Wasmtime takes code at an address once at a time.
+    /// True while a component runs from here. Wasmtime accepts code at an address only once at a time.
     is_used: bool,
 }
 
-// SAFETY: nothing writes to the memory any more, and it is there for as long as the process lives.
+// SAFETY: nothing writes to the memory any more, and it exists until the process ends.
 unsafe impl Send for Kept {}
 
 static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
@@ -108,7 +109,7 @@ fn keep(tag: [u8; 32], pages: Pages) -> io::Result<NonNull<[u8]>> {
     Ok(memory)
 }
 
-/// Lets the pages with this address be used again; does nothing for pages that wasmtime owns.
+/// Lets the pages with this address be reused. Does nothing for pages that wasmtime owns.
 fn release(address: *const u8) {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let has_address = |kept: &Kept| {
@@ -120,7 +121,7 @@ fn release(address: *const u8) {
     }
 }
 
-/// Makes code executable, whether it was loaded or just compiled. On this processor no cache has to be told.
+/// Makes code executable, whether it was loaded or just compiled. This processor needs no cache flush.
 struct Protection;
 
 impl CustomCodeMemory for Protection {
@@ -130,12 +131,12 @@ impl CustomCodeMemory for Protection {
 
     fn publish_executable(&self, code: *const u8, length: usize) -> wasmtime::Result<()> {
         let protection = MprotectFlags::READ | MprotectFlags::EXEC;
-        // SAFETY: wasmtime gives whole pages of code that is mapped and that it does not write to.
+        // SAFETY: wasmtime passes whole pages of mapped code that it does not write to.
         unsafe { rustix::mm::mprotect(code.cast_mut().cast(), length, protection)? };
         Ok(())
     }
 
-    /// Changes no page: nothing may write to those that were loaded, and wasmtime unmaps its own next.
+    /// Changes no page: nothing may write to loaded pages, and wasmtime unmaps its own next.
     fn unpublish_executable(&self, code: *const u8, _: usize) -> wasmtime::Result<()> {
         release(code);
         Ok(())

@@ -1,4 +1,4 @@
-//! Appending: one write at the end, all of it or none.
+//! Appending: one write at the end, all of it or nothing.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ use super::walk;
 use super::write::{Place, Staged, version_of_written};
 use crate::Durability;
 
-/// How often to begin again when an editor puts another file in the place of this one.
+/// Maximum number of attempts if an editor replaces the file meanwhile.
 const ATTEMPTS: u32 = 8;
 
 impl LocalDir {
@@ -32,10 +32,10 @@ impl LocalDir {
         self.append_locked(&guard, path, content, newline_first, precondition)
     }
 
-    /// Writes a file again, to new blocks, whose last change could not be synced. If that cannot be done now,
-    /// the file stays known as not synced.
+    /// Writes a file again, to new blocks, if its last change could not be synced. If that fails, the file stays
+    /// recorded as not synced.
     pub(super) fn settle(&self, path: &RelPath) {
-        // A writer that holds the lock settles the file itself.
+        // A writer that holds the lock writes the file again itself.
         let settled = self.lock_within(&[path], Duration::ZERO).and_then(|guard| {
             let found = walk::find(&self.root, path)?;
             match found.map(|(folder, name)| walk::probe(&folder, name)).transpose()?.flatten() {
@@ -51,7 +51,7 @@ impl LocalDir {
         }
     }
 
-    /// As [`append`](Self::append), by the holder of the lock of `path`.
+    /// Appends like [`append`](Self::append), while holding the lock of `path`.
     fn append_locked(
         &self,
         guard: &Guard,
@@ -73,8 +73,8 @@ impl LocalDir {
             if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)? {
                 return Ok(AppendOutcome::Stale(current));
             }
-            // Bytes that were not synced must be written again. A file with a second name is replaced, so that
-            // the other name, which may be outside the store, keeps its text.
+            // Bytes that were not synced must be written again. A file with a second name is replaced, so that the
+            // other name, which may be outside of the store, keeps its text.
             if let Some(found) = found.as_ref().filter(|found| unsynced || found.links > 1) {
                 let addition = Addition { content, newline_first, may_be_there: added };
                 match self.append_by_replacing(place, name, found, &addition)? {
@@ -88,14 +88,14 @@ impl LocalDir {
             let access = if found.is_some() { Access::Append } else { Access::AppendNew };
             let mut file = match sys::open_file(&folder, name, access) {
                 Ok(file) => file,
-                // Made or removed by hand since the look at it.
+                // Created or removed by hand since it was looked at.
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {
                     continue;
                 }
                 Err(error) => return Err(refusal(error)),
             };
             let before = walk::regular(sys::stat_of(&file).map_err(refusal)?)?;
-            // Whoever replaced the file may have read the first attempt's text into it.
+            // Whoever replaced the file may have included the text of the first attempt.
             let repeated = added && ends_with(&mut file, &before, content).map_err(refusal)?;
             let start = if repeated {
                 before.size.saturating_sub(content.len() as u64)
@@ -113,7 +113,7 @@ impl LocalDir {
             added = true;
             #[cfg(test)]
             self.before_placing.call();
-            // An editor takes no lock: if it has put its own file here, the text must go there.
+            // An editor takes no lock. If it has replaced the file, the text must be added to the new file.
             if !sys::stat_at(&folder, name).is_ok_and(|stat| stat.same_file(&before)) {
                 continue;
             }
@@ -121,24 +121,24 @@ impl LocalDir {
                 self.unsynced().add(&self.root, path);
                 return Err(not_durable(error));
             }
-            // The bytes are in place and synced: a failure from here on is not an error but a doubt.
+            // The bytes are in place and synced. A failure from here on is not an error but an unknown outcome.
             return Ok(version_of(&mut file).map_or(AppendOutcome::Unknown(start), AppendOutcome::Written));
         }
         Err(FsError::Other("the file kept being replaced while it was appended to; try again".into()))
     }
 }
 
-/// The text to add to a file.
+/// Text to add to a file.
 struct Addition<'a> {
     content: &'a [u8],
     newline_first: bool,
-    /// An earlier attempt added it to a file that was replaced since: an editor may have read it there.
+    /// True if an earlier attempt added it to a file that was replaced since: an editor may have read it there.
     may_be_there: bool,
 }
 
 impl LocalDir {
-    /// Puts a new file in the place of `found`, with its bytes and the addition, and gives the offset where
-    /// the addition begins, and the new version if it can be told. `None`: somebody changed the file meanwhile, and it is as they left it.
+    /// Replaces `found` by a new file with its bytes and the addition. Returns the offset of the addition, and the new
+    /// version if it is known; `None` if someone changed the file meanwhile, which then stays.
     fn append_by_replacing(
         &self,
         place: Place<'_>,
@@ -180,7 +180,7 @@ impl LocalDir {
     }
 }
 
-/// Adds `content` at the end of a file of `size` bytes, and gives the offset where it begins.
+/// Adds `content` at the end of a file of `size` bytes, and returns its offset.
 fn add(file: &mut File, size: u64, content: &[u8], newline_first: bool) -> io::Result<u64> {
     let newline = newline_first && size > 0 && last_byte(file)? != Some(b'\n');
     if newline {
@@ -194,7 +194,7 @@ fn add(file: &mut File, size: u64, content: &[u8], newline_first: bool) -> io::R
     Ok(size + u64::from(newline))
 }
 
-/// What [`write_whole`] needs of a file.
+/// Operations of a file that [`write_whole`] needs.
 trait Appendable: Write {
     /// Cuts the file to `size` bytes.
     fn cut(&mut self, size: u64) -> io::Result<()>;
@@ -206,7 +206,7 @@ impl Appendable for File {
     }
 }
 
-/// One write of all of `bytes` behind the first `size`, or none of them.
+/// Writes all of `bytes` after the first `size` with one call, or none of them.
 fn write_whole(file: &mut impl Appendable, size: u64, bytes: &[u8]) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
@@ -220,7 +220,7 @@ fn write_whole(file: &mut impl Appendable, size: u64, bytes: &[u8]) -> io::Resul
     if written == bytes.len() {
         return Ok(());
     }
-    // Only a second write tells what stopped the first; whatever it adds goes as well.
+    // Only a second write returns the cause of the first short one. Its bytes are removed as well.
     let cause = match file.write(&bytes[written..]) {
         Ok(_) => io::ErrorKind::WriteZero.into(),
         Err(error) => error,

@@ -1,4 +1,4 @@
-//! Many operations at once: reads and listings share threads, changes come one after another.
+//! Many operations at once: reads and listings share threads, changes are performed one after another.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,26 +8,27 @@ use saddlebag::protocol::{FsError, FsOp, FsOutcome};
 use super::dir::LocalDir;
 use crate::executor::is_read;
 
-/// How many reads are worth a thread of their own: it takes about as long to start as three reads of small files.
+/// Number of reads that justify a thread: starting one takes about as long as three reads of small files.
 const READS_PER_THREAD: usize = 16;
 
-/// While some threads wait for the disk, others can read: more of them than processors pay.
+/// Minimum number of threads. While some wait for the disk, others can read, so more threads than processors are
+/// useful.
 const LEAST_THREADS: usize = 4;
 
-/// More threads than this wait for each other.
+/// Maximum number of threads. More would wait for each other.
 const MOST_THREADS: usize = 8;
 
 type Outcome = Result<FsOutcome, FsError>;
 
-/// Performs one operation.
+/// Function that performs one operation.
 type Perform = fn(&LocalDir, &FsOp) -> Outcome;
 
-/// Performs the operations by `perform` and gives their results in the same order.
+/// Performs the operations by `perform` and returns their results in the same order.
 pub(super) fn perform_all(store: &LocalDir, ops: &[&FsOp], perform: Perform) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(ops.len());
     for run in ops.chunk_by(|one, other| store.only_reads(one) && store.only_reads(other)) {
         match run.len() / READS_PER_THREAD {
-            // A change is a run of its own.
+            // A change is performed alone.
             0 | 1 => outcomes.extend(run.iter().map(|op| perform(store, op))),
             worth => outcomes.extend(read_all(
                 store,
@@ -40,19 +41,19 @@ pub(super) fn perform_all(store: &LocalDir, ops: &[&FsOp], perform: Perform) -> 
     outcomes
 }
 
-/// How many threads can run at the same time. Asked for once, as the answer is read from files.
+/// Returns the number of threads that can run at the same time. Determined once, because it is read from files.
 pub(super) fn processors() -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Shares the reads out among this thread and others.
+/// Distributes the reads over this thread and others.
 fn read_all(store: &LocalDir, ops: &[&FsOp], perform: Perform, threads: usize) -> Vec<Outcome> {
     let next = AtomicUsize::new(0);
     let span = tracing::Span::current();
     let take_turns = || {
         let mut done = Vec::new();
-        // A thread takes the next one when it is ready: some files are large.
+        // A thread takes the next one when it is ready, because some files are large.
         while let Some((index, op)) = take(&next, ops) {
             done.push((index, perform(store, op)));
         }
@@ -64,7 +65,7 @@ fn read_all(store: &LocalDir, ops: &[&FsOp], perform: Perform, threads: usize) -
         let start = |_| {
             let span = span.clone();
             let reader = std::thread::Builder::new().name("reader".into());
-            // Where no thread can be had, the others do its share.
+            // If a thread cannot be started, the others do its share.
             reader.spawn_scoped(scope, move || span.in_scope(take_turns)).ok()
         };
         let others: Vec<_> = (1..threads).filter_map(start).collect();

@@ -1,4 +1,4 @@
-//! Removing, renaming, making folders and removing empty ones.
+//! Removing, renaming, creating folders and removing empty ones.
 
 use std::io;
 
@@ -66,12 +66,12 @@ impl LocalDir {
             }
             Err(error) => return Err(refusal(error)),
         }
-        // Bytes that were not synced under the old name are not under the new one either.
+        // Bytes that were not synced under the old name are not synced under the new one either.
         if self.unsynced().contains(&self.root, from) {
             self.unsynced().add(&self.root, to);
             self.unsynced().remove(&self.root, from);
         }
-        // The new name first: at worst a power cut leaves both.
+        // The new name is synced first: at worst a power cut leaves both.
         self.sync(&new_folder)?;
         self.sync(&old_folder)?;
         Ok(RenameOutcome::Done)
@@ -86,7 +86,7 @@ impl LocalDir {
             Some((folder, name)) if walk::find_folder(&folder, name)?.is_some() => (folder, name),
             _ => return Ok(RemoveDirectoryOutcome::Absent),
         };
-        // A writer that has opened the folder, and is about to make a file in it, holds the lock of that file.
+        // A writer that has opened the folder, and is about to create a file in it, holds the lock of that file.
         let _guard = self.lock_all()?;
         match folder.remove_dir(name) {
             Ok(()) => {

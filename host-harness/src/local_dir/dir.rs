@@ -1,4 +1,4 @@
-//! [`LocalDir`] itself: its root, its options, and what every operation on it begins with.
+//! [`LocalDir`] itself: its root, its options, and the first steps of every operation.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,23 +20,22 @@ use super::tests::Hook;
 use super::unsynced::Unsynced;
 use crate::executor::{Durability, is_read};
 
-/// How long a look at where the root is serves reads. Changes look each time.
+/// Time for which a check of the root's place is valid for reads. Changes check each time.
 pub(super) const ROOT_IS_FRESH: Duration = Duration::from_millis(50);
 
-/// How a [`LocalDir`] works.
+/// Options of a [`LocalDir`].
 #[derive(Clone, Debug)]
 pub struct LocalDirOptions {
-    /// What an acknowledged change survives.
+    /// Extent to which an acknowledged change survives.
     pub durability: Durability,
-    /// The most bytes that one read gives; 16 MiB unless told.
+    /// Maximum number of bytes of one read; 16 MiB by default.
     pub max_read_bytes: u64,
-    /// The most bytes that one write or append takes; 16 MiB unless told.
+    /// Maximum number of bytes of one write or append; 16 MiB by default.
     pub max_write_bytes: u64,
-    /// How long to wait for one other writer that holds the lock of a path before the answer is
-    /// [`FsError::Locked`]; 10 seconds unless told. While the lock goes from one writer to the next, the wait is
-    /// up to twelve times as long.
+    /// Time to wait for one other writer that holds the lock of a path, before the answer is [`FsError::Locked`]; 10
+    /// seconds by default. While the lock moves from one writer to the next, the wait is up to twelve times as long.
     pub lock_timeout: Duration,
-    /// Is told of each text that was found in the temporary file of a writer that died and is kept.
+    /// Called for each text that was recovered from the temporary file of a writer that died.
     pub on_recovered: Option<fn(&Recovered)>,
 }
 
@@ -52,63 +51,61 @@ impl Default for LocalDirOptions {
     }
 }
 
-/// Why a folder cannot be the root of a store.
+/// Reason why a folder cannot be the root of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is nothing at the path.
+    /// The path does not exist.
     #[error("the store's folder `{}` does not exist; create it first", .0.display())]
     Missing(PathBuf),
     /// The path is not a folder.
     #[error("the store's folder `{}` is not a directory; give the path of one", .0.display())]
     NotDirectory(PathBuf),
-    /// The folder cannot be made or opened.
+    /// The folder cannot be created or opened.
     #[error("the store's folder `{}` cannot be opened: {}", .path.display(), io_cause(.source))]
     Unusable {
-        /// The path as it was given.
+        /// Path, as the caller gave it.
         path: PathBuf,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
 /// An [`Executor`](crate::Executor) on a folder of the local disk.
 ///
-/// - New files are for their owner alone (0600), new folders as well (0700); an existing file
-///   keeps its permissions. Hard links and extended attributes of a file do not survive a write, nor do hard
-///   links survive an append: the other name keeps the text that it had.
-/// - Symbolic links below the root are refused with [`FsError::SymbolicLink`]; the root itself may
-///   be reached through some.
-/// - Names that are not UTF-8, or hold what a path may not hold, are not listed. Neither are the
-///   host's own: `.saddlebag/locks` and `.saddlebag-*.tmp`, which cannot be read or written either.
+/// - Only their owner can read new files (0600) and new folders (0700); an existing file keeps its permissions. Hard links and
+///   extended attributes of a file do not survive a write, and hard links do not survive an append: the other name keeps
+///   its old text.
+/// - Symbolic links below the root are refused with [`FsError::SymbolicLink`]; the path of the root itself may have some.
+/// - Names that are not UTF-8, or that are not valid in a path, are not listed. Neither are the host's own files:
+///   `.saddlebag/locks` and `.saddlebag-*.tmp`, which cannot be read or written either.
 /// - A writer that is killed can leave a `.saddlebag-*.tmp`. The first change by the next process removes it
 ///   if it is the writer's own. In the rare case that a person saved the file at that very moment, it holds
 ///   their text, is moved to `.saddlebag/recovered` and reported
-///   ([`on_recovered`](LocalDirOptions::on_recovered)). After a power cut, one that the disk has kept stays.
-/// - A change, and soon after a read too, is refused once the root is no longer at the path that was opened.
+///   ([`on_recovered`](LocalDirOptions::on_recovered)). After a power cut, a temporary file that the disk has kept stays.
+/// - A change, and soon after a read too, is refused if the root is no longer at the path that was opened.
 ///
-/// Writers are kept apart as long as they open the same root: a store inside another store has
-/// locks of its own. On network file systems, locks are only as good as the server's, and a server
-/// whose clock is behind can hide a change within one tick.
+/// Writers are kept apart if they open the same root: a store inside another store has locks of its own. On network file
+/// systems, locks are only as good as the server's, and a server whose clock is slow can hide a change within one tick.
 ///
-/// On Linux and macOS a conditional write that races with an editor never loses the editor's text. Where the
-/// system or the file system cannot exchange two files in one step, and with [`Durability::Fast`], the version
-/// is checked once more right before the file is replaced, which leaves a window of some microseconds. The same
-/// window is left for conditional appends, removals and renames.
+/// On Linux and macOS a conditional write that races with an editor never loses the editor's text. If the system or the file
+/// system cannot exchange two files in one step, and with [`Durability::Fast`], the version is checked once more right before
+/// the file is replaced, which leaves a window of some microseconds. The same window exists for conditional appends,
+/// removals and renames.
 ///
 /// A change that was made but could not be synced is [`FsError::NotDurable`]. The file is then written again,
-/// to new blocks, by the next change or read of it, whichever process makes it.
+/// to new blocks, by the next change or read of it, in whichever process.
 #[derive(Debug)]
 pub struct LocalDir {
     pub(super) root: Dir,
-    /// Where the root was opened, and what was opened there.
+    /// Path of the root, and the folder that was opened there.
     path: PathBuf,
     identity: sys::RootId,
-    /// When the root was last seen at its path.
+    /// Time when the root was last seen at its path.
     seen: Mutex<Option<Instant>>,
     pub(super) options: LocalDirOptions,
     unsynced: OnceLock<Unsynced>,
-    /// The leftovers of dead writers have been looked for.
+    /// True if the leftovers of dead writers have been looked for.
     cleared: AtomicBool,
     #[cfg(test)]
     pub(super) before_placing: Hook,
@@ -117,14 +114,14 @@ pub struct LocalDir {
 }
 
 impl LocalDir {
-    /// Names the versions of this release, for [`Config::version_scheme`](saddlebag::Config::version_scheme).
+    /// Version scheme of this release, for [`Config::version_scheme`](saddlebag::Config::version_scheme).
     pub const VERSION_SCHEME: &str = "local-dir/1";
 
     /// Opens the store at `root`, which must exist.
     ///
     /// # Errors
     ///
-    /// [`OpenError`], when `root` is not a folder that can be opened.
+    /// [`OpenError`] if `root` is not a folder that can be opened.
     pub fn open(root: &Path, options: LocalDirOptions) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::Unusable { path: root.into(), source };
         let found = std::fs::metadata(root).map_err(|error| match error.kind() {
@@ -152,18 +149,18 @@ impl LocalDir {
         })
     }
 
-    /// Opens the store at `root`, making the folder and those above it if they are missing.
+    /// Opens the store at `root`, and creates the folder and its parents if they are missing.
     ///
     /// # Errors
     ///
-    /// [`OpenError`], when `root` is not a folder that can be made and opened.
+    /// [`OpenError`] if `root` is not a folder that can be created and opened.
     pub fn create(root: &Path, options: LocalDirOptions) -> Result<Self, OpenError> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         match builder.create(root) {
-            // What is there already is judged below.
+            // An existing path is checked below.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => match error.kind() {
                 io::ErrorKind::NotADirectory => Err(OpenError::NotDirectory(root.into())),
                 _ => Err(OpenError::Unusable { path: root.into(), source: error }),
@@ -172,8 +169,8 @@ impl LocalDir {
         }
     }
 
-    /// Refuses an operation once the root is not where it was opened: what is acknowledged then would be lost
-    /// to everybody who looks there.
+    /// Refuses an operation if the root is no longer where it was opened. Everyone who looks there would miss a change
+    /// that is acknowledged then.
     pub(super) fn check_root(&self, op: &FsOp) -> Result<(), FsError> {
         let now = Instant::now();
         let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,12 +193,12 @@ impl LocalDir {
         )))
     }
 
-    /// Waits for the locks of `paths` and clears up what writers that died have left.
+    /// Waits for the locks of `paths` and removes the leftovers of dead writers.
     pub(super) fn lock(&self, paths: &[&RelPath]) -> Result<Guard, FsError> {
         self.lock_within(paths, self.options.lock_timeout)
     }
 
-    /// Waits for the locks of every path.
+    /// Waits for the locks of all paths.
     pub(super) fn lock_all(&self) -> Result<Guard, FsError> {
         self.hold(|| lock::acquire_all(&self.root, self.options.lock_timeout))
     }
@@ -228,7 +225,7 @@ impl LocalDir {
         }
     }
 
-    /// Keeps the text of somebody else that has a temporary name.
+    /// Keeps the text of someone else that has a temporary name.
     pub(super) fn recover(&self, folder: &Dir, temporary: &str, path: &str) {
         self.report(&leftovers::keep(&self.root, folder, temporary, path));
     }
@@ -240,13 +237,13 @@ impl LocalDir {
         }
     }
 
-    /// The files that could not be synced, by this process or another.
+    /// Returns the files that could not be synced, by this process or another.
     pub(super) fn unsynced(&self) -> &Unsynced {
         self.unsynced.get_or_init(|| Unsynced::load(&self.root))
     }
 
-    /// Returns true if a read must write the file again first: a caller may find in it what it was about to write,
-    /// and call that kept.
+    /// Returns true if a read must write the file again first. Otherwise a caller could find in it the text that it
+    /// was about to write, and take that for kept.
     pub(super) fn must_settle(&self, path: &RelPath) -> bool {
         self.options.durability == Durability::Full && self.unsynced().is_known(path)
     }

@@ -1,10 +1,10 @@
-//! What the operating system says, in the words of the contract.
+//! Errors of the operating system as those of the contract.
 
 use std::io;
 
 use saddlebag::protocol::FsError;
 
-/// The contract's name for `error`; never with a path of this machine in it.
+/// Returns the contract's error for `error`. It never contains a path of this machine.
 pub(super) fn refusal(error: io::Error) -> FsError {
     if is_link_error(&error) {
         return FsError::SymbolicLink;
@@ -16,7 +16,7 @@ pub(super) fn refusal(error: io::Error) -> FsError {
         io::ErrorKind::IsADirectory => FsError::IsDirectory,
         io::ErrorKind::NotADirectory => FsError::NotDirectory,
         io::ErrorKind::TimedOut => FsError::TimedOut,
-        io::ErrorKind::InvalidFilename => FsError::InvalidPath("the file system does not take such a name".into()),
+        io::ErrorKind::InvalidFilename => FsError::InvalidPath("the file system does not accept this name".into()),
         _ => FsError::Other(match error.raw_os_error() {
             Some(code) => format!("{} (os error {code})", io_cause(&error)),
             None => io_cause(&error),
@@ -24,20 +24,18 @@ pub(super) fn refusal(error: io::Error) -> FsError {
     }
 }
 
-/// What an error of the system means, for a person, without any path: its cause and where there is one the way
-/// out.
+/// Explains an error of the system to a person, without any path: the cause, and the way out if there is one.
 #[must_use]
 pub fn io_cause(error: &io::Error) -> String {
     error.raw_os_error().and_then(explanation).map_or_else(|| error.kind().to_string(), str::to_owned)
 }
 
-/// The answer to a change that was made and could not be synced.
+/// Returns the answer to a change that was made but could not be synced.
 pub(super) fn not_durable(error: io::Error) -> FsError {
     FsError::NotDurable(refusal(error).to_string())
 }
 
-/// The system's number of an error as a cause and a way out; the standard library calls most of these
-/// uncategorized.
+/// Returns cause and way out for the system's error number. The standard library calls most of these uncategorized.
 #[cfg(unix)]
 fn explanation(code: i32) -> Option<&'static str> {
     use rustix::io::Errno;
@@ -78,17 +76,17 @@ fn explanation(_: i32) -> Option<&'static str> {
     None
 }
 
-/// Whether a link was met where none is followed.
+/// Returns true if a link was found where links are not followed.
 #[cfg(unix)]
 pub(super) fn is_link_error(error: &io::Error) -> bool {
-    // `FilesystemLoop` is not a stable kind of error. FreeBSD says `EMLINK`.
+    // `FilesystemLoop` is not a stable kind of error. FreeBSD returns `EMLINK`.
     let code = error.raw_os_error();
     code == Some(rustix::io::Errno::LOOP.raw_os_error())
         || (cfg!(any(target_os = "freebsd", target_os = "dragonfly"))
             && code == Some(rustix::io::Errno::MLINK.raw_os_error()))
 }
 
-/// Whether a link was met where none is followed.
+/// Returns true if a link was found where links are not followed.
 #[cfg(not(unix))]
 pub(super) fn is_link_error(_: &io::Error) -> bool {
     false

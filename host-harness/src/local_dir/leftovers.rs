@@ -1,8 +1,8 @@
 //! Temporary files of writers that died.
 //!
-//! A writer notes in its lock file which temporary file it uses and how far it has come. Whoever gets the lock
-//! next knows that the writer is dead, and from the note whether the file is the writer's own, which goes, or
-//! may hold a text of somebody else, which is kept in `.saddlebag/recovered`.
+//! A writer records in its lock file which temporary file it uses and its progress. The next holder of the lock knows
+//! that the writer is dead. The record shows if the file is the writer's own, which is removed, or may hold a text of
+//! someone else, which is moved to `.saddlebag/recovered`.
 
 use std::io;
 
@@ -15,30 +15,30 @@ use super::{version, walk};
 use crate::Durability;
 use crate::executor::{RECOVERED_FOLDER, STATE_FOLDER, is_temporary};
 
-/// A text that was found in a temporary file and is kept, as it may be somebody's only copy.
+/// A text that was found in a temporary file. It is kept because it may be the only copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovered {
-    /// The file that was being written.
+    /// Path of the file that was being written.
     pub path: String,
-    /// The path of the text now, below the root of the store.
+    /// New path of the text, relative to the root of the store.
     pub kept: String,
 }
 
-/// The progress of a writer with its temporary file.
+/// Progress of a writer with its temporary file.
 #[derive(Clone, Debug)]
 pub(super) enum Stage<'a> {
-    /// It has never been at the name of the file, so only the writer has written to it.
+    /// The temporary file was never at the name of the file, so only the writer has written to it.
     Staged,
-    /// It is being exchanged with the file: the temporary name belongs to the new file or to the old one.
+    /// The temporary file is being exchanged with the file: the temporary name has the new file or the old one.
     Placing {
-        /// The new file as it was written.
+        /// Stat of the new file after it was written.
         new: &'a Stat,
-        /// The version that the old file had.
+        /// Version of the old file.
         old: &'a Version,
     },
 }
 
-/// The note for a temporary file in the folder of `path`.
+/// Returns the record for a temporary file in the folder of `path`.
 pub(super) fn record(path: &RelPath, temporary: &str, stage: &Stage<'_>) -> String {
     let folder = folder_of(path.as_str());
     match stage {
@@ -49,19 +49,19 @@ pub(super) fn record(path: &RelPath, temporary: &str, stage: &Stage<'_>) -> Stri
     }
 }
 
-/// The folder that a path is in, with the slash after it; empty for the root.
+/// Returns the folder of a path with a slash at its end; empty for the root.
 fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..=slash])
 }
 
-/// Clears up after a writer whose lock file says `text`.
+/// Removes the leftovers of a writer whose lock file has this text.
 pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
-    // The first line names the holder. A line that is not whole was not followed by its step.
+    // The first line names the holder. The step after an incomplete line was not begun.
     let line = text.split_inclusive('\n').nth(1)?.strip_suffix('\n')?;
     let mut fields = line.split('\t');
     let (stage, temporary, path) = (fields.next()?, fields.next()?, fields.next()?);
     let temporary = RelPath::parse(temporary).ok()?;
-    // A lock file is a file that anybody may write to.
+    // Anyone can write to a lock file.
     if !is_temporary(temporary.file_name()) {
         return None;
     }
@@ -83,15 +83,15 @@ pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
     Some(keep(root, &folder, name, path))
 }
 
-/// Moves a temporary file, which is in the folder of `path`, to where its text is kept. If it cannot be moved,
-/// it stays where it is, and that is where it is kept.
+/// Moves a temporary file from the folder of `path` to the folder of recovered texts. If that fails, it stays where it
+/// is.
 pub(super) fn keep(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> Recovered {
     let kept =
         move_to_recovered(root, folder, temporary, path).unwrap_or_else(|| format!("{}{temporary}", folder_of(path)));
     Recovered { path: path.to_owned(), kept }
 }
 
-/// The new path of the text; `None` if it cannot be moved.
+/// Returns the new path of the text; `None` if it cannot be moved.
 fn move_to_recovered(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> Option<String> {
     let place = format!("{STATE_FOLDER}/{RECOVERED_FOLDER}");
     let recovered = walk::make_folder(root, &place, Durability::Full).ok()?;
@@ -116,8 +116,7 @@ fn move_to_recovered(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> O
     None
 }
 
-/// Whether the file is the one that had this version. Its times of change do not count, as the exchange moved
-/// them.
+/// Returns true if the file had this version. Its times of change do not count, because the exchange changed them.
 fn was(folder: &Dir, name: &str, stat: &Stat, old: &str) -> bool {
     let old = Version(old.to_owned());
     if version::is_hash(&old) {
@@ -126,7 +125,7 @@ fn was(folder: &Dir, name: &str, stat: &Stat, old: &str) -> bool {
     identity(&old) == identity(&version::of_stat(stat))
 }
 
-/// A version without the time at which the inode changed, which renaming a file moves.
+/// Returns a version without the change time of the inode, which a rename changes.
 fn identity(version: &Version) -> &str {
     version.0.rsplit_once('.').map_or("", |(identity, _)| identity)
 }

@@ -1,4 +1,4 @@
-//! Listing: names first, then a look at those of one page alone.
+//! Listing: reads all names first, then looks only at those of one page.
 
 use std::io;
 
@@ -12,13 +12,13 @@ use super::sys::{self, Kind};
 use super::{batch, version, walk};
 use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, left_out, list_outcome, spelled};
 
-/// A path below the root, and its kind where the folder tells it.
+/// A path relative to the root, and its kind if the folder tells it.
 type Name = (RelPath, Option<Kind>);
 
-/// What has a name that no path may have: its path as well as it can be spelled, and what it is.
+/// An entry with an unusable name: the closest valid path, and its kind.
 type Unnamed = (Option<RelPath>, EntryKind);
 
-/// How many names are worth a thread of their own.
+/// Number of names that justify a thread.
 const MANY_NAMES: usize = 1024;
 
 impl LocalDir {
@@ -36,7 +36,7 @@ impl LocalDir {
         let (mut names, others) = gather(&top, prefix, after.map_or("", RelPath::as_str))?;
         let others = if after.is_none() { left_out(others) } else { LeftOut::default() };
 
-        // A page without entries would have no last path to go on from.
+        // A page without entries would have no last path to continue from.
         let limit = limit.clamp(1, MAX_LIST_ENTRIES) as usize;
         let more = names.len() > limit;
         let by_path = |one: &Name, other: &Name| one.0.cmp(&other.0);
@@ -52,7 +52,7 @@ impl LocalDir {
     }
 }
 
-/// The entries of one folder, looked at by several threads where there are many.
+/// Returns the entries of one folder. Several threads look at them if there are many.
 fn look_at_folder(folder: &Dir, mut names: Vec<Name>) -> Result<Vec<Entry>, FsError> {
     let now = version::now();
     let look = |names: Vec<Name>| -> Result<Vec<Entry>, FsError> {
@@ -82,11 +82,11 @@ fn look_at_folder(folder: &Dir, mut names: Vec<Name>) -> Result<Vec<Entry>, FsEr
     })
 }
 
-/// The paths directly in `folder`, which is at `prefix`, that sort after `after`, and what it has under names that no path
-/// may have.
+/// Returns the paths directly in `folder`, which is at `prefix`, that sort after `after`, and the entries with
+/// unusable names.
 fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<(Vec<Name>, Vec<Unnamed>), FsError> {
     let names = match sys::names(folder) {
-        // It went since it was opened.
+        // The folder was removed since it was opened.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
         names => names.map_err(refusal)?,
     };
@@ -122,7 +122,7 @@ fn kind_told(kind: Option<Kind>) -> EntryKind {
     }
 }
 
-/// What an entry tells besides its path.
+/// Properties of an entry besides its path.
 struct Facts {
     kind: EntryKind,
     size: u64,
@@ -136,9 +136,9 @@ impl Facts {
     }
 }
 
-/// What `name` is; `None` if it is gone.
+/// Looks at `name`; `None` if it is gone.
 fn look_at_one(folder: &Dir, name: &str, kind: Option<Kind>, now: i64) -> Result<Option<Facts>, FsError> {
-    // Nothing is told of a folder but its kind, which is known already.
+    // Only the kind of a folder is reported, which is known already.
     if kind == Some(Kind::Directory) {
         return Ok(Some(Facts::not_a_file(EntryKind::Directory)));
     }

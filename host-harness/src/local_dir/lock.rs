@@ -1,10 +1,10 @@
-//! The locks that keep writers of one path apart, in this process and in others.
+//! Locks that keep writers of one path apart, in this process and in others.
 //!
-//! A path belongs to one of [`SHARDS`] lock files in `.saddlebag/locks`. A data file is never
-//! locked itself: it is replaced by each write, and a lock on the old one would hold nobody back.
+//! A path belongs to one of [`SHARDS`] lock files in `.saddlebag/locks`. A data file itself is never locked: each
+//! write replaces it, and a lock on the old file would stop nobody.
 //!
-//! While it is held, a lock file says who holds it, for those who wait, and which temporary file the holder
-//! uses, for whoever comes after a holder that died. It is empty at all other times.
+//! While it is held, a lock file names the holder, for those who wait, and the holder's temporary file, for the next
+//! holder if this one dies. At all other times it is empty.
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -24,19 +24,19 @@ use super::walk;
 use crate::Durability;
 use crate::executor::{LOCKS_FOLDER, STATE_FOLDER};
 
-/// How many lock files there are: enough that two paths seldom share one.
+/// Number of lock files: enough that two paths seldom share one.
 const SHARDS: u64 = 64;
 
-/// The longest pause between two attempts at a lock.
+/// Maximum pause between two attempts to get a lock.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
-/// The pause between two looks at the holder of a lock that is waited for.
+/// Pause between two checks of the holder of a lock.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How many times its patience somebody waits at most while the lock goes from one writer to the next.
+/// Maximum wait, as a multiple of the patience, while the lock moves from one writer to the next.
 const MOST_PATIENCES: u32 = 12;
 
-/// How many bytes of a lock file are read: more than a holder and two paths take.
+/// Maximum number of bytes that are read from a lock file, more than a holder and two paths need.
 const LONGEST_TEXT: u64 = 16 * 1024;
 
 /// Holds the locks of some paths until it is dropped.
@@ -45,13 +45,13 @@ pub(super) struct Guard {
     held: Vec<Held>,
 }
 
-/// One lock file, held.
+/// A lock file that is held.
 #[derive(Debug)]
 struct Held {
     file: File,
-    /// How many bytes the line takes that names the holder.
+    /// Length of the line that names the holder, in bytes.
     header: u64,
-    /// The file is ours to write to: a second name of it may be outside of the store.
+    /// True if the file may be written to: a second name of it may be outside of the store.
     is_ours: bool,
 }
 
@@ -63,14 +63,14 @@ impl Held {
 }
 
 impl Guard {
-    /// What holders that died have left in the lock files.
+    /// Returns the records of dead holders in the lock files.
     pub(super) fn leftovers(&mut self) -> Vec<String> {
         let ours = self.held.iter_mut().filter(|held| held.is_ours);
         ours.map(|held| text_of(&mut held.file)).filter(|text| !text.is_empty()).collect()
     }
 
-    /// Names this process as the holder, in place of what the lock files said. An error is not the caller's
-    /// concern: the lock holds without the text.
+    /// Writes this process as the holder into the lock files. An error is ignored, because the lock holds without the
+    /// text.
     pub(super) fn sign(&mut self) {
         for held in self.held.iter_mut().filter(|held| held.is_ours) {
             let line = holder_line();
@@ -79,7 +79,7 @@ impl Guard {
         }
     }
 
-    /// Writes down which temporary file is in use, for who comes after this process if it dies.
+    /// Records the temporary file in use, for the next holder if this process dies.
     pub(super) fn note(&self, record: &str) {
         if let Some(held) = self.held.first().filter(|held| held.is_ours)
             && let Err(error) = write_at(&held.file, held.header, record)
@@ -92,7 +92,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         for held in self.held.iter().filter(|held| held.is_ours) {
-            // What stays says that a program died, and the next holder then looks for what it left.
+            // Text that stays tells the next holder that a program died, so it looks for leftovers.
             let _ = held.file.set_len(0);
         }
     }
@@ -103,13 +103,13 @@ pub(super) fn acquire(root: &Dir, paths: &[&RelPath], patience: Duration) -> Res
     acquire_shards(root, paths.iter().map(|path| shard(path.as_str())).collect(), patience)
 }
 
-/// Waits for every lock, so that no writer of any path is under way.
+/// Waits for all locks, so that no writer of any path is active.
 pub(super) fn acquire_all(root: &Dir, patience: Duration) -> Result<Guard, FsError> {
     acquire_shards(root, (0..SHARDS).collect(), patience)
 }
 
 fn acquire_shards(root: &Dir, mut shards: Vec<u64>, patience: Duration) -> Result<Guard, FsError> {
-    // One order for everybody, or two renames in opposite directions would wait for each other.
+    // All writers use the same order, or two renames in opposite directions would wait for each other.
     shards.sort_unstable();
     shards.dedup();
     let mut held = Vec::with_capacity(shards.len());
@@ -119,7 +119,7 @@ fn acquire_shards(root: &Dir, mut shards: Vec<u64>, patience: Duration) -> Resul
     Ok(Guard { held })
 }
 
-/// The locks whose holders seem to have died with something unfinished, each held.
+/// Returns the locks, each held, whose holders seem to have died with unfinished work.
 pub(super) fn abandoned(root: &Dir) -> Vec<Guard> {
     let Ok(Some(folder)) = walk::find_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}")) else {
         return Vec::new();
@@ -136,11 +136,10 @@ pub(super) fn abandoned(root: &Dir) -> Vec<Guard> {
 fn acquire_one(root: &Dir, name: &str, patience: Duration) -> Result<File, FsError> {
     let mut wait = Wait::new(patience);
     loop {
-        // Opened anew each time: an old handle may be of a file that somebody has deleted.
+        // Opened again each time, because an old handle may be of a deleted file.
         let folder = walk::make_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}"), Durability::Fast)?;
         let mut file = sys::open_file(&folder, name, Access::Lock).map_err(refusal)?;
-        // Asked for again and again, as a wait for the lock itself cannot end in time when its
-        // holder was suspended.
+        // Polls, because a blocking wait cannot end in time if the holder was suspended.
         while let Err(error) = file.try_lock() {
             match error {
                 TryLockError::WouldBlock => wait.pause(&mut file)?,
@@ -153,11 +152,11 @@ fn acquire_one(root: &Dir, name: &str, patience: Duration) -> Result<File, FsErr
     }
 }
 
-/// A wait for a lock. It goes on as long as the lock goes from one writer to the next: they make progress.
+/// A wait for a lock. It continues as long as the lock moves from one writer to the next, because they make progress.
 struct Wait {
     patience: Duration,
     began: Instant,
-    /// When the present holder was first seen.
+    /// Time when the present holder was first seen.
     since: Instant,
     looked: Option<Instant>,
     holder: String,
@@ -177,7 +176,7 @@ impl Wait {
         let is_over = now.duration_since(self.since) >= self.patience;
         if is_over || self.looked.is_none_or(|looked| now.duration_since(looked) >= LOOK_EVERY) {
             let holder = text_of(file).lines().next().unwrap_or_default().to_owned();
-            // An empty text is a holder that has not signed yet.
+            // An empty text means that the holder has not written its name yet.
             if holder != self.holder && !holder.is_empty() {
                 if self.looked.is_some() {
                     self.since = now;
@@ -202,7 +201,7 @@ impl Wait {
     }
 }
 
-/// The first line of a lock file, as a message calls its writer.
+/// First line of a lock file, formatted for a message.
 struct Holder<'a>(&'a str);
 
 impl fmt::Display for Holder<'_> {
@@ -227,7 +226,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// The process, the program, and a number that no other lock of the process has.
+/// Returns the process, the program, and a number that no other lock of the process has.
 fn holder_line() -> String {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -240,7 +239,7 @@ fn holder_line() -> String {
     format!("{}\t{program}\t{}\n", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// What a lock file says; empty if it cannot be read.
+/// Returns the text of a lock file; empty if it cannot be read.
 fn text_of(file: &mut File) -> String {
     let mut bytes = Vec::new();
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(LONGEST_TEXT).read_to_end(&mut bytes));
@@ -252,7 +251,7 @@ fn write_at(mut file: &File, offset: u64, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Whether the locked file still is the one that others would lock.
+/// Returns true if the locked file is still the one that others would lock.
 fn is_current(folder: &Dir, name: &str, file: &File) -> io::Result<bool> {
     match sys::stat_at(folder, name) {
         Ok(stat) => Ok(stat.same_file(&sys::stat_of(file)?)),
@@ -261,8 +260,8 @@ fn is_current(folder: &Dir, name: &str, file: &File) -> io::Result<bool> {
     }
 }
 
-/// FNV-1a over the path in lower case: where the file system ignores case, two spellings of one
-/// file must share a lock, and elsewhere it does no harm.
+/// FNV-1a over the path in lower case. If the file system ignores case, two spellings of one file must share a lock;
+/// elsewhere it does no harm.
 fn shard(path: &str) -> u64 {
     let hash = path
         .to_lowercase()

@@ -1,54 +1,53 @@
 //! [`LocalDir`]: a store in a folder of the local disk.
 //!
-//! Paths are walked one segment at a time from the open root, and no symbolic link below it is
-//! followed. Writers of a path take turns by a lock file ([`lock`]); readers take no lock, as a
-//! write puts a whole new file in the place of the old one ([`write`]). People who edit a file at
-//! the same time take no lock either: what they have saved is noticed by its version ([`version`])
-//! and kept. A file that could not be synced is written again before anything rests on it ([`unsynced`]), and
-//! what a writer that died has left is cleared up by the next one ([`leftovers`]).
+//! Paths are walked one segment at a time from the open root, and no symbolic link below it is followed. Writers of a path take
+//! turns by a lock file ([`lock`]). Readers take no lock, because a write replaces the old file by a whole new one ([`write`]).
+//! People who edit a file at the same time take no lock either: their text is noticed by its version ([`version`]) and kept.
+//! A file that could not be synced is written again before anything relies on it ([`unsynced`]). The leftovers of a dead writer
+//! are removed by the next one ([`leftovers`]).
 //!
 //! # How does the disk stay whole?
 //!
 //! `LocalDir` is the executor on a folder of the local disk. **Locks:** a writer holds the lock of its path's shard: one of
-//! 64 files, `.saddlebag/locks/00` to `63`, chosen by FNV-1a over the path in lower case, as some file systems ignore case.
-//! A rename takes both in ascending order. A lock is asked for again and again for at most 10 seconds, then the answer is
-//! `locked` and names the process that holds it; afterwards it is checked that the locked file is still the one that others
-//! would lock. The 10 seconds begin again when the lock goes to another writer, for at most two minutes: many writers on a
-//! slow disk wait for each other, and a suspended one is not waited for. Readers take none.
+//! 64 files, `.saddlebag/locks/00` to `63`, chosen by FNV-1a over the path in lower case, because some file systems ignore case.
+//! A rename takes both in ascending order. A lock is requested again and again for at most 10 seconds; then the answer is
+//! `locked` and names the process that holds it. After taking a lock, the writer checks that the locked file is still the one
+//! that others would lock. The 10 seconds begin again when the lock moves to another writer, for at most two minutes: many
+//! writers on a slow disk wait for each other, but nobody waits for a suspended one. Readers take no lock.
 //!
-//! **Lock files** are empty unless the lock is held. The holder writes its process and program into the file, and which
-//! temporary file it uses and how far it has come. Whoever gets the lock next, or opens the store for its first change,
-//! finds there what a dead holder left. A temporary file that was never in place is removed. After an exchange it is
-//! removed if it is the new file or the old one, unchanged; anything else may be a person's text, is moved to
-//! `.saddlebag/recovered` and named on standard error. The notes are not synced: after a power cut a temporary file stays.
+//! **Lock files** are empty unless the lock is held. The holder writes its process and program into the file, the name of its
+//! temporary file, and its progress. The next holder of the lock, or the first change of a newly opened store, finds there what
+//! a dead holder left. A temporary file that was never in place is removed. After an exchange it is removed if it is the new
+//! file or the old one, unchanged; anything else may be a person's text, is moved to `.saddlebag/recovered` and named on
+//! standard error. The records are not synced: after a power cut a temporary file stays.
 //!
 //! **Write.** Take the lock, check the precondition, write `.saddlebag-<process>-<count>-<random>.tmp` in the same folder
-//! with the mode and, where allowed, the owner of the old file, sync it. Then put it in place: by exchange for `matches`,
+//! with the mode and, if permitted, the owner of the old file, sync it. Then put it in place: by exchange for `matches`,
 //! by a rename that replaces nothing for `absent`, by a plain rename for `any`. Then sync the folder.
 //!
-//! **Exchange.** A person's editor takes no lock. So the new file and the old one exchange names in one step, and what was
-//! displaced is looked at. If it is not what the precondition named, the files are exchanged back and the write is `stale`.
+//! **Exchange.** A person's editor takes no lock. So the new file and the old one exchange names in one step, and the displaced
+//! file is checked. If it is not the one that the precondition named, the files are exchanged back and the write is `stale`.
 //! If another file took the name in between, the later one gets it, and the earlier is recovered. With `fast` the file is
-//! replaced by a plain rename after one more look: a file system that writes late protects a rename over a file from a power
+//! replaced by a plain rename after one more check: a file system that writes late protects a rename over a file from a power
 //! cut by syncing the new one first, but not an exchange.
 //!
-//! **Versions.** The first letter tells the kind. `s`: device, inode, size, modification and change time. It is given out
-//! only when both times are more than 20 ms old (2 s where the file system counts whole seconds), so that no later change
-//! can have the same stat: git's racy rule. `h`: SHA-256 of the bytes, for files that changed just before and have at most
-//! 4 MiB. `r`: as `s`, for larger ones; it matches nothing, so its holder reads again.
+//! **Versions.** The first letter gives the kind. `s`: device, inode, size, modification and change time. It is used only if
+//! both times are more than 20 ms old (2 s if the file system counts whole seconds), so that no later change can have the
+//! same stat: git's racy rule. `h`: SHA-256 of the bytes, for files that changed just before and have at most 4 MiB. `r`: like
+//! `s`, for larger files; it matches nothing, so its holder reads again.
 //!
 //! **Append.** One `write` on an `O_APPEND` descriptor under the lock. A short write is undone by cutting the file to its
-//! old size, and is an error. If an editor put another file in the place meanwhile, the text is added to that one, unless
-//! the editor had read it in. A file with a second name is replaced instead, so that the other name, which may be outside
-//! of the store, keeps its text.
+//! old size, and is an error. If an editor replaced the file meanwhile, the text is added to the new file, unless the editor
+//! had read it in. A file with a second name is replaced instead, so that the other name, which may be outside of the store,
+//! keeps its text.
 //!
-//! **Durability.** `full` syncs the file and the folder before the answer, folders that were made included, and is the
-//! default. `fast` syncs nothing: it survives the end of the process, not a power cut. A sync that fails after the bytes
-//! are in place makes any change `not-durable`, and the path gets a marker in `.saddlebag/locks/unsynced`. Linux marks bytes
-//! that it failed to write as clean, so the next sync would succeed without them: the next append or read of a marked file
-//! writes all of it to a new file first. A folder that was made and cannot be synced is removed again.
+//! **Durability.** `full` syncs the file and the folder before the answer, new folders included, and is the default. `fast`
+//! syncs nothing: it survives the end of the process, not a power cut. If a sync fails after the bytes are in place, the
+//! outcome is `not-durable`, and the path gets a marker in `.saddlebag/locks/unsynced`. Linux marks bytes that it failed to
+//! write as clean, so the next sync would succeed without them: the next append or read of a marked file writes all of it to a
+//! new file first. A new folder that cannot be synced is removed again.
 //!
-//! **Root.** Before every change, and for reads at most 50 ms before, the path of the root is compared with the folder that
+//! **Root.** Before every change, and at most 50 ms before a read, the path of the root is compared with the folder that
 //! was opened. If it leads elsewhere or nowhere, the operation is refused.
 //!
 //! **Links.** A path is walked from the open root, one segment at a time, each opened without following a link. On Linux
@@ -56,19 +55,19 @@
 //! Pipes and devices are opened without blocking and refused.
 //!
 //! **Modes.** New files are 0600, new folders 0700; a file that is replaced keeps its mode. **Backups** are the
-//! component's: `MEMORY.bak` beside `MEMORY.md`, one for each file, of what was replaced by an overwrite, a deletion (a
-//! `forget` is one), a restore, and an edit of long-term memory or the scratchpad. Until the change is made, the text waits
-//! in `MEMORY.pre`, so that a change that fails leaves the older backup alone; an empty file is not kept. A restore keeps
-//! what it replaces in `MEMORY.old` until that is the backup. Names of the host's own (`.saddlebag/locks`, `.saddlebag-*.tmp`) can be neither listed nor
-//! asked for.
+//! component's: `MEMORY.bak` beside `MEMORY.md`, one per file, with the text that was replaced by an overwrite, a deletion (a
+//! `forget` is one), a restore, or an edit of long-term memory or the scratchpad. Until the change is made, the text waits
+//! in `MEMORY.pre`, so that a failed change leaves the older backup alone; an empty file is not kept. A restore keeps the
+//! replaced text in `MEMORY.old` until it is the backup. Names of the host itself (`.saddlebag/locks`, `.saddlebag-*.tmp`) can
+//! be neither listed nor requested.
 //!
 //! | | Linux | macOS | Windows |
 //! | --- | --- | --- | --- |
 //! | Exchange | `renameat2` | `renameatx_np` | None |
-//! | Where there is none, or the file system cannot | The version is checked once more right before the rename: a window of microseconds | The same | The same |
-//! | Move to a free name | `renameat2` | `renameatx_np` | A hard link, then the old name goes; without hard links a look before the rename |
-//! | Opening folders | `openat2`, else segment by segment | Segment by segment | Segment by segment; names that Windows reads more into are refused |
-//! | A version has | Device, inode, size, both times | The same | Size, modification and creation time |
+//! | If there is none, or the file system cannot | The version is checked once more right before the rename: a window of microseconds | The same | The same |
+//! | Move to a free name | `renameat2` | `renameatx_np` | A hard link, then the old name is removed; without hard links a check before the rename |
+//! | Opening folders | `openat2`, else segment by segment | Segment by segment | Segment by segment; names that Windows interprets further are refused |
+//! | Parts of a version | Device, inode, size, both times | The same | Size, modification and creation time |
 //! | Syncing a folder | `fsync` | `fsync`, which does not flush the drive | Nothing |
 //! | Modes | 0600, 0700 | 0600, 0700 | Inherited from the folder |
 

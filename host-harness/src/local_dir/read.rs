@@ -12,8 +12,8 @@ use super::sys::{self, Access, Stat};
 use super::{version, walk};
 use crate::executor::bytes_wanted;
 
-/// How often to begin again when somebody writes into the file while it is read. Our own writers
-/// replace it, or add behind what is read.
+/// Maximum number of attempts if someone writes into the file while it is read. Our own writers replace it, or append
+/// after the part that is read.
 const ATTEMPTS: u32 = 8;
 
 impl LocalDir {
@@ -24,7 +24,7 @@ impl LocalDir {
         max_bytes: u32,
         unless: Option<&Version>,
     ) -> Result<ReadOutcome, FsError> {
-        // The usual case in the fewest calls: thousands of files are read for one search.
+        // The usual case in the fewest calls: a search may read thousands of files.
         if unless.is_none() {
             let now = version::now();
             if let Ok(mut file) = sys::open_file_at(&self.root, path.as_str())
@@ -48,7 +48,7 @@ impl LocalDir {
             }
             let mut file = match sys::open_file(&folder, name, Access::Read) {
                 Ok(file) => file,
-                // What cannot be opened may be a folder, a link or a device.
+                // A path that cannot be opened may be a folder, a link or a device.
                 Err(error) => match walk::probe(&folder, name)? {
                     Some(_) if error.kind() != io::ErrorKind::NotFound => {
                         return Err(refusal(error));
@@ -65,7 +65,7 @@ impl LocalDir {
         Err(FsError::Other("the file kept changing while it was read; try again".into()))
     }
 
-    /// What an open file holds; `None` if it changed meanwhile.
+    /// Reads an open file; `None` if it changed meanwhile.
     fn read_open(
         &self,
         file: &mut File,
@@ -81,7 +81,7 @@ impl LocalDir {
     }
 }
 
-/// `wanted` bytes from `offset` on, and the version of the whole; `None` if the file is growing.
+/// Reads `wanted` bytes from `offset` on, and the version of the whole; `None` if the file is growing.
 fn take(file: &mut File, stat: &Stat, now: i64, offset: u64, wanted: u64) -> io::Result<Option<FileContent>> {
     let settled = version::is_settled(stat, now);
     if !settled && stat.size <= version::HASH_LIMIT {
@@ -90,7 +90,7 @@ fn take(file: &mut File, stat: &Stat, now: i64, offset: u64, wanted: u64) -> io:
         };
         let size = all.len() as u64;
         let version = version::of_content(&all);
-        // Both fit: they are cut to the length of a vector in memory.
+        // Both fit, because they are limited by the length of a vector in memory.
         let start = offset.min(size) as usize;
         let end = offset.saturating_add(wanted).min(size) as usize;
         let bytes = if start == 0 && end == all.len() { all } else { all[start..end].to_vec() };

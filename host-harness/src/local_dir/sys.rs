@@ -1,7 +1,6 @@
-//! The few calls that differ between systems, each on one name in an open folder.
+//! System calls that differ between systems, each on one name in an open folder.
 //!
-//! Nothing here follows a symbolic link: every name is a single segment, opened or looked at as
-//! itself.
+//! Nothing here follows a symbolic link: every name is a single segment, which is opened or examined itself.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +8,7 @@ use std::io;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 
-/// What a name stands for.
+/// Kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -21,15 +20,15 @@ pub(super) enum Kind {
 /// A name in a folder.
 #[derive(Clone, Debug)]
 pub(super) struct Name {
-    /// With U+FFFD for what is not text.
+    /// Name, with U+FFFD for bytes that are not text.
     pub(super) text: String,
-    /// All of it is text.
+    /// True if the whole name is text.
     pub(super) is_exact: bool,
-    /// Where the folder tells it.
+    /// Kind, if the folder tells it.
     pub(super) kind: Option<Kind>,
 }
 
-/// What the file system knows of a file. Times are nanoseconds since 1970.
+/// Metadata of a file. Times are nanoseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stat {
     pub(super) kind: Kind,
@@ -37,50 +36,50 @@ pub(super) struct Stat {
     pub(super) inode: u64,
     pub(super) size: u64,
     pub(super) modified: i64,
-    /// The change of the inode; where there is none, the creation of the file.
+    /// Change time of the inode; on systems without one, the creation time of the file.
     pub(super) changed: i64,
-    /// Permission bits; 0 where there are none.
+    /// Permission bits; 0 on systems without them.
     #[cfg_attr(not(unix), allow(dead_code))]
     pub(super) mode: u32,
-    /// User and group; 0 where there are none.
+    /// User and group; 0 on systems without them.
     #[cfg_attr(not(unix), allow(dead_code))]
     pub(super) owner: (u32, u32),
-    /// How many names the file has; 1 where that cannot be told.
+    /// Number of names of the file; 1 if it is unknown.
     pub(super) links: u64,
 }
 
 impl Stat {
-    /// Whether both are the same file with, as far as times can tell, the same bytes.
+    /// Returns true if both are the same file with, as far as times can tell, the same bytes.
     ///
-    /// The change time does not count: to rename or unlink a file moves it too.
+    /// The change time does not count, because a rename or an unlink changes it too.
     pub(super) fn same_bytes(&self, other: &Self) -> bool {
         self.same_file(other) && (self.size, self.modified) == (other.size, other.modified)
     }
 
-    /// Whether both are the same file.
+    /// Returns true if both are the same file.
     pub(super) fn same_file(&self, other: &Self) -> bool {
         let same = (self.kind, self.device, self.inode) == (other.kind, other.device, other.inode);
-        // Without inodes only the creation tells one file from the next of that name.
+        // Without inodes, only the creation time distinguishes a file from the next one of that name.
         same && (cfg!(unix) || self.changed == other.changed)
     }
 }
 
-/// What a file is opened for.
+/// Purpose of opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Reading.
+    /// Reads.
     Read,
-    /// Reading and appending; the file exists.
+    /// Reads and appends; the file exists.
     Append,
-    /// Reading and appending; the file must not exist.
+    /// Reads and appends; the file must not exist.
     AppendNew,
-    /// Writing; the file must not exist.
+    /// Writes; the file must not exist.
     WriteNew,
-    /// Reading and writing; the file is made where there is none.
+    /// Reads and writes; the file is created if it is missing.
     Lock,
 }
 
-/// Opens the file `name` itself; a link gives an error, a pipe or device does not block.
+/// Opens the file `name` itself. A link is an error; a pipe or a device does not block.
 pub(super) fn open_file(folder: &Dir, name: &str, access: Access) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.follow(FollowSymlinks::No);
@@ -99,13 +98,13 @@ pub(super) fn open_file(folder: &Dir, name: &str, access: Access) -> io::Result<
     folder.open_with(name, &options).map(cap_std::fs::File::into_std)
 }
 
-/// Opens the folder `name`; a link gives an error.
+/// Opens the folder `name`. A link is an error.
 pub(super) fn open_folder(folder: &Dir, name: &str) -> io::Result<Dir> {
     folder.open_dir_nofollow(name)
 }
 
-/// Opens the folder at `path`, of several segments, in one call; a link anywhere on the way gives an
-/// error. Linux alone can; elsewhere, and on kernels before 5.6, every call fails.
+/// Opens the folder at `path`, of several segments, in one call. A link anywhere on the way is an error. Only Linux
+/// can do this; elsewhere, and on kernels before 5.6, every call fails.
 #[cfg(target_os = "linux")]
 pub(super) fn open_folder_at(root: &Dir, path: &str) -> io::Result<Dir> {
     use rustix::fs::{Mode, OFlags, ResolveFlags};
@@ -121,8 +120,8 @@ pub(super) fn open_folder_at(_: &Dir, _: &str) -> io::Result<Dir> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Opens the file at `path`, of one segment or several, for reading in one call; a link anywhere on the way
-/// gives an error, a pipe or device does not block. Where [`open_folder_at`] fails, this does.
+/// Opens the file at `path`, of one segment or several, for reading in one call. A link anywhere on the way is an
+/// error; a pipe or a device does not block. It fails on the same systems as [`open_folder_at`].
 #[cfg(target_os = "linux")]
 pub(super) fn open_file_at(root: &Dir, path: &str) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, ResolveFlags};
@@ -137,7 +136,7 @@ pub(super) fn open_file_at(_: &Dir, _: &str) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Makes the folder `name`, for its owner alone.
+/// Creates the folder `name`, for its owner only.
 pub(super) fn make_folder(folder: &Dir, name: &str) -> io::Result<()> {
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut builder = cap_std::fs::DirBuilder::new();
@@ -146,19 +145,19 @@ pub(super) fn make_folder(folder: &Dir, name: &str) -> io::Result<()> {
     folder.create_dir_with(name, &builder)
 }
 
-/// Puts `from` in the place of `to`, whatever is there, in one step.
+/// Moves `from` to `to` in one step, and replaces whatever is there.
 pub(super) fn replace(folder: &Dir, from: &str, to: &str) -> io::Result<()> {
     folder.rename(from, folder, to)
 }
 
-/// Makes the bytes of a file survive a power cut.
+/// Syncs the bytes of a file, so that they survive a power cut.
 pub(super) fn sync_file(file: &File) -> io::Result<()> {
     #[cfg(test)]
     super::tests::sync_result()?;
     file.sync_all()
 }
 
-/// Makes what was created, renamed or removed in a folder survive a power cut.
+/// Syncs a folder, so that created, renamed and removed names survive a power cut.
 pub(super) fn sync_folder(folder: &Dir) -> io::Result<()> {
     #[cfg(test)]
     super::tests::sync_result()?;
@@ -182,18 +181,18 @@ mod unix {
 
     use super::{Kind, Name, Stat};
 
-    /// What `name` itself is.
+    /// Returns the metadata of `name` itself.
     pub(in super::super) fn stat_at(folder: &Dir, name: &str) -> io::Result<Stat> {
         Ok(convert(&rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
-    /// What an open file is.
+    /// Returns the metadata of an open file.
     pub(in super::super) fn stat_of(file: &File) -> io::Result<Stat> {
         Ok(convert(&rustix::fs::fstat(file)?))
     }
 
-    /// The names in a folder, in no order, with their kind where the folder tells it. Names that
-    /// are not UTF-8 are left out.
+    /// Returns the names in a folder, unsorted, with their kind if the folder tells it. Names that are not UTF-8 are
+    /// left out.
     pub(in super::super) fn names(folder: &Dir) -> io::Result<Vec<Name>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::new(readable(folder)?)? {
@@ -214,14 +213,14 @@ mod unix {
         Ok(rustix::fs::fsync(readable(folder)?)?)
     }
 
-    /// The same folder, open for reading: as a mere path, which is how it may have been opened, it
-    /// can be neither read nor synced.
+    /// Returns the same folder, open for reading. A folder that was opened as a mere path can be neither read nor
+    /// synced.
     fn readable(folder: &Dir) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(folder, ".", flags, Mode::empty())?)
     }
 
-    /// What tells one folder from every other of the machine: device and inode.
+    /// Identity of a folder on the machine: device and inode.
     pub(in super::super) type RootId = (u64, u64);
 
     /// Identifies an open folder.
@@ -230,14 +229,14 @@ mod unix {
         Ok((stat.device, stat.inode))
     }
 
-    /// Identifies the folder that is at `path` now; links on the way are followed.
+    /// Identifies the folder that is at `path` now. Links on the way are followed.
     pub(in super::super) fn root_at(path: &Path) -> io::Result<RootId> {
         let stat = convert(&rustix::fs::stat(path)?);
         Ok((stat.device, stat.inode))
     }
 
-    /// Gives a new file the permissions of the one it replaces, and its owner where that is
-    /// allowed: who edits a file for somebody else must not take it away from them.
+    /// Gives a new file the permissions of the one that it replaces, and its owner if permitted, so that editing
+    /// someone's file does not take it away from them.
     pub(in super::super) fn take_over(file: &File, old: &Stat) -> io::Result<()> {
         let new = stat_of(file)?;
         if new.owner != old.owner {
@@ -280,8 +279,8 @@ use portable::sync_names;
 #[cfg(not(unix))]
 pub(super) use portable::{RootId, names, root_at, root_of, stat_at, stat_of, take_over};
 
-/// Without inodes a file is told by its size, its creation and its last change; permissions are
-/// inherited from the folder; folders cannot be synced and need not be.
+/// Without inodes, a file is identified by size, creation time and last change. Permissions are inherited from the
+/// folder. Folders cannot be synced and need not be.
 #[cfg(not(unix))]
 mod portable {
     use std::fs::File;
@@ -327,7 +326,7 @@ mod portable {
         Ok(())
     }
 
-    /// Nothing: without inodes only the existence of the folder can be checked.
+    /// Empty: without inodes, only the existence of the folder can be checked.
     pub(in super::super) type RootId = ();
 
     pub(in super::super) fn root_of(_: &Dir) -> io::Result<RootId> {
@@ -364,7 +363,7 @@ mod portable {
     }
 }
 
-/// Exchanges two names in one step. `false` where the system or the file system cannot.
+/// Exchanges two names in one step. Returns `false` if the system or the file system cannot.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(super) fn exchange(folder: &Dir, one: &str, other: &str) -> io::Result<bool> {
     use rustix::fs::RenameFlags;
@@ -375,7 +374,7 @@ pub(super) fn exchange(folder: &Dir, one: &str, other: &str) -> io::Result<bool>
     }
 }
 
-/// Exchanges two names in one step. `false` where the system or the file system cannot.
+/// Exchanges two names in one step. Returns `false` if the system or the file system cannot.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(super) fn exchange(_: &Dir, _: &str, _: &str) -> io::Result<bool> {
     Ok(false)
@@ -394,9 +393,9 @@ pub(super) fn move_new(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str)
     move_new_by_link(from_folder, from, to_folder, to)
 }
 
-/// The way of systems without such a rename: a second name, which cannot replace anything, and
-/// then the first one goes. Where there are no hard links either, a look before the rename, which
-/// leaves a moment in which somebody who takes no lock can lose a file of that name.
+/// Moves a file on systems without such a rename: creates a second name, which cannot replace anything, then removes
+/// the first one. Without hard links, it checks before the rename, which leaves a moment in which someone who takes no
+/// lock can lose a file of that name.
 fn move_new_by_link(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
     match from_folder.hard_link(from, to_folder, to) {
         Ok(()) => from_folder.remove_file(from),

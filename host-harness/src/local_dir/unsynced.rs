@@ -1,11 +1,11 @@
-//! The files that could not be synced, so that nothing later rests on their bytes.
+//! Files that could not be synced, so that nothing later relies on their bytes.
 //!
-//! After a sync has failed, the system may mark the bytes in its cache as clean: they can be read, the next
-//! sync succeeds, and yet they are not on the disk. So such a file is written again, to new blocks, before
-//! anything that is done to it is acknowledged.
+//! After a sync has failed, the system may mark the bytes in its cache as clean: they can be read, the next sync
+//! succeeds, and yet they are not on the disk. So such a file is written again, to new blocks, before any further
+//! operation on it is acknowledged.
 //!
-//! Each such file has a marker in `.saddlebag/locks/unsynced`, for other processes. It need not survive a power
-//! cut, which empties the cache as well.
+//! Each such file has a marker in `.saddlebag/locks/unsynced`, for other processes. It need not survive a power cut,
+//! which empties the cache as well.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -20,18 +20,18 @@ use super::walk;
 use crate::Durability;
 use crate::executor::{LOCKS_FOLDER, STATE_FOLDER};
 
-/// The folder of the markers, in [`LOCKS_FOLDER`].
+/// Folder of the markers, in [`LOCKS_FOLDER`].
 const MARKERS_FOLDER: &str = "unsynced";
 
-/// Which files of a store could not be synced.
+/// Files of a store that could not be synced.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
-    /// The paths that this process knows of.
+    /// Paths that this process knows of.
     known: Mutex<BTreeSet<String>>,
 }
 
 impl Unsynced {
-    /// Reads the markers that other processes have left.
+    /// Reads the markers of other processes.
     pub(super) fn load(root: &Dir) -> Self {
         let mut known = BTreeSet::new();
         if let Some(folder) = markers(root) {
@@ -49,27 +49,27 @@ impl Unsynced {
         Self { known: Mutex::new(known) }
     }
 
-    /// Whether this process knows that the file could not be synced. Costs no call to the system.
+    /// Returns true if this process knows that the file could not be synced. Makes no system call.
     pub(super) fn is_known(&self, path: &RelPath) -> bool {
         let known = self.known();
         known.contains(path.as_str())
     }
 
-    /// Whether this process or another could not sync the file. The caller holds its lock.
+    /// Returns true if this process or another could not sync the file. The caller holds its lock.
     pub(super) fn contains(&self, root: &Dir, path: &RelPath) -> bool {
         self.is_known(path) || markers(root).is_some_and(|folder| sys::stat_at(&folder, &marker(path.as_str())).is_ok())
     }
 
-    /// Remembers that the file could not be synced. The caller holds its lock.
+    /// Records that the file could not be synced. The caller holds its lock.
     pub(super) fn add(&self, root: &Dir, path: &RelPath) {
         if let Err(error) = leave_marker(root, path.as_str()) {
-            // A disk that fails may not take the marker either; then only this process knows.
+            // A failing disk may refuse the marker too. Then only this process knows.
             tracing::warn!(%error, %path, "other programs cannot be told that the file was not synced");
         }
         self.known().insert(path.as_str().to_owned());
     }
 
-    /// Forgets a file that has been written anew and synced, or is gone. The caller holds its lock.
+    /// Removes the record of a file that was written again and synced, or is gone. The caller holds its lock.
     pub(super) fn remove(&self, root: &Dir, path: &RelPath) {
         self.known().remove(path.as_str());
         if let Some(folder) = markers(root) {

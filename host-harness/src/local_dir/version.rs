@@ -1,12 +1,12 @@
-//! Versions: what tells that the bytes of a file have changed.
+//! Versions: evidence that the bytes of a file have changed.
 //!
-//! A version is one of three kinds, told by its first letter:
+//! A version is one of three kinds, given by its first letter:
 //!
 //! - `s`, device, inode, size, times of modification and change: enough as long as no later change
-//!   can fall into the same tick of the file system's clock. That is git's racy rule.
+//!   can have the same tick of the file system's clock. That is git's racy rule.
 //! - `h`, the SHA-256 of the bytes: for files that changed just now.
-//! - `r`, as `s`, for files that changed just now and are too large to hash each time. It differs
-//!   from every other version and matches nothing, so whoever holds one reads again.
+//! - `r`, like `s`, for files that changed just now and are too large to hash each time. It differs
+//!   from every other version and matches nothing, so its holder reads again.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -20,49 +20,49 @@ use sha2::{Digest, Sha256};
 use super::error::refusal;
 use super::sys::{self, Access, Stat};
 
-/// The largest file in bytes whose version may be a hash.
+/// Maximum size of a file in bytes whose version may be a hash.
 pub(super) const HASH_LIMIT: u64 = 4 * 1024 * 1024;
 
-/// How long a time stamp is in doubt, in nanoseconds: two ticks of the slowest common kernel clock.
+/// Time for which a time stamp is in doubt, in nanoseconds: two ticks of the slowest common kernel clock.
 const DOUBT: i64 = 20_000_000;
 
-/// The same for file systems that only count seconds, or every second one, as FAT does.
+/// Same time for file systems that count whole seconds, or every second one, as FAT does.
 const COARSE_DOUBT: i64 = 2_000_000_000;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Nanoseconds since 1970.
+/// Returns nanoseconds since 1970.
 ///
-/// Take it before the stat that it judges: a late look at the clock would trust too early.
+/// Call it before the stat that it judges. A later time would trust the stat too early.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Whether any change after `now` will show in the stat.
+/// Returns true if any change after `now` will show in the stat.
 pub(super) fn is_settled(stat: &Stat, now: i64) -> bool {
     let coarse = stat.modified % SECOND == 0 && stat.changed % SECOND == 0;
     let doubt = if coarse { COARSE_DOUBT } else { DOUBT };
-    // A time in the future fails this too.
+    // A time in the future fails this check too.
     stat.modified.max(stat.changed) < now.saturating_sub(doubt)
 }
 
-/// The version of a file whose stat is settled.
+/// Returns the version of a file whose stat is settled.
 pub(super) fn of_stat(stat: &Stat) -> Version {
     spell('s', stat)
 }
 
-/// The version of a file that is in doubt and too large to hash.
+/// Returns the version of a file that is in doubt and too large to hash.
 pub(super) fn in_doubt(stat: &Stat) -> Version {
     spell('r', stat)
 }
 
-/// Whether the version is of a file that is in doubt, so that it may outlive the bytes it was given for.
+/// Returns true if the version is of a file in doubt, so that it may outlive its bytes.
 pub(super) fn is_in_doubt(version: &Version) -> bool {
     version.0.starts_with('r')
 }
 
-/// The version of a file by its bytes.
+/// Returns the version of a file by its bytes.
 pub(super) fn of_content(bytes: &[u8]) -> Version {
     let digest = Sha256::digest(bytes);
     let mut text = String::with_capacity(1 + 2 * digest.len());
@@ -73,7 +73,7 @@ pub(super) fn of_content(bytes: &[u8]) -> Version {
     Version(text)
 }
 
-/// The version of the file `name`, which had `stat` at or after `now`.
+/// Returns the version of the file `name`, which had `stat` at or after `now`.
 ///
 /// `None` if the file is gone.
 pub(super) fn of_file(folder: &Dir, name: &str, stat: &Stat, now: i64) -> Result<Option<Version>, FsError> {
@@ -88,14 +88,14 @@ pub(super) fn of_file(folder: &Dir, name: &str, stat: &Stat, now: i64) -> Result
     }
 }
 
-/// What became of a precondition.
+/// Result of checking a precondition.
 #[derive(Debug)]
 pub(super) enum Check {
     Holds,
     Stale(Option<Version>),
 }
 
-/// Holds `precondition` against the file `name`, which was found to be `found`.
+/// Checks `precondition` against the file `name`, whose stat is `found`.
 pub(super) fn check(
     folder: &Dir,
     name: &str,
@@ -111,10 +111,10 @@ pub(super) fn check(
     }
 }
 
-/// Whether the file `name`, found to be `stat`, has `version`.
+/// Returns true if the file `name`, whose stat is `stat`, has `version`.
 pub(super) fn matches(folder: &Dir, name: &str, stat: &Stat, version: &Version) -> Result<bool, FsError> {
     match version.0.as_bytes().first() {
-        // Handed out when it was settled, so nothing that came after can hide in it.
+        // It was made when the stat was settled, so no later change can have the same one.
         Some(b's') => Ok(of_stat(stat) == *version),
         Some(b'h') => match hash_at(folder, name, stat) {
             Ok(hash) => Ok(hash.as_ref() == Some(version)),
@@ -125,12 +125,12 @@ pub(super) fn matches(folder: &Dir, name: &str, stat: &Stat, version: &Version) 
     }
 }
 
-/// Whether the bytes decide if a file has this version.
+/// Returns true if a version is a hash, so that the bytes must be compared.
 pub(super) fn is_hash(version: &Version) -> bool {
     version.0.starts_with('h')
 }
 
-/// The first [`HASH_LIMIT`] bytes from where `file` stands; `None` if there are more.
+/// Reads at most [`HASH_LIMIT`] bytes from the position of `file`; `None` if there are more.
 pub(super) fn read_small(file: &mut File) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     file.take(HASH_LIMIT + 1).read_to_end(&mut bytes)?;
@@ -157,7 +157,7 @@ fn spell(kind: char, stat: &Stat) -> Version {
     Version(text)
 }
 
-/// As `{:x}`, which takes a tenth of the time of listing a large folder.
+/// Does the same as `{:x}`, which takes a tenth of the time of listing a large folder.
 fn push_hex(text: &mut String, number: u64) {
     const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);

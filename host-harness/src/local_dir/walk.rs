@@ -10,24 +10,24 @@ use super::error::{is_link_error, refusal};
 use super::sys::{self, Kind, Stat};
 use crate::Durability;
 
-/// How often a folder may appear between two looks at it before that is called an error.
+/// Maximum number of times that a folder may appear between two looks before it is an error.
 const OPEN_ATTEMPTS: usize = 16;
 
-/// The folder that holds `path`, and its last segment; `None` where that folder does not exist.
+/// Opens the folder that holds `path`, and returns it with the last segment; `None` if the folder does not exist.
 pub(super) fn find<'p>(root: &Dir, path: &'p RelPath) -> Result<Option<(Dir, &'p str)>, FsError> {
     let (above, name) = split(path);
     check_name(name)?;
     Ok(find_folder(root, above)?.map(|folder| (folder, name)))
 }
 
-/// The folder `path`, empty for the root; `None` where it does not exist.
+/// Opens the folder `path`, empty for the root; `None` if it does not exist.
 pub(super) fn find_folder(root: &Dir, path: &str) -> Result<Option<Dir>, FsError> {
     if path.contains('/')
         && let Ok(folder) = sys::open_folder_at(root, path)
     {
         return Ok(Some(folder));
     }
-    // Segment by segment where that cannot be, and to find out why it failed.
+    // If that is not possible, walks segment by segment, also to find out why it failed.
     let mut folder = None;
     for name in segments(path) {
         match open_one(folder.as_ref().unwrap_or(root), name)? {
@@ -38,14 +38,14 @@ pub(super) fn find_folder(root: &Dir, path: &str) -> Result<Option<Dir>, FsError
     folder.map_or_else(|| root.try_clone().map_err(refusal), Ok).map(Some)
 }
 
-/// As [`find`], but makes the folders that are missing.
+/// Opens like [`find`], but creates missing folders.
 pub(super) fn make<'p>(root: &Dir, path: &'p RelPath, durability: Durability) -> Result<(Dir, &'p str), FsError> {
     let (above, name) = split(path);
     check_name(name)?;
     Ok((make_folder(root, above, durability)?, name))
 }
 
-/// As [`find_folder`], but makes the folders that are missing.
+/// Opens like [`find_folder`], but creates missing folders.
 pub(super) fn make_folder(root: &Dir, path: &str, durability: Durability) -> Result<Dir, FsError> {
     let mut folder = None;
     for name in segments(path) {
@@ -59,7 +59,7 @@ pub(super) fn make_folder(root: &Dir, path: &str, durability: Durability) -> Res
     folder.map_or_else(|| root.try_clone().map_err(refusal), Ok)
 }
 
-/// What is at `name`: a regular file, or nothing.
+/// Looks at `name`, which must be a regular file or missing.
 pub(super) fn probe(folder: &Dir, name: &str) -> Result<Option<Stat>, FsError> {
     match sys::stat_at(folder, name) {
         Ok(stat) => regular(stat).map(Some),
@@ -68,7 +68,7 @@ pub(super) fn probe(folder: &Dir, name: &str) -> Result<Option<Stat>, FsError> {
     }
 }
 
-/// Refuses what is not a regular file.
+/// Refuses anything that is not a regular file.
 pub(super) fn regular(stat: Stat) -> Result<Stat, FsError> {
     match stat.kind {
         Kind::File => Ok(stat),
@@ -82,20 +82,20 @@ fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsE
     match sys::make_folder(folder, name) {
         Ok(()) if durability == Durability::Full => {
             if let Err(error) = sys::sync_folder(folder) {
-                // A folder that stays would be taken for a durable one by the next change below it.
+                // The next change below a folder that stays would take it for durable.
                 let _ = folder.remove_dir(name);
                 return Err(refusal(error));
             }
         }
         Ok(()) => {}
-        // Another writer was faster, which is just as well.
+        // Another writer was faster, which is equally good.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(refusal(error)),
     }
     open_one(folder, name)?.ok_or_else(|| refusal(io::ErrorKind::NotFound.into()))
 }
 
-/// `name` as an open folder; `None` if it does not exist.
+/// Opens the folder `name`; `None` if it does not exist.
 fn open_one(folder: &Dir, name: &str) -> Result<Option<Dir>, FsError> {
     check_name(name)?;
     let mut attempts = 0;
@@ -106,10 +106,10 @@ fn open_one(folder: &Dir, name: &str) -> Result<Option<Dir>, FsError> {
             Err(error) if is_link_error(&error) => return Err(FsError::SymbolicLink),
             Err(error) => error,
         };
-        // Systems disagree on the error for a link where a folder is asked for, so look again.
+        // Systems return different errors for a link in place of a folder, so look again.
         match sys::stat_at(folder, name) {
             Ok(stat) => match stat.kind {
-                // Another writer made it between the two looks.
+                // Another writer created it between the two looks.
                 Kind::Directory if error.kind() == io::ErrorKind::NotFound && attempts < OPEN_ATTEMPTS => {}
                 Kind::Directory => return Err(refusal(error)),
                 Kind::Link => return Err(FsError::SymbolicLink),
@@ -129,16 +129,16 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|segment| !segment.is_empty())
 }
 
-/// Windows reads more into a name than other systems do: streams, devices, dropped endings.
+/// Windows interprets names further than other systems do: streams, devices, dropped endings.
 fn check_name(name: &str) -> Result<(), FsError> {
     if cfg!(windows) && is_special_on_windows(name) {
-        return Err(FsError::InvalidPath("Windows does not take such a name".into()));
+        return Err(FsError::InvalidPath("Windows does not accept this name".into()));
     }
     Ok(())
 }
 
 fn is_special_on_windows(name: &str) -> bool {
-    // Of a device what stands before the first dot counts: `aux.md` is one.
+    // For a device, the part before the first dot counts: `aux.md` is one.
     let stem = name.split('.').next().unwrap_or(name);
     name.contains(['<', '>', ':', '"', '|', '?', '*']) || name.ends_with(['.', ' ']) || is_device_name(stem)
 }

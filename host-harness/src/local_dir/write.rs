@@ -1,4 +1,4 @@
-//! Writing: a whole new file in the place of the old one, and never over somebody else's text.
+//! Writing: a whole new file replaces the old one, and never someone else's text.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -27,7 +27,7 @@ impl LocalDir {
         precondition: &Precondition,
     ) -> Result<WriteOutcome, FsError> {
         let guard = self.lock(&[path])?;
-        // A write that is stale makes no folders.
+        // A stale write creates no folders.
         if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
             return Ok(WriteOutcome::Stale(None));
         }
@@ -58,14 +58,14 @@ impl LocalDir {
         }
         drop(staged);
         self.confirm(&folder, path)?;
-        // The new bytes are in place and synced: a failure from here on is not an error but a doubt.
+        // The new bytes are in place and synced. A failure from here on is not an error but an unknown outcome.
         Ok(version_of_written(&folder, name, content).map_or(WriteOutcome::Unknown, WriteOutcome::Written))
     }
 }
 
 impl LocalDir {
-    /// Makes the name of a file that has just been placed survive a power cut, and forgets that an earlier
-    /// sync of the file failed. Whatever the file held before is off the folder by now.
+    /// Syncs the name of a file that was just placed, and removes the record of an earlier failed sync. The old
+    /// content of the file is no longer in the folder by now.
     pub(super) fn confirm(&self, folder: &Dir, path: &RelPath) -> Result<(), FsError> {
         if self.options.durability == Durability::Fast {
             return Ok(());
@@ -79,7 +79,7 @@ impl LocalDir {
     }
 }
 
-/// The version of a file that was just written, which makes its stat worthless for a moment.
+/// Returns the version of a file that was just written, whose stat is in doubt for a moment.
 pub(super) fn version_of_written(folder: &Dir, name: &str, content: &[u8]) -> Option<Version> {
     if content.len() as u64 <= version::HASH_LIMIT {
         return Some(version::of_content(content));
@@ -89,7 +89,7 @@ pub(super) fn version_of_written(folder: &Dir, name: &str, content: &[u8]) -> Op
     Some(if version::is_settled(&stat, now) { version::of_stat(&stat) } else { version::in_doubt(&stat) })
 }
 
-/// The answer to a write that lost its race: what is there.
+/// Returns the answer to a write that lost its race: the current version.
 fn current(folder: &Dir, name: &str) -> Result<WriteOutcome, FsError> {
     let now = version::now();
     let found = walk::probe(folder, name)?;
@@ -97,28 +97,28 @@ fn current(folder: &Dir, name: &str) -> Result<WriteOutcome, FsError> {
     Ok(WriteOutcome::Stale(version.flatten()))
 }
 
-/// Where a new file is put: what [`Staged`] needs to know of it.
+/// Place of a new file, with everything that [`Staged`] needs.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'d> {
     pub(super) store: &'d LocalDir,
-    /// The lock of the path.
+    /// Lock of the path.
     pub(super) guard: &'d Guard,
     pub(super) folder: &'d Dir,
     pub(super) path: &'d RelPath,
 }
 
-/// What becomes of the temporary name when a [`Staged`] is dropped.
+/// Treatment of the temporary name when a [`Staged`] is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// What has it is our own, or was replaced as intended: it is removed.
+    /// The name has our own file, or one that was replaced as intended: it is removed.
     Remove,
-    /// Nothing has it.
+    /// The name is free.
     Nothing,
-    /// What has it may be somebody else's text.
+    /// The name may have someone else's text.
     Recover,
 }
 
-/// A new file under a temporary name, which goes when this is dropped.
+/// A new file under a temporary name, which is removed on drop.
 pub(super) struct Staged<'d> {
     place: Place<'d>,
     folder: &'d Dir,
@@ -143,30 +143,30 @@ impl<'d> Staged<'d> {
         }
     }
 
-    /// Takes the place of whatever is at `name`.
+    /// Replaces whatever is at `name`.
     fn replace(&mut self, name: &str) -> Result<(), FsError> {
         sys::replace(self.folder, &self.name, name).map_err(refusal)?;
         self.end = End::Nothing;
         Ok(())
     }
 
-    /// Takes the free place `name`.
+    /// Moves to the free name `name`.
     fn move_to(&mut self, name: &str) -> io::Result<()> {
         sys::move_new(self.folder, &self.name, self.folder, name)?;
         self.end = End::Nothing;
         Ok(())
     }
 
-    /// Takes the place of `found`, which had `expected`. Whatever else is met there stays, and
-    /// the answer to the write is given back.
+    /// Replaces `found`, which had `expected`. If another file is there, it stays, and the answer to the write is
+    /// returned.
     pub(super) fn exchange(
         &mut self,
         name: &str,
         found: &Stat,
         expected: &Version,
     ) -> Result<Option<WriteOutcome>, FsError> {
-        // A file system that writes late syncs a file first if a rename puts it in the place of another, but
-        // not if the two are exchanged: after a power cut the old text would be gone and the new one empty.
+        // A file system that writes late syncs a new file first if a rename puts it over another, but not if the two
+        // are exchanged: after a power cut the old text would be gone and the new file empty.
         if self.place.store.options.durability == Durability::Fast {
             return self.replace_if_same(name, found, expected);
         }
@@ -180,7 +180,7 @@ impl<'d> Staged<'d> {
             }
             Err(error) => return Err(refusal(error)),
         }
-        // What was at `name` has the temporary name now, and must not go unseen.
+        // The file that was at `name` has the temporary name now, and must not be lost.
         self.end = End::Recover;
         #[cfg(test)]
         self.place.store.after_placing.call();
@@ -192,24 +192,24 @@ impl<'d> Staged<'d> {
         current(self.folder, name).map(Some)
     }
 
-    /// Undoes an exchange. What is not known to be our own file is recovered rather than lost.
+    /// Undoes an exchange. A file that may not be our own is recovered.
     fn put_back(&mut self, name: &str) -> Result<(), FsError> {
         match sys::exchange(self.folder, &self.name, name) {
             Ok(_) => {}
-            // Removed by hand in the meantime: then nothing is to be put back.
+            // The file was removed by hand meanwhile, so there is nothing to put back.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(refusal(error)),
         }
         if self.holds_our_file() {
             self.end = End::Remove;
         } else {
-            // Saved once more in between: the later text belongs at the name.
+            // The file was saved once more meanwhile. The later text belongs at the name.
             sys::exchange(self.folder, &self.name, name).map_err(refusal)?;
         }
         Ok(())
     }
 
-    /// Whether the temporary name has our file, and nobody has saved into it while it was in place.
+    /// Returns true if the temporary name has our file, and nobody has saved into it while it was in place.
     fn holds_our_file(&self) -> bool {
         let is_ours = sys::stat_at(self.folder, &self.name).is_ok_and(|stat| stat.same_file(&self.stat));
         let mut bytes = Vec::new();
@@ -219,8 +219,7 @@ impl<'d> Staged<'d> {
                 .is_ok_and(|_| bytes == self.content)
     }
 
-    /// For systems that cannot exchange, and for files that are not synced: one more look right before the
-    /// file is replaced.
+    /// Replaces the file after one more check, on systems that cannot exchange and for files that are not synced.
     fn replace_if_same(
         &mut self,
         name: &str,
@@ -250,7 +249,7 @@ impl Drop for Staged<'_> {
     }
 }
 
-/// Whether `name` is the file that was found, with the bytes it had.
+/// Returns true if `name` is still the file that was found, with the same bytes.
 fn is_unchanged(folder: &Dir, name: &str, found: &Stat, expected: &Version) -> Result<bool, FsError> {
     let stat = match sys::stat_at(folder, name) {
         Ok(stat) => stat,
@@ -260,7 +259,7 @@ fn is_unchanged(folder: &Dir, name: &str, found: &Stat, expected: &Version) -> R
     if !stat.same_bytes(found) {
         return Ok(false);
     }
-    // A stat that was in doubt says nothing of a change within the same tick.
+    // A stat in doubt cannot show a change within the same tick.
     Ok(!version::is_hash(expected) || version::matches(folder, name, &stat, expected)?)
 }
 
@@ -270,7 +269,7 @@ fn create_temporary(guard: &Guard, folder: &Dir, path: &RelPath) -> io::Result<(
     let mut attempts = 0;
     loop {
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        // The hasher is keyed at random, so the name cannot be guessed.
+        // The hasher has a random key, so the name cannot be guessed.
         let random = RandomState::new().hash_one(count);
         let name = format!("{TEMPORARY_PREFIX}{process}-{count}-{random:016x}{TEMPORARY_SUFFIX}");
         guard.note(&leftovers::record(path, &name, &Stage::Staged));

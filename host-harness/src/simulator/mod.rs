@@ -1,8 +1,7 @@
 //! [`Simulator`]: a store in memory that fails, races and crashes on demand.
 //!
-//! It answers as [`LocalDir`](crate::LocalDir) does; one suite of tests holds both to it. A seed
-//! decides whatever is left to chance, so every run can be had again. [`Scheduler`] does the same
-//! for the order in which requests are performed.
+//! It answers like [`LocalDir`](crate::LocalDir); one test suite checks both. A seed decides everything random, so every run can
+//! be repeated. [`Scheduler`] does the same for the order in which requests are performed.
 
 mod scheduler;
 mod tree;
@@ -23,16 +22,16 @@ use scheduler::Random;
 pub use scheduler::Scheduler;
 use tree::{File, Node, Tree, Versions};
 
-/// 2026-01-01T00:00:00Z in nanoseconds since 1970: when the virtual clock begins.
+/// Start of the virtual clock: 2026-01-01T00:00:00Z in nanoseconds since 1970.
 const FIRST_MOMENT: u64 = 1_767_225_600_000_000_000;
 
-/// How far each operation moves the virtual clock, in nanoseconds.
+/// Time that each operation takes on the virtual clock, in nanoseconds.
 const TICK: u64 = 1_000_000;
 
 /// An [`Executor`] in memory, for tests.
 ///
-/// Operations are numbered from 0; a fault that is planned for operation `n` comes when
-/// [`operations`](Self::operations) is `n`. So `fail_at(store.operations(), …)` is about the next.
+/// Operations are numbered from 0; a fault that is planned for operation `n` occurs when
+/// [`operations`](Self::operations) is `n`. So `fail_at(store.operations(), …)` is about the next one.
 ///
 /// ```
 /// use saddlebag::protocol::{FsError, FsOp};
@@ -59,22 +58,22 @@ pub struct Simulator {
     last_number: u64,
     versions: Versions,
     scorer: Option<Scorer>,
-    /// By folder, what it has under names that no path may have.
+    /// Entries with unusable names, by folder.
     unnamed: BTreeMap<String, Vec<(String, EntryKind)>>,
     crashed: bool,
-    /// What the paths held whose last change could not be synced.
+    /// Content, before the change, of the paths whose last change could not be synced.
     unsynced: BTreeMap<String, Option<Node>>,
 }
 
-/// Says how well a text answers a question.
+/// Function that rates how well a text answers a question.
 pub type Scorer = fn(query: &str, text: &str) -> f64;
 
-/// An operation that a [`Simulator`] was asked for.
+/// An operation that a [`Simulator`] performed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Performed {
-    /// The name of the operation, as the contract spells it.
+    /// Name of the operation, as the contract spells it.
     pub op: &'static str,
-    /// Its path, the first one of a `rename`; empty for the root.
+    /// Path, the first one of a `rename`; empty for the root.
     pub path: String,
 }
 
@@ -88,7 +87,7 @@ enum Fault {
 }
 
 impl Simulator {
-    /// An empty store whose chances are decided by `seed`.
+    /// Creates an empty store. `seed` decides everything random.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -109,15 +108,15 @@ impl Simulator {
         }
     }
 
-    /// What an acknowledged change survives: with [`Durability::Fast`] a crash takes back any
-    /// number of the latest changes since the last [`sync`](Self::sync).
+    /// Sets the durability. With [`Durability::Fast`], a crash undoes any number of the latest changes since the last
+    /// [`sync`](Self::sync).
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The most bytes of one read, and of one write or append. Unlimited unless told.
+    /// Sets the maximum number of bytes of one read, and of one write or append. Unlimited by default.
     #[must_use]
     pub fn with_limits(mut self, max_read_bytes: u64, max_write_bytes: u64) -> Self {
         self.max_read_bytes = max_read_bytes;
@@ -125,37 +124,38 @@ impl Simulator {
         self
     }
 
-    /// Spellings of a name that APFS or NTFS take for one name the same thing, as it was first spelt: case does not
-    /// count, nor do dots and spaces at the end and the name of a stream.
+    /// Makes spellings of a name equal that are equal on APFS or NTFS: case, dots and spaces at the end and the name
+    /// of a stream are ignored. The first spelling is kept.
     #[must_use]
     pub fn with_folded_names(mut self) -> Self {
         self.tree.folds_names = true;
         self
     }
 
-    /// Versions are made in another way from here on, as by another host of the store: they begin with `scheme`, and say
-    /// how often anything was changed.
+    /// Makes versions in another way from here on, like another host of the store: they begin with `scheme`, and
+    /// contain the number of changes.
     #[must_use]
     pub fn with_versions_of(mut self, scheme: &str) -> Self {
         self.versions = Versions::Numbered { prefix: format!("{scheme}:") };
         self
     }
 
-    /// As [`with_versions_of`](Self::with_versions_of), but made of the bytes: a file that changes back has its old version.
+    /// Sets a version scheme like [`with_versions_of`](Self::with_versions_of), with hashes of the bytes: a file that
+    /// changes back has its old version.
     #[must_use]
     pub fn with_hashes_of(mut self, scheme: &str) -> Self {
         self.versions = Versions::Hashed { prefix: format!("{scheme}:") };
         self
     }
 
-    /// Texts are rated by this function. Without one they are not.
+    /// Sets the function that rates texts. Without one, the store refuses to rate them.
     #[must_use]
     pub fn with_scorer(mut self, scorer: Scorer) -> Self {
         self.scorer = Some(scorer);
         self
     }
 
-    /// The regular files with their bytes.
+    /// Returns the regular files with their bytes.
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let files = self.tree.below("", "").filter_map(|(path, node)| match node {
@@ -165,32 +165,32 @@ impl Simulator {
         files.collect()
     }
 
-    /// The folders, sorted by path.
+    /// Returns the folders, sorted by path.
     #[must_use]
     pub fn folders(&self) -> Vec<String> {
         let folders = self.tree.below("", "").filter(|(_, node)| matches!(node, Node::Directory));
         folders.map(|(path, _)| path.to_owned()).collect()
     }
 
-    /// How many operations were asked for.
+    /// Returns the number of operations so far.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.log.len() as u64
     }
 
-    /// The operations that were asked for, oldest first.
+    /// Returns the operations so far, oldest first.
     #[must_use]
     pub fn log(&self) -> &[Performed] {
         &self.log
     }
 
-    /// Whether the store has crashed and was not restarted.
+    /// Returns true if the store has crashed and was not restarted.
     #[must_use]
     pub fn is_crashed(&self) -> bool {
         self.crashed
     }
 
-    /// The virtual clock, in nanoseconds since 1970. Each operation moves it by a millisecond.
+    /// Returns the virtual clock, in nanoseconds since 1970. Each operation takes a millisecond.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.now
@@ -201,24 +201,24 @@ impl Simulator {
         self.now = self.now.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// Puts a file into the store, replacing what is there, as another program would.
+    /// Writes a file, or replaces an existing one, like another program.
     pub fn insert(&mut self, path: &RelPath, bytes: impl Into<Vec<u8>>) {
         self.tree.begin();
         self.edit(path, Some(bytes.into()));
         self.tree.sync();
     }
 
-    /// Puts a folder into the store.
+    /// Creates a folder in the store.
     pub fn insert_directory(&mut self, path: &RelPath) {
         self.insert_node(path, Node::Directory);
     }
 
-    /// Puts a symbolic link into the store. Where it leads does not matter: nobody follows it.
+    /// Creates a symbolic link in the store. Its target does not matter, because nobody follows it.
     pub fn insert_link(&mut self, path: &RelPath) {
         self.insert_node(path, Node::Link);
     }
 
-    /// Puts something under a name that no path may have into a folder; `None` for the root.
+    /// Creates an entry with an unusable name in a folder; `None` for the root.
     pub fn insert_unnamed(&mut self, folder: Option<&RelPath>, name: &str, kind: EntryKind) {
         if let Some(folder) = folder {
             self.insert_directory(folder);
@@ -227,7 +227,7 @@ impl Simulator {
         self.unnamed.entry(folder).or_default().push((name.to_owned(), kind));
     }
 
-    /// Takes away everything under names that no path may have, as if it were renamed or removed.
+    /// Removes all entries with unusable names, as if they were renamed or removed.
     pub fn remove_unnamed(&mut self) {
         self.unnamed.clear();
     }
@@ -237,36 +237,35 @@ impl Simulator {
         self.tree.sync();
     }
 
-    /// Operation `n` is not performed, and this is the answer.
+    /// Plans that operation `n` is not performed, and returns this error.
     pub fn fail_at(&mut self, n: u64, error: FsError) {
         self.plan(n, Fault::Fail(error));
     }
 
-    /// The store cannot tell whether operation `n`, a write or an append, was done. It was, if
-    /// `committed`. Other operations, and those that change nothing, are answered as ever.
+    /// Plans that operation `n`, a write or an append, is answered as `unknown`. It is performed if `committed`. Other
+    /// operations, and those that change nothing, are answered as usual.
     pub fn unknown_at(&mut self, n: u64, committed: bool) {
         self.plan(n, Fault::Unknown { committed });
     }
 
-    /// Operation `n` is performed but cannot be synced, which is the answer if it changes something: everybody
-    /// sees the change, and a crash takes it back unless a later change of the same file was synced.
+    /// Plans that operation `n` is performed but cannot be synced, which is the answer if it changes something.
+    /// Everyone sees the change, and a crash undoes it unless a later change of the same file was synced.
     pub fn not_durable_at(&mut self, n: u64) {
         self.plan(n, Fault::NotDurable);
     }
 
-    /// Right before operation `n` another program writes `bytes` to `path`, or removes the file.
+    /// Plans that another program writes `bytes` to `path`, or removes the file, right before operation `n`.
     pub fn edit_at(&mut self, n: u64, path: &RelPath, bytes: Option<Vec<u8>>) {
         self.plan(n, Fault::Edit { path: path.clone(), bytes });
     }
 
-    /// The store crashes during operation `n`, which is done or not, as the seed decides, and
-    /// never in part. What was not synced may be lost, the latest first. Every operation fails
-    /// until [`restart`](Self::restart).
+    /// Plans a crash during operation `n`, which is performed completely or not at all, as the seed decides. Changes
+    /// that were not synced may be lost, the latest first. Every operation fails until [`restart`](Self::restart).
     pub fn crash_at(&mut self, n: u64) {
         self.plan(n, Fault::Crash);
     }
 
-    /// Ends the outage that a crash began.
+    /// Ends the outage after a crash.
     pub fn restart(&mut self) {
         self.crashed = false;
     }
@@ -278,7 +277,7 @@ impl Simulator {
     fn insert_node(&mut self, path: &RelPath, node: Node) {
         self.tree.begin();
         if let Some(parent) = path.parent() {
-            // A file on the way is in the way of the caller's own making.
+            // The caller itself put a file in the way.
             let _ = self.tree.make_folders(parent.as_str());
         }
         self.tree.set(path.as_str(), Some(node));
@@ -300,7 +299,7 @@ impl Simulator {
         File { bytes, number: self.last_number, modified: self.now }
     }
 
-    /// The power fails between two operations: what was not synced is gone.
+    /// Simulates a power cut between two operations: changes that were not synced are lost.
     pub fn lose_power(&mut self) {
         for (path, node) in std::mem::take(&mut self.unsynced) {
             self.tree.set(&path, node);
@@ -379,7 +378,7 @@ impl Executor for Simulator {
         let changed = self.tree.last_change();
         if not_durable && !changed.is_empty() {
             for (path, before) in changed {
-                // What was not synced before is still what a crash leaves.
+                // A crash still restores the content from before the first change that was not synced.
                 self.unsynced.entry(path).or_insert(before);
             }
             outcome = Err(FsError::NotDurable("the simulated disk failed to sync".into()));
@@ -413,7 +412,7 @@ impl Simulator {
         }
         let size = file.bytes.len() as u64;
         let wanted = bytes_wanted(size, offset, max_bytes, self.max_read_bytes)?;
-        // Both are cut to the length of a vector in memory, so they fit.
+        // Both fit, because they are limited by the length of a vector in memory.
         let start = offset.min(size) as usize;
         let bytes = file.bytes[start..start + wanted as usize].to_vec();
         Ok(ReadOutcome::Content(FileContent { bytes, version, size }))
@@ -457,7 +456,7 @@ impl Simulator {
             return Ok(list_outcome(Vec::new(), None, LeftOut::default(), true, unless));
         }
         let asked = folder.map_or(String::new(), |folder| format!("{folder}/"));
-        // What is in a folder is told by the path that was asked for, as a disk tells it.
+        // The entries of a folder have the spelling of the requested path, as on a disk.
         let prefix = folder.map_or(String::new(), |folder| format!("{}/", self.tree.kept_path(folder.as_str())));
         let after = after.map_or(String::new(), |after| match after.as_str().strip_prefix(&asked) {
             Some(below) => format!("{prefix}{below}"),
@@ -511,7 +510,7 @@ impl Simulator {
         Ok(RenameOutcome::Done)
     }
 
-    /// What a stale operation answers; `None` if the precondition holds.
+    /// Returns the answer of a stale operation; `None` if the precondition holds.
     fn stale(&self, path: &RelPath, precondition: &Precondition) -> Result<Option<Option<Version>>, FsError> {
         let current = self.tree.file(path.as_str())?.map(|file| self.versions.of(file));
         let holds = match precondition {
@@ -555,7 +554,7 @@ impl Simulator {
         path.parent().map_or(Ok(()), |parent| self.tree.make_folders(parent.as_str()))
     }
 
-    /// Where the content of an append would begin.
+    /// Returns the offset where the content of an append would begin.
     fn append_offset(&self, op: &FsOp) -> u64 {
         let FsOp::Append { path, newline_first, .. } = op else {
             return 0;

@@ -1,6 +1,6 @@
 //! Seeded randomness: the same seed gives the same run.
 
-/// Puts requests or results into an order that depends on the seed alone.
+/// Puts requests or results into an order that depends only on the seed.
 ///
 /// A step's requests may be performed in any order, so a test performs them in many.
 ///
@@ -16,13 +16,13 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler for one run.
+    /// Creates a scheduler for one run.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { random: Random::new(seed) }
     }
 
-    /// The same items in another order; every order is as likely as every other.
+    /// Returns the same items in another order. Every order is equally likely.
     #[must_use]
     pub fn reorder<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
         for last in (1..items.len()).rev() {
@@ -38,7 +38,7 @@ pub(super) struct Random(u64);
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        // One step of splitmix64, as neighbouring seeds would begin alike and zero would stay zero.
+        // One step of splitmix64, because neighbouring seeds would begin alike and zero would stay zero.
         let mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         Self((mixed ^ (mixed >> 27)).max(1))
@@ -51,9 +51,9 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number between 0 and `last`, both included.
+    /// Returns a number between 0 and `last`, both included.
     pub(super) fn up_to(&mut self, last: usize) -> usize {
-        // The upper bits are the good ones. The remainder is below `last`, so it fits.
+        // The upper bits have the better randomness. The remainder is at most `last`, so it fits.
         ((self.next() >> 16) % (last as u64).saturating_add(1)) as usize
     }
 }

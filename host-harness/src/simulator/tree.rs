@@ -1,4 +1,4 @@
-//! The files of a simulated store, with what is needed to take changes back.
+//! Files of a simulated store, with a record for undoing changes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::ops::Bound;
 use saddlebag::protocol::{FsError, Version};
 use sha2::{Digest, Sha256};
 
-/// One thing in the tree. Folders are kept as nodes of their own, so that empty ones exist.
+/// An entry of the tree. Folders are separate nodes, so that empty ones exist.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     File(File),
@@ -18,18 +18,18 @@ pub(super) enum Node {
 #[derive(Clone, Debug)]
 pub(super) struct File {
     pub(super) bytes: Vec<u8>,
-    /// Never given twice, so it stands for the bytes.
+    /// Number that is never used twice, so it identifies the bytes.
     pub(super) number: u64,
-    /// Nanoseconds since 1970.
+    /// Time in nanoseconds since 1970.
     pub(super) modified: u64,
 }
 
-/// How the versions of files are made.
+/// Way in which versions of files are made.
 #[derive(Clone, Debug)]
 pub(super) enum Versions {
-    /// Of the number, so that no version is given twice.
+    /// From the number, so that no version is used twice.
     Numbered { prefix: String },
-    /// Of the bytes: a file that changes back has its old version.
+    /// From the bytes: a file that changes back has its old version.
     Hashed { prefix: String },
 }
 
@@ -45,20 +45,20 @@ impl Versions {
     }
 }
 
-/// What one operation changed: each path with what was there before.
+/// Change of one operation: each path with its content before.
 pub(super) type Change = Vec<(String, Option<Node>)>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     nodes: BTreeMap<String, Node>,
-    /// What a crash can still take back, oldest first.
+    /// Changes that a crash can still undo, oldest first.
     unsynced: Vec<Change>,
-    /// Spellings that differ in case, or in what Windows drops, name one thing. The first spelling is kept.
+    /// True if spellings that differ in case, or in what Windows drops, are equal. The first spelling is kept.
     pub(super) folds_names: bool,
 }
 
 impl Tree {
-    /// The path by which what is at `path` is kept; as it is where there is nothing.
+    /// Returns the spelling under which the entry at `path` is kept; `path` itself if there is none.
     pub(super) fn kept_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
         if !self.folds_names || self.nodes.contains_key(path) {
             return Cow::Borrowed(path);
@@ -86,17 +86,17 @@ impl Tree {
         self.unsynced.clear();
     }
 
-    /// How many changes a crash could take back.
+    /// Returns the number of changes that a crash could undo.
     pub(super) fn unsynced(&self) -> usize {
         self.unsynced.len()
     }
 
-    /// The paths that the last change changed, with what was there before.
+    /// Returns the paths of the last change, with their content before.
     pub(super) fn last_change(&self) -> Change {
         self.unsynced.last().cloned().unwrap_or_default()
     }
 
-    /// Takes the last change back.
+    /// Undoes the last change.
     pub(super) fn undo(&mut self) {
         for (path, node) in self.unsynced.pop().unwrap_or_default().into_iter().rev() {
             match node {
@@ -106,7 +106,7 @@ impl Tree {
         }
     }
 
-    /// Puts `node` at `path`, or removes what is there.
+    /// Puts `node` at `path`, or removes the entry.
     pub(super) fn set(&mut self, path: &str, node: Option<Node>) {
         let path = &*self.kept_path(path).into_owned();
         let before = match node {
@@ -118,7 +118,7 @@ impl Tree {
         }
     }
 
-    /// Makes the folder `path` and those above it.
+    /// Creates the folder `path` and its parents.
     pub(super) fn make_folders(&mut self, path: &str) -> Result<(), FsError> {
         let path = &*self.kept_path(path).into_owned();
         for folder in ancestors(path).chain([path]).filter(|folder| !folder.is_empty()) {
@@ -129,7 +129,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The file at `path`; refuses what is not one, and paths that do not lead to one.
+    /// Returns the file at `path`. Refuses other entries, and paths through a file.
     pub(super) fn file(&self, path: &str) -> Result<Option<&File>, FsError> {
         let path = &*self.kept_path(path);
         for folder in ancestors(path) {
@@ -145,7 +145,7 @@ impl Tree {
         }
     }
 
-    /// Whether `path` is a folder; refuses what is there and is none.
+    /// Returns true if `path` is a folder. Refuses other entries.
     pub(super) fn is_folder(&self, path: &str) -> Result<bool, FsError> {
         let path = &*self.kept_path(path);
         for folder in ancestors(path).chain([path]) {
@@ -159,12 +159,12 @@ impl Tree {
         Ok(true)
     }
 
-    /// Whether anything is at `path`.
+    /// Returns true if there is an entry at `path`.
     pub(super) fn is_taken(&self, path: &str) -> bool {
         self.nodes.contains_key(&*self.kept_path(path))
     }
 
-    /// Everything whose path begins with `prefix` and sorts behind `after`, in order.
+    /// Returns all entries whose path begins with `prefix` and sorts after `after`, in order.
     pub(super) fn below<'t>(&'t self, prefix: &'t str, after: &str) -> impl Iterator<Item = (&'t str, &'t Node)> {
         let start = if after < prefix { Bound::Included(prefix) } else { Bound::Excluded(after) };
         self.nodes
@@ -174,13 +174,13 @@ impl Tree {
     }
 }
 
-/// A name as APFS and NTFS compare it: without its case, and without what Windows drops at its end.
+/// Returns a name as APFS and NTFS compare it: without its case, and without what Windows drops at its end.
 fn folded(name: &str) -> String {
     let name = name.split(':').next().unwrap_or(name).trim_end_matches(['.', ' ']);
     name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-/// The folders above `path`, outermost first.
+/// Returns the folders above `path`, outermost first.
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(end, _)| &path[..end])
 }

@@ -1,7 +1,7 @@
-//! A recorded run is data: what crossed the contract, one JSON object a line.
+//! Recorded runs: the calls across the contract, one JSON object per line.
 //!
-//! [`RecordingEngine`] writes the lines of an engine to a [`Recording`], [`replay`] gives the calls of such lines to
-//! another engine and compares what comes back. `docs/trace.md` has the format.
+//! [`RecordingEngine`] writes the lines of an engine to a [`Recording`]. [`replay`] makes the calls of such lines on
+//! another engine and compares the results. `docs/trace.md` has the format.
 
 mod record;
 mod replay;

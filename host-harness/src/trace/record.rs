@@ -1,4 +1,4 @@
-//! [`RecordingEngine`]: an engine that writes every call down, with what came back.
+//! [`RecordingEngine`]: an engine that records every call with its result.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,13 +13,13 @@ use saddlebag::{Command, Config, Reply, Submission};
 
 use crate::engine::{Engine, EngineError};
 
-/// The version of the format, which the header of a trace names.
+/// Version of the format, which the header of a trace names.
 pub const TRACE_VERSION: u32 = 1;
 
-/// The field that tells a header from a call.
+/// Field that distinguishes a header from a call.
 pub(super) const HEADER: &str = "saddlebag-trace";
 
-/// Where a trace goes, and how much of texts it has. Clones write to the same place.
+/// Destination of a trace, and the amount of text in it. Clones write to the same destination.
 #[derive(Clone)]
 pub struct Recording {
     sink: Arc<Mutex<Sink>>,
@@ -33,13 +33,13 @@ struct Sink {
 }
 
 impl Recording {
-    /// Writes whole lines to `out`, each with one call. `program` is the name and version of who records.
+    /// Writes whole lines to `out`, one per call. `program` is the name and version of the recording program.
     pub fn new(out: impl Write + Send + 'static, content: Content, program: impl Into<String>) -> Self {
         let sink = Sink { out: Box::new(out), failure: None };
         Self { sink: Arc::new(Mutex::new(sink)), content, program: program.into() }
     }
 
-    /// Why the trace is not whole, if it is not. Nothing is written after the first failure.
+    /// Returns the error that made the trace incomplete, if there is one. Nothing is written after the first failure.
     #[must_use]
     pub fn failure(&self) -> Option<io::ErrorKind> {
         self.sink().failure
@@ -59,12 +59,12 @@ impl Recording {
     }
 }
 
-/// An engine of which every call is recorded.
+/// An engine whose calls are recorded.
 pub struct RecordingEngine<E> {
     engine: E,
     recording: Recording,
     scribe: Scribe,
-    /// The interface of each command that is in flight, or whose reply was not taken yet.
+    /// Interface of each command in flight, and of each finished command whose reply was not taken yet.
     interfaces: BTreeMap<CommandId, &'static str>,
 }
 
@@ -85,12 +85,13 @@ impl<E: Engine> RecordingEngine<E> {
         Self { engine, recording, scribe, interfaces: BTreeMap::new() }
     }
 
-    /// The interface whose `take` gives the reply of a command. Without a command every interface says the same.
+    /// Returns the interface whose `take` returns the reply of a command. For an unknown command, every interface
+    /// returns the same.
     pub(super) fn interface_of(&self, id: CommandId) -> Option<&'static str> {
         self.interfaces.get(&id).copied()
     }
 
-    /// Writes a call down. `returned` is what the contract has it return; an engine that failed returned nothing.
+    /// Writes a call. `returned` is the result that the contract gives it; an engine that failed has none.
     fn put(&mut self, call: &str, returned: Result<String, &EngineError>) {
         let outcome = match returned {
             Ok(returned) => format!("\"returned\":{returned}"),

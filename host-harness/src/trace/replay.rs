@@ -1,4 +1,4 @@
-//! [`replay`]: the calls of a trace, given to another engine.
+//! [`replay`]: makes the calls of a trace on another engine.
 
 use std::io::{self, BufRead, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,110 +12,110 @@ use serde_json::Value;
 use super::record::{HEADER, Recording, RecordingEngine, TRACE_VERSION};
 use crate::engine::{Engine, EngineError};
 
-/// What a replay found.
+/// Result of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// How many memories the trace opens: one for each header.
+    /// Number of memories that the trace opens: one per header.
     pub memories: u64,
-    /// How many calls gave what is recorded.
+    /// Number of calls with the recorded result.
     pub calls: u64,
-    /// How many requests these calls gave.
+    /// Number of requests in the results of these calls.
     pub requests: u64,
-    /// The lines that were cut off when their program ended. They are not replayed.
+    /// Lines that were cut off when their program ended. They are not replayed.
     pub cut: Vec<u64>,
-    /// The fields of configurations that had a value which no trace has. What depends on them may differ.
+    /// Fields of configurations whose values are never recorded. Results that depend on them may differ.
     pub never_written: Vec<String>,
-    /// The first call that gave something else. Nothing after it was replayed.
+    /// First call with another result. Nothing after it was replayed.
     pub difference: Option<Difference>,
 }
 
-/// A call that gives something else than is recorded.
+/// A call whose result differs from the recorded one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The line of the trace, counted from 1.
+    /// Line of the trace, counted from 1.
     pub line: u64,
-    /// Where in the line, as `returned.ok.requests[0].op`.
+    /// Place in the line, such as `returned.ok.requests[0].op`.
     pub at: String,
-    /// What is recorded there; `None` if nothing is.
+    /// Recorded value; `None` if there is none.
     pub recorded: Option<Value>,
-    /// What the engine gave there; `None` if it gave nothing.
+    /// Value of the engine; `None` if there is none.
     pub actual: Option<Value>,
 }
 
-/// Why a trace cannot be replayed. Lines are counted from 1.
+/// Reason why a trace cannot be replayed. Lines are counted from 1.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// It cannot be read.
+    /// The trace cannot be read.
     #[error("the trace cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// It has no line.
+    /// The trace is empty.
     #[error("the trace has no line")]
     Empty,
     /// A line is not JSON.
     #[error("line {line} is not JSON: {reason}")]
     NotJson {
-        /// The line.
+        /// Line of the trace.
         line: u64,
-        /// What the parser says.
+        /// Error of the parser.
         reason: String,
     },
-    /// A line is not what the format has there.
+    /// A line does not have the format.
     #[error("line {line} is not a line of a trace, {error}")]
     Malformed {
-        /// The line.
+        /// Line of the trace.
         line: u64,
-        /// Where and why.
+        /// Place and reason.
         error: Malformed,
     },
     /// A call comes before any header.
     #[error("line {line} has a call, and no header comes before it")]
     NoHeader {
-        /// The line.
+        /// Line of the trace.
         line: u64,
     },
-    /// The format or the contract is of another version.
+    /// The format or the contract has another version.
     #[error("line {line} begins a trace of {found}; this program replays {known}")]
     Version {
-        /// The line.
+        /// Line of the trace.
         line: u64,
-        /// What the header names.
+        /// Version in the header.
         found: String,
-        /// What this version reads.
+        /// Version that this program reads.
         known: String,
     },
-    /// It was recorded without content.
+    /// The trace was recorded without content.
     #[error("line {line} begins a redacted trace, which lacks the content of every call")]
     Redacted {
-        /// The line.
+        /// Line of the trace.
         line: u64,
     },
-    /// A call lacks a part that was left out for secrets.
+    /// A part of a call was left out because of secrets.
     #[error("line {line} lacks what the engine was given at `{at}`: it has a secret, or it is not text")]
     LeftOut {
-        /// The line.
+        /// Line of the trace.
         line: u64,
-        /// Where.
+        /// Place in the line.
         at: String,
     },
     /// The engine cannot be opened with the recorded configuration.
     #[error("line {line}: {error}")]
     Open {
-        /// The line.
+        /// Line of the trace.
         line: u64,
-        /// Why.
+        /// Reason.
         error: EngineError,
     },
 }
 
-/// Gives every call of a trace to engines that `open` opens, in their order, and compares what comes back. It ends at
-/// the first difference. There is no file system: results of operations are those of the trace.
+/// Makes every call of a trace, in order, on engines that `open` opens, and compares the results. It ends at the first
+/// difference. There is no file system: results of operations are those of the trace.
 ///
 /// # Errors
 ///
-/// The trace cannot be replayed as far as the line that the error names; the calls before it agreed.
+/// The trace cannot be replayed beyond the line that the error names. The calls before it agreed.
 pub fn replay<E: Engine>(
     trace: impl BufRead,
     mut open: impl FnMut(Config) -> Result<E, EngineError>,
@@ -172,7 +172,7 @@ struct Lines<R> {
 struct Line {
     number: u64,
     text: Vec<u8>,
-    /// It has a line end.
+    /// True if the line has a line end.
     is_whole: bool,
 }
 
@@ -188,7 +188,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// An open memory, which is recorded again: two traces are compared, not two ways to read one.
+/// An open memory, which is recorded again, so that two traces are compared.
 struct Session<E> {
     engine: RecordingEngine<E>,
     lines: Written,
@@ -216,7 +216,7 @@ impl<E: Engine> Session<E> {
         Ok(Self { engine, lines })
     }
 
-    /// Gives a call to the engine, and compares.
+    /// Makes the call on the engine, and compares the result.
     fn call(
         &mut self,
         line: u64,
@@ -245,14 +245,14 @@ impl<E: Engine> Session<E> {
         fields.take_value(outcome)?;
         const CALLS: [&str; 4] = ["submit", "handle-memory-result", "cancel", "take"];
         let Some(name) = CALLS.into_iter().find(|name| fields.has(name)) else {
-            return Err(Malformed::wrong(format!("none of the calls {} is here", CALLS.join(", "))));
+            return Err(Malformed::wrong(format!("the line has none of the calls {}", CALLS.join(", "))));
         };
         let arguments = fields.take_value(name)?;
         fields.end()?;
         self.give_named(name, arguments).map_err(|error| error.below(name))
     }
 
-    /// What the engine returns is recorded, errors included.
+    /// Makes a call. Its result is recorded, errors included.
     fn give_named(&mut self, name: &str, arguments: Value) -> Result<(), Malformed> {
         let mut arguments = Fields::of(arguments)?;
         match name {
@@ -325,14 +325,14 @@ fn refused(line: u64, error: Malformed) -> ReplayError {
     }
 }
 
-/// An unknown id has no interface of its own: every one answers alike.
+/// An unknown id has no interface of its own, so every interface returns the same.
 fn forget_interface_of_take(line: &mut Value) {
     if let Some(take) = line.get_mut("take").and_then(Value::as_object_mut) {
         take.remove("interface");
     }
 }
 
-/// The first difference, in the order of the recorded value.
+/// Returns the first difference, in the order of the recorded value.
 fn difference(at: String, recorded: Option<&Value>, actual: Option<&Value>) -> Option<Difference> {
     match (recorded, actual) {
         (Some(Value::Object(one)), Some(Value::Object(other))) => {

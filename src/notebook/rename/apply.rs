@@ -247,7 +247,7 @@ impl Task<'_> {
                     reply.links += done.links;
                     reply.files += u32::from(done.links > 0);
                     if done.is_partial {
-                        let problem = "its frontmatter could not be read with the new name in it";
+                        let problem = "its frontmatter would not be valid with the new name";
                         reply.not_rewritten.push(Warning::new(&self.call.scope.display_path(path), problem));
                     }
                 }

@@ -11,17 +11,17 @@
 //! that it finds.
 //!
 //! 1. The intent is created under the precondition that it does not exist. Of two concurrent renames, the second finishes the
-//!   first and then looks for its note again: it is refused if the note has another name by then.
+//!    first and then looks for its note again: it is refused if the note has another name by then.
 //! 2. The new file is created, under the precondition that it does not exist. A taken name gets a number. The meaning of the
-//!   links is decided from the index without the new file, and with the old one under its old title.
+//!    links is decided from the index without the new file, and with the old one under its old title.
 //! 3. The linking notes are rewritten one after the other, each under the version that the change was computed from. A
-//!   target keeps its author's style: by path, by name or by title, with or without extension, encoded or not. Links by an
-//!   alias stay, as the alias does. A note that cannot be read or written is named in the reply. Before each write, the
-//!   intent is checked again: a slow process must not change what others wrote after the rename was finished.
+//!    target keeps its author's style: by path, by name or by title, with or without extension, encoded or not. Links by an
+//!    alias stay, as the alias does. A note that cannot be read or written is named in the reply. Before each write, the
+//!    intent is checked again: a slow process must not change what others wrote after the rename was finished.
 //! 4. If an editor saved the old file meanwhile, the new file takes over that text. If the new file was changed too, both are
-//!   kept, and the command says so.
+//!    kept, and the command says so.
 //! 5. The digest of the old text is recorded in the intent, and the old file is removed if it still has that text and the new
-//!   file has it too. From then on, a file of the old name may be another note, and nothing takes it over.
+//!    file has it too. From then on, a file of the old name may be another note, and nothing takes it over.
 //! 6. The intent is removed, under its version.
 //!
 //! If only the title changes, and not the name, there is no other file: the links are rewritten, then the title.

@@ -1,18 +1,18 @@
-//! [`Limits`]: what an engine takes at once.
+//! [`Limits`]: limits of an engine.
 
-/// Limits on what an engine takes at once. The host's own limits come on top.
+/// Limits of an engine. The host may have stricter limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most entries in one page of a listing, whatever the command asks for.
+    /// Maximum number of entries on one page of a listing, whatever the command requests.
     pub max_list_entries: u32,
-    /// The most requests that may be owed a result at once; 0 counts as 1.
+    /// Maximum number of requests without a result; 0 counts as 1.
     pub max_requests: u32,
-    /// The most commands in flight.
+    /// Maximum number of commands in flight.
     pub max_commands: u32,
 }
 
 impl Default for Limits {
-    /// 16,384 entries a page, 256 requests, 64 commands.
+    /// Returns 16,384 entries per page, 256 requests, 64 commands.
     fn default() -> Self {
         Self { max_list_entries: 16_384, max_requests: 256, max_commands: 64 }
     }

@@ -1,4 +1,4 @@
-//! [`Fs`]: the only thing that a command sees of the outside. Its operations go into a mailbox.
+//! [`Fs`]: the only access of a command to the outside. Its operations go into a mailbox.
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -16,10 +16,10 @@ use crate::{
     RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
 };
 
-/// Numbers the operations of one command, in the order in which it asked for them.
+/// Number of an operation of one command, in the order in which it requested them.
 pub(super) type Slot = u32;
 
-/// The operations that one command waits for.
+/// Operations that one command waits for.
 #[derive(Default)]
 pub(super) struct Mailbox {
     next_slot: Slot,
@@ -48,21 +48,21 @@ impl Mailbox {
     }
 }
 
-/// The file system as a command sees it: awaiting a method asks the host for an operation.
+/// The file system as a command sees it: awaiting a method requests an operation from the host.
 ///
-/// Operations that are awaited together must commute, as the host may perform them in any order.
+/// Operations that are awaited together must commute, because the host may perform them in any order.
 #[derive(Clone)]
 pub struct Fs {
     pub(super) mailbox: Arc<AtomicRefCell<Mailbox>>,
 }
 
 impl Fs {
-    /// With a mailbox of its own: only the engine makes one, for each command.
+    /// Creates a file system with a mailbox of its own. Only the engine does this, for each command.
     pub(super) fn new() -> Self {
         Self { mailbox: Arc::default() }
     }
 
-    /// Up to `max_bytes` of the file from `offset` on.
+    /// Reads up to `max_bytes` of the file from `offset` on.
     pub fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
         self.submit(FsOp::Read { path: path.clone(), offset, max_bytes, unless: None }, |outcome| match outcome {
             FsOutcome::Read(read) => Some(read),
@@ -70,7 +70,7 @@ impl Fs {
         })
     }
 
-    /// The whole file, unless it still has the version.
+    /// Reads the whole file, unless it still has the version.
     pub fn read_unless(&self, path: &RelPath, max_bytes: u32, unless: Option<Version>) -> Operation<ReadOutcome> {
         self.submit(FsOp::Read { path: path.clone(), offset: 0, max_bytes, unless }, |outcome| match outcome {
             FsOutcome::Read(read) => Some(read),
@@ -86,7 +86,7 @@ impl Fs {
         })
     }
 
-    /// Adds to the file, on a line of its own.
+    /// Appends to the file, on a line of its own.
     pub fn append(&self, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Operation<AppendOutcome> {
         let op = FsOp::Append { path: path.clone(), content, newline_first: true, precondition };
         self.submit(op, |outcome| match outcome {
@@ -95,7 +95,7 @@ impl Fs {
         })
     }
 
-    /// One page of a folder.
+    /// Lists one page of a folder.
     pub fn list(
         &self,
         folder: Option<&RelPath>,
@@ -110,7 +110,7 @@ impl Fs {
         })
     }
 
-    /// Removes the file. The answer is false if the precondition does not hold.
+    /// Removes the file. Returns false if the precondition does not hold.
     pub fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
         self.submit(FsOp::Remove { path: path.clone(), precondition }, |outcome| match outcome {
             FsOutcome::Remove(removed) => Some(removed == RemoveOutcome::Done),
@@ -127,7 +127,7 @@ impl Fs {
         })
     }
 
-    /// Makes the folder and those above it.
+    /// Creates the folder and its parents.
     pub fn make_directory(&self, path: &RelPath) -> Operation<()> {
         self.submit(FsOp::MakeDirectory { path: path.clone() }, |outcome| match outcome {
             FsOutcome::MakeDirectory => Some(()),
@@ -135,7 +135,7 @@ impl Fs {
         })
     }
 
-    /// Removes the folder if nothing is in it.
+    /// Removes the folder if it is empty.
     pub fn remove_directory(&self, path: &RelPath) -> Operation<RemoveDirectoryOutcome> {
         self.submit(FsOp::RemoveDirectory { path: path.clone() }, |outcome| match outcome {
             FsOutcome::RemoveDirectory(removed) => Some(removed),
@@ -143,7 +143,7 @@ impl Fs {
         })
     }
 
-    /// Rates texts by how well each answers the question.
+    /// Rates how well each text answers the question.
     pub fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
         self.submit(FsOp::Score { query: query.into(), texts }, |outcome| match outcome {
             FsOutcome::Score(scores) => Some(scores),
@@ -156,7 +156,7 @@ impl Fs {
     }
 }
 
-/// An operation under way. It is requested when it is first polled, and completes when the host has answered it.
+/// An operation in progress. It is requested when it is first polled, and completes when the host has answered it.
 #[must_use = "an operation is requested when it is awaited"]
 pub struct Operation<T> {
     mailbox: Arc<AtomicRefCell<Mailbox>>,
@@ -165,7 +165,7 @@ pub struct Operation<T> {
 }
 
 enum State {
-    /// `None` at no time when it is polled.
+    /// Operation to request; never `None` when it is polled.
     New(Option<FsOp>),
     Waiting(Slot),
 }
@@ -177,7 +177,7 @@ impl<T> Future for Operation<T> {
         let this = &mut *self;
         match &mut this.state {
             State::New(op) => {
-                // Given away rather than copied: it may hold the content of a file.
+                // Moved rather than copied, because it may hold the content of a file.
                 let Some(op) = op.take() else { return Poll::Pending };
                 let slot = this.mailbox.borrow_mut().post(op);
                 this.state = State::Waiting(slot);
@@ -186,7 +186,7 @@ impl<T> Future for Operation<T> {
             State::Waiting(slot) => match this.mailbox.borrow_mut().answers.remove(slot) {
                 None => Poll::Pending,
                 Some(Err(error)) => Poll::Ready(Err(error)),
-                // The engine lets no result of another kind in.
+                // The engine accepts only results of the right kind.
                 Some(Ok(outcome)) => Poll::Ready((this.pick)(outcome).ok_or(FsError::Unsupported)),
             },
         }
@@ -199,8 +199,8 @@ struct Awaited<T> {
     answer: Option<Result<T, FsError>>,
 }
 
-/// Awaits operations together: they are requested at once and all of them are answered before it
-/// goes on. The answers are in the order of the operations.
+/// Awaits operations together: they are requested at once, and this completes when all of them are answered. The
+/// answers are in the order of the operations.
 pub async fn join<T>(operations: Vec<Operation<T>>) -> Vec<Result<T, FsError>> {
     let mut waiting: Vec<Awaited<T>> =
         operations.into_iter().map(|operation| Awaited { operation, answer: None }).collect();
@@ -217,7 +217,7 @@ pub async fn join<T>(operations: Vec<Operation<T>>) -> Vec<Result<T, FsError>> {
     .await;
     let answer = |awaited: Awaited<T>| {
         debug_assert!(awaited.answer.is_some(), "a broken invariant: an operation that was not answered");
-        // Left out, it would give each of the others the answer to another operation.
+        // If it were left out, each later answer would belong to another operation.
         awaited.answer.unwrap_or(Err(FsError::Cancelled))
     };
     waiting.into_iter().map(answer).collect()

@@ -1,9 +1,8 @@
-//! [`Engine`]: runs commands as tasks, mints context keys, routes results.
+//! [`Engine`]: runs commands as tasks, creates context keys, routes results.
 //!
-//! A command is an `async fn` over [`Fs`]. Awaiting an operation puts it in the command's mailbox;
-//! [`Engine::handle_result`] completes it. A task is polled again when *all* the operations that it
-//! has asked for are answered, so it cannot see in which order they were: the same commands and
-//! results give the same bytes, whatever the host runs in parallel.
+//! A command is an `async fn` over [`Fs`]. Awaiting an operation puts it into the command's mailbox;
+//! [`Engine::handle_result`] completes it. A task is polled again when *all* of its requested operations are answered, so it
+//! cannot see their order: the same commands and results give the same bytes, whatever the host runs in parallel.
 //!
 //! The executor is single-threaded and deterministic. Commands do not know that requests and results exist.
 
@@ -35,24 +34,24 @@ use mailbox::{Mailbox, Slot};
 pub use limits::Limits;
 pub use mailbox::{Fs, Operation, join};
 
-/// Number of ended commands that are remembered.
+/// Number of finished commands that are remembered.
 const MAX_ENDED: usize = 4_096;
 
-/// The commands in flight and the requests that are owed a result. `R` is the reply of a command.
+/// Commands in flight, and requests without a result. `R` is the reply of a command.
 pub struct Engine<R> {
     epoch: u64,
     limits: Limits,
     is_bookkeeping: fn(&RelPath) -> bool,
     last_command: Option<CommandId>,
-    /// Their ids grow.
+    /// Tasks, by increasing id.
     tasks: Vec<(CommandId, Task<R>)>,
     owed: SortedMap<String, Owed>,
-    /// The replies of commands that ended, until they are taken. Their ids need not grow.
+    /// Replies of finished commands, until they are taken. Their ids need not increase.
     replies: Vec<(CommandId, R)>,
-    /// The last commands that ended, with the name and the number of requests of each: it tells a key that was
-    /// used from one that was never issued.
+    /// Last finished commands, each with its name and number of requests. They distinguish a used key from one that
+    /// was never issued.
     ended: VecDeque<(CommandId, &'static str, u32)>,
-    /// Keys of cancelled commands: their results are taken and ignored, once each.
+    /// Keys of cancelled commands, whose results are accepted and ignored, once each.
     abandoned: SortedSet<String>,
 }
 
@@ -62,7 +61,7 @@ struct Task<R> {
     mailbox: Arc<AtomicRefCell<Mailbox>>,
     requests_made: u32,
     in_flight: u32,
-    /// An operation of it has changed the store, or may have.
+    /// True if an operation of it has changed the store, or may have.
     has_changed: bool,
 }
 
@@ -73,11 +72,11 @@ struct Owed {
 }
 
 impl<R: 'static> Engine<R> {
-    /// An engine without commands.
+    /// Creates an engine without commands.
     ///
     /// `epoch` must differ from that of every earlier engine over the same store: it is part of every key.
-    /// `is_bookkeeping` returns true for a file that is not part of what people keep, such as a cache. A command that
-    /// fails after it has changed other files says so in the help of its error.
+    /// `is_bookkeeping` returns true for a file that is not user data, such as a cache. If a command fails after it
+    /// has changed other files, the help of its error says so.
     #[must_use]
     pub fn new(epoch: u64, limits: Limits, is_bookkeeping: fn(&RelPath) -> bool) -> Self {
         Self {
@@ -97,8 +96,8 @@ impl<R: 'static> Engine<R> {
     ///
     /// # Errors
     ///
-    /// The id is not larger than the last one, or too many commands are in flight or wait for their reply to be taken.
-    /// Nothing has changed.
+    /// The id is not larger than the last one, or too many commands are in flight or have replies that were not taken. Nothing has
+    /// changed then.
     pub fn start<F>(
         &mut self,
         id: CommandId,
@@ -124,12 +123,11 @@ impl<R: 'static> Engine<R> {
         Ok(self.advance(id))
     }
 
-    /// Takes the result of a request.
+    /// Accepts the result of a request.
     ///
     /// # Errors
     ///
-    /// The key belongs to no request that is owed a result, or the result does not fit its request. Nothing has
-    /// changed.
+    /// The key belongs to no request without a result, or the result does not match its request. Nothing has changed then.
     pub fn handle_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
         if self.abandoned.remove(&result.key) {
             return Ok(self.emit(Step::default()));
@@ -156,17 +154,17 @@ impl<R: 'static> Engine<R> {
         Ok(self.advance(owed.command))
     }
 
-    /// Takes the reply of a command that has ended, once. `pick` gives the part of it that is asked for, or the whole
-    /// reply back if it has no such part; then the reply stays.
+    /// Takes the reply of a finished command, once. `pick` returns the requested part of it, or the whole reply if it has no such
+    /// part; then the reply stays.
     ///
     /// # Errors
     ///
-    /// The command is in flight (`not-finished`), it has no reply or none that `pick` takes (`not-found`).
+    /// The command is in flight (`not-finished`), or it has no reply that `pick` accepts (`not-found`).
     pub fn take<T>(&mut self, id: CommandId, pick: impl FnOnce(R) -> Result<T, R>) -> Result<T, Error> {
         let Some(at) = self.replies.iter().position(|(ended, _)| *ended == id) else {
             return Err(match self.task(id) {
                 Some(_) => {
-                    let help = "hand in the results that it is owed, until a step says that it has finished";
+                    let help = "pass the results of its requests, until a step says that it has finished";
                     Error::new(ErrorCode::NotFinished, format!("command {} has not finished", id.0), help)
                 }
                 None => {
@@ -179,12 +177,12 @@ impl<R: 'static> Engine<R> {
         pick(reply).map_err(|reply| {
             self.replies.insert(at, (id, reply));
             let help = "take it from the interface that the command was submitted to";
-            Error::new(ErrorCode::NotFound, format!("the reply of command {} is of another interface", id.0), help)
+            Error::new(ErrorCode::NotFound, format!("the reply of command {} belongs to another interface", id.0), help)
         })
     }
 
-    /// Gives a command up. It finishes as cancelled, and a reply that was not taken is dropped. A result is still owed
-    /// for each of its requests: until it comes, the request counts towards the limit.
+    /// Cancels a command. It finishes as cancelled, and a reply that was not taken is dropped. The host must still
+    /// pass a result for each of its requests; until then, the request counts towards the limit.
     pub fn cancel(&mut self, id: CommandId) -> Step {
         let mut step = Step::default();
         if self.task(id).is_some() {
@@ -192,11 +190,11 @@ impl<R: 'static> Engine<R> {
             let keys = self.owed.iter().filter(|(_, owed)| owed.command == id).map(|(key, _)| key.clone());
             self.abandoned.extend(keys);
             self.owed.retain(|_, owed| owed.command != id);
-            let help = "what was written before stays; run the command again to finish it";
+            let help = "changes from before the cancellation stay; run the command again to finish it";
             step.finished.push(Finished { id, error: Some(Error::new(ErrorCode::Cancelled, "cancelled", help)) });
         }
         self.replies.retain(|(ended, _)| *ended != id);
-        // What it was owed still counts towards the limit: no other request can go out instead.
+        // Its requests still count towards the limit, so no other request can be sent instead.
         step
     }
 
@@ -215,7 +213,7 @@ impl<R: 'static> Engine<R> {
         self.tasks.retain(|task| task.0 != id);
     }
 
-    /// Polls the task if it can go on, and hands out what there is to request.
+    /// Polls the task if it can continue, and returns the new requests.
     fn advance(&mut self, id: CommandId) -> Step {
         let mut step = Step::default();
         if let Some(task) = self.task(id)
@@ -234,7 +232,7 @@ impl<R: 'static> Engine<R> {
         self.emit(step)
     }
 
-    /// Moves queued operations into the step, as many as may be owed at once, oldest command first.
+    /// Moves queued operations into the step, up to the limit, oldest command first.
     fn emit(&mut self, mut step: Step) -> Step {
         for (id, task) in &mut self.tasks {
             while self.owed.len() + self.abandoned.len() < self.limits.max_requests.max(1) as usize {
@@ -263,7 +261,7 @@ impl<R: 'static> Engine<R> {
     }
 }
 
-/// The file or folder that an operation has changed, or may have.
+/// Returns the file or folder that an operation has changed, or may have changed.
 fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
     let path = match op {
         FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Remove { path, .. } => path,
@@ -284,7 +282,7 @@ fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
 }
 
 impl<R> Task<R> {
-    /// Runs the task until it waits for something; `None` while it does.
+    /// Runs the task until it waits for an operation; `None` while it does.
     fn poll(&mut self) -> Option<Result<R, Error>> {
         if self.in_flight > 0 || self.mailbox.borrow().has_queued() {
             return None;
@@ -293,7 +291,7 @@ impl<R> Task<R> {
             Poll::Ready(Err(error)) if self.has_changed => Some(Err(error.after_changes())),
             Poll::Ready(outcome) => Some(outcome),
             Poll::Pending if self.mailbox.borrow().has_queued() => None,
-            // A command that waits for nothing would never end.
+            // A command that waits for nothing would never finish.
             Poll::Pending => Some(Err(Error::new(ErrorCode::Internal, "the command waits for nothing", ""))),
         }
     }

@@ -147,7 +147,7 @@ fn an_error_after_a_change_does_not_say_that_nothing_was_changed() {
         let step = engine.handle_result(answer(&step.requests[0], Err(FsError::NoSpace))).expect("taken");
         step.finished[0].error.as_ref().expect("failed").help.clone()
     };
-    assert_eq!(help(["a", "b"]), "free some space and try again; what was done before stays");
+    assert_eq!(help(["a", "b"]), "free some space and try again; changes from before the error stay");
     assert_eq!(help(["cache/a", "b"]), "free some space and try again; nothing was changed");
 }
 

@@ -1,4 +1,4 @@
-//! Checks that a result fits its request: the engine trusts a host no more than a host trusts it.
+//! Checks that a result matches its request: the engine does not trust the host.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,13 +6,13 @@ use alloc::string::String;
 use super::limits::Limits;
 use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, ReadOutcome, RelPath};
 
-/// `Err` says how the outcome does not fit.
+/// Checks an outcome. The error says how it does not match.
 pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &Limits) -> Result<(), String> {
     let Ok(outcome) = outcome else { return Ok(()) };
     match (op, outcome) {
         (FsOp::Read { max_bytes, .. }, FsOutcome::Read(ReadOutcome::Content(content))) => {
             if content.bytes.len() > *max_bytes as usize {
-                return Err(format!("{} bytes, {max_bytes} were asked for", content.bytes.len()));
+                return Err(format!("{} bytes, but {max_bytes} were requested", content.bytes.len()));
             }
             if content.size < content.bytes.len() as u64 {
                 return Err(format!("{} bytes of a file of {}", content.bytes.len(), content.size));
@@ -39,7 +39,7 @@ pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &
             }
         }
         _ if op.name() == outcome.name() => Ok(()),
-        _ => Err(format!("an outcome of {}, {} was asked for", outcome.name(), op.name())),
+        _ => Err(format!("an outcome of {}, but {} was requested", outcome.name(), op.name())),
     }
 }
 
@@ -50,7 +50,7 @@ fn listing(folder: Option<&RelPath>, after: Option<&RelPath>, limit: usize, page
     let mut previous = after;
     for entry in &page.entries {
         if previous.is_some_and(|previous| *previous >= entry.path) {
-            return Err(format!("`{}` is not sorted behind the entry before it", entry.path));
+            return Err(format!("`{}` is not sorted after the previous entry", entry.path));
         }
         if !entry.path.is_child_of(folder) {
             return Err(format!("`{}` is not in the folder", entry.path));
@@ -63,17 +63,17 @@ fn listing(folder: Option<&RelPath>, after: Option<&RelPath>, limit: usize, page
     let names = &page.left_out.names;
     if names.len() > MAX_LEFT_OUT_NAMES || names.len() > page.left_out.count as usize {
         let (given, count) = (names.len(), page.left_out.count);
-        return Err(format!("{given} names of {count} that are left out, the limit is {MAX_LEFT_OUT_NAMES}"));
+        return Err(format!("{given} of {count} left-out names are given, the limit is {MAX_LEFT_OUT_NAMES}"));
     }
     if after.is_some() && page.left_out.count > 0 {
-        return Err("names that are left out belong on the first page".into());
+        return Err("left-out names belong on the first page".into());
     }
     if let Some(name) = names.iter().find(|name| !name.path.is_child_of(folder)) {
         return Err(format!("`{}`, which is left out, is not in the folder", name.path));
     }
     match (&page.next, page.entries.last()) {
         (Some(next), Some(last)) if *next != last.path => Err("the cursor is not the last entry".into()),
-        (Some(_), None) => Err("a cursor behind no entries".into()),
+        (Some(_), None) => Err("a cursor, but no entries".into()),
         _ => Ok(()),
     }
 }

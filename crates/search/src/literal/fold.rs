@@ -1,14 +1,14 @@
-//! Case folding: which characters are the same whatever their case.
+//! Case folding: characters that are equal if case is ignored.
 
 use hashbrown::HashMap;
 
 use alloc::string::String;
 
-/// Folds text by Unicode simple case folding, the rule of case-insensitive regular expressions:
-/// `Σ`, `σ` and `ς` are one, `K` and the Kelvin sign are one, `ß` and `SS` are two.
+/// Folds text by Unicode simple case folding, the rule of case-insensitive regular expressions: `Σ`, `σ` and `ς` are
+/// equal, `K` and the Kelvin sign are equal, `ß` and `SS` are different.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folder {
-    /// Characters beyond ASCII that were met before: finding their class is slow.
+    /// Cache of characters beyond ASCII, because finding their class is slow.
     known: HashMap<char, char>,
 }
 
@@ -26,7 +26,7 @@ impl Folder {
         }
     }
 
-    /// `text` folded.
+    /// Returns `text`, folded.
     pub(super) fn folded(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         self.fold_into(text, &mut out);
@@ -41,13 +41,13 @@ impl Folder {
     }
 }
 
-/// One character for all that are the same as `c`. Folding is nearly the lower case of the upper case; the
-/// tables for that are here anyway, as those for folding are not.
+/// Returns one character for all that equal `c`. Folding is nearly the lower case of the upper case, whose tables are
+/// linked anyway; those for folding are not.
 fn representative(c: char) -> char {
     match c {
         // Its upper case is `I`, which folds to `i`.
         'ı' => c,
-        // Those whose upper case is several characters, twice in Unicode.
+        // Characters whose upper case is several characters. Unicode has two such pairs.
         '\u{1fd3}' => '\u{390}',
         '\u{1fe3}' => '\u{3b0}',
         '\u{fb05}' => '\u{fb06}',
@@ -58,7 +58,7 @@ fn representative(c: char) -> char {
     }
 }
 
-/// The character, where it is one.
+/// Returns the character, if there is exactly one.
 fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
     let first = chars.next();
     if chars.next().is_none() { first } else { None }

@@ -1,12 +1,11 @@
-//! [`LiteralIndex`]: which lines of which texts hold a word that contains a term.
+//! [`LiteralIndex`]: the lines that contain a word which contains a term.
 //!
-//! A term has no white space in it, so wherever it occurs, it lies within one word of one line.
-//! The index therefore keeps every distinct word once, folded, in one buffer, and for each word the
-//! lines that have it. A search scans the buffer of words, not the text: it gives exactly the lines
-//! that scanning every text gives, in time that grows with the vocabulary and the matches.
+//! A term has no white space, so every occurrence is inside of one word of one line. The index therefore keeps every distinct
+//! word once, folded, in one buffer, and for each word its lines. A search scans the buffer of words instead of the text. It
+//! returns exactly the lines that scanning every text returns, in time that grows with the vocabulary and the matches.
 //!
-//! Indexing costs more than one scan. So the first search scans every text, and only when
-//! there is a second are the words indexed; later ones scan nothing but what changed since.
+//! Indexing costs more than one scan. So the first search scans every text, and only the second one indexes the words; later
+//! searches scan only texts that changed since.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,48 +17,48 @@ use memchr::memmem;
 use super::fold::Folder;
 use saddlebag_collections::SlicePart;
 
-/// Numbers texts. Numbers only grow, and a changed text gets a new one.
+/// Number of a text. Numbers only grow, and a changed text gets a new one.
 pub type TextId = u32;
 
-/// The texts that are searched. The caller keeps them; an index is asked about the same ones each time.
+/// Texts to search. The caller keeps them; an index is always used with the same ones.
 pub trait Texts {
-    /// The number that the next text gets.
+    /// Returns the number of the next text.
     fn next_id(&self) -> TextId;
 
-    /// The text with this number; `None` if it is gone.
+    /// Returns the text with this number; `None` if it is gone.
     fn text(&self, id: TextId) -> Option<&str>;
 
     /// Returns true if searches cover the text with this number.
     fn is_searched(&self, id: TextId) -> bool;
 
-    /// Facts that rank a text beside the terms that it has.
+    /// Returns the properties that rank a text besides its terms.
     fn rank(&self, id: TextId) -> Rank;
 }
 
-/// Facts that rank a text beside the terms that it has.
+/// Properties that rank a text besides its terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rank {
-    /// It comes before every text without this, whatever they have.
+    /// True if the text comes before all texts without this flag.
     pub comes_first: bool,
-    /// The day that it is about, as a number that is greater for later days. Of texts with as many matching lines the
-    /// later comes first.
+    /// Day of the text, as a number that increases with time. Of texts with equally many matching lines, the later
+    /// comes first.
     pub day: Option<u32>,
-    /// Where it stands among all texts. It decides between texts that are equal otherwise.
+    /// Position among all texts, which decides between otherwise equal texts.
     pub order: u32,
 }
 
-/// Where a term occurs.
+/// Position of an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) text: TextId,
-    /// Counted from 0.
+    /// Line, counted from 0.
     pub(super) line: u32,
 }
 
 /// An index of the names and words of [`Texts`].
 #[derive(Debug, Default)]
 pub struct LiteralIndex {
-    /// Texts with a lower number are in `words`; the others are scanned.
+    /// Lower bound of the numbers that are not in `words`; these texts are scanned.
     indexed: TextId,
     searches: u64,
     words: Words,
@@ -69,28 +68,28 @@ pub struct LiteralIndex {
     suffix_bytes: usize,
 }
 
-/// The names, folded, in one buffer.
+/// Names, folded, in one buffer.
 #[derive(Debug, Default)]
 struct Names {
     buffer: String,
-    /// Where each name starts, and whose it is.
+    /// Start of each name, and its text.
     starts: Vec<(u32, TextId)>,
 }
 
-/// Dead text that is worth a rebuild, in bytes, whatever the size of the index.
+/// Amount of dead text that justifies a rebuild, in bytes, whatever the size of the index.
 const MIN_DEAD_BYTES: u64 = 1 << 20;
 
 impl LiteralIndex {
-    /// An index of nothing. `suffix` is the extension that every name has.
+    /// Creates an empty index. `suffix` is the extension that every name has.
     #[must_use]
     pub fn new(suffix: &str) -> Self {
         Self { suffix_bytes: suffix.len(), ..Self::default() }
     }
 
-    /// Drops the words if most of them belong to texts that are gone or changed. Returns true if so: what is dead is
-    /// counted from 0 again.
+    /// Drops the words if most of them belong to removed or changed texts. Returns true if so; the caller then counts
+    /// dead text from 0 again.
     ///
-    /// `live_bytes` is the size of the texts, `dead_bytes` that of those which are gone.
+    /// `live_bytes` is the size of the texts, `dead_bytes` that of the removed ones.
     pub fn pack(&mut self, live_bytes: u64, dead_bytes: u64) -> bool {
         let is_due = dead_bytes >= MIN_DEAD_BYTES.max(live_bytes);
         if is_due {
@@ -99,7 +98,7 @@ impl LiteralIndex {
         is_due
     }
 
-    /// Drops the names. They are put in again, all of them, after texts came or went.
+    /// Drops the names. They must all be added again after texts were added or removed.
     pub fn forget_names(&mut self) {
         self.names = Names::default();
     }
@@ -110,7 +109,7 @@ impl LiteralIndex {
         !self.names.starts.is_empty()
     }
 
-    /// Puts the name of a text in. The names of all texts that searches cover are put in before a search.
+    /// Adds the name of a text. The names of all searched texts must be added before a search.
     pub fn add_name(&mut self, id: TextId, name: &str) {
         let Names { buffer, starts } = &mut self.names;
         starts.push((u32::try_from(buffer.len()).unwrap_or(u32::MAX), id));
@@ -118,7 +117,8 @@ impl LiteralIndex {
         buffer.push(char::from(WORD_END));
     }
 
-    /// The texts whose names contain the folded term. The extension that every name has says nothing about a text, so a match must begin before it: `md` names no file, `auth.md` does.
+    /// Returns the texts whose names contain the folded term. All names have the same extension, so a match must begin
+    /// before it: `md` matches no file, `auth.md` does.
     pub(super) fn named(&self, folded_term: &str) -> Vec<TextId> {
         let Names { buffer, starts } = &self.names;
         let mut found = Vec::new();
@@ -134,8 +134,8 @@ impl LiteralIndex {
         found
     }
 
-    /// Every line that contains one of the terms, once for each: sorted by text, line and the term's
-    /// place in the query.
+    /// Returns every line that contains one of the terms, once per term: sorted by text, line and the term's position
+    /// in the query.
     pub(super) fn occurrences(&mut self, texts: &impl Texts, folded_terms: &[String]) -> Vec<Occurrence> {
         if self.searches > 0 {
             self.index_words(texts);
@@ -166,12 +166,12 @@ impl LiteralIndex {
         found
     }
 
-    /// Folds the terms of a query as the text is folded.
+    /// Folds the terms of a query like the text.
     pub(super) fn fold_terms(&mut self, terms: &[String]) -> Vec<String> {
         terms.iter().map(|term| self.folder.folded(term)).collect()
     }
 
-    /// Puts the words of texts that came since into the index.
+    /// Adds the words of new texts to the index.
     fn index_words(&mut self, texts: &impl Texts) {
         let Self { words, folder, indexed, .. } = self;
         for id in *indexed..texts.next_id() {
@@ -204,7 +204,7 @@ impl LiteralIndex {
                     let passed = memchr::memchr_iter(LINE_END, rest.part(..at)).count();
                     line += u32::try_from(passed).unwrap_or(u32::MAX);
                     found.push(Occurrence { place: Place { text: id, line }, term });
-                    // The other occurrences on this line say nothing more.
+                    // Further occurrences on this line add nothing.
                     let behind = rest.part(at..);
                     let Some(end) = memchr::memchr(LINE_END, behind) else { break };
                     from += at + end + 1;
@@ -219,20 +219,20 @@ impl LiteralIndex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Occurrence {
     pub(super) place: Place,
-    /// The term's place in the query.
+    /// Position of the term in the query.
     pub(super) term: usize,
 }
 
 const LINE_END: u8 = b'\n';
 
-/// The end of a word in the buffer. No word contains it, as it is white space.
+/// End of a word in the buffer. It is white space, so no word contains it.
 const WORD_END: u8 = b'\n';
 
-/// Every distinct word, and the lines that have it.
+/// Distinct words, and the lines of each.
 #[derive(Debug, Default)]
 struct Words {
     buffer: Vec<u8>,
-    /// Where each word starts in the buffer, ascending.
+    /// Start of each word in the buffer, ascending.
     starts: Vec<u32>,
     postings: Vec<Postings>,
     numbers: HashTable<u32>,
@@ -240,8 +240,8 @@ struct Words {
     scratch: String,
 }
 
-/// The lines of one word: LEB128 numbers, for each line the distance from the text before and, within
-/// one text, from the line before.
+/// Lines of one word as LEB128 numbers: for each line the distance from the previous text and, within one text, from
+/// the previous line.
 #[derive(Debug, Default)]
 struct Postings {
     bytes: Vec<u8>,
@@ -274,7 +274,7 @@ impl Words {
         }
     }
 
-    /// The words that contain the term.
+    /// Returns the words that contain the term.
     fn containing(&self, term: &str) -> Vec<u32> {
         let mut words = Vec::new();
         find_entries(&self.buffer, term, |at| {
@@ -316,7 +316,7 @@ impl Postings {
     }
 }
 
-/// Finds `term` in a buffer of entries; `found` is told where, and gives where the next entry starts.
+/// Finds `term` in a buffer of entries. `found` gets the position, and returns the start of the next entry.
 fn find_entries(buffer: &[u8], term: &str, mut found: impl FnMut(usize) -> usize) {
     let finder = memmem::Finder::new(term.as_bytes());
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! The terms of a query, and what they match.
+//! Terms of a query, and the texts that match them.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,12 +8,12 @@ use saddlebag_collections::order;
 
 use super::index::{LiteralIndex, Occurrence, Rank, TextId, Texts};
 
-/// A query as the words it is made of: split at white space, each word once whatever its ASCII case.
+/// A query as its words: split at white space, duplicates removed (ignoring ASCII case).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms(Vec<String>);
 
 impl Terms {
-    /// Splits a query. A query of white space alone has no terms.
+    /// Splits a query. A query of only white space has no terms.
     #[must_use]
     pub fn of(query: &str) -> Self {
         let mut terms: Vec<String> = Vec::new();
@@ -25,45 +25,45 @@ impl Terms {
         Self(terms)
     }
 
-    /// The terms, in the order of the query.
+    /// Returns the terms, in the order of the query.
     #[must_use]
     pub fn as_slice(&self) -> &[String] {
         &self.0
     }
 }
 
-/// The texts that match a query, best first.
+/// Texts that match a query, best first.
 pub struct Matches {
-    /// For each term the number of lines that have it.
+    /// Number of matching lines for each term.
     pub counts: Vec<u32>,
     ranked: Vec<Ranked>,
     occurrences: Vec<Occurrence>,
     named: Vec<(TextId, usize)>,
 }
 
-/// A text that matches, as far as ranking needs to know.
+/// A matching text with the properties that ranking needs.
 struct Ranked {
     text: TextId,
     rank: Rank,
     terms: u32,
     lines: u32,
-    /// Its part of the occurrences, or of the names if no line matches.
+    /// Range of its occurrences, or of its names if no line matches.
     evidence: Range<usize>,
 }
 
 /// A text that matches.
 #[derive(Clone, Debug)]
 pub struct Match {
-    /// The text.
+    /// Number of the text.
     pub text: TextId,
-    /// The terms, by their place in the query.
+    /// Terms, by their position in the query.
     pub terms: Vec<usize>,
-    /// The lines that match any term, ascending, counted from 0; none if only the name matches.
+    /// Lines that match any term, ascending, counted from 0; empty if only the name matches.
     pub lines: Vec<u32>,
 }
 
 impl Matches {
-    /// Number of texts that match.
+    /// Returns the number of matching texts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ranked.len()
@@ -75,7 +75,7 @@ impl Matches {
         self.ranked.is_empty()
     }
 
-    /// The matches from a place in the ranking on.
+    /// Returns the matches from a position in the ranking on.
     pub fn from(&self, offset: usize) -> impl ExactSizeIterator<Item = Match> {
         self.ranked.get(offset..).unwrap_or_default().iter().map(|ranked| self.detail(ranked))
     }
@@ -92,15 +92,15 @@ impl Matches {
     }
 }
 
-/// Ascending.
+/// Sorts the items and removes duplicates.
 fn each_once<T: Ord>(mut items: Vec<T>) -> Vec<T> {
     order::sort_slice(&mut items, Ord::cmp);
     items.dedup();
     items
 }
 
-/// Finds and ranks: what [comes first](Rank::comes_first), then by the number of terms, text before name, matching
-/// lines, [day](Rank::day), [order](Rank::order).
+/// Finds and ranks the texts: by [comes first](Rank::comes_first), number of terms, text before name, matching lines,
+/// [day](Rank::day), [order](Rank::order).
 pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matches {
     let folded = index.fold_terms(terms.as_slice());
     let occurrences = index.occurrences(texts, &folded);
@@ -123,7 +123,7 @@ pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matc
         start = evidence.end;
         ranked.extend(same_text.first().and_then(|first| rank(texts, first.place.text, terms, lines, evidence)));
     }
-    // A name adds nothing to one that has a term in its text.
+    // The name adds nothing if the text has a term.
     let has_text = |text: &TextId| occurrences.binary_search_by_key(text, |found| found.place.text).is_ok();
     let mut named: Vec<(TextId, usize)> = Vec::new();
     for (number, term) in folded.iter().enumerate() {
@@ -144,13 +144,13 @@ pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matc
     Matches { counts, ranked, occurrences, named }
 }
 
-/// `None` if the text is gone.
+/// Returns the ranked text; `None` if it is gone.
 fn rank(texts: &impl Texts, text: TextId, terms: u32, lines: u32, evidence: Range<usize>) -> Option<Ranked> {
     texts.text(text)?;
     Some(Ranked { text, rank: texts.rank(text), terms, lines, evidence })
 }
 
-/// Tells the terms of one text apart, text after text.
+/// Distinguishes the terms of one text, text after text.
 struct SeenTerms(Vec<Option<TextId>>);
 
 impl SeenTerms {

@@ -1,4 +1,4 @@
-//! The lines of a text that a search shows.
+//! Lines of a text that a search shows.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 
 use memchr::memchr;
 
-/// Lines that are shown on each side of a hit.
+/// Number of lines shown on each side of a hit.
 const CONTEXT_LINES: usize = 3;
-/// The most windows of one text that are shown.
+/// Maximum number of windows of one text.
 const MAX_WINDOWS: usize = 5;
-/// The most lines that are shown of a text that matches by name alone.
+/// Maximum number of lines shown of a text that matches only by name.
 const NAME_MATCH_LINES: usize = 3;
 
-/// The windows around `hits` (lines counted from 0, ascending), each followed by a line `…`.
+/// Returns the windows around `hits` (lines counted from 0, ascending), each followed by a line `…`.
 #[must_use]
 pub fn windows(text: &str, hits: &[u32]) -> String {
     let mut windows: Vec<(usize, usize)> = Vec::new();
@@ -41,7 +41,7 @@ pub fn windows(text: &str, hits: &[u32]) -> String {
     body
 }
 
-/// As [`str::lines`], which looks at each byte: a search shows a few lines of many files.
+/// Splits lines like [`str::lines`], which looks at each byte. A search shows a few lines of many files.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     core::iter::from_fn(move || {
@@ -58,7 +58,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The first lines of a text that matches by its name alone.
+/// Returns the first lines of a text that matches only by its name.
 #[must_use]
 pub fn name_match(text: &str) -> String {
     let first: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(NAME_MATCH_LINES).collect();

@@ -1,4 +1,4 @@
-//! [`Judge`]: looks closely at a document that ranks high.
+//! [`Judge`]: examines the best documents for phrases and proximity.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,11 +11,11 @@ use super::types::{FIELDS, Field, FieldSet, Ranked, ScorePart};
 use super::weights::{COVERAGE, Lengths, saturate};
 use saddlebag_collections::order;
 
-/// The bonus of two words side by side, as a part of what the more common one adds.
+/// Bonus of two adjacent words, as a part of what the more common one adds.
 const PHRASE: f32 = 0.6;
-/// The bonus of all words that were found if they are side by side, as a part of what they add.
+/// Bonus of all found words if they are adjacent, as a part of what they add.
 const PROXIMITY: f32 = 0.4;
-/// The most positions of one word that count in one document.
+/// Maximum number of positions of one word that count in one document.
 const MAX_POSITIONS: usize = 1000;
 
 /// Explains scores.
@@ -24,27 +24,27 @@ pub(super) struct Judge<'a> {
     pub(super) query: &'a Query,
     pub(super) plan: &'a Plan,
     pub(super) lengths: &'a Lengths,
-    /// By concept.
+    /// Walks, by concept.
     pub(super) walks: &'a [Vec<Walk<'a>>],
     pub(super) idfs: &'a [f32],
-    /// The sum of the masses of all concepts.
+    /// Sum of the masses of all concepts.
     pub(super) total_mass: f32,
 }
 
-/// By concept.
+/// Cursors, by concept.
 type Cursors<'w> = Vec<Vec<Cursor<'w, 'w>>>;
 
-/// The occurrences of a concept in a document.
+/// Occurrences of a concept in a document.
 #[derive(Clone, Debug, Default)]
 struct Evidence {
     is_found: bool,
-    /// The rarity of the concept, times its weight.
+    /// Rarity of the concept, times its weight.
     mass: f32,
     positions: Vec<u64>,
 }
 
 impl Judge<'_> {
-    /// Explains the scores of documents, which ascend.
+    /// Explains the scores of documents. Their slots must ascend.
     pub(super) fn judge_all(&self, slots: &[u64], weight: &dyn Fn(u32) -> f32) -> Vec<Option<Ranked>> {
         let walks = self.walks.iter();
         let mut cursors: Cursors<'_> = walks.map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
@@ -68,7 +68,7 @@ impl Judge<'_> {
         Some(Ranked { doc: doc.id, score, terms, fields, parts, coverage, phrase, proximity, weight })
     }
 
-    /// Looks for one concept in the document.
+    /// Finds one concept in the document.
     fn look(
         &self,
         slot: u32,
@@ -115,7 +115,7 @@ impl Judge<'_> {
         Some(Evidence { is_found: true, mass, positions: places })
     }
 
-    /// For each pair of words that follow each other in the query, whether they do so in the document.
+    /// Returns the bonus for pairs of words that are adjacent in the query and in the document.
     fn phrase(&self, evidence: &[Evidence]) -> f32 {
         let units = self.query.units.iter().zip(&self.plan.of_unit);
         let mut units = units.filter(|(unit, _)| !unit.is_whole && !unit.is_excluded && !unit.is_stop_word);
@@ -134,7 +134,7 @@ impl Judge<'_> {
         bonus
     }
 
-    /// The smallest part of the document that has all the words that it has.
+    /// Returns the bonus for the smallest part of the document that contains all of its found words.
     fn proximity(&self, evidence: &[Evidence]) -> f32 {
         let with_positions = evidence.iter().filter(|found| !found.positions.is_empty());
         let mut all: Vec<u64> = Vec::new();
@@ -171,7 +171,7 @@ impl Judge<'_> {
         PROXIMITY * mass * least / if span > least { span } else { least }
     }
 
-    /// The words of the query that were found: a whole word if all of it was, else its parts.
+    /// Returns the words of the query that were found: a whole word if all of its parts were, else its parts.
     fn terms(&self, evidence: &[Evidence]) -> Vec<String> {
         let mut terms: Vec<String> = Vec::new();
         let is_found = |unit: &usize| {
@@ -197,7 +197,7 @@ impl Judge<'_> {
     }
 }
 
-/// Returns true if a position of `b` is so far after one of `a`; both ascend.
+/// Returns true if a position of `b` is this far after one of `a`; both ascend.
 fn follows(a: &[u64], b: &[u64], distance: u32) -> bool {
     let mut b = b.iter().peekable();
     a.iter().any(|position| {

@@ -1,9 +1,9 @@
-//! [`RankedIndex`]: for every word the documents, fields and positions that have it.
+//! [`RankedIndex`]: the documents, fields and positions of every word.
 //!
-//! It has two segments. What was loaded or settled lies in an immutable [`Segment`], used as it is in
-//! the file; what came since is in a [`Recent`] one, which grows document by document. A removed document
-//! is marked dead: its postings stay, and are passed over, until `settle` writes both segments as one.
-//! Inside, a document is known by its slot, its place among all that the index has.
+//! It has two segments. The loaded or settled part is an immutable [`Segment`], used in the form of the file; the new part is a
+//! [`Recent`] one, which grows document by document. A removed document is marked dead: its postings stay, and are skipped,
+//! until `settle` merges both segments. Inside, a document is identified by its slot, its position among all documents of the
+//! index.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -19,23 +19,23 @@ use super::tokens::Tokens;
 use super::types::{FIELDS, Field};
 use saddlebag_collections::order;
 
-/// Positions between the texts of two fields, or two headings: more than a phrase bridges.
+/// Gap between the positions of two fields, or two headings, larger than any phrase bridges.
 const GAP: u32 = 32;
-/// Bytes of text that are split into words at once.
+/// Number of bytes of text that are split into words at once.
 const PIECE_BYTES: usize = 64 << 10;
-/// The greatest length of a field other than the body, in words; longer ones count as this long.
+/// Maximum length of a field other than the body, in words; longer ones count as this long.
 const MAX_FIELD_WORDS: u32 = u16::MAX as u32;
-/// Postings that came since the last settling and are not worth another, in bytes.
+/// Size of new postings in bytes below which settling is not worth it.
 const MIN_RECENT_BYTES: usize = 64 << 10;
 
-/// The texts of a note.
+/// Texts of a note.
 #[derive(Clone, Debug, Default)]
 pub struct Fields<'a> {
     /// See [`Field::Title`].
     pub title: &'a str,
     /// See [`Field::Aliases`].
     pub aliases: Vec<&'a str>,
-    /// See [`Field::Headings`]. No phrase reaches from one into the next.
+    /// See [`Field::Headings`]. No phrase crosses from one to the next.
     pub headings: Vec<&'a str>,
     /// See [`Field::Tags`].
     pub tags: Vec<&'a str>,
@@ -51,14 +51,14 @@ pub struct RankedIndex {
     base: Segment,
     recent: Recent,
     docs: Vec<Doc>,
-    /// Counts of the live documents: all, those that have the field, and the words of the field in all.
+    /// Counts of the live documents: all, those that have each field, and the total words of each field.
     live: u32,
     with_field: [u32; FIELDS],
     words: [u64; FIELDS],
     scratch: Scratch,
 }
 
-/// A document as ranking knows it.
+/// A document, as ranking sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Doc {
     pub(super) id: u32,
@@ -67,15 +67,15 @@ pub(super) struct Doc {
     pub(super) lengths: [u32; FIELDS],
 }
 
-/// The documents that came since the base was made.
+/// Documents that were added since the base was made.
 #[derive(Debug, Default)]
 struct Recent {
-    /// The slot of the first.
+    /// Slot of the first document.
     first: u32,
     names: Vec<u8>,
     terms: Vec<Term>,
     by_name: HashTable<u32>,
-    /// By the hash of a stem, the last term that has it; the others follow by `Term::same_stem`.
+    /// Last term of each hash of a stem; the others follow by `Term::same_stem`.
     by_stem: HashMap<u32, u32>,
     posting_bytes: usize,
 }
@@ -84,19 +84,19 @@ struct Recent {
 struct Term {
     name: Range<u32>,
     hash: u32,
-    /// The term before with the same hash of its stem.
+    /// Previous term with the same hash of its stem.
     same_stem: Option<u32>,
     doc_frequency: u32,
-    /// The slot behind the last posting's.
+    /// Slot after that of the last posting.
     next_slot: u32,
     postings: Vec<u8>,
 }
 
-/// Buffers that serve document after document.
+/// Buffers that are reused for each document.
 #[derive(Debug, Default)]
 struct Scratch {
     tokens: Tokens,
-    /// Term and position of each token, in one number to be sorted.
+    /// Term and position of each token, in one number that sorts by both.
     occurrences: Vec<u64>,
     spare: Vec<u64>,
     stem: Vec<u8>,
@@ -111,8 +111,8 @@ pub(super) struct Form {
 }
 
 impl RankedIndex {
-    /// Puts a document in. Numbers only grow: gives `false`, and does nothing, for one that is not
-    /// greater than all before. A changed document is removed and put in under a new number.
+    /// Adds a document. Numbers must grow: returns `false`, and does nothing, for a number that is not greater than
+    /// all before. A changed document is removed and added under a new number.
     pub fn insert(&mut self, doc: u32, fields: &Fields<'_>) -> bool {
         let is_next = self.docs.last().is_none_or(|last| last.id < doc);
         // The distance between two slots has 30 bits.
@@ -133,7 +133,7 @@ impl RankedIndex {
         true
     }
 
-    /// Takes a document out.
+    /// Removes a document.
     pub fn remove(&mut self, doc: u32) {
         let Ok(slot) = self.docs.binary_search_by_key(&doc, |doc| doc.id) else { return };
         let Some(doc) = self.docs.get_mut(slot).filter(|doc| doc.is_live) else { return };
@@ -142,27 +142,27 @@ impl RankedIndex {
         self.count(&doc, false);
     }
 
-    /// The numbers of the documents, ascending.
+    /// Returns the numbers of the documents, ascending.
     pub fn ids(&self) -> impl Iterator<Item = u32> {
         self.docs.iter().filter(|doc| doc.is_live).map(|doc| doc.id)
     }
 
-    /// The least number that [`insert`](Self::insert) takes.
+    /// Returns the least number that [`insert`](Self::insert) accepts.
     pub fn next_id(&self) -> u32 {
         self.docs.last().map_or(0, |last| last.id.saturating_add(1))
     }
 
-    /// Number of documents.
+    /// Returns the number of documents.
     pub(super) fn live_count(&self) -> u32 {
         self.live
     }
 
-    /// Writes both segments as one where that is due: when most documents are dead, or much of the index
-    /// came since the last time. Spread over the documents, it costs each its own size.
+    /// Merges both segments if it is due: if most documents are dead, or a large part of the index is new. Spread over
+    /// the documents, it costs each its own size.
     pub fn settle(&mut self) {
         let dead = self.docs.len() - self.live as usize;
         let is_mostly_dead = dead > self.live as usize;
-        // Half as much takes a third more time in all, and a third less memory at its peak.
+        // Half of this limit takes a third more time in all, and a third less memory at its peak.
         let is_much_recent = self.recent.posting_bytes > (self.base.posting_bytes() / 2).max(MIN_RECENT_BYTES);
         if !is_mostly_dead && !is_much_recent {
             return;
@@ -186,11 +186,11 @@ impl RankedIndex {
         {
             return out.extend_from_slice(self.base.bytes());
         }
-        // Growing as it goes, it would have room for up to twice as much.
+        // If it grew step by step, it would reserve up to twice as much.
         out.reserve_exact(self.room());
         let live = self.docs.iter().filter(|doc| doc.is_live);
         let mut writer = Writer::new(out, live.map(Doc::encode));
-        // Where each document goes once the dead are gone.
+        // Slot of each document after the dead ones are removed.
         let slots = self.docs.iter().scan(0, |next, doc| {
             let slot = *next;
             *next += u32::from(doc.is_live);
@@ -212,7 +212,7 @@ impl RankedIndex {
         writer.finish();
     }
 
-    /// About how many bytes it takes when it is encoded.
+    /// Estimates the size of the encoded index in bytes.
     pub fn room(&self) -> usize {
         let recent = &self.recent;
         let of_recent = recent.posting_bytes + recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
@@ -237,8 +237,8 @@ impl RankedIndex {
         writer.end_term(name.unwrap_or_default(), doc_frequency);
     }
 
-    /// Uses the index that was written to a part of `file`, without copying it. `None` if it cannot be
-    /// one. Bytes that were damaged may give wrong answers and nothing worse.
+    /// Uses the index in a part of `file`, without copying it. `None` if it cannot be one. Damaged bytes may give
+    /// wrong answers but nothing worse.
     pub fn decode(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
         let base = Segment::open(file, range)?;
         let docs: Vec<Doc> = base.docs().map(Doc::decode).collect::<Option<_>>()?;
@@ -252,12 +252,12 @@ impl RankedIndex {
         Some(index)
     }
 
-    /// The documents, dead ones too, by slot.
+    /// Returns the documents by slot, dead ones included.
     pub(super) fn docs(&self) -> &[Doc] {
         &self.docs
     }
 
-    /// The mean number of words of a field, over the documents that have it.
+    /// Returns the mean number of words of a field, over the documents that have it.
     pub(super) fn mean_length(&self, field: Field) -> f32 {
         match (self.with_field.get(field as usize), self.words.get(field as usize)) {
             (Some(&docs), Some(&words)) if docs > 0 => (words as f64 / f64::from(docs)) as f32,
@@ -265,13 +265,13 @@ impl RankedIndex {
         }
     }
 
-    /// The term itself.
+    /// Returns the term itself.
     pub(super) fn exact(&self, name: &[u8]) -> Option<Form> {
         let (in_base, in_recent) = (self.base.find(name), self.recent.find(name, hash(name)));
         (in_base.is_some() || in_recent.is_some()).then(|| Form { name: name.into(), in_base, in_recent })
     }
 
-    /// All terms of the same stem, by name.
+    /// Returns all terms of the same stem, by name.
     pub(super) fn forms(&self, name: &[u8]) -> Vec<Form> {
         if !stem::is_stemmable(name) {
             return self.exact(name).into_iter().collect();
@@ -288,7 +288,7 @@ impl RankedIndex {
         self.unite(base, self.recent.sorted(recent))
     }
 
-    /// The terms that start so, by name; at most so many of each segment.
+    /// Returns the terms with this prefix, by name; at most `limit` of each segment.
     pub(super) fn starting_with(&self, prefix: &[u8], limit: usize) -> Vec<Form> {
         let base = self.base.starting_with(prefix).take(limit).collect();
         let recent = self.recent.numbers().filter(|term| self.recent.name(*term).starts_with(prefix)).collect();
@@ -297,7 +297,7 @@ impl RankedIndex {
         self.unite(base, recent)
     }
 
-    /// Terms of both segments, each sorted by name, as one list.
+    /// Merges terms of both segments, each sorted by name.
     fn unite(&self, base: Vec<u32>, recent: Vec<u32>) -> Vec<Form> {
         let mut forms = Vec::with_capacity(base.len() + recent.len());
         let mut recent = recent.into_iter().peekable();
@@ -315,20 +315,20 @@ impl RankedIndex {
         forms
     }
 
-    /// The postings of a term in both segments, in the order of the slots.
+    /// Returns the postings of a term in both segments, in the order of the slots.
     pub(super) fn postings(&self, form: &Form) -> [Postings<'_>; 2] {
         let base = form.in_base.map(|term| self.base.postings(term)).unwrap_or_default();
         [base, form.in_recent.map(|term| self.recent.postings(term, self.end())).unwrap_or_default()]
     }
 
-    /// In how many documents the term is, dead ones counted.
+    /// Returns the number of documents with the term, dead ones included.
     pub(super) fn rough_doc_frequency(&self, form: &Form) -> u32 {
         let base = form.in_base.map_or(0, |term| self.base.doc_frequency(term));
         let recent = form.in_recent.and_then(|term| self.recent.terms.get(term as usize));
         base.saturating_add(recent.map_or(0, |term| term.doc_frequency))
     }
 
-    /// One more than the last slot.
+    /// Returns one more than the last slot.
     fn end(&self) -> u32 {
         u32::try_from(self.docs.len()).unwrap_or(u32::MAX)
     }
@@ -394,13 +394,13 @@ impl Recent {
         0..u32::try_from(self.terms.len()).unwrap_or(u32::MAX)
     }
 
-    /// Terms, sorted by name.
+    /// Sorts terms by name.
     fn sorted(&self, mut terms: Vec<u32>) -> Vec<u32> {
         order::sort_by(&mut terms, &|a, b| self.name(a) < self.name(b));
         terms
     }
 
-    /// The number of a term; a new one if it was never met. `None` if there is no room for another.
+    /// Returns the number of a term, and adds it if it is new. `None` if there is no room.
     fn intern(&mut self, name: &[u8], stem: &mut Vec<u8>) -> Option<u32> {
         let hash_of_name = hash(name);
         if let Some(term) = self.find(name, hash_of_name) {
@@ -429,7 +429,7 @@ impl Recent {
         Some(term)
     }
 
-    /// Adds the postings of a document, whose occurrences are sorted. `starts` says at which position each field starts.
+    /// Adds the postings of a document, whose occurrences are sorted. `starts` has the first position of each field.
     fn add(&mut self, slot: u32, occurrences: &[u64], starts: &[u32; FIELDS]) {
         for same in occurrences.chunk_by(|a, b| a >> 32 == b >> 32) {
             let number = same.first().map_or(0, |first| first >> 32);
@@ -451,7 +451,7 @@ impl Recent {
     }
 }
 
-/// A document that is split into words.
+/// A document that is being split into words.
 struct Reading<'a> {
     recent: &'a mut Recent,
     scratch: &'a mut Scratch,
@@ -460,7 +460,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Notes the words of all fields. Gives how many each has.
+    /// Records the words of all fields. Returns the number of words of each.
     fn read(&mut self, fields: &Fields<'_>) -> [u32; FIELDS] {
         let Fields { title, aliases, headings, tags, path, body } = fields;
         let texts: [&[&str]; FIELDS] = [&[title], aliases, headings, tags, &[path], &[body]];
@@ -513,7 +513,7 @@ fn name_of<'a>(names: &'a [u8], term: &Term) -> &'a [u8] {
     names.get(term.name.start as usize..term.name.end as usize).unwrap_or_default()
 }
 
-/// A hash of 64 bits, as the table of terms uses both ends of it.
+/// Spreads a hash to 64 bits, because the table of terms uses both ends of it.
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }

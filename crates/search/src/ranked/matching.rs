@@ -1,4 +1,4 @@
-//! Finds the documents that match a query, whatever their rank.
+//! Finds the documents that match a query, before ranking.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use super::query::{Joining, Node, Query};
 use super::types::Field;
 use saddlebag_collections::order;
 
-/// Number of postings between two places that are remembered.
+/// Number of postings between two remembered positions.
 const STRIDE: usize = 64;
 
 /// A set of documents, by slot.
@@ -45,12 +45,12 @@ impl Bits {
     }
 }
 
-/// The postings of one term in one segment, with places to start reading at.
+/// Postings of one term in one segment, with positions to start reading at.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
     postings: Postings<'a>,
     places: Vec<(u32, usize)>,
-    /// The weight of the term.
+    /// Weight of the term.
     pub(super) weight: f32,
 }
 
@@ -69,23 +69,23 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads from the start, forwards only.
+    /// Returns a cursor that reads forwards from the start.
     pub(super) fn cursor(&self) -> Cursor<'_, 'a> {
         Cursor { walk: self, place: 0, postings: self.postings.clone(), current: None }
     }
 }
 
-/// Looks for one document after the other, in ascending order.
+/// Finds one document after the other, in ascending order.
 pub(super) struct Cursor<'w, 'a> {
     walk: &'w Walk<'a>,
-    /// The last of the walk's places that was passed.
+    /// Last of the walk's positions that was passed.
     place: usize,
     postings: Postings<'a>,
     current: Option<Posting<'a>>,
 }
 
 impl<'a> Cursor<'_, 'a> {
-    /// The posting of a document, and what the term counts.
+    /// Returns the posting of a document, and the weight of the term.
     #[inline(never)]
     pub(super) fn find(&mut self, slot: u32) -> Option<(&Posting<'a>, f32)> {
         let places = self.walk.places.get(self.place + 1..).unwrap_or_default();
@@ -102,7 +102,7 @@ impl<'a> Cursor<'_, 'a> {
     }
 }
 
-/// Where a document has a concept: the positions of all of its forms, ascending.
+/// Collects the positions of all forms of a concept in a document, ascending.
 fn positions(cursors: &mut [Cursor<'_, '_>], slot: u32, field: Option<Field>, out: &mut Vec<u64>) {
     out.clear();
     let mut forms = 0;
@@ -121,17 +121,17 @@ fn positions(cursors: &mut [Cursor<'_, '_>], slot: u32, field: Option<Field>, ou
 pub(super) struct Matcher<'a> {
     pub(super) query: &'a Query,
     pub(super) plan: &'a Plan,
-    /// For each concept, its postings and the documents that have it.
+    /// Walks of each concept: its postings and documents.
     pub(super) walks: &'a [Vec<Walk<'a>>],
     pub(super) found: &'a [Bits],
     pub(super) live: &'a Bits,
-    /// True if a phrase may be found in part, and `AND` means no more than a space: the last resort for a question that
-    /// finds nothing.
+    /// True if a phrase may be found in part, and `AND` counts as a space: the last resort for a query without
+    /// matches.
     pub(super) is_relaxed: bool,
 }
 
 impl Matcher<'_> {
-    /// The documents that match.
+    /// Returns the documents that match.
     pub(super) fn matches(&self) -> Bits {
         let mut bits = self.evaluate(&self.query.root, self.is_relaxed);
         bits.combine(self.live, |a, b| a & b);
@@ -160,7 +160,7 @@ impl Matcher<'_> {
                 let is_enough = strict.clone().any(|node| !matches!(node, Node::Not(_)));
                 let mut bits = self.all(strict, is_relaxed);
                 let others = nodes.iter().filter(|node| !is_strict(node));
-                // What a stop word finds is found only where there is nothing else to go by.
+                // Stop words find documents only if there is nothing else to search for.
                 let telling = others.clone().filter(|node| !self.is_stop_word(node));
                 if !is_enough && telling.clone().next().is_some() {
                     bits.combine(&self.any(telling, is_relaxed), |a, b| a & b);
@@ -202,7 +202,7 @@ impl Matcher<'_> {
         units.iter().all(|&unit| self.query.units.get(unit).is_some_and(|unit| unit.is_stop_word))
     }
 
-    /// The documents that have the parts of a word side by side.
+    /// Returns the documents in which the parts of a word are adjacent.
     #[inline(never)]
     fn phrase(&self, word: usize) -> Bits {
         let mut candidates = self.live.clone();

@@ -1,48 +1,47 @@
-//! Ranked search: which notes answer a question best, and which passage of them.
+//! Ranked search: the notes that answer a question best, and the best passage of each.
 //!
-//! A [`RankedIndex`] holds for every word the notes, fields and positions that have it. A [`Query`] is a
-//! sentence, or words with the operators of `zk --match`; [`RankedIndex::search`] gives the notes that
-//! match it, best first, each with the parts of its score. [`Passages`] finds the part of a note's text
-//! that says most about the query.
+//! A [`RankedIndex`] has the notes, fields and positions of every word. A [`Query`] is a sentence, or words with the operators
+//! of `zk --match`. [`RankedIndex::search`] returns the matching notes, best first, each with the parts of its score.
+//! [`Passages`] finds the part of a note's text that matches the query best.
 //!
 //! # How does recall work?
 //!
-//! docs/recall.md has the rules for those who ask; this is where they live. All of it is
-//! `search/ranked/`, but for what a note's supersession counts.
+//! docs/recall.md has the rules for users; this is where they are implemented. Everything is in `search/ranked/`, except for
+//! the weight of superseded notes.
 //!
-//! **Words** (`tokens.rs`). Text is normalised: compatibility forms resolved (NFKD), case and diacritics folded. An
+//! **Words** (`tokens.rs`). Text is normalised: compatibility forms are resolved (NFKD), case and diacritics folded. An
 //! identifier such as `src/main.rs`, `parseHttp` or `v1.2.3` gives its parts, which take the positions, and each whole that
-//! they make up, at the position of the first part. A run of Han, Kana or Hangul gives overlapping pairs of characters. A
-//! token has at most `MAX_TOKEN_BYTES` (64). Nothing is stemmed when it is indexed: `stem.rs` groups the terms of an index
+//! they form, at the position of the first part. A run of Han, Kana or Hangul gives overlapping pairs of characters. A
+//! token has at most `MAX_TOKEN_BYTES` (64). Nothing is stemmed during indexing: `stem.rs` groups the terms of an index
 //! by their stem, so that a query finds every form and knows which one is exact.
 //!
-//! **Fields.** Title, aliases, headings, tags, path and body, `Field::ALL`, weigh `FIELD_WEIGHTS` = 6, 4, 2.5, 3, 2, 1.
-//! Positions run on over all fields, with `GAP` (32) between two of them and between two headings, which no phrase bridges.
+//! **Fields.** Title, aliases, headings, tags, path and body, `Field::ALL`, have the weights `FIELD_WEIGHTS` = 6, 4, 2.5, 3, 2, 1.
+//! Positions continue over all fields, with `GAP` (32) between two of them and between two headings, which no phrase bridges.
 //!
 //! **Score** (`score.rs`, `weights.rs`, `plan.rs`). BM25 with `K1` 1.2 and `B` 0.75: the occurrences of a word are
-//! weighed by field and by form, divided by the length of their field against the mean of the notes that have it,
-//! summed, saturated, and multiplied with `idf` = ln(1 + (N − n + ½) / (n + ½)). Another form of the same stem counts
-//! `OTHER_FORM` 0.6, a stop word `STOP_WORD` 0.15, one part of an identifier or of several pairs `FRAGMENT` 0.5; a stop
-//! word adds to what was found and finds nothing itself. Of a long question the `MAX_SCORED` (64) tokens that say most
-//! count; `prefix*` stands for at most `MAX_EXPANSIONS` (1,000) terms.
+//! weighted by field and by form, divided by the length of their field against the mean of the notes that have it,
+//! summed, saturated, and multiplied by `idf` = ln(1 + (N − n + ½) / (n + ½)). Another form of the same stem counts
+//! `OTHER_FORM` 0.6, a stop word `STOP_WORD` 0.15, one part of an identifier or of several pairs `FRAGMENT` 0.5. A stop
+//! word adds to the score of notes but does not find any. Only the `MAX_SCORED` (64) rarest tokens of a long question are
+//! scored; `prefix*` matches at most `MAX_EXPANSIONS` (1,000) terms.
 //!
-//! **Bonuses** (`evidence.rs`). The best 64 (`MIN_CANDIDATES`), or four times as many as were asked for, are looked at
+//! **Bonuses** (`evidence.rs`). The best 64 (`MIN_CANDIDATES`), or four times the requested number, are examined
 //! closely. Coverage adds `COVERAGE` 0.5 of the sum, times the share of the query that the note has. Each pair of words
-//! that follow each other as in the query adds `PHRASE` 0.6 of what the more common one says. All words that were found
-//! add `PROXIMITY` 0.4 of what they say, divided by how far apart they are in the smallest window that has them all.
+//! that are adjacent as in the query adds `PHRASE` 0.6 of the score of the more common one. All found words together
+//! add `PROXIMITY` 0.4 of their score, divided by their distance in the smallest window that has them all.
 //!
-//! **Operators** (`query.rs`, `matching.rs`). Words side by side are alternatives, unless a phrase, a field or an `AND`
-//! beside them is required. If nothing matches, phrases are taken as words, and `AND` as nothing more than a space.
+//! **Operators** (`query.rs`, `matching.rs`). Adjacent words are alternatives, unless a phrase, a field or an `AND`
+//! beside them is required. If nothing matches, phrases count as words, and `AND` counts as a space.
 //!
-//! **Superseding** (`notebook/recall.rs`). The score of a note that another one names under `supersedes` is multiplied with
+//! **Superseding** (`notebook/recall.rs`). The score of a note that another one names under `supersedes` is multiplied by
 //! `SUPERSEDED_WEIGHT` 0.4, and the hit names the newer one.
 //!
-//! **Passages** (`passage.rs`). The body is split into blocks: headings, paragraphs, and the entries of what has more than
-//! `LONG_BLOCK` (480) bytes. A block scores what it has of the query, and half of the score of each neighbour in its
-//! section; the best is widened over neighbours that have something of the query and over its heading, up to
+//! **Passages** (`passage.rs`). The body is split into blocks: headings, paragraphs, and the entries of blocks over
+//! `LONG_BLOCK` (480) bytes. A block scores its words of the query, and half of the score of each neighbour in its
+//! section. The best block is extended by its heading and by neighbours with words of the query, up to
 //! `PASSAGE_BYTES` (800).
 //!
-//! The arithmetic is that of IEEE 754 alone, with a logarithm of our own, so that every machine gives the same bytes.
+//! The arithmetic uses only IEEE 754 operations, with a logarithm of our own, so that every machine gives the same bytes.
 
 mod evidence;
 mod index;

@@ -1,9 +1,8 @@
-//! [`Passages`]: the part of a note that says most about a query.
+//! [`Passages`]: the part of a note that matches a query best.
 //!
-//! The body is split into blocks: headings, paragraphs, and the entries of long lists and logs. A block
-//! scores what it has of the query, plus half of the score of each neighbour in its section. The best
-//! block is then widened, as far as there is room, over neighbours that have something of the query,
-//! and over the heading above it. All of it takes time linear in the text.
+//! The body is split into blocks: headings, paragraphs, and the entries of long lists and logs. A block scores its words of the
+//! query, plus half of the score of each neighbour in its section. The best block is then extended, as far as there is room, by
+//! neighbours with words of the query, and by the heading above it. All of it takes time linear in the text.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -18,29 +17,29 @@ use super::query::Query;
 use super::tokens::{TokenKind, Tokens};
 use saddlebag_collections::SlicePart;
 
-/// From how many bytes on a block of several lines is split into its entries.
+/// Size in bytes from which a block of several lines is split into its entries.
 const LONG_BLOCK: usize = 480;
 
 /// A part of a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
-    /// Its bytes.
+    /// Byte range in the note.
     pub range: Range<usize>,
-    /// Its first and last line, counted from 1.
+    /// First and last line, counted from 1.
     pub lines: (u32, u32),
     /// Score of its best block; 0 if it has no word of the query.
     pub score: f32,
-    /// The words of the query that it has, as the query has them.
+    /// Words of the query that it has, as they are spelled in the query.
     pub terms: Vec<String>,
-    /// Where it has them: bytes of the note, ascending, apart.
+    /// Byte ranges of these words in the note, ascending, without overlaps.
     pub highlights: Vec<Range<usize>>,
 }
 
 /// Finds passages for one query, note after note.
 pub struct Passages {
-    /// For each term that counts: the word of the query that it is a form of, and its weight.
+    /// Word of the query and weight for each scored term.
     terms: HashMap<Box<[u8]>, (usize, f32)>,
-    /// The words of the query as it has them, each with true if it says little.
+    /// Words of the query, each with true if it is a stop word.
     asked: Vec<(String, bool)>,
     tokens: Tokens,
 }
@@ -54,14 +53,14 @@ struct Hit {
 
 struct Block {
     range: Range<usize>,
-    /// The number of its section.
+    /// Number of the section.
     section: usize,
     is_heading: bool,
     score: f32,
 }
 
 impl Passages {
-    /// The words of a query with all forms that the index has of them.
+    /// Creates a finder for the words of a query, with all forms in the index.
     pub fn new(index: &RankedIndex, query: &Query) -> Self {
         let plan = Plan::new(index, query);
         let mut terms = HashMap::new();
@@ -80,11 +79,11 @@ impl Passages {
         Self { terms, asked, tokens: Tokens::default() }
     }
 
-    /// The best passage of a note, of `max_bytes` at most; its beginning if it has no word of the query.
-    /// `None` if it has no text.
+    /// Returns the best passage of a note, at most `max_bytes`; its beginning if it has no word of the query. `None`
+    /// if the note has no text.
     ///
-    /// `body` is the part of the text that is searched, all of it if that part is blank. `headings` are the places of
-    /// the headings in the text, in their order.
+    /// `body` is the part of the text that is searched; if it is blank, the whole text is. `headings` are the ranges
+    /// of the headings, in order.
     pub fn best(
         &mut self,
         text: &str,
@@ -122,7 +121,7 @@ impl Passages {
         Some(Passage { range, lines, score, terms, highlights })
     }
 
-    /// The occurrences of the query's words, by where they start.
+    /// Returns the occurrences of the query's words, sorted by start.
     fn hits(&mut self, text: &str, body: &Range<usize>) -> Vec<Hit> {
         let mut hits: Vec<Hit> = Vec::new();
         let mut start = body.start;
@@ -135,7 +134,7 @@ impl Passages {
             }
             start += piece.len();
         }
-        // Only a whole comes behind its parts, so this takes few steps.
+        // Only a whole comes after its parts, so this takes few steps.
         for end in 1..hits.len() {
             let mut at = end;
             while at > 0 && hits.get(at - 1).zip(hits.get(at)).is_some_and(|(a, b)| a.span.start > b.span.start) {
@@ -146,10 +145,10 @@ impl Passages {
         hits
     }
 
-    /// Gives each block what it has of the query: a word that occurs again adds less.
+    /// Scores each block by its words of the query. A repeated word adds less.
     fn score(&self, blocks: &mut [Block], hits: &[Hit]) {
         let mut hits = hits.iter().peekable();
-        // What each word added to the block, as a weight and a number of occurrences.
+        // Weight and number of occurrences of each word in the block.
         let mut counts: Vec<(usize, u32)> = alloc::vec![(usize::MAX, 0); self.asked.len()];
         for (number, block) in blocks.iter_mut().enumerate() {
             while hits.next_if(|hit| hit.span.start < block.range.start).is_some() {}
@@ -164,7 +163,7 @@ impl Passages {
     }
 }
 
-/// The block whose score, with half of its neighbours', is greatest.
+/// Returns the block with the greatest score, half of its neighbours' included.
 fn best_block(blocks: &[Block]) -> Option<(usize, f32)> {
     let mut best: Option<(usize, f32)> = None;
     for (number, block) in blocks.iter().enumerate() {
@@ -180,8 +179,8 @@ fn best_block(blocks: &[Block]) -> Option<(usize, f32)> {
     best
 }
 
-/// Adds neighbours of the same section: those that have something of the query, the heading, then what
-/// follows, as far as there is room.
+/// Adds neighbours of the same section as far as there is room: those with words of the query, the heading, then what
+/// follows.
 fn widen(blocks: &[Block], best: usize, max_bytes: usize) -> Range<usize> {
     let Some(block) = blocks.get(best) else { return 0..0 };
     let (mut first, mut last, mut range) = (best, best, block.range.clone());
@@ -210,7 +209,7 @@ fn widen(blocks: &[Block], best: usize, max_bytes: usize) -> Range<usize> {
     }
 }
 
-/// Cuts a block that is too long to the window that has most of the query.
+/// Cuts a block that is too long to the window with most of the query.
 fn fit(text: &str, range: Range<usize>, hits: &[Hit], max_bytes: usize) -> Range<usize> {
     if range.len() <= max_bytes {
         return range;
@@ -229,14 +228,14 @@ fn fit(text: &str, range: Range<usize>, hits: &[Hit], max_bytes: usize) -> Range
             best = inside.get(first).map_or(hit.span.start, |first| first.span.start)..hit.span.end;
         }
     }
-    // What is left over goes to both sides.
+    // The remaining room is divided between both sides.
     let spare = max_bytes.saturating_sub(best.len()) / 2;
     let start = best.start.saturating_sub(spare).clamp(range.start, range.end - max_bytes);
     let start = text.ceil_char_boundary(start);
     start..text.floor_char_boundary((start + max_bytes).min(range.end)).max(start)
 }
 
-/// Splits the body into blocks, in order; together they have every line that is not blank.
+/// Splits the body into blocks, in order. Together they have every line that is not blank.
 fn blocks(text: &str, body: &Range<usize>, headings: &mut dyn Iterator<Item = Range<usize>>) -> Vec<Block> {
     let mut headings = headings.peekable();
     let mut blocks: Vec<Block> = Vec::new();
@@ -269,7 +268,7 @@ fn blocks(text: &str, body: &Range<usize>, headings: &mut dyn Iterator<Item = Ra
     blocks
 }
 
-/// Makes one block of lines, or, if they are many, one of each entry.
+/// Creates one block from lines or, if they are many, one per entry.
 fn end_paragraph(text: &str, lines: &mut Vec<Range<usize>>, section: usize, blocks: &mut Vec<Block>) {
     let new = |range| Block { range, section, is_heading: false, score: 0.0 };
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
@@ -279,7 +278,7 @@ fn end_paragraph(text: &str, lines: &mut Vec<Range<usize>>, section: usize, bloc
     } else {
         let mut is_first = true;
         for line in lines.iter() {
-            // What is indented belongs to the entry above.
+            // An indented line belongs to the entry above.
             let is_indented = text.get(line.clone()).is_some_and(|line| line.starts_with([' ', '\t']));
             match blocks.last_mut().filter(|last| is_indented && !is_first && line.end - last.range.start <= LONG_BLOCK)
             {

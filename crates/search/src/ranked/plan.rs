@@ -1,4 +1,4 @@
-//! [`Concept`]: what a token of the query is looked up as.
+//! [`Concept`]: the terms of the index for a token of the query.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,40 +10,40 @@ use super::weights::idf;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::order;
 
-/// The weight of another form of the same stem, against the word itself.
+/// Weight of another form of the same stem, relative to the word itself.
 const OTHER_FORM: f32 = 0.6;
-/// The weight of a stop word.
+/// Weight of a stop word.
 const STOP_WORD: f32 = 0.15;
-/// The weight of one part of an identifier, or of one pair of characters of several.
+/// Weight of one part of an identifier, or of one pair of characters of several.
 const FRAGMENT: f32 = 0.5;
-/// The most words of a segment that a prefix is looked up as.
+/// Maximum number of words of a segment that a prefix matches.
 const MAX_EXPANSIONS: usize = 1000;
-/// The most tokens of a long sentence that are scored: the rarest ones.
+/// Maximum number of tokens of a long sentence that are scored: the rarest ones.
 const MAX_SCORED: usize = 64;
 
-/// A token, with the terms of the index that it stands for. Tokens that are the same are one.
+/// A token, with its terms in the index. Equal tokens are one concept.
 #[derive(Debug)]
 pub(super) struct Concept {
-    /// As the query has it.
+    /// Text in the query.
     pub(super) text: String,
-    /// The terms and what each counts: 1 for the token itself.
+    /// Terms and their weights: 1 for the token itself.
     pub(super) forms: Vec<(Form, f32)>,
     pub(super) field: Option<Field>,
     pub(super) is_stop_word: bool,
     pub(super) is_whole: bool,
     /// True if it adds to the score; a concept that is only excluded does not.
     pub(super) is_scored: bool,
-    /// The weight against other concepts.
+    /// Weight relative to other concepts.
     pub(super) weight: f32,
-    /// By an estimate of how many documents have it.
+    /// Rarity, from an estimated number of documents.
     pub(super) rough_idf: f32,
 }
 
-/// The tokens of a query, looked up in an index.
+/// Tokens of a query, looked up in an index.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) concepts: Vec<Concept>,
-    /// For each unit of the query, its concept.
+    /// Concept of each unit of the query.
     pub(super) of_unit: Vec<usize>,
     /// True if any of the words may be found, and nothing is required or excluded.
     pub(super) is_plain: bool,
@@ -101,7 +101,7 @@ fn forms(index: &RankedIndex, term: &[u8], is_prefix: bool) -> Vec<(Form, f32)> 
         .collect()
 }
 
-/// Returns true if the query is no more than words, any of which may be found.
+/// Returns true if the query is only words, any of which may be found.
 fn is_plain(node: &Node) -> bool {
     match node {
         Node::Word(_) => true,

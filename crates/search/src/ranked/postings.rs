@@ -1,10 +1,10 @@
-//! [`Postings`]: where a term occurs, as bytes.
+//! [`Postings`]: the occurrences of a term, as bytes.
 //!
-//! A posting is, as variable-length integers: the distance from the document before, with the shape in
-//! the low two bits; from three occurrences on their number, or, if they are not in the body alone, which
-//! fields have the term; then the number of bytes that follow, the number of occurrences in each of these
+//! A posting consists of variable-length integers: the distance from the previous document, with the shape in
+//! the low two bits; from three occurrences on their number, or, if they are not only in the body, the
+//! fields that have the term; then the number of bytes that follow, the number of occurrences in each of these
 //! fields, and the distances between the positions. The positions of a document are counted over all of
-//! its fields, in their order, with gaps between them.
+//! its fields, in order, with gaps between them.
 //!
 //! Postings may come from a damaged file: whatever the bytes, reading ends and never leaves them.
 
@@ -23,26 +23,26 @@ const FIELDED: u32 = 3;
 
 const BODY: usize = Field::Body as usize;
 
-/// One document's occurrences of a term.
+/// Occurrences of a term in one document.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Posting<'a> {
-    /// The document, by its place among those of the index.
+    /// Slot of the document.
     pub(super) slot: u32,
     /// Number of occurrences in the body if no other field has the term, else 0.
     pub(super) only_body: u32,
-    /// The fields that have it, if not the body alone.
+    /// Fields that have the term, if not only the body.
     fields: u32,
-    /// The numbers for these fields, and the positions.
+    /// Numbers for these fields, and the positions.
     rest: &'a [u8],
 }
 
 impl Posting<'_> {
-    /// Number of occurrences in each field.
+    /// Returns the number of occurrences in each field.
     pub(super) fn counts(&self) -> [u32; FIELDS] {
         self.read_counts().0
     }
 
-    /// The counts, and a reader of the positions.
+    /// Returns the counts, and a reader of the positions.
     fn read_counts(&self) -> ([u32; FIELDS], Reader<'_>) {
         let mut counts = [0; FIELDS];
         let mut reader = Reader(self.rest);
@@ -55,7 +55,7 @@ impl Posting<'_> {
         (counts, reader)
     }
 
-    /// Adds where the term occurs, ascending; in one field alone if that is given.
+    /// Adds the positions of the term, ascending; only those in one field if it is given.
     pub(super) fn positions(&self, only: Option<Field>, out: &mut Vec<u64>) {
         let (counts, mut reader) = self.read_counts();
         let mut position = 0_u32;
@@ -71,23 +71,23 @@ impl Posting<'_> {
     }
 }
 
-/// Reads postings, by ascending document.
+/// Reader of postings, by ascending document.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postings<'a> {
     reader: Reader<'a>,
-    /// The least slot that the next document can have.
+    /// Least slot that the next document can have.
     next: u32,
-    /// One more than the last document that there is.
+    /// One more than the last slot.
     end: u32,
 }
 
 impl<'a> Postings<'a> {
-    /// The postings of a segment that has the documents from `first` to before `end`.
+    /// Creates a reader for the postings of a segment with the documents from `first` to before `end`.
     pub(super) fn new(bytes: &'a [u8], first: u32, end: u32) -> Self {
         Self { reader: Reader(bytes), next: first, end }
     }
 
-    /// The next posting, with what it is coded as behind its first number, and its shape.
+    /// Returns the next posting, its encoded bytes after the first number, and its shape.
     pub(super) fn next_raw(&mut self) -> Option<(Posting<'a>, u32, &'a [u8])> {
         let mut before = self.reader;
         let posting = self.next()?;
@@ -96,12 +96,12 @@ impl<'a> Postings<'a> {
         Some((posting, shape, raw))
     }
 
-    /// Number of bytes that are left: the place to go on from later, with [`Self::at`].
+    /// Returns the position in the bytes, to continue later with [`Self::at`].
     pub(super) fn place(&self) -> (u32, usize) {
         (self.next, self.reader.0.len())
     }
 
-    /// The same postings from a place on.
+    /// Returns the same postings from a position on.
     pub(super) fn at(&self, (next, left): (u32, usize)) -> Self {
         let start = self.reader.0.len().saturating_sub(left);
         Self { reader: Reader(self.reader.0.get(start..).unwrap_or_default()), next, end: self.end }
@@ -141,7 +141,7 @@ impl<'a> Iterator for Postings<'a> {
 
 /// Adds a posting.
 ///
-/// `skipped` is how many documents lie between the one before and this one; `positions` ascend.
+/// `skipped` is the number of documents between the previous one and this one; `positions` ascend.
 pub(super) fn push(
     out: &mut Vec<u8>,
     skipped: u32,
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
         self.long_varint(first)
     }
 
-    // Apart from the common case, which is small enough to be everywhere.
+    // Separate from the common case, which is small enough to be inlined.
     #[inline(never)]
     fn long_varint(&mut self, first: u8) -> Option<u32> {
         let mut value = u32::from(first & 0x7f);
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Bytes with their number before them.
+    /// Returns bytes that are preceded by their number.
     fn block(&mut self) -> Option<&'a [u8]> {
         let length = self.varint()? as usize;
         let (block, rest) = self.0.split_at_checked(length)?;

@@ -1,16 +1,15 @@
-//! [`Query`]: what is asked for, as words and the way they combine.
+//! [`Query`]: a parsed query, as words and operators.
 //!
 //! A query is a sentence, or words with the operators of `zk --match`: `"a phrase"`, `prefix*`, `-not` or
 //! `NOT x`, `a | b` or `a OR b`, `a AND b`, parentheses, and `title:`, `aliases:`, `headings:`, `tags:`,
-//! `path:` and `body:` directly before a word, a phrase or a parenthesis. Whatever else it holds is text:
-//! no query fails but one of white space.
+//! `path:` and `body:` directly before a word, a phrase or a parenthesis. Everything else is text. A query is an error only if
+//! it is empty or all white space.
 //!
-//! Words side by side are alternatives ([`Joining::Any`]), of which one must be found unless something
+//! Adjacent words are alternatives ([`Joining::Any`]), of which one must be found unless something
 //! beside them is required: a phrase, a field, an `AND`. With [`Joining::All`], as zk reads it, each must
-//! be found. A word that is several tokens, such as `foo-bar`, means any of them where it is an
-//! alternative, and for all of them side by side where it is required or excluded. A minus sign excludes
-//! only directly before a letter, a quote or a parenthesis, so that `exit code -1` and `--json` are text; so
-//! is `-v`, an option of one letter, in a sentence.
+//! be found. A word with several tokens, such as `foo-bar`, matches any of them if it is an alternative, and all of them in a
+//! row if it is required or excluded. A minus sign excludes only directly before a letter, a quote or a parenthesis, so that
+//! `exit code -1` and `--json` are text; so is `-v`, an option of one letter, in a sentence.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -21,30 +20,30 @@ use super::types::Field;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::TextPart;
 
-/// The most different words of a query that count; a whole message may be asked for.
+/// Maximum number of different words of a query that count. A query may be a whole message.
 const MAX_WORDS: usize = 400;
-/// The most tokens of a query that count.
+/// Maximum number of tokens of a query that count.
 const MAX_UNITS: usize = 1000;
-/// Depth of parentheses; deeper ones are ignored.
+/// Maximum depth of parentheses; deeper ones are ignored.
 const MAX_DEPTH: usize = 16;
-/// The most bytes of a query that are read.
+/// Maximum number of bytes of a query that are read.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Meaning of words side by side.
+/// Meaning of adjacent words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joining {
-    /// Any of them, the more the better.
+    /// Any of them must be found, the more the better.
     Any,
-    /// Each of them.
+    /// Each of them must be found.
     All,
 }
 
-/// The query has nothing but white space.
+/// The query is empty or all white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the query is empty")]
 pub struct EmptyQuery;
 
-/// A query, parsed.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     pub(super) words: Vec<Word>,
@@ -56,11 +55,11 @@ pub struct Query {
 /// A word of the query as it was typed, or a quoted phrase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Word {
-    /// As the query has it.
+    /// Text in the query.
     pub(super) text: String,
-    /// Its tokens that take positions, in order, as places among the units.
+    /// Units of its tokens that take positions, in order.
     pub(super) parts: Vec<usize>,
-    /// Its tokens that stand for several parts.
+    /// Units of its tokens that cover several parts.
     pub(super) wholes: Vec<usize>,
     pub(super) is_excluded: bool,
 }
@@ -68,11 +67,11 @@ pub(super) struct Word {
 /// A token of the query.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unit {
-    /// Normalised.
+    /// Normalised text.
     pub(super) term: Box<[u8]>,
-    /// As the query has it.
+    /// Text in the query.
     pub(super) text: String,
-    /// The only field that counts.
+    /// Field to search; `None` for all.
     pub(super) field: Option<Field>,
     pub(super) is_prefix: bool,
     pub(super) is_stop_word: bool,
@@ -80,7 +79,7 @@ pub(super) struct Unit {
     /// True if it is one part of several.
     pub(super) is_fragment: bool,
     pub(super) is_excluded: bool,
-    /// Counted over the query.
+    /// Position in the query.
     pub(super) position: u32,
 }
 
@@ -89,19 +88,19 @@ pub(super) struct Unit {
 pub(super) enum Node {
     /// A word that may be found in part.
     Word(usize),
-    /// A phrase, by the place of its word.
+    /// A phrase, by the index of its word.
     Phrase(usize),
     /// A word or phrase in one field.
     InField(Box<Node>),
     Not(Box<Node>),
     All(Vec<Node>),
     Any(Vec<Node>),
-    /// Words side by side: what is strict is required, the others are alternatives.
+    /// Adjacent words: strict ones are required, the others are alternatives.
     Beside(Vec<Node>),
 }
 
 impl Node {
-    /// Returns true if it is required where it stands beside others.
+    /// Returns true if it is required when it is beside others.
     pub(super) fn is_strict(&self) -> bool {
         matches!(self, Self::Phrase(_) | Self::InField(_) | Self::Not(_) | Self::All(_))
     }
@@ -126,12 +125,12 @@ impl Query {
         let mut alternatives = Vec::new();
         while !parser.rest.is_empty() {
             alternatives.extend(parser.alternatives(Context::default()));
-            // A parenthesis that was never opened.
+            // Skips a parenthesis that was never opened.
             parser.rest = parser.rest.strip_prefix(')').unwrap_or(parser.rest);
         }
         let mut query = parser.query;
         query.root = group(alternatives, |nodes| parser.joining.beside(nodes)).unwrap_or(Node::Any(Vec::new()));
-        // Words that say nothing are all that there is to go by if there are no others.
+        // If there are only stop words, they are searched for.
         let mut counted = query.units.iter().filter(|unit| !unit.is_excluded);
         if counted.all(|unit| unit.is_stop_word) {
             query.units.iter_mut().for_each(|unit| unit.is_stop_word = false);
@@ -149,7 +148,7 @@ impl Joining {
     }
 }
 
-/// The field and the sign of the part of the query that is parsed.
+/// Field and sign of the part of the query that is being parsed.
 #[derive(Clone, Copy, Default)]
 struct Context {
     depth: usize,
@@ -160,16 +159,16 @@ struct Context {
 struct Parser<'a> {
     rest: &'a str,
     joining: Joining,
-    /// True if a word ended where the rest starts, so that a minus sign is not an operator.
+    /// True if the rest directly follows a word, so that a minus sign is not an operator.
     is_behind_word: bool,
     query: Query,
     tokens: Tokens,
     position: u32,
-    /// The words outside quotes: one that comes again is the same.
+    /// Words outside quotes, to find repetitions.
     known: SortedMap<(&'a str, Option<Field>, bool), usize>,
 }
 
-/// The operator between two operands.
+/// Operator between two operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Or,
@@ -178,7 +177,7 @@ enum Operator {
 }
 
 impl<'a> Parser<'a> {
-    /// `a b | c AND d`, up to a closing parenthesis or the end.
+    /// Parses `a b | c AND d`, up to a closing parenthesis or the end.
     fn alternatives(&mut self, context: Context) -> Option<Node> {
         let mut alternatives = Vec::new();
         loop {
@@ -220,7 +219,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One word, phrase or parenthesis, with the field before it.
+    /// Parses one word, phrase or parenthesis, with the field before it.
     fn operand(&mut self, context: Context) -> Option<Node> {
         self.skip_space();
         let filter = self.field();
@@ -261,7 +260,7 @@ impl<'a> Parser<'a> {
         if filter.is_some() { node.map(|node| Node::InField(Box::new(node))) } else { node }
     }
 
-    /// A word that is required or excluded must be found as it is, not in part.
+    /// Returns the node of a word. A required or excluded word must be found exactly, not in part.
     fn combine(&self, word: usize, context: Context) -> Node {
         let parts = self.query.words.get(word).map_or(0, |word| word.parts.len());
         let is_whole = self.joining == Joining::All || context.is_excluded || context.field.is_some();
@@ -285,13 +284,13 @@ impl<'a> Parser<'a> {
         let is_phrase = source.contains(char::is_whitespace);
         for token in self.tokens.iter() {
             let is_whole = token.kind == TokenKind::Whole;
-            // `c++` is one part and a whole that is more than it.
+            // `c++` is one part and a larger whole.
             is_alone &= !is_whole;
             let is_full = query.units.len() >= MAX_UNITS && !word.parts.is_empty();
             if token.kind == TokenKind::Last || is_whole && star.is_some() || is_full {
                 continue;
             }
-            // A lone character of a script without spaces begins pairs.
+            // A single character of a script without spaces matches the pairs that begin with it.
             let is_character = parts == 1 && !is_whole && is_one_wide_character(token.text);
             let is_last = token.span.end == source.len();
             let list = if is_whole { &mut word.wholes } else { &mut word.parts };
@@ -316,7 +315,7 @@ impl<'a> Parser<'a> {
         Some(query.words.len() - 1)
     }
 
-    /// Reads `title:` and the like, if what it filters follows at once.
+    /// Parses `title:` and similar prefixes, if an operand follows at once.
     fn field(&mut self) -> Option<Field> {
         let (name, rest) = self.rest.split_at_checked(self.rest.find(|c: char| !c.is_ascii_lowercase())?)?;
         let (field, rest) = (Field::of_filter(name)?, rest.strip_prefix(':')?);
@@ -370,7 +369,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// One node for several; none for none.
+/// Combines several nodes into one; `None` for an empty list.
 fn group(mut nodes: Vec<Node>, combine: impl FnOnce(Vec<Node>) -> Node) -> Option<Node> {
     match nodes.len() {
         0 => None,

@@ -1,9 +1,9 @@
-//! Ranking: BM25 over fields, and what is added for words that stand together.
+//! Ranking: BM25 over fields, and bonuses for words that are close together.
 //!
-//! A word's occurrences are weighted by form and field and divided by the length of the field; their sum
-//! is saturated and multiplied with the rarity of the word. This is done for every document that has a
-//! word; the best are then looked at more closely, for phrases and the smallest window with all words.
-//! The arithmetic is that of IEEE 754 alone, so the same everywhere.
+//! A word's occurrences are weighted by form and field and divided by the length of the field. Their sum is saturated
+//! and multiplied by the rarity of the word. This is done for every document that has a word. The best documents are
+//! then examined for phrases and for the smallest window with all words. The arithmetic uses only IEEE 754 operations,
+//! so it is the same everywhere.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -18,12 +18,12 @@ use super::types::{Field, Ranking, Tie};
 use super::weights::{COVERAGE, Lengths, idf, saturate};
 use saddlebag_collections::order;
 
-/// The least number of documents that are looked at closely.
+/// Minimum number of documents that are examined closely.
 const MIN_CANDIDATES: usize = 64;
 
 impl RankedIndex {
-    /// The best `limit` documents that match and that `accept` takes. Each score is multiplied with what
-    /// `weight` gives the document. Of equal scores the first is the one that `tie` puts first.
+    /// Returns the best `limit` documents that match and that `accept` permits. Each score is multiplied by the
+    /// `weight` of the document. Equal scores are ordered by `tie`.
     pub fn search<'a>(
         &self,
         query: &Query,
@@ -76,25 +76,25 @@ impl RankedIndex {
     }
 }
 
-/// A document's score, as it grows concept by concept.
+/// Score of a document, summed concept by concept.
 #[derive(Clone, Copy, Default)]
 struct Sum {
-    /// The weight of one occurrence in the body; 0 if the document is dead.
+    /// Weight of one occurrence in the body; 0 if the document is dead.
     body: f32,
-    /// The weighted occurrences of the concept under way.
+    /// Weighted occurrences of the current concept.
     occurrences: f32,
     score: f32,
-    /// The share of the query that the document has.
+    /// Share of the query that the document has.
     mass: f32,
 }
 
-/// The scores of all documents.
+/// Scores of all documents.
 struct Sums<'a> {
     index: &'a RankedIndex,
     plan: &'a Plan,
     lengths: &'a Lengths,
     slots: Vec<Sum>,
-    /// By concept.
+    /// Rarities, by concept.
     idfs: Vec<f32>,
     walks: Vec<Vec<Walk<'a>>>,
     found: Vec<Bits>,
@@ -122,7 +122,7 @@ impl<'a> Sums<'a> {
 
     fn add_all(&mut self) {
         let mut touched: Vec<u32> = Vec::new();
-        // Stop words come last: they add to what was found, and find nothing themselves.
+        // Stop words come last: they add to the score of documents but do not find any.
         for is_stop_word in [false, true] {
             for (number, concept) in self.plan.concepts.iter().enumerate() {
                 if concept.is_stop_word == is_stop_word {
@@ -159,7 +159,7 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Adds what a concept says to the scores of the documents that have it.
+    /// Adds a concept to the scores of the documents that have it.
     fn add(&mut self, number: usize, concept: &Concept, touched: &mut Vec<u32>) {
         let docs = u32::try_from(touched.len()).unwrap_or(u32::MAX);
         let idf = if docs > 0 && concept.is_scored { idf(self.index.live_count(), docs) } else { 0.0 };
@@ -183,11 +183,11 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The best of the documents that were offered.
+/// Best documents so far.
 struct Best<'a> {
     limit: usize,
     total: u32,
-    /// The worst on top.
+    /// Heap with the worst on top.
     heap: BinaryHeap<Reverse<Candidate<'a>>>,
 }
 
@@ -223,7 +223,7 @@ impl<'a> Best<'a> {
         if self.heap.len() < self.limit {
             self.heap.push(Reverse(Candidate { score, tie: tie(), slot }));
         } else if let Some(mut worst) = self.heap.peek_mut()
-            // Most are worse by their score alone, and need not be looked up.
+            // Most are worse by their score alone, and need no further lookup.
             && worst.0.score <= score
         {
             let candidate = Candidate { score, tie: tie(), slot };
@@ -233,7 +233,7 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// In ascending order.
+    /// Returns the slots, ascending.
     fn slots(self) -> Vec<u64> {
         let mut slots: Vec<u64> = self.heap.into_iter().map(|candidate| u64::from(candidate.0.slot)).collect();
         order::sort(&mut slots, &mut Vec::new());

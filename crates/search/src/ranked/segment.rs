@@ -1,7 +1,7 @@
-//! [`Segment`]: an index as one run of bytes, used where it lies.
+//! [`Segment`]: an index as one run of bytes, used in place.
 //!
-//! Behind a header of [`HEADER`] numbers come the documents, the postings, the terms (sorted by name), the
-//! terms by stem and the names of the terms. All numbers are little-endian. Nothing but the documents is
+//! After a header of [`HEADER`] numbers come the documents, the postings, the terms (sorted by name), the
+//! terms by stem and the names of the terms. All numbers are little-endian. Only the documents are
 //! read when it is loaded, so a damaged file may give wrong answers but neither panics nor loops.
 
 use alloc::sync::Arc;
@@ -14,16 +14,16 @@ use saddlebag_collections::order;
 
 /// "SBR1".
 const MAGIC: u32 = u32::from_le_bytes(*b"SBR1");
-/// Magic number, documents, bytes of postings, terms, terms with a stem, bytes of names.
+/// Number of numbers in the header: magic, documents, bytes of postings, terms, terms with a stem, bytes of names.
 const HEADER: usize = 6;
 const WORD: usize = 4;
-/// Its number, the length of the body and those of the other fields, in 16 bits each.
+/// Size of a document: its number, the length of the body and those of the other fields, in 16 bits each.
 pub(super) const DOC_BYTES: usize = 2 * WORD + 5 * 2;
-/// Where its name ends, where its postings end, how many documents have it.
+/// Size of a term: end of its name, end of its postings, number of documents.
 const TERM_BYTES: usize = 3 * WORD;
-/// A hash of the stem, the term.
+/// Size of a stem: its hash, the term.
 const STEM_BYTES: usize = 2 * WORD;
-/// The most bytes of a term besides its name and its postings.
+/// Maximum number of bytes of a term besides its name and its postings.
 pub(super) const MAX_TERM_BYTES: usize = TERM_BYTES + STEM_BYTES;
 
 /// Terms and postings in a file that is kept in memory.
@@ -38,7 +38,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Finds the parts of what [`Writer`] wrote. `None` if they do not make up the range.
+    /// Finds the parts of a segment that [`Writer`] wrote. `None` if they do not fill the range.
     pub(super) fn open(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
         let bytes = file.get(range.clone())?;
         if number(bytes, 0)? != MAGIC {
@@ -59,7 +59,7 @@ impl Segment {
         (at == range.end).then_some(Self { file, docs, postings, terms, stems, names })
     }
 
-    /// The bytes of each document, [`DOC_BYTES`].
+    /// Returns the bytes of each document, [`DOC_BYTES`].
     pub(super) fn docs(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.part(&self.docs).chunks_exact(DOC_BYTES)
     }
@@ -76,7 +76,7 @@ impl Segment {
         self.postings.len()
     }
 
-    /// All of it.
+    /// Returns all bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         let start = self.docs.start.saturating_sub(HEADER * WORD);
         self.file.get(start..self.names.end).unwrap_or_default()
@@ -90,7 +90,7 @@ impl Segment {
         Postings::new(self.slice(&self.postings, term, WORD), 0, self.doc_count())
     }
 
-    /// In how many documents the term is, those that were removed counted.
+    /// Returns the number of documents with the term, removed ones included.
     pub(super) fn doc_frequency(&self, term: u32) -> u32 {
         number(self.part(&self.terms), term as usize * TERM_BYTES + 2 * WORD).unwrap_or(0)
     }
@@ -100,12 +100,12 @@ impl Segment {
         (term < self.term_count() && self.name(term) == name).then_some(term)
     }
 
-    /// The terms that start so, in order.
+    /// Returns the terms with this prefix, in order.
     pub(super) fn starting_with(&self, prefix: &[u8]) -> impl Iterator<Item = u32> {
         (self.lower_bound(prefix)..self.term_count()).take_while(move |&term| self.name(term).starts_with(prefix))
     }
 
-    /// The terms whose stem has that hash.
+    /// Returns the terms whose stem has this hash.
     pub(super) fn with_stem(&self, hash: u32) -> impl Iterator<Item = u32> {
         let stems = self.part(&self.stems);
         let count = stems.len() / STEM_BYTES;
@@ -120,7 +120,7 @@ impl Segment {
         u32::try_from(bound).unwrap_or(u32::MAX)
     }
 
-    /// The part of `range` that is a term's, which ends where the number at `offset` in its entry says.
+    /// Returns the part of `range` that belongs to a term. It ends at the number at `offset` in the term's entry.
     #[inline(never)]
     fn slice(&self, range: &Range<usize>, term: u32, offset: usize) -> &[u8] {
         let terms = self.part(&self.terms);
@@ -135,14 +135,14 @@ impl Segment {
     }
 }
 
-/// Writes a segment: the documents, then term after term in the order of their names.
+/// Writes a segment: the documents, then the terms in the order of their names.
 pub(super) struct Writer<'a> {
     pub(super) out: &'a mut Vec<u8>,
     start: usize,
     docs_end: usize,
     terms: Vec<u8>,
     names: Vec<u8>,
-    /// Hash of the stem and term.
+    /// Hash of the stem, and term.
     stems: Vec<u64>,
     stem: Vec<u8>,
 }
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
         Self { out, start, docs_end, terms: Vec::new(), names: Vec::new(), stems: Vec::new(), stem: Vec::new() }
     }
 
-    /// Ends a term whose postings were added to `out`. One without postings is left out.
+    /// Ends a term whose postings were added to `out`. A term without postings is left out.
     pub(super) fn end_term(&mut self, name: &[u8], doc_frequency: u32) {
         if doc_frequency == 0 {
             return;
@@ -188,7 +188,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The same on every machine.
+/// Computes a hash that is the same on every machine.
 pub(super) fn hash(bytes: &[u8]) -> u32 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut hash = bytes.len() as u64;
@@ -210,7 +210,7 @@ fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// The first of `0..count` for which the predicate does not hold.
+/// Returns the first of `0..count` for which the predicate does not hold.
 fn partition(count: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -1,12 +1,12 @@
 //! The Snowball English stemmer ("Porter2").
 //!
-//! It works on lower-case ASCII in one growing buffer: every rule but one cuts or replaces an ending.
-//! The algorithm is that of <https://snowballstem.org/algorithms/english/stemmer.html> as of Snowball 2,
-//! held to `rust-stemmers` by a test.
+//! It works on lower-case ASCII in one growing buffer: every rule but one cuts or replaces an ending. The algorithm is
+//! that of <https://snowballstem.org/algorithms/english/stemmer.html> as of Snowball 2; a test compares it with
+//! `rust-stemmers`.
 
 use alloc::vec::Vec;
 
-/// Whole words that the rules would get wrong.
+/// Whole words for which the rules are wrong.
 const EXCEPTIONS: [(&[u8], &[u8]); 18] = [
     (b"andes", b"andes"),
     (b"atlas", b"atlas"),
@@ -28,13 +28,13 @@ const EXCEPTIONS: [(&[u8], &[u8]); 18] = [
     (b"ugly", b"ugli"),
 ];
 
-/// Words that are done once their plural is.
+/// Words that are complete after the plural is removed.
 const FINAL: [&[u8]; 8] = [b"inning", b"outing", b"canning", b"herring", b"earring", b"proceed", b"exceed", b"succeed"];
 
-/// The replacement of an ending.
+/// Replacement of an ending.
 type Rule = (&'static [u8], &'static [u8]);
 
-/// Endings in the first region, longest first where one is the end of another.
+/// Endings in the first region. If one is the end of another, the longer comes first.
 const STEP_2: [Rule; 22] = [
     (b"ational", b"ate"),
     (b"fulness", b"ful"),
@@ -71,7 +71,7 @@ const STEP_3: [Rule; 8] = [
     (b"ful", b""),
 ];
 
-/// Endings that go from the second region, longest first where one is the end of another.
+/// Endings that are removed from the second region. If one is the end of another, the longer comes first.
 const STEP_4: [&[u8]; 17] = [
     b"ement", b"able", b"ance", b"ence", b"ible", b"ment", b"ant", b"ate", b"ent", b"ism", b"iti", b"ive", b"ize",
     b"ous", b"al", b"er", b"ic",
@@ -83,7 +83,7 @@ pub(super) fn is_stemmable(word: &[u8]) -> bool {
     word.len() > 2 && word.iter().all(|b| b.is_ascii_lowercase() || *b == b'\'')
 }
 
-/// Puts the stem of a lower-case word in `out`, in place of what was there.
+/// Writes the stem of a lower-case word to `out`, and replaces its content.
 pub(super) fn stem(word: &[u8], out: &mut Vec<u8>) {
     out.clear();
     if let Ok(found) = EXCEPTIONS.binary_search_by(|(exception, _)| (*exception).cmp(word)) {
@@ -111,7 +111,7 @@ pub(super) fn stem(word: &[u8], out: &mut Vec<u8>) {
     out.make_ascii_lowercase();
 }
 
-/// A word on its way to its stem.
+/// A word that is being stemmed.
 struct Stemmer<'a> {
     word: &'a mut Vec<u8>,
     r1: usize,
@@ -119,7 +119,7 @@ struct Stemmer<'a> {
 }
 
 impl Stemmer<'_> {
-    /// The character so many places before the end; 1 is the last.
+    /// Returns the character at this distance from the end; 1 is the last.
     fn back(&self, places: usize) -> u8 {
         self.word.len().checked_sub(places).and_then(|at| self.word.get(at)).copied().unwrap_or(0)
     }
@@ -258,7 +258,7 @@ fn is_vowel(b: u8) -> bool {
     matches!(b, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
-/// Writes a `y` that is a consonant, at the start or behind a vowel, as `Y`.
+/// Marks a `y` that is a consonant, at the start or after a vowel, as `Y`.
 fn mark_consonant_y(word: &mut [u8]) {
     let mut behind_vowel = true;
     for b in word {
@@ -269,7 +269,7 @@ fn mark_consonant_y(word: &mut [u8]) {
     }
 }
 
-/// Where the two regions start: each behind the first consonant that follows a vowel.
+/// Returns the starts of the two regions: each after the first consonant that follows a vowel.
 fn regions(word: &[u8]) -> (usize, usize) {
     let prefix = [b"gener".as_slice(), b"commun", b"arsen"].into_iter().find(|prefix| word.starts_with(prefix));
     let r1 = prefix.map_or_else(|| behind_syllable(word, 0), <[u8]>::len);

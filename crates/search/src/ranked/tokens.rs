@@ -1,9 +1,9 @@
-//! [`Tokens`]: the words of a text, as the index knows them.
+//! [`Tokens`]: the words of a text, as the index stores them.
 //!
-//! A word is normalised: compatibility forms are resolved, case and diacritics folded. An identifier
-//! such as `src/main.rs`, `parseHttp` or `E0502` is split into its parts, which take the positions;
-//! what they make up, up to the whole, are further tokens at the position of their first part. Han,
-//! Kana and Hangul, written without spaces, become overlapping pairs of characters.
+//! A word is normalised: compatibility forms are resolved, case and diacritics folded. An identifier such as `src/main.rs`,
+//! `parseHttp` or `E0502` is split into its parts, which take the positions; combinations of parts, up to the whole, are further
+//! tokens at the position of their first part. Han, Kana and Hangul, written without spaces, become overlapping pairs of
+//! characters.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,38 +12,38 @@ use saddlebag_collections::{SlicePart, TextPart};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// The most bytes of a token; the rest is cut. A longer identifier has parts only.
+/// Maximum size of a token in bytes; the rest is cut. A longer identifier has parts only.
 pub(super) const MAX_TOKEN_BYTES: usize = 64;
 
-/// The role of a token in its word.
+/// Role of a token in its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// It takes a position of its own.
+    /// A part, which takes a position of its own.
     Part,
     /// Several parts together.
     Whole,
-    /// The last character of a run of Han, Kana or Hangul, so that every character begins a token.
+    /// Last character of a run of Han, Kana or Hangul, so that every character begins a token.
     Last,
 }
 
 /// A token.
 #[derive(Clone, Debug)]
 pub(super) struct Token<'a> {
-    /// Normalised.
+    /// Normalised text.
     pub(super) text: &'a [u8],
     pub(super) kind: TokenKind,
     pub(super) position: u32,
-    /// The bytes of the source.
+    /// Byte range in the source.
     pub(super) span: Range<usize>,
 }
 
-/// The tokens of one text. Its buffers serve text after text.
+/// Tokens of one text. Its buffers are reused for each text.
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
-    /// Normalised words, one behind the other.
+    /// Normalised words, one after the other.
     text: Vec<u8>,
     found: Vec<Found>,
-    /// For the run of Han, Kana or Hangul under way: where each character starts, in `text` and in the source.
+    /// For the current run of Han, Kana or Hangul: the start of each character, in `text` and in the source.
     characters: Vec<(usize, usize)>,
     position: u32,
 }
@@ -56,7 +56,7 @@ struct Found {
     span: Range<usize>,
 }
 
-/// Where a group of parts began.
+/// Start of a group of parts.
 #[derive(Clone, Copy)]
 struct Mark {
     text: usize,
@@ -65,8 +65,8 @@ struct Mark {
 }
 
 impl Tokens {
-    /// Finds the tokens of `text`, in place of those of the text before. The first takes `position`; gives
-    /// the position behind the last.
+    /// Finds the tokens of `text`, and replaces those of the previous text. The first takes `position`; returns the
+    /// position after the last.
     pub(super) fn read(&mut self, text: &str, position: u32) -> u32 {
         self.text.clear();
         self.found.clear();
@@ -109,7 +109,7 @@ impl Tokens {
         }
     }
 
-    /// The text since the mark, together.
+    /// Adds the text since the mark as one token.
     fn whole(&mut self, since: Mark, source: usize) {
         let text = self.text.part(since.text..);
         if text.len() > MAX_TOKEN_BYTES {
@@ -125,7 +125,7 @@ impl Tokens {
         }
     }
 
-    /// A word, or several with nothing but one joining character between them. Gives where it ends.
+    /// Reads a word, or several with a single joining character between them. Returns its end.
     fn identifier(&mut self, text: &str, start: usize) -> usize {
         let bytes = text.as_bytes();
         let all = self.mark(start);
@@ -162,7 +162,7 @@ impl Tokens {
         at
     }
 
-    /// Letters and digits in a row. Gives where they end.
+    /// Reads letters and digits in a row. Returns their end.
     fn atom(&mut self, text: &str, start: usize) -> usize {
         let bytes = text.as_bytes();
         let mark = self.mark(start);
@@ -193,7 +193,7 @@ impl Tokens {
         self.sharp_or_plus(bytes, end, mark)
     }
 
-    /// The parts of `camelCase` and `HTTPServer`, and all of it if there are several.
+    /// Adds the parts of `camelCase` and `HTTPServer`, and the whole if there are several.
     fn hump_parts(&mut self, word: &[u8], mark: Mark) {
         let class = |at: usize| word.get(at).map_or(OTHER, |&b| CLASSES[usize::from(b)]);
         let mut from = 0;
@@ -212,7 +212,7 @@ impl Tokens {
         }
     }
 
-    /// Reads on behind an apostrophe: `don't` is one word, `host's` is `host`.
+    /// Continues after an apostrophe: `don't` is one word, `host's` is `host`.
     fn contraction(&mut self, bytes: &[u8], at: usize) -> usize {
         let tail = match bytes.part(at..) {
             [b'\'', tail @ ..] | [0xe2, 0x80, 0x99, tail @ ..] => tail,
@@ -232,7 +232,7 @@ impl Tokens {
         at
     }
 
-    /// `c++`, `c#`: names that a sign makes another.
+    /// Reads `c++`, `c#`: names that differ by a sign.
     fn sharp_or_plus(&mut self, bytes: &[u8], at: usize, mark: Mark) -> usize {
         let sign: &[u8] = match bytes.part(at..) {
             [b'+', b'+', ..] => b"++",
@@ -253,7 +253,7 @@ impl Tokens {
         self.text.get(since.text..).is_some_and(|text| text.iter().all(u8::is_ascii_alphabetic))
     }
 
-    /// An atom with characters beyond ASCII.
+    /// Reads an atom with characters beyond ASCII.
     fn wide_atom(&mut self, text: &str, start: usize) -> usize {
         let mark = self.mark(start);
         let rest = text.part(start..);
@@ -270,7 +270,7 @@ impl Tokens {
         end
     }
 
-    /// One character, in whatever form: as it is commonly written.
+    /// Adds one character, in whatever form, as it is commonly written.
     ///
     /// Only Hangul and Kana are composed here, so that the tables for all characters are not needed.
     fn compose(&mut self, character: &str) {
@@ -288,7 +288,7 @@ impl Tokens {
         before.into_iter().for_each(|c| push_folded(&mut self.text, c));
     }
 
-    /// A run of Han, Kana or Hangul.
+    /// Reads a run of Han, Kana or Hangul.
     fn unspaced(&mut self, text: &str, start: usize) -> usize {
         self.characters.clear();
         let mut at = start;
@@ -331,11 +331,11 @@ const OTHER: u8 = 0;
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
 const DIGIT: u8 = 3;
-/// Joins the words of a name.
+/// Character that joins the words of a name.
 const SOFT: u8 = 4;
-/// Joins names.
+/// Character that joins names.
 const HARD: u8 = 5;
-/// A byte of a character beyond ASCII.
+/// Byte of a character beyond ASCII.
 const WIDE: u8 = 6;
 
 static CLASSES: [u8; 256] = classes();
@@ -359,7 +359,7 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// The class of a character for the tokenizer.
+/// Class of a character for the tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Word,
@@ -390,7 +390,8 @@ impl Class {
     }
 }
 
-/// Han, Kana, Bopomofo and Hangul: scripts whose words no spaces separate, or whose words carry endings.
+/// Returns true for Han, Kana, Bopomofo and Hangul: scripts whose words are not separated by spaces, or whose words
+/// carry endings.
 fn is_unspaced(c: char) -> bool {
     c >= '\u{1100}'
         && matches!(c,
@@ -402,12 +403,13 @@ fn is_unspaced(c: char) -> bool {
             | '\u{ffa0}'..='\u{ffdc}' | '\u{1b000}'..='\u{1b16f}' | '\u{20000}'..='\u{323af}')
 }
 
-/// Returns true for what joins the character before: voiced sound marks, the later letters of a Hangul syllable.
+/// Returns true for a character that joins the previous one: voiced sound marks, the later letters of a Hangul
+/// syllable.
 fn extends_unspaced(c: char) -> bool {
     matches!(c, '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}' | '\u{1160}'..='\u{11ff}')
 }
 
-/// Two characters as one: a Hangul syllable and its next letter, a Kana and its sound mark.
+/// Composes two characters: a Hangul syllable and its next letter, a Kana and its sound mark.
 fn composed(a: char, b: char) -> Option<char> {
     let (first, second) = (u32::from(a), u32::from(b));
     let both = match (first, second) {
@@ -423,13 +425,14 @@ fn composed(a: char, b: char) -> Option<char> {
     char::from_u32(both)
 }
 
-/// Marks that are folded away: accents, Hebrew points, Arabic vowels. Those of other scripts are letters.
+/// Returns true for marks that are folded away: accents, Hebrew points, Arabic vowels. Those of other scripts are
+/// letters.
 fn is_diacritic(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{1ab0}'..='\u{1aff}'
         | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20f0}')
 }
 
-/// Letters that stand for others, though Unicode does not decompose them.
+/// Folds letters that are equivalent to others although Unicode does not decompose them.
 fn push_folded(out: &mut Vec<u8>, c: char) {
     let mut buffer = [0; 4];
     let plain = match c {

@@ -25,10 +25,10 @@ pub enum Field {
 }
 
 impl Field {
-    /// In the order of their positions.
+    /// Fields in the order of their positions.
     pub const ALL: [Self; FIELDS] = [Self::Title, Self::Aliases, Self::Headings, Self::Tags, Self::Path, Self::Body];
 
-    /// The name as it is shown.
+    /// Returns the name as it is shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Title => "title",
@@ -40,7 +40,7 @@ impl Field {
         }
     }
 
-    /// The field that `name:` means in a query.
+    /// Returns the field that `name:` selects in a query.
     pub fn of_filter(name: &str) -> Option<Self> {
         match name {
             "title" => Some(Self::Title),
@@ -59,73 +59,73 @@ impl Field {
 pub struct FieldSet(u8);
 
 impl FieldSet {
-    /// Puts a field in.
+    /// Adds a field.
     pub fn insert(&mut self, field: Field) {
         self.0 |= 1 << field as u8;
     }
 
-    /// Returns true if the field is among them.
+    /// Returns true if the set contains the field.
     #[must_use]
     pub fn contains(self, field: Field) -> bool {
         self.0 & 1 << field as u8 != 0
     }
 
-    /// The fields, in their order.
+    /// Returns the fields, in order.
     pub fn iter(self) -> impl Iterator<Item = Field> {
         Field::ALL.into_iter().filter(move |&field| self.contains(field))
     }
 }
 
-/// Orders documents of equal score: the newer one first, then by path. Neither says how the index came
-/// to be.
+/// Order of documents with equal scores: the newer one first, then by path. Neither depends on how the index was
+/// built.
 pub type Tie<'a> = (Reverse<u64>, &'a str);
 
-/// The documents that match a query.
+/// Documents that match a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
-    /// Best first.
+    /// Hits, best first.
     pub hits: Vec<Ranked>,
     /// Number of all documents that match.
     pub total: u32,
-    /// True if nothing matched as the query asks for it, so that its phrases were taken as words and what
-    /// it requires as wishes.
+    /// True if nothing matched the query as written, so that its phrases were taken as words and its requirements as
+    /// wishes.
     pub is_relaxed: bool,
 }
 
-/// A document that matches, and why.
+/// A document that matches, with the reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
-    /// The number of the document.
+    /// Number of the document.
     pub doc: u32,
-    /// The sum of the parts and the bonuses, multiplied with the document's weight.
+    /// Sum of the parts and the bonuses, multiplied by the document's weight.
     pub score: f32,
-    /// The words that it has, as the query has them; stop words are not named.
+    /// Words that it has, as they are spelled in the query, without stop words.
     pub terms: Vec<String>,
-    /// Where it has them.
+    /// Fields that have these words.
     pub fields: FieldSet,
-    /// The part that each word in each field adds.
+    /// Parts of the score, by word and field.
     pub parts: Vec<ScorePart>,
-    /// For the share of the query that it has.
+    /// Bonus for the share of the query that it has.
     pub coverage: f32,
-    /// For words that stand side by side as in the query.
+    /// Bonus for words that are adjacent as in the query.
     pub phrase: f32,
-    /// For words that stand close together.
+    /// Bonus for words that are close together.
     pub proximity: f32,
-    /// The weight that the caller gives the document.
+    /// Weight that the caller gives the document.
     pub weight: f32,
 }
 
-/// The part of a score that one word in one field adds.
+/// Part of a score: one word in one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScorePart {
-    /// As the query has it.
+    /// Word, as it is spelled in the query.
     pub term: String,
-    /// The field that has the word.
+    /// Field that has the word.
     pub field: Field,
     /// Number of occurrences in the field, in any form.
     pub tf: u32,
-    /// The weight of the word: rarer ones have more.
+    /// Weight of the word: rarer ones have more.
     pub idf: f32,
-    /// The amount that is added.
+    /// Amount that is added.
     pub amount: f32,
 }

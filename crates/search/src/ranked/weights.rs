@@ -1,19 +1,19 @@
-//! The numbers of BM25: what an occurrence counts in its field, and how much a word says.
+//! Constants and formulas of BM25: the weight of an occurrence in its field, and the rarity of a word.
 
 use super::index::RankedIndex;
 use super::postings::Posting;
 use super::types::{FIELDS, Field};
 
-/// Saturation: the smaller, the sooner more occurrences add little.
+/// Saturation: the smaller it is, the less further occurrences add.
 const K1: f32 = 1.2;
 /// Weight of the length of a field.
 const B: f32 = 0.75;
 /// Weight of an occurrence in each field.
 const FIELD_WEIGHTS: [f32; FIELDS] = [6.0, 4.0, 2.5, 3.0, 2.0, 1.0];
-/// Gain of a document that has all words, as a part of its score.
+/// Bonus of a document that has all words, as a part of its score.
 pub(super) const COVERAGE: f32 = 0.5;
 
-/// The weights of occurrences by the length of their field.
+/// Weights of occurrences by the length of their field.
 pub(super) struct Lengths {
     means: [f32; FIELDS],
 }
@@ -23,7 +23,7 @@ impl Lengths {
         Self { means: Field::ALL.map(|field| index.mean_length(field)) }
     }
 
-    /// The weight of so many occurrences in a field.
+    /// Returns the weight of this many occurrences in a field.
     pub(super) fn weigh(&self, index: &RankedIndex, slot: u32, field: Field, count: u32) -> f32 {
         let place = field as usize;
         let length = index.docs().get(slot as usize).and_then(|doc| doc.lengths.get(place).copied());
@@ -33,7 +33,7 @@ impl Lengths {
         }
     }
 
-    /// The weight of the occurrences in any field, or of those in one.
+    /// Returns the weight of the occurrences in any field, or of those in one.
     #[inline(never)]
     pub(super) fn weigh_fields(&self, index: &RankedIndex, posting: &Posting<'_>, only: Option<Field>) -> f32 {
         let counts = Field::ALL.into_iter().zip(posting.counts());
@@ -42,19 +42,19 @@ impl Lengths {
     }
 }
 
-/// The weight of occurrences once they are saturated.
+/// Returns the saturated weight of occurrences.
 pub(super) fn saturate(sum: f32) -> f32 {
     (K1 + 1.0) * sum / (K1 + sum)
 }
 
-/// The weight of a word by its rarity: `having` of `all` documents have it.
+/// Returns the rarity of a word: `having` of `all` documents have it.
 pub(super) fn idf(all: u32, having: u32) -> f32 {
     let (all, having) = (f64::from(all.max(having)), f64::from(having));
     ln(1.0 + (all - having + 0.5) / (having + 0.5)) as f32
 }
 
-/// The natural logarithm of a positive, normal number, to about 15 digits. The standard library's is not
-/// there without `std`, and not the same on every machine.
+/// Returns the natural logarithm of a positive, normal number, to about 15 digits. The standard library's is missing
+/// without `std`, and not the same on every machine.
 pub(super) fn ln(x: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff << 52;
     let bits = x.to_bits();
