@@ -1,34 +1,17 @@
 //! The command line.
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 use crate::output::Output;
-use crate::{entries, journal, notebook, program, prompt, trust};
-
-/// The exit codes of every command but `zk`, which has those of zk.
-pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
-    (0, "done"),
-    (1, "nothing found: no match, no such file, empty memory; of `replay`: a difference"),
-    (2, "bad use: unknown options, targets, modes or arguments"),
-    (3, "refused or failed: bad names, missing targets of a change, storage errors"),
-];
-
-const AFTER_HELP: &str = "\
-Errors go to standard error; with --json as {\"error\": {\"code\", \"message\", \"help\"}}.
-SADDLEBAG_LOG=debug logs to standard error what happens, without content.";
-
-fn after_help() -> String {
-    let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code}  {meaning}\n")).collect();
-    format!("Exit codes:\n{codes}\n{AFTER_HELP}")
-}
+use crate::{entry, everyday, file, help, memory, note, program, prompt, tips};
 
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
-#[command(name = "saddlebag", version, after_help = after_help(), max_term_width = 100)]
+#[command(name = "saddlebag", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -36,53 +19,93 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// Parses the arguments of the process.
+    pub(crate) fn of_process() -> Result<Self, clap::Error> {
+        let mut line = line();
+        let matches = line.try_get_matches_from_mut(std::env::args_os()).map_err(|mut error| {
+            let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+            tips::suggest(&mut error, &line, &arguments);
+            error
+        })?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut line))
+    }
+}
+
+/// Returns the command line with its help.
+pub(crate) fn line() -> clap::Command {
+    help::with_overview(Cli::command())
+}
+
 #[allow(clippy::large_enum_variant, reason = "there is one in a run")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]
-    Journal(journal::Command),
-    #[command(flatten)]
-    Prompt(prompt::Command),
-    #[command(flatten)]
-    Notebook(notebook::Command),
-    #[command(flatten)]
-    Entries(entries::Command),
-    #[command(flatten)]
-    Trust(trust::Command),
+    Everyday(everyday::Command),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpArgs),
+    /// Notes: find, show, change and link them
+    #[command(subcommand)]
+    Note(note::Command),
+    /// Entries: facts under keys, for an agent and its workspace
+    #[command(subcommand)]
+    Entry(entry::Command),
+    /// Files of memory: long-term memory, scratchpad, logs, notes
+    #[command(subcommand)]
+    File(file::Command),
+    /// The memory as a whole: make, move, approve
+    #[command(subcommand)]
+    Memory(memory::Command),
+    /// Facts in a section of AGENTS.md
+    #[command(name = "agents-md", subcommand)]
+    AgentsMd(prompt::AgentsMd),
+    /// The tools that a model is given
+    #[command(subcommand)]
+    Tools(program::Tools),
     #[command(flatten)]
     Program(program::Command),
     Completions(program::CompletionsArgs),
-    #[cfg(feature = "mcp")]
-    Mcp(mcp::McpArgs),
+    Man(program::ManArgs),
 }
 
 impl Command {
     /// Runs the subcommand.
     pub(crate) fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         match self {
-            Self::Journal(command) => command.run(global, output),
-            Self::Prompt(command) => command.run(global, output),
-            Self::Notebook(command) => command.run(global, output),
-            Self::Entries(command) => command.run(global, output),
-            Self::Trust(command) => command.run(global, output),
-            Self::Program(command) => command.run(global, output),
-            Self::Completions(args) => args.run(Cli::command(), output),
+            Self::Everyday(command) => command.run(global, output),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(&args, global, output),
+            Self::Note(command) => command.run(global, output),
+            Self::Entry(command) => command.run(global, output),
+            Self::File(command) => command.run(global, output),
+            Self::Memory(command) => command.run(global, output),
+            Self::AgentsMd(command) => command.run(global, output),
+            Self::Tools(command) => command.run(global, output),
+            Self::Program(command) => command.run(global, output),
+            Self::Completions(args) => args.run(line(), output),
+            Self::Man(args) => args.run(line(), output),
         }
     }
 
-    /// Returns the name of each subcommand that prints JSON, with its JSON Schema.
+    /// Returns the words of each subcommand that prints JSON, with its JSON Schema.
     #[cfg(test)]
     pub(crate) fn schemas() -> Vec<(String, schemars::Schema)> {
+        use crate::subcommand::schema_of;
+
+        let of_program = vec![
+            ("completions".to_string(), schema_of::<program::Script>()),
+            ("man".to_string(), schema_of::<program::Pages>()),
+        ];
         [
-            journal::Command::schemas(),
-            prompt::Command::schemas(),
-            notebook::Command::schemas(),
-            entries::Command::schemas(),
-            trust::Command::schemas(),
-            program::Command::schemas(),
-            vec![("completions".to_string(), crate::subcommand::schema_of::<program::Script>())],
+            everyday::Command::schemas(""),
+            note::Command::schemas("note "),
+            entry::Command::schemas("entry "),
+            file::Command::schemas("file "),
+            memory::Command::schemas("memory "),
+            prompt::AgentsMd::schemas("agents-md "),
+            program::Tools::schemas("tools "),
+            program::Command::schemas(""),
+            of_program,
         ]
         .concat()
     }
@@ -94,12 +117,12 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        line().debug_assert();
     }
 
     #[test]
     fn a_list_item_is_text_and_a_mistyped_option_is_not() {
-        let parse = |content| Cli::try_parse_from(["saddlebag", "write", "scratchpad", content]);
+        let parse = |content| Cli::try_parse_from(["saddlebag", "file", "write", "scratchpad", content]);
         for text in ["- [ ] task", "-", "---", "-- quoted", "* [ ] x"] {
             assert!(parse(text).is_ok(), "{text}");
         }

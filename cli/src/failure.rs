@@ -25,6 +25,14 @@ pub(crate) enum Exit {
     OfZk(u8),
 }
 
+/// The exit codes of every command except `zk`, which has those of zk.
+pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
+    (0, "done"),
+    (1, "nothing found: no match, no such file, empty memory; of `replay`: a difference"),
+    (2, "bad use: unknown options, targets, modes or arguments"),
+    (3, "refused or failed: bad names, missing targets of a change, storage errors"),
+];
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {

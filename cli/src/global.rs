@@ -12,65 +12,73 @@ use crate::word::word;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The folder of the store, which must exist [default: $SADDLEBAG_ROOT, else `saddlebag` in the
-    /// platform's data folder, made when missing]
+    /// Folder of the store
+    ///
+    /// The folder must exist [default: $SADDLEBAG_ROOT, else `saddlebag` in the platform's data folder, created if it is
+    /// missing]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) root: Option<PathBuf>,
-    /// The project whose memory it is: any path in it [default: the current folder]
+    /// Path in the project whose memory to use [default: the current folder]
     #[arg(long, global = true, value_name = "PATH", conflicts_with = "notebook")]
     pub(crate) project: Option<PathBuf>,
-    /// No project: the root of the store is the notebook
-    #[arg(long, global = true)]
+    /// Use the root of the store as the notebook, without a project
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) notebook: bool,
-    /// The agent whose entries they are
-    #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_AGENT", default_value = "main")]
+    /// Agent that owns the entries
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "NAME",
+        env = "SADDLEBAG_AGENT",
+        default_value = "main"
+    )]
     pub(crate) agent: String,
-    /// The workspace that the agent shares entries with
-    #[arg(long, global = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
+    /// Workspace that the agent shares entries with
+    #[arg(long, global = true, hide_short_help = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
     pub(crate) workspace: Option<String>,
-    /// The most entries that the agent, and that the workspace, may have; beyond it the coldest go
-    #[arg(long, global = true, value_name = "N", env = "SADDLEBAG_MAX_ENTRIES", default_value_t = MAX_ENTRIES)]
+    /// Largest number of entries of the agent, and of the workspace; beyond it the coldest are removed
+    #[arg(long, global = true, hide_short_help = true, value_name = "N", env = "SADDLEBAG_MAX_ENTRIES", default_value_t = MAX_ENTRIES)]
     pub(crate) max_entries: u32,
-    /// Where the text that is stored comes from: user (the default), agent (that of `mcp` and `call`), tool or
-    /// import; that of tools and imports goes into no prompt until it is approved, which only the user does
-    #[arg(long, global = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
+    /// Origin of the text that is stored: user (the default), agent (the default of `mcp` and `tools call`), tool or
+    /// import; text of tools and imports goes into no prompt until the user approves it
+    #[arg(long, global = true, hide_short_help = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
         value_parser = word::<Provenance>())]
     pub(crate) provenance: Option<Provenance>,
-    /// The long-term memory that commands write: `MEMORY.md` of the project, or the one that all projects share; both
-    /// are read [default: all; project for `mcp`, `call`, and any other --provenance than user]
-    #[arg(long, global = true, value_name = "SCOPE", env = "SADDLEBAG_SCOPE", value_enum)]
+    /// Long-term memory that commands write: `MEMORY.md` of the project, or the one that all projects share; both are read
+    /// [default: all; project for `mcp`, `tools call` and any --provenance except user]
+    #[arg(long, global = true, hide_short_help = true, value_name = "SCOPE", env = "SADDLEBAG_SCOPE", value_enum)]
     pub(crate) scope: Option<Scope>,
-    /// What becomes of secrets in text that is stored
-    #[arg(long, global = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", default_value_t,
+    /// Treatment of secrets in text that is stored
+    #[arg(long, global = true, hide_short_help = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", default_value_t,
         value_parser = word::<SecretPolicy>())]
     pub(crate) secrets: SecretPolicy,
-    /// The time to go by, so that a run can be repeated
-    #[arg(long, global = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
+    /// Time to use instead of the clock, so that a run can be repeated
+    #[arg(long, global = true, hide_short_help = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
     pub(crate) now: Option<Timestamp>,
-    /// What decides: the WebAssembly component, or the same code natively
-    #[arg(long, global = true, value_enum, default_value_t)]
+    /// Engine: the WebAssembly component, or the same code compiled natively
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t)]
     pub(crate) engine: Engine,
-    /// What a change survives: a crash of the machine, or only of the program
-    #[arg(long, global = true, value_enum, default_value_t)]
+    /// Crashes that a change survives: full, of the machine; fast, of the program
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t)]
     pub(crate) durability: Durability,
-    /// Print one JSON object, for errors on standard error
+    /// Print one JSON object; an error is one on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Append every command, request and result to a file, one JSON object a line, with content; `replay` runs it
-    /// again
-    #[arg(long, global = true, value_name = "FILE")]
+    /// File to append every command, request and result to, one JSON object a line, with content; `replay` runs it again
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Leave content out of the trace: texts by their length, names by a number
-    #[arg(long, global = true)]
+    /// Leave content out of the trace: a text becomes its length, a name a number
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) redact: bool,
-    /// Show absolute paths rather than paths below the root
-    #[arg(long, global = true)]
+    /// Print absolute paths instead of paths below the root
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) absolute: bool,
     /// Keep no copy of the index in the store
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_index_file: bool,
-    /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    /// Use of colour
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Shown,
 }
 

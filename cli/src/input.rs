@@ -1,23 +1,25 @@
 //! Text from the arguments, from a file or from standard input, and targets that words name.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use saddlebag::journal::{Target, TargetRole};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::store::NOTE_SUFFIX;
 
 use crate::failure::{Failure, ProgramCode};
 
 /// More than any text that memory takes: what is over the cap is still counted for the message.
 const MAX_INPUT_BYTES: u64 = 64 << 20;
 
-/// The text of an argument; `-` stands for standard input.
+/// Returns the text of an argument; `-` is standard input.
 pub(crate) fn text(argument: String) -> Result<String, Failure> {
     if argument == "-" { standard_input() } else { Ok(argument) }
 }
 
-/// The text of a file that was named; `-` stands for standard input.
+/// Returns the text of a file that was named; `-` is standard input.
 pub(crate) fn file(path: &Path) -> Result<String, Failure> {
     if path.as_os_str() == "-" {
         return standard_input();
@@ -27,18 +29,20 @@ pub(crate) fn file(path: &Path) -> Result<String, Failure> {
     whole(opened, &name)
 }
 
-/// The target that the words of a command line name.
-pub(crate) fn target(word: &str, name: Option<&str>, role: TargetRole) -> Result<Target, Failure> {
-    let inline =
-        ["note", "page"].into_iter().find_map(|kind| Some((kind, word.strip_prefix(kind)?.strip_prefix(':')?)));
-    match (inline, name) {
-        (Some((kind, inline)), None) => Ok(Target::parse(kind, Some(inline), role)?),
-        (Some((kind, inline)), Some(name)) => {
-            let (inline, name) = (inline.escape_debug(), name.escape_debug());
-            Err(Failure::usage(format!("the {kind} has two names, `{inline}` and `{name}`"), "give one"))
-        }
-        (None, name) => Ok(Target::parse(word, name, role)?),
-    }
+/// Returns the target that a word of the command line names, such as `scratchpad`, `note:NAME` or a path.
+pub(crate) fn target(word: &str, role: TargetRole) -> Result<Target, Failure> {
+    let kinds = ["note", "page", "daily"].into_iter();
+    let inline = kinds.filter_map(|kind| Some((kind, word.strip_prefix(kind)?.strip_prefix(':')?))).next();
+    let (kind, name) = inline.map_or((word, None), |(kind, name)| (kind, Some(name)));
+    Ok(Target::parse(kind, name, role)?)
+}
+
+/// Returns a name or a path without the line numbers that `recall` and others print after a path: `facts/a.md` of
+/// `facts/a.md:3-4`.
+pub(crate) fn shown_path(text: &str) -> Result<String, Infallible> {
+    let is_lines = |lines: &str| lines.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b','));
+    let path = text.rsplit_once(':').filter(|(path, lines)| path.ends_with(NOTE_SUFFIX) && is_lines(lines));
+    Ok(path.map_or(text, |(path, _)| path).to_string())
 }
 
 /// Text may begin with a hyphen, as a list item does; a mistyped option is no text.
@@ -70,4 +74,24 @@ fn whole(reader: impl Read, name: &str) -> Result<String, Failure> {
 
 fn unreadable(name: &str, error: &io::Error) -> Failure {
     Failure::new(ProgramCode::Input, format!("cannot read {name}: {}", saddlebag_host::io_cause(error)), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_taken_with_the_lines_that_are_printed_after_it() {
+        for (text, path) in [
+            ("facts/a.md:3-4", "facts/a.md"),
+            ("facts/a.md:3,9", "facts/a.md"),
+            ("facts/a.md:12", "facts/a.md"),
+            ("facts/a.md", "facts/a.md"),
+            ("note:12", "note:12"),
+            ("Ratio 3:4", "Ratio 3:4"),
+            ("a.md:x", "a.md:x"),
+        ] {
+            assert_eq!(shown_path(text).unwrap(), path, "{text}");
+        }
+    }
 }

@@ -1,30 +1,35 @@
 //! `saddlebag`: plain Markdown memory for agents, on the command line.
 //!
-//! [`args`] is the command line, [`global`] has the options of all subcommands, [`store`] opens what they name. A
-//! subcommand is one file that implements [`subcommand::Subcommand`]: its arguments, what it does and what it prints.
-//! [`output`] prints, [`trace`] says where a run is recorded.
+//! [`args`] is the command line, [`help`] its help, [`tips`] what it says of unknown words, [`global`] has the options of all subcommands, [`store`]
+//! opens what they name. A subcommand is one file that implements [`subcommand::Subcommand`]: its arguments, what it does
+//! and what it prints. A noun such as `note` is a folder. [`output`] prints, [`trace`] says where a run is recorded.
 
 mod args;
-mod entries;
+mod entry;
+mod everyday;
 mod export;
 mod failure;
+mod file;
 mod formats;
 mod global;
+mod help;
 mod import;
 mod input;
-mod journal;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod notebook;
+mod memory;
+mod note;
 mod output;
 mod program;
 mod prompt;
 #[cfg(test)]
 mod reference;
+mod replacement;
 #[cfg(test)]
 mod schemas;
 mod store;
 mod subcommand;
+mod tips;
 mod trace;
 mod trust;
 mod word;
@@ -32,14 +37,12 @@ mod zk;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::Cli;
 use failure::{Exit, Failure};
 use output::Output;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::of_process() {
         Ok(cli) => cli,
         Err(error) => return refused_arguments(&error),
     };

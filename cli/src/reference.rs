@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 
-use crate::args::{Cli, EXIT_CODES};
+use crate::args::line;
+use crate::failure::EXIT_CODES;
 
 /// Writes the file instead of comparing it.
 const REWRITE: &str = "SADDLEBAG_REWRITE";
@@ -64,7 +65,7 @@ fn project() -> PathBuf {
 
 /// The command line of a program with all features.
 fn command() -> Command {
-    let mut command = Cli::command();
+    let mut command = line();
     if cfg!(not(feature = "component")) {
         let all = ["component", "native"];
         command = command.mut_arg("engine", |engine| engine.value_parser(all).default_value("component"));
@@ -105,8 +106,10 @@ fn reference(command: &Command) -> String {
 
 fn section(page: &mut String, verb: &str, command: &Command) {
     let usage = command.clone().render_usage().to_string();
+    let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let example = example.trim_start_matches("Example:").trim();
     let usage = usage.trim_start_matches("Usage: ");
-    let _ = write!(page, "\n## {verb}\n\n{}.\n\n```text\n{usage}\n```\n", about(command));
+    let _ = write!(page, "\n## {verb}\n\n{}.\n\n```text\n{usage}\n```\n\nExample: `{example}`\n", about(command));
     let aliases: Vec<String> = command.get_all_aliases().map(|alias| format!("`{alias}`")).collect();
     if !aliases.is_empty() {
         let _ = write!(page, "\nAlso: {}.\n", aliases.join(", "));
@@ -125,7 +128,8 @@ fn about(command: &Command) -> String {
 /// An argument or an option: how it is written, what it means, its values and its default.
 fn item(page: &mut String, arg: &Arg) {
     let short = arg.get_short().filter(|_| arg.get_long().is_some()).map(|c| format!("`-{c}`, ")).unwrap_or_default();
-    let help = arg.get_help().map(ToString::to_string).unwrap_or_default().replace('\n', " ");
+    let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    let help = help.replace("\n\n", ". ").replace('\n', " ");
     let _ = write!(page, "- {short}`{arg}`: {help}.");
     if let Some(variable) = arg.get_env() {
         let _ = write!(page, " Also `{}`.", variable.to_string_lossy());

@@ -26,19 +26,25 @@ fn the_schemas_in_the_docs_are_those_of_the_subcommands() {
         schema.insert("title".into(), title.into());
         without_links(schema.as_object_mut().expect("an object").values_mut());
         let text = format!("{}\n", serde_json::to_string_pretty(schema).expect("JSON"));
-        let path = folder.join(format!("{name}.json"));
+        let file = file_name(name);
+        let path = folder.join(&file);
         if rewrites {
             fs::create_dir_all(&folder).expect("a folder");
             fs::write(&path, &text).expect("written");
         }
         let kept = fs::read_to_string(&path).unwrap_or_default();
-        assert!(kept == text, "docs/schemas/{name}.json is not what `{name}` prints; {REWRITE}=1 writes it again");
+        assert!(kept == text, "docs/schemas/{file} is not what `{name}` prints; {REWRITE}=1 writes it again");
     }
-    let names: BTreeSet<String> = made.into_iter().map(|(name, _)| format!("{name}.json")).collect();
+    let names: BTreeSet<String> = made.into_iter().map(|(name, _)| file_name(&name)).collect();
     let entries = fs::read_dir(&folder).expect("docs/schemas");
     let kept: BTreeSet<String> =
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
     assert_eq!(kept, names, "docs/schemas has files of no subcommand, or lacks some");
+}
+
+/// Returns the name of the file of a subcommand: `note-list.json` of `note list`.
+fn file_name(subcommand: &str) -> String {
+    format!("{}.json", subcommand.replace(' ', "-"))
 }
 
 fn folder() -> PathBuf {

@@ -92,11 +92,11 @@ macro_rules! subcommands {
                 }
             }
 
-            /// Returns the name of each subcommand, with the JSON Schema of the object that it prints.
+            /// Returns the words of each subcommand, with the JSON Schema of the object that it prints.
             #[cfg(test)]
-            pub(crate) fn schemas() -> Vec<(String, schemars::Schema)> {
+            pub(crate) fn schemas(above: &str) -> Vec<(String, schemars::Schema)> {
                 let command = <Self as clap::Subcommand>::augment_subcommands(clap::Command::new("saddlebag"));
-                let names = command.get_subcommands().map(|command| command.get_name().to_string());
+                let names = command.get_subcommands().map(|command| format!("{above}{}", command.get_name()));
                 let schemas = [$($crate::subcommand::schema::<$arguments>()),*];
                 names.zip(schemas).collect()
             }

@@ -86,7 +86,7 @@ fn check(call: &Call, request: &Approve) -> Result<(), Error> {
         return Err(Error::new(ErrorCode::TooLarge, message, "approve in parts; nothing was changed"));
     }
     if request.items.is_empty() {
-        let help = "give the keys or paths to approve, with the versions that `pending` shows";
+        let help = "give the keys or paths to approve, with the versions that `memory pending` shows";
         return Err(Error::invalid_argument("the request names nothing to approve", help));
     }
     Ok(())

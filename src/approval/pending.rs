@@ -104,7 +104,7 @@ fn page(
 
 fn not_pending(name: &str, reason: &str) -> Error {
     let message = format!("`{}`: {reason}", name.escape_debug());
-    Error::new(ErrorCode::NotFound, message, "`pending` lists the names that can be given")
+    Error::new(ErrorCode::NotFound, message, "`memory pending` lists the names that can be given")
 }
 
 /// Returns true if the item has this source, provenance or format.

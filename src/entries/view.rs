@@ -233,7 +233,9 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
         (None, Some((entry, moment))) => {
             format!("it was forgotten at {}; its version is {}", utc_text(moment), entry.version)
         }
-        (None, None) => "`find` searches keys and texts; a list without a filter names every key".to_string(),
+        (None, None) => {
+            "a recall with a query searches keys and texts; a list without a filter names every key".to_string()
+        }
     };
     Error::new(ErrorCode::EntryNotFound, format!("UZ-MEM-004: no entry `{key}`"), help)
 }

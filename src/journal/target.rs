@@ -153,7 +153,7 @@ pub(crate) fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
     }
     let refused = |reason: String| {
         let message = format!("`{}` is not the path of a page: {reason}", name.escape_debug());
-        Error::new(ErrorCode::InvalidName, message, "give a path as `notes` or `recall` prints it, or a title")
+        Error::new(ErrorCode::InvalidName, message, "give a path as `note list` or `recall` prints it, or a title")
     };
     let shown = call.scope.file(name).filter(|path| layout.below_notebook(path).is_some());
     let path = shown.map_or_else(|| layout.in_notebook(name), Ok).map_err(|error| refused(error.to_string()))?;

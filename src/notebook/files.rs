@@ -69,7 +69,7 @@ pub(super) async fn create_note(call: &Call, path: &RelPath, text: Screened) -> 
 
 /// Returns the error for a note that does not exist.
 pub(super) fn no_note(path: &RelPath) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`notes` lists all notes")
+    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`note list` lists all notes")
 }
 
 /// Lists a folder (`None` for the root of the store), sorted by path.

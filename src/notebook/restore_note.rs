@@ -36,7 +36,7 @@ impl Run<NotebookCall<'_>> for RestoreNote {
         settle(call, with.notebook).await;
         let path = lost_page(call, &self.note).await?.ok_or_else(|| {
             let message = format!("`{}` is not the path of a note", self.note.escape_debug());
-            Error::invalid_argument(message, "give the path that `forget` showed, such as facts/port.md")
+            Error::invalid_argument(message, "give the path that `note forget` showed, such as facts/port.md")
         })?;
         call.screen.check_place(&path)?;
         restore_file(call, path).await

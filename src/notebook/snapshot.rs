@@ -130,7 +130,7 @@ impl<'a> Snapshot<'a> {
             }
             Resolution::Dead | Resolution::External => {
                 let message = format!("there is no note `{}`", name.escape_debug());
-                let help = "give the path, the file name, the title or an alias of a note; `notes` lists them";
+                let help = "give the path, the file name, the title or an alias of a note; `note list` lists them";
                 Err(Error::new(ErrorCode::NotFound, message, help))
             }
         }

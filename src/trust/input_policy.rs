@@ -252,7 +252,7 @@ impl InputPolicy {
             return Ok(());
         }
         let message = format!("text of `{provenance}` cannot change or remove {path}, whose text is trusted");
-        let help = "keep it as a note with `remember`, or as an entry with `store`, under a name of its own; \
+        let help = "keep it as a note with `remember`, or as an entry with `entry store`, under a name of its own; \
                     nothing was changed";
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
@@ -353,7 +353,7 @@ impl InputPolicy {
             return Ok(());
         }
         let message = format!("text of `{provenance}` cannot be stored in {place}, which cannot record its provenance");
-        let help = "keep it as a note with `remember`, or as an entry with `store`; nothing was written";
+        let help = "keep it as a note with `remember`, or as an entry with `entry store`; nothing was written";
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 

@@ -1,25 +1,26 @@
-//! The arguments of `export`.
+//! The arguments of `memory export`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::formats::FormatName;
+use crate::help::example;
 
-/// Write the entries into a new folder or as a stream, as their files or for another agent (--to)
+/// Write the entries to files, our own or those of another agent
 #[derive(Debug, Args)]
+#[command(after_help = example("memory export --to jsonl --out entries.jsonl"))]
 pub(crate) struct ExportArgs {
-    /// A folder that is empty or does not exist yet, of a format that is one file also a new file; `-` for
-    /// standard output: that file, or a tar stream
+    /// Empty or new folder, or a new file for a format that is one file; `-` is standard output: that file, or a tar stream
     #[arg(long, value_name = "FOLDER")]
     pub(super) out: PathBuf,
-    /// The format: our own, or that of another agent
+    /// Format of the files
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(super) to: FormatName,
-    /// Those of forgotten entries, too
+    /// Include the files of forgotten entries
     #[arg(long)]
     pub(super) forgotten: bool,
-    /// With --to: those that nobody has approved, too. Only jsonl says what they are, and has them anyway
+    /// Include unapproved entries in a format of another agent; jsonl always has them, and marks them
     #[arg(long)]
     pub(super) unapproved: bool,
 }

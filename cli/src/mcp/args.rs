@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use saddlebag::tools::ToolSet;
 
+use crate::help::example;
 use crate::word::word;
 
 /// Where HTTP is served unless another address is named.
@@ -13,25 +14,25 @@ const DEFAULT_ADDRESS: &str = "127.0.0.1:7423";
 /// Larger than the largest arguments of a tool, which are 1 MiB, whatever is escaped in them.
 const DEFAULT_MESSAGE_BYTES: u32 = 8 << 20;
 
-/// Serve memory to clients of the Model Context Protocol, on standard input and output or HTTP
+/// Serve memory to MCP clients, on standard input or HTTP
 #[derive(Debug, Args)]
+#[command(after_help = example("mcp --http 127.0.0.1:7423"))]
 pub(crate) struct McpArgs {
-    /// Serve HTTP on this address of the machine itself, not standard input and output [without an
-    /// address: 127.0.0.1:7423; port 0: any that is free]
+    /// Address of this machine to serve HTTP on, instead of standard input and output [without ADDRESS: 127.0.0.1:7423;
+    /// port 0: any free port]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = DEFAULT_ADDRESS, value_parser = loopback)]
     pub(crate) http: Option<SocketAddr>,
-    /// Which tools a model is given, of journal, entries, notebook and anthropic [default: all but
-    /// anthropic]
+    /// Sets of tools: journal, entries, notebook, anthropic [default: all except anthropic]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     pub(crate) tools: Vec<ToolSet>,
-    /// Where the bearer token for HTTP is; it is made when missing [default: $SADDLEBAG_MCP_TOKEN, else
+    /// File with the bearer token for HTTP, created if it is missing [default: $SADDLEBAG_MCP_TOKEN, else
     /// `saddlebag-mcp-token` in the platform's data folder]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
-    /// How long one call may take
+    /// Longest time of one call, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) timeout: u64,
-    /// How large one message may be
+    /// Largest size of one message, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MESSAGE_BYTES, value_parser = clap::value_parser!(u32).range(1024..))]
     pub(crate) max_message_bytes: u32,
 }

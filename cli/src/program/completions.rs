@@ -5,12 +5,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::{Exit, Failure};
+use crate::help::example;
 use crate::output::Output;
 
-/// Print a completion script
+/// Print a completion script for a shell
 #[derive(Debug, Args)]
+#[command(after_help = example("completions bash"))]
 pub(crate) struct CompletionsArgs {
-    /// For this shell
+    /// Shell that reads the script
     shell: clap_complete::Shell,
 }
 

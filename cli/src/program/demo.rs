@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
+use crate::help::example;
 use crate::output::{FAINT, Output, STRONG};
 use crate::store::{Root, Store, options};
 use crate::subcommand::Subcommand;
@@ -40,8 +41,9 @@ const SHOWN_LINES: usize = 28;
 
 /// Show memory at work on a sample store in a fresh folder
 #[derive(Debug, Args)]
+#[command(after_help = example("demo"))]
 pub(crate) struct DemoArgs {
-    /// Leave the folder, and say where it is
+    /// Keep the folder, and print its path
     #[arg(long)]
     keep: bool,
 }
@@ -135,14 +137,17 @@ fn commands() -> [(&'static str, Command); 7] {
     };
     [
         (
-            "write long_term \"Staging listens on port 8443 ...\"",
+            "file write long_term \"Staging listens on port 8443 ...\"",
             Write { target: Target::LongTerm, mode: WriteMode::Append, content: fact.into(), truncate: false }.into(),
         ),
         ("log \"staging moved\" \"New load balancer ...\"", log.into()),
         ("search staging port", Search::new("staging port").into()),
         ("remember \"Load balancer\" \"Two nodes ...\" --link deploy", fact_note.into()),
         ("recall \"which port is staging listening on?\"", question.into()),
-        ("store deploy_target \"Staging first ...\" --tag ops", StoreEntry { entry, expected_version: None }.into()),
+        (
+            "entry store deploy_target \"Staging first ...\" --tag ops",
+            StoreEntry { entry, expected_version: None }.into(),
+        ),
         ("context --entries", Context { entries: Some(hydrate.into()), ..Context::default() }.into()),
     ]
 }

@@ -2,6 +2,7 @@
 
 mod completions;
 mod demo;
+mod man;
 mod replay;
 mod tools;
 mod zk;
@@ -11,12 +12,21 @@ use crate::subcommand::subcommands;
 pub(crate) use completions::CompletionsArgs;
 #[cfg(test)]
 pub(crate) use completions::Script;
+pub(crate) use man::ManArgs;
+#[cfg(test)]
+pub(crate) use man::Pages;
+
+subcommands! {
+    /// The subcommands of `tools`.
+    Tools {
+        List(tools::ListArgs),
+        Call(tools::CallArgs),
+    }
+}
 
 subcommands! {
     /// The subcommands of the program itself.
     Command {
-        Tools(tools::ToolsArgs),
-        Call(tools::CallArgs),
         #[command(disable_help_flag = true)]
         Zk(zk::ZkArgs),
         Demo(demo::DemoArgs),

@@ -12,14 +12,16 @@ use serde_json::Value;
 
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
+use crate::help::example;
 use crate::output::{JsonLine, Output};
 use crate::store::engine;
 use crate::subcommand::Subcommand;
 
-/// Give the calls of a recorded trace to the engine, without a store, and compare what comes back
+/// Run a recorded trace again, without a store, and compare
 #[derive(Debug, Args)]
+#[command(after_help = example("replay trace.jsonl"))]
 pub(crate) struct ReplayArgs {
-    /// The file that `--trace` wrote
+    /// File that `--trace` wrote
     file: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! `tools` and `call`: what a model is given, as other programs want it, and a call by hand.
+//! `tools list` and `tools call`: what a model is given, as other programs want it, and a call by hand.
 
 use clap::{Args, ValueEnum};
 use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet, tools};
@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
+use crate::help::example;
 use crate::input;
 use crate::output::{Output, STRONG};
 use crate::store::Store;
@@ -19,27 +20,29 @@ const ANTHROPIC_MEMORY_TOOL: &str = "memory_20250818";
 
 /// Print the tools that a model is given
 #[derive(Debug, Args)]
-pub(crate) struct ToolsArgs {
-    /// Which sets: journal, entries, notebook, anthropic [default: journal,entries,notebook]
+#[command(after_help = example("tools list --for anthropic"))]
+pub(crate) struct ListArgs {
+    /// Sets of tools: journal, entries, notebook, anthropic [default: journal,entries,notebook]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
-    /// Print them as JSON, in the shape that this takes
+    /// Program whose JSON to print
     #[arg(long = "for", value_enum, value_name = "SHAPE")]
     shape: Option<Shape>,
 }
 
 /// Run a tool as a model would
 #[derive(Debug, Args)]
+#[command(after_help = example("tools call memory_recall '{\"query\": \"staging port\"}'"))]
 pub(crate) struct CallArgs {
-    /// The name of the tool
+    /// Name of the tool
     tool: String,
-    /// Its arguments, a JSON object; `-` reads them from standard input
+    /// Arguments, a JSON object; `-` reads them from standard input
     #[arg(default_value = "{}")]
     arguments: String,
-    /// Which sets are on: journal, entries, notebook, anthropic [default: all]
+    /// Sets of tools: journal, entries, notebook, anthropic [default: all]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
-    /// The words in which `memory` answers: those of the API's documentation, or of its SDK
+    /// Words in which the tool `memory` answers: those of the API's documentation, or of its SDK
     #[arg(long, default_value_t, value_parser = word::<Dialect>())]
     dialect: Dialect,
 }
@@ -106,7 +109,7 @@ impl Described {
     }
 }
 
-impl Subcommand for ToolsArgs {
+impl Subcommand for ListArgs {
     type Json = ToolsJson;
 
     fn run(self, _: &Global, output: &mut Output) -> Result<Exit, Failure> {
@@ -123,7 +126,7 @@ impl Subcommand for CallArgs {
 }
 
 /// Prints the tools.
-fn list(args: &ToolsArgs, output: &mut Output) -> Result<Exit, Failure> {
+fn list(args: &ListArgs, output: &mut Output) -> Result<Exit, Failure> {
     let sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
     let tools = tools(&sets);
     if let Some(shape) = args.shape {

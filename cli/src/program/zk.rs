@@ -6,14 +6,16 @@ use clap::Args;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
+use crate::help::example;
 use crate::output::Output;
 use crate::subcommand::Subcommand;
 use crate::zk;
 
 /// Run a command line of zk: list, new, tag list, graph, init
 #[derive(Debug, Args)]
+#[command(after_help = example("zk list --sort modified"))]
 pub(crate) struct ZkArgs {
-    /// What would stand behind `zk`
+    /// Words after `zk`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     arguments: Vec<OsString>,
 }

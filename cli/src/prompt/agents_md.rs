@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand as Nested};
+use clap::Args;
 use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::protocol::{ErrorCode, FsOp, Precondition};
 use saddlebag::store::RelPath;
@@ -12,64 +12,53 @@ use super::context::left_out;
 use super::folder;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
+use crate::help::example;
 use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
 
-/// Keep facts in a section of AGENTS.md, and read edits of them back
+/// Write facts into a section of AGENTS.md, and read edits back
 #[derive(Debug, Args)]
-pub(crate) struct AgentsMdArgs {
-    #[command(subcommand)]
-    command: AgentsMdCommand,
-}
-
-#[derive(Debug, Nested)]
-enum AgentsMdCommand {
-    /// Bring the section and the entries together
-    Sync(SyncArgs),
-}
-
-#[derive(Debug, Args)]
-struct SyncArgs {
-    /// The folder with the file
+#[command(after_help = example("agents-md sync --tag ops --dry-run"))]
+pub(crate) struct SyncArgs {
+    /// Folder with the file
     #[arg(long, value_name = "PATH", default_value = ".")]
     dir: PathBuf,
-    /// The file in that folder, made if it is missing and there is something to say
+    /// Name of the file, created if it is missing and there is a fact to list
     #[arg(long, value_name = "NAME", default_value = "AGENTS.md")]
     file: String,
-    /// List the facts with this tag; without --tag and --key the section goes on with the facts that it lists
+    /// Tag of the facts to list; without --tag and --key the section keeps the facts that it lists
     #[arg(long, short, value_name = "TAG")]
     tag: Vec<String>,
-    /// List the fact of this key, likewise
+    /// Key of a fact to list; repeatable
     #[arg(long, short, value_name = "KEY", allow_hyphen_values = true)]
     key: Vec<String>,
-    /// How large the section may be
-    #[arg(long, value_name = "N", default_value_t = saddlebag::agents_md::DEFAULT_SECTION_BYTES)]
+    /// Largest size of the section, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::agents_md::DEFAULT_SECTION_BYTES)]
     max_bytes: u32,
-    /// What counts where both have changed: section or store
+    /// Side that wins a conflict: section or store
     #[arg(long, value_name = "SIDE", value_parser = word::<Side>())]
     prefer: Option<Side>,
-    /// Confirm without asking what the file changes in prompts, and a section that this store has not written
+    /// Confirm the changes of prompts, and a section that another store wrote, without a question
     #[arg(long)]
     yes: bool,
-    /// Change nothing, and say what would come of it
+    /// Print what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-impl Subcommand for AgentsMdArgs {
+impl Subcommand for SyncArgs {
     type Json = SyncAgentsMdReply;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let AgentsMdCommand::Sync(args) = self.command;
-        sync(args, global, output)
+        sync(self, global, output)
     }
 }
 
 fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let path = RelPath::parse(args.file.clone()).map_err(|error| {
-        let message = format!("`{}` is no file below the folder: {error}", args.file.escape_debug());
+        let message = format!("`{}` is not a file below the folder: {error}", args.file.escape_debug());
         Failure::usage(message, "give its path below --dir")
     })?;
     let mut folder = folder::open(&args.dir, global)?;

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
+use crate::help::example;
 use crate::input;
 use crate::output::{Output, single_line};
 use crate::store::Store;
@@ -27,35 +28,36 @@ const TURN: u64 = 1;
 
 /// Print the memory block for a prompt
 #[derive(Debug, Args)]
+#[command(after_help = example("context --entries --max-bytes 16384"))]
 pub(crate) struct ContextArgs {
-    /// For whom the block is written: claude (tags), openai (Markdown) or plain (no markup)
+    /// Form of the block: claude (tags), openai (Markdown) or plain (no markup)
     #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = word::<BlockForm>())]
     form: BlockForm,
-    /// Print the text of FILE with the block behind it; `-` reads it from standard input
+    /// File to print before the block; `-` reads it from standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "prompt"])]
     append_to: Option<PathBuf>,
     /// Print a developer message of OpenAI's interface, as JSON
     #[arg(long, conflicts_with_all = ["report", "prompt"])]
     message: bool,
-    /// What happens when memory is larger than the budget: documented, prioritised or balanced
+    /// Choice when memory is larger than the block: documented, prioritised or balanced
     #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
     overflow: Overflow,
-    /// How large the block may be
-    #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
+    /// Largest size of the block, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
     max_bytes: u32,
-    /// Put entries into the block, those of N bytes that are hydrated; without N, of as many as the block has
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    /// Budget for entries in the block, in bytes [without BYTES: as many as the block has]
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true)]
     entries: Option<Option<u64>>,
-    /// Print the size of the block and what it leaves out, not the block
+    /// Print the size of the block and what it leaves out instead of the block
     #[arg(long)]
     report: bool,
-    /// Print which file the lines of the block come from, not the block
+    /// Print the file of each line of the block instead of the block
     #[arg(long, conflicts_with_all = ["report", "prompt", "append_to", "message"])]
     sources: bool,
-    /// Also print what a model is to be told about its memory, behind the block
+    /// Print the instructions about memory for a model after the block
     #[arg(long, conflicts_with = "report")]
     prompt: bool,
-    /// Put what is recalled for this question into the block, as its last section
+    /// Question whose answers from memory become the last section of the block
     #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
     recall: Option<String>,
 }

@@ -7,12 +7,12 @@ mod preamble;
 
 use crate::subcommand::subcommands;
 
+pub(crate) use context::ContextArgs;
+pub(crate) use preamble::PreambleArgs;
+
 subcommands! {
-    /// The subcommands that make texts of a prompt.
-    Command {
-        Context(context::ContextArgs),
-        Preamble(preamble::PreambleArgs),
-        #[command(name = "agents-md")]
-        AgentsMd(agents_md::AgentsMdArgs),
+    /// The subcommands of `agents-md`.
+    AgentsMd {
+        Sync(agents_md::SyncArgs),
     }
 }

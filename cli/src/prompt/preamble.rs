@@ -1,4 +1,4 @@
-//! `preamble`: the text that a conversation begins with, of the files of a project and the memory beside them.
+//! `memory preamble`: the text that a conversation begins with, of the files of a project and the memory beside them.
 
 use std::path::PathBuf;
 
@@ -12,6 +12,7 @@ use super::context::{hydrated, left_out, recalled};
 use super::folder;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
+use crate::help::example;
 use crate::input;
 use crate::output::Output;
 use crate::store::{Store, project};
@@ -25,37 +26,38 @@ const MAX_READ_BYTES: u32 = 512 << 10;
 const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
-/// Print what a conversation begins with: base prompt, AGENTS.md, ARCHITECTURE.md, memory
+/// Print the start of a conversation: rules, architecture, memory
 #[derive(Debug, Args)]
+#[command(after_help = example("memory preamble --dir . --max-bytes 65536"))]
 pub(crate) struct PreambleArgs {
-    /// The folder with AGENTS.md and ARCHITECTURE.md; the memory is that of its project, unless one is named
+    /// Folder with AGENTS.md and ARCHITECTURE.md; its project gives the memory, unless --project names another
     #[arg(long, value_name = "PATH", default_value = ".")]
     dir: PathBuf,
-    /// The base prompt; `-` reads it from standard input
+    /// File with the base prompt; `-` reads it from standard input
     #[arg(long, value_name = "FILE")]
     base: Option<PathBuf>,
-    /// How large the whole may be
-    #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_PREAMBLE_BYTES)]
+    /// Largest size of the whole text, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::context::DEFAULT_PREAMBLE_BYTES)]
     max_bytes: u32,
-    /// How large the block of memory may be
-    #[arg(long, value_name = "N", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
+    /// Largest size of the memory block, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
     memory_bytes: u32,
-    /// For whom the block is written: claude (tags), openai (Markdown) or plain (no markup)
+    /// Form of the block: claude (tags), openai (Markdown) or plain (no markup)
     #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = word::<BlockForm>())]
     form: BlockForm,
-    /// What happens when memory is larger than its budget: documented, prioritised or balanced
+    /// Choice when memory is larger than its block: documented, prioritised or balanced
     #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
     overflow: Overflow,
-    /// Put entries into the block, those of N bytes that are hydrated; without N, of as many as the block has
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    /// Budget for entries in the block, in bytes [without BYTES: as many as the block has]
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true)]
     entries: Option<Option<u64>>,
-    /// Put what is recalled for this question into the block, as its last section
+    /// Question whose answers from memory become the last section of the block
     #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
     recall: Option<String>,
-    /// End with what a model is to be told about its memory
+    /// Print the instructions about memory for a model at the end
     #[arg(long)]
     prompt: bool,
-    /// Print the parts and what is left out, not the text
+    /// Print the parts and what is left out instead of the text
     #[arg(long)]
     report: bool,
 }

@@ -1,4 +1,4 @@
-//! `approve`: what a person lets into prompts.
+//! `memory approve`: what a person lets into prompts.
 //!
 //! A text is approved by its version, so that it is the one that was looked at. On a terminal the program shows the
 //! text and asks; elsewhere `--base` says which text it was.
@@ -10,25 +10,28 @@ use saddlebag::protocol::ErrorCode;
 use super::shared::{flags, print_item};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
+use crate::help::example;
+use crate::input::shown_path;
 use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
 /// Let notes and entries into prompts
 #[derive(Debug, Args)]
+#[command(after_help = example("memory approve deploy_target facts/load-balancer.md"))]
 pub(crate) struct ApproveArgs {
-    /// Keys of entries; paths, names or titles of notes; behind `--` where one begins with a hyphen. On a terminal each
-    /// text is shown and asked for
-    #[arg(value_name = "KEY|PATH")]
+    /// Keys of entries, or paths, names or titles of notes; put `--` before a name that begins with a hyphen; a terminal
+    /// shows each text and asks
+    #[arg(value_name = "KEY|PATH", value_parser = shown_path)]
     names: Vec<String>,
-    /// All that `pending --from SOURCE` lists now
+    /// Source: approve all that `memory pending --from SOURCE` lists now
     #[arg(long, value_name = "SOURCE", conflicts_with = "names")]
     all_from: Option<String>,
-    /// The version that `pending` has shown, once for each name and in their order; with --all-from the digest that
-    /// `pending --from` has printed. Needed where nobody can be asked
+    /// Version that `memory pending` printed, once for each name in their order; with --all-from the digest that it
+    /// printed; needed where nobody can be asked
     #[arg(long, value_name = "VERSION")]
     base: Vec<String>,
-    /// Only say what would be approved
+    /// Print what would be approved, and approve nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -99,7 +102,7 @@ fn seen(
     output: &mut Output,
 ) -> Result<Vec<ApproveItem>, Failure> {
     if !args.names.is_empty() && !args.dry_run && !output.can_ask() {
-        let help = "give the version that `pending` shows with --base, once for each name; nothing was changed";
+        let help = "give the version that `saddlebag memory pending` prints with --base, once for each name; nothing was changed";
         return Err(Failure::usage("nobody can be asked, and no version says which text was looked at", help));
     }
     let mut items = Vec::new();
@@ -141,8 +144,7 @@ fn all_from(
     let listing = store.call(request, output)?;
     let count = listing.items.len();
     let changed = |message: &str| {
-        let help =
-            "`pending --from SOURCE` lists what waits, and prints the --base of what it lists; nothing was changed";
+        let help = "`saddlebag memory pending --from SOURCE` lists what waits, and prints the --base for it; nothing was changed";
         Failure { exit: Exit::Failed, ..Failure::usage(message, help) }
     };
     match args.base.as_slice() {
@@ -161,7 +163,7 @@ fn all_from(
         _ => {
             return Err(Failure::usage(
                 "--all-from takes one --base",
-                "give the one that `pending --from` has printed",
+                "give the one that `saddlebag memory pending --from SOURCE` printed",
             ));
         }
     }

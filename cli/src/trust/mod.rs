@@ -1,17 +1,9 @@
-//! The subcommands of trust: what waits to go into prompts, and what a person lets in.
+//! Approval: the text that waits to go into prompts, and a person's yes to it.
 
 mod approve;
 mod pending;
 mod shared;
 
-use crate::subcommand::subcommands;
-
+pub(crate) use approve::ApproveArgs;
+pub(crate) use pending::PendingArgs;
 pub(crate) use shared::{flags, note_pending};
-
-subcommands! {
-    /// The subcommands of trust.
-    Command {
-        Pending(pending::PendingArgs),
-        Approve(approve::ApproveArgs),
-    }
-}

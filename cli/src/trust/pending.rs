@@ -1,27 +1,29 @@
-//! `pending`: what waits to go into prompts.
+//! `memory pending`: text of tools and imports, which goes into no prompt until a person approves it.
 
 use clap::Args;
 use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending, PendingReply};
 
 use super::shared::print_item;
 use crate::failure::{Exit, Failure};
+use crate::help::example;
+use crate::input::shown_path;
 use crate::output::{FAINT, Output, single_line};
 use crate::subcommand::Ask;
 
-/// List notes and entries of tools and imports, which go into no prompt until they are approved
+/// List the notes and entries that wait for approval
 #[derive(Debug, Args)]
+#[command(after_help = example("memory pending --from claude-code"))]
 pub(crate) struct PendingArgs {
-    /// Show the whole text of this one: the key of an entry; the path, name or title of a note
-    #[arg(value_name = "KEY|PATH", conflicts_with_all = ["from", "after"])]
+    /// Key of an entry, or path, name or title of a note: print its whole text
+    #[arg(value_name = "KEY|PATH", value_parser = shown_path, conflicts_with_all = ["from", "after"])]
     name: Option<String>,
-    /// Only those with this source; `tool` and `import` select all of that provenance, a format such as claude-code
-    /// all that was imported from it
+    /// Source of the text: `tool`, `import`, a format such as claude-code, or the source that an entry names
     #[arg(long, value_name = "SOURCE")]
     from: Option<String>,
-    /// How many at most
+    /// Largest number of notes and entries
     #[arg(long, short = 'n', default_value_t = DEFAULT_PENDING_ITEMS, value_name = "N")]
     limit: u32,
-    /// The cursor that the page before has given
+    /// Cursor that the page before has printed
     #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
     after: Option<String>,
 }

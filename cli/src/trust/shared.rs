@@ -1,4 +1,4 @@
-//! Parts of the output that `pending` and `approve` share with others.
+//! Parts of the output that `memory pending` and `memory approve` share with others.
 
 use saddlebag::approval::PendingItem;
 use saddlebag::document::normalize_line;
@@ -31,7 +31,7 @@ pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), 
 /// Says what becomes of text that has just been imported.
 pub(crate) fn note_pending(output: &mut Output) -> Result<(), Failure> {
     output.flush()?;
-    output.note("`pending` lists what waits to be approved; until then it goes into no prompt");
+    output.note("`saddlebag memory pending` lists what waits to be approved; until then it goes into no prompt");
     Ok(())
 }
 

@@ -28,27 +28,29 @@ fn refused_note_names_change_nothing() {
         ("nul", "device name"),
         (long.as_str(), "300 bytes, the limit is 251"),
     ] {
-        store.refuses(&["write", "note", "--name", name, "text"], 3, message);
-        store.refuses(&["edit", "note", "--name", name, "--delete"], 3, message);
-        store.refuses(&["read", "note", "--name", name], 3, message);
-        store.refuses(&["restore", "note", "--name", name], 3, message);
+        let target = format!("note:{name}");
+        store.refuses(&["file", "write", &target, "text"], 3, message);
+        store.refuses(&["file", "forget", &target], 3, message);
+        store.refuses(&["file", "show", &target], 3, message);
+        store.refuses(&["file", "restore", &target], 3, message);
     }
 }
 
 #[test]
 fn unknown_words_are_bad_use() {
     let store = Store::new();
-    store.refuses(&["write", "bogus", "x"], 2, "unknown target: bogus");
-    store.refuses(&["read", "bogus"], 2, "unknown source: bogus");
-    store.refuses(&["write", "long_term", "x", "--mode", "overwrit"], 2, "unknown mode: overwrit");
+    store.refuses(&["file", "write", "bogus", "x"], 2, "unknown target: bogus");
+    store.refuses(&["file", "show", "bogus"], 2, "unknown source: bogus");
+    store.refuses(&["file", "write", "long_term", "x", "--mode", "overwrit"], 2, "unknown mode: overwrit");
     store.refuses(&["context", "--overflow", "none"], 2, "unknown overflow policy: none");
-    store.refuses(&["write", "long_term", "x", "--name", "n"], 2, "takes no name");
-    store.refuses(&["write", "daily", "x", "--name", "2026-05-29"], 2, "takes no date");
-    store.refuses(&["write", "note:a", "x", "--name", "b"], 2, "two names");
-    store.refuses(&["write", "long_term"], 2, "CONTENT");
-    store.refuses(&["write", "long_term", "--overwrite"], 2, "looks like an option");
+    store.refuses(&["file", "write", "long_term:n", "x"], 2, "unknown target: long_term:n");
+    store.refuses(&["file", "write", "daily:2026-05-29", "x"], 2, "takes no date");
+    store.refuses(&["file", "write", "note", "x"], 3, "invalid note name");
+    store.refuses(&["file", "show", "note:a", "b"], 2, "unexpected argument 'b'");
+    store.refuses(&["file", "write", "long_term"], 2, "CONTENT");
+    store.refuses(&["file", "write", "long_term", "--overwrite"], 2, "looks like an option");
     store.refuses(&["unlearn"], 2, "unrecognized subcommand");
-    store.refuses(&["slash", "unlearn"], 2, "usage: /memory");
+    store.refuses(&["memory", "slash", "unlearn"], 2, "usage: /memory");
     store.refuses(&["status", "--engine", "other"], 2, "invalid value");
 }
 
@@ -56,8 +58,9 @@ fn unknown_words_are_bad_use() {
 fn a_date_that_no_calendar_has_is_refused() {
     let store = Store::new();
     for date in ["9999-99-99", "2026-02-30", "../../x", "yesterday", "2026-5-1"] {
-        store.refuses(&["read", "daily", date], 3, "invalid daily date name");
-        store.refuses(&["edit", "daily", date, "--old", "a", "--new", "b"], 3, "invalid daily date name");
+        let target = format!("daily:{date}");
+        store.refuses(&["file", "show", &target], 3, "invalid daily date name");
+        store.refuses(&["file", "edit", &target, "a", "b"], 3, "invalid daily date name");
     }
     store.refuses(&["log", "two\nlines"], 2, "control character U+000A");
 }
@@ -66,22 +69,24 @@ fn a_date_that_no_calendar_has_is_refused() {
 fn an_edit_that_is_not_clear_changes_nothing() {
     let store = Store::new();
     store.put("notes/a.md", "dup dup\n");
-    store.refuses(&["edit", "note", "a", "--old", "dup", "--new", "x"], 3, "matched 2 time(s)");
-    store.refuses(&["edit", "note", "a", "--old", "none", "--new", "x"], 3, "matched 0 time(s)");
-    store.refuses(&["edit", "note", "a", "--old", "dup"], 2, "needs the new text");
-    store.refuses(&["edit", "note", "a", "--new", "x"], 2, "--old");
-    store.refuses(&["edit", "note", "a"], 2, "--old");
-    store.refuses(&["edit", "long_term", "--delete"], 2, "only allowed for target=note");
-    store.refuses(&["edit", "note", "none", "--old", "a", "--new", "b"], 3, "No such file");
-    store.refuses(&["edit", "note", "none", "--delete"], 3, "No such file");
-    store.refuses(&["restore", "note", "a"], 3, "there is no backup");
+    store.refuses(&["file", "edit", "note:a", "dup", "x"], 3, "matched 2 time(s)");
+    store.refuses(&["file", "edit", "note:a", "none", "x"], 3, "matched 0 time(s)");
+    store.refuses(&["file", "edit", "note:a", "dup"], 2, "<NEW>");
+    store.refuses(&["file", "edit", "note:a", "--delete"], 2, "<OLD>");
+    store.refuses(&["file", "edit", "note:a", "dup", "x", "--delete"], 2, "cannot be used with");
+    store.refuses(&["file", "edit", "note:a", "dup", "--delte"], 2, "looks like an option");
+    store.refuses(&["file", "edit", "note:a"], 2, "<OLD>");
+    store.refuses(&["file", "forget", "long_term"], 2, "only allowed for target=note");
+    store.refuses(&["file", "edit", "note:none", "a", "b"], 3, "No such file");
+    store.refuses(&["file", "forget", "note:none"], 3, "No such file");
+    store.refuses(&["file", "restore", "note:a"], 3, "there is no backup");
 }
 
 #[test]
 fn content_over_the_cap_is_cut_with_a_warning_if_that_is_asked_for() {
     let store = Store::new();
     let content = format!("{}é", "a".repeat(65_535));
-    let overwrite = ["write", "note:big", "-", "--mode", "overwrite", "--truncate"];
+    let overwrite = ["file", "write", "note:big", "-", "--mode", "overwrite", "--truncate"];
     let wrote = store.run_with(&overwrite, content.as_bytes()).exits(0);
     wrote.prints("Wrote 65535 bytes to notes/big.md (truncated from 65537 bytes to 65536 byte cap)\n");
     assert_eq!(store.bytes("notes/big.md").len(), 65_535);
@@ -99,7 +104,7 @@ fn queries_without_words_or_beyond_measure_are_refused() {
 #[test]
 fn standard_input_that_is_no_text_is_refused() {
     let store = Store::new();
-    store.run_with(&["write", "long_term", "-"], b"\xff\xfe").exits(3).complains("not UTF-8");
+    store.run_with(&["file", "write", "long_term", "-"], b"\xff\xfe").exits(3).complains("not UTF-8");
     assert!(store.tree().is_empty());
 }
 
@@ -107,12 +112,12 @@ fn standard_input_that_is_no_text_is_refused() {
 fn a_file_that_is_no_text_keeps_its_bytes_and_is_named() {
     let store = Store::new();
     store.put("MEMORY.md", b"caf\xe9\n");
-    store.run(&["write", "long_term", "a new fact"]).exits(0);
+    store.run(&["file", "write", "long_term", "a new fact"]).exits(0);
     assert_eq!(store.bytes("MEMORY.md"), b"caf\xe9\na new fact\n");
     store.run(&["search", "fact"]).exits(1).complains("skipped MEMORY.md: not UTF-8 text");
     store.run(&["context"]).complains("MEMORY.md").complains("not UTF-8 text");
-    store.refuses(&["read", "long_term"], 3, "not UTF-8 text");
-    store.refuses(&["edit", "long_term", "--old", "a", "--new", "b"], 3, "not UTF-8 text");
+    store.refuses(&["file", "show", "long_term"], 3, "not UTF-8 text");
+    store.refuses(&["file", "edit", "long_term", "a", "b"], 3, "not UTF-8 text");
 }
 
 #[test]
@@ -120,7 +125,7 @@ fn a_huge_file_is_refused_or_named() {
     let store = Store::new();
     let file = fs::File::create(store.root.join("MEMORY.md")).expect("made");
     file.set_len(200 << 20).expect("sparse");
-    store.refuses(&["write", "long_term", "fact"], 3, "the limit for this command is");
+    store.refuses(&["file", "write", "long_term", "fact"], 3, "the limit for this command is");
     store.run(&["search", "fact"]).exits(1).complains("skipped MEMORY.md: too large");
     store.run(&["context"]).complains("MEMORY.md");
     store.run(&["log", "still", "works"]).exits(0);
@@ -135,13 +140,13 @@ fn a_root_that_cannot_be_one_is_refused() {
         let mut command = store.bare(arguments);
         run(command.arg("--root").arg(root).args(["--engine", &crate::support::engine()]), None)
     };
-    with_root(&missing, &["write", "long_term", "x"]).exits(3).complains("does not exist").prints("");
-    with_root(&missing, &["path"]).exits(3).complains("does not exist");
+    with_root(&missing, &["file", "write", "long_term", "x"]).exits(3).complains("does not exist").prints("");
+    with_root(&missing, &["file", "path"]).exits(3).complains("does not exist");
     assert!(!missing.exists());
     let file = store.here.join("file");
     fs::write(&file, "x").expect("written");
-    with_root(&file, &["list"]).exits(3).complains("is not a folder");
-    let mut command = store.bare(&["list", "--engine", &crate::support::engine()]);
+    with_root(&file, &["file", "list"]).exits(3).complains("is not a folder");
+    let mut command = store.bare(&["file", "list", "--engine", &crate::support::engine()]);
     let named = run(command.env("SADDLEBAG_ROOT", &missing), None).exits(3).complains("SADDLEBAG_ROOT");
     assert!(!named.stderr.contains("none"), "{named:?}");
 }
@@ -155,7 +160,7 @@ fn a_read_only_root_is_refused() {
     fs::set_permissions(&store.root, fs::Permissions::from_mode(0o500)).expect("set");
     // Root may write anywhere.
     if fs::write(store.root.join("probe"), "x").is_err() {
-        store.refuses(&["write", "long_term", "x"], 3, "permission denied");
+        store.refuses(&["file", "write", "long_term", "x"], 3, "permission denied");
     }
     fs::set_permissions(&store.root, fs::Permissions::from_mode(0o700)).expect("set");
 }
@@ -171,8 +176,8 @@ fn links_below_the_root_are_never_followed() {
     store.put("notes/own.md", "own words\n");
     symlink(&secret, store.root.join("notes/planted.md")).expect("linked");
     symlink(&store.here, store.root.join("daily")).expect("linked");
-    store.refuses(&["read", "note", "planted"], 3, "symbolic link");
-    store.refuses(&["write", "note:planted", "x"], 3, "symbolic link");
+    store.refuses(&["file", "show", "note:planted"], 3, "symbolic link");
+    store.refuses(&["file", "write", "note:planted", "x"], 3, "symbolic link");
     store.refuses(&["log", "x"], 3, "symbolic link");
     let found = store.run(&["search", "words"]);
     assert!(!found.stdout.contains("secret"), "{found:?}");
@@ -198,7 +203,7 @@ fn the_environment_cannot_name_another_component() {
     let foreign = store.here.join("foreign.wasm");
     fs::write(&foreign, b"\0asm\x0d\0\x01\0").expect("written");
     let mut command = store.bare(&["--notebook", "--engine", "component", "--root"]);
-    command.arg(&store.root).args(["write", "long_term", "x"]).env("SADDLEBAG_COMPONENT", foreign);
+    command.arg(&store.root).args(["file", "write", "long_term", "x"]).env("SADDLEBAG_COMPONENT", foreign);
     run(&mut command, None).exits(0);
     assert_eq!(store.text("MEMORY.md"), "x\n");
 }
@@ -213,7 +218,7 @@ fn compiled_code_is_not_kept_where_others_could_change_it_and_the_program_says_s
     fs::create_dir(&folder).expect("made");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("set");
     let mut command = store.bare(&["--json", "--notebook", "--engine", "component", "--root"]);
-    command.arg(&store.root).args(["write", "long_term", "x"]).env("SADDLEBAG_CODE_CACHE", folder.join("code"));
+    command.arg(&store.root).args(["file", "write", "long_term", "x"]).env("SADDLEBAG_CODE_CACHE", folder.join("code"));
     let said = run(&mut command, None).exits(0);
     let expected = format!("`{}` can be written by other users; every run compiles", folder.display());
     assert_eq!(said.stderr.matches(&expected).count(), 1, "{said:?}");
@@ -226,7 +231,7 @@ fn a_project_that_does_not_exist_is_an_error() {
     let store = Store::new();
     let root = store.root.to_str().unwrap();
     let engine = engine();
-    for command in [&["status"][..], &["write", "scratchpad", "x"]] {
+    for command in [&["status"][..], &["file", "write", "scratchpad", "x"]] {
         let arguments = [&["--root", root, "--project", "no/such/folder", "--engine", &engine], command].concat();
         let run = run(&mut store.bare(&arguments), None).exits(2);
         run.complains("the project `no/such/folder` does not exist");
@@ -237,7 +242,7 @@ fn a_project_that_does_not_exist_is_an_error() {
 #[test]
 fn a_slash_command_that_is_not_one_says_what_is_wrong_and_then_the_usage() {
     let store = Store::new();
-    let error = store.run(&["--json", "slash", "nope"]).exits(2).stderr;
+    let error = store.run(&["--json", "memory", "slash", "nope"]).exits(2).stderr;
     let error: serde_json::Value = serde_json::from_str(&error).unwrap();
     assert_eq!(error["error"]["message"], "unknown command: nope");
     assert_eq!(error["error"]["help"], "usage: /memory [status|search|read|write|edit|clear|restore]");
@@ -247,18 +252,26 @@ fn a_slash_command_that_is_not_one_says_what_is_wrong_and_then_the_usage() {
 fn a_tool_that_writes_a_note_without_a_name_says_what_is_missing() {
     let store = Store::new();
     for arguments in [r#"{"target":"note","content":"x"}"#, r#"{"target":"note","name":" ","content":"x"}"#] {
-        store.refuses(&["call", "memory_write", arguments], 3, "memory_write: `name` is missing: a note needs one");
+        store.refuses(
+            &["tools", "call", "memory_write", arguments],
+            3,
+            "memory_write: `name` is missing: a note needs one",
+        );
     }
 }
 
 #[test]
 fn a_refused_tag_filter_names_the_filter() {
     let store = Store::new();
-    store.run(&["init"]).exits(0);
+    store.run(&["memory", "init"]).exits(0);
     let mut zk = store.command(&["zk", "list", "--tag", "NOT db OR infra"]);
     let run = run(zk.current_dir(&store.root), None);
     assert!(run.code != 0 && run.stderr.contains("`NOT db OR infra`"), "{run:?}");
-    store.refuses(&["notes", "--tag", "NOT db OR infra"], 2, "cannot negate a tag in a OR group: `NOT db OR infra`");
+    store.refuses(
+        &["note", "list", "--tag", "NOT db OR infra"],
+        2,
+        "cannot negate a tag in a OR group: `NOT db OR infra`",
+    );
 }
 
 #[test]
@@ -296,11 +309,11 @@ fn a_file_whose_name_is_not_utf_8_is_named_with_the_way_out() {
     use std::os::unix::ffi::OsStrExt as _;
 
     let store = Store::new();
-    store.run(&["write", "long_term", "a fact"]).exits(0);
+    store.run(&["file", "write", "long_term", "a fact"]).exits(0);
     fs::create_dir_all(store.root.join("notes")).expect("made");
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.md");
     fs::write(store.root.join("notes").join(name), "a fact").expect("written");
     let skipped = "skipped notes/caf\u{fffd}.md: its name is not UTF-8";
     store.run(&["search", "fact"]).exits(0).complains(skipped).complains("rename it");
-    store.run(&["list"]).exits(0).complains(skipped);
+    store.run(&["file", "list"]).exits(0).complains(skipped);
 }

@@ -13,7 +13,7 @@ fn two_processes_appending_lose_no_line_ten_times_in_a_row() {
                 let store = &store;
                 scope.spawn(move || {
                     for line in 0..200 {
-                        store.run(&["write", "daily", &format!("writer {writer} line {line}")]).exits(0);
+                        store.run(&["file", "write", "daily", &format!("writer {writer} line {line}")]).exits(0);
                     }
                 });
             }
@@ -41,7 +41,7 @@ fn two_hundred_concurrent_edits_of_one_file_lose_none() {
                 for count in 0..EDITS {
                     let old = format!("counter {writer} is {count}.");
                     let new = format!("counter {writer} is {}.", count + 1);
-                    store.run(&["edit", "note:counters", "--old", &old, "--new", &new]).exits(0);
+                    store.run(&["file", "edit", "note:counters", &old, &new]).exits(0);
                 }
             });
         }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::support::{Run, Store};
 
 fn keep(store: &Store, arguments: &[&str]) -> Run {
-    store.run(&[&["store"], arguments].concat()).exits(0)
+    store.run(&[&["entry", "store"], arguments].concat()).exits(0)
 }
 
 #[test]
@@ -20,21 +20,21 @@ fn an_entry_is_stored_found_listed_and_forgotten() {
         "---\nkey: deploy_target\ncategory: core\nagent: main\ntags: [ops, eu]\ncreated: 2026-05-30T07:15:00Z\n\
          updated: 2026-05-30T07:15:00Z\n---\n\nThe staging cluster"
     );
-    store.run(&["get", "deploy_target"]).exits(0).prints("The staging cluster");
-    store.run(&["find", "which", "cluster"]).exits(0).prints("deploy_target  (core)\nThe staging cluster\n");
-    store.run(&["find", "zebra"]).exits(1).prints("Nothing found.\n");
+    store.run(&["entry", "show", "deploy_target"]).exits(0).prints("The staging cluster");
+    store.run(&["entry", "recall", "which", "cluster"]).exits(0).prints("deploy_target  (core)\nThe staging cluster\n");
+    store.run(&["entry", "recall", "zebra"]).exits(1).prints("Nothing found.\n");
     store
-        .run(&["entries", "--tag", "ops"])
+        .run(&["entry", "list", "--tag", "ops"])
         .exits(0)
         .prints("deploy_target  core  2026-05-30T07:15:00Z  The staging cluster\n");
-    store.run(&["entries", "--category", "daily"]).exits(1).prints("No entries.\n");
-    store.run(&["forget", "--key", "deploy_target"]).exits(0);
-    store.run(&["get", "deploy_target"]).exits(1).complains("UZ-MEM-004: no entry `deploy_target`");
+    store.run(&["entry", "list", "--category", "daily"]).exits(1).prints("No entries.\n");
+    store.run(&["entry", "forget", "deploy_target"]).exits(0);
+    store.run(&["entry", "show", "deploy_target"]).exits(1).complains("UZ-MEM-004: no entry `deploy_target`");
     store
-        .run(&["store", "deploy_target", "The staging cluster", "-t", "ops,eu"])
+        .run(&["entry", "store", "deploy_target", "The staging cluster", "-t", "ops,eu"])
         .exits(3)
         .prints("deploy_target was forgotten; nothing was written\n");
-    store.run(&["purge"]).exits(0).prints("Purged deploy_target\n");
+    store.run(&["entry", "purge"]).exits(0).prints("Purged deploy_target\n");
     assert!(!store.root.join("agents/main/entries/core/deploy_target.md").exists());
 }
 
@@ -43,16 +43,16 @@ fn agents_share_the_workspace_and_nothing_else() {
     let store = Store::new();
     keep(&store, &["--agent", "a", "--workspace", "w", "mine", "v"]);
     keep(&store, &["--agent", "a", "--workspace", "w", "ours", "v", "--category", "workspace"]);
-    let seen = store.run(&["--agent", "b", "--workspace", "w", "--json", "entries"]).exits(0).json();
+    let seen = store.run(&["--agent", "b", "--workspace", "w", "--json", "entry", "list"]).exits(0).json();
     assert_eq!(seen["total"], 1);
     assert_eq!(seen["entries"][0]["key"], "ours");
-    store.run(&["--agent", "b", "get", "mine"]).exits(1);
+    store.run(&["--agent", "b", "entry", "show", "mine"]).exits(1);
 }
 
 #[test]
 fn entries_go_into_the_block_when_asked_for() {
     let store = Store::new();
-    store.run(&["write", "long_term", "a fact of the journal"]).exits(0);
+    store.run(&["file", "write", "long_term", "a fact of the journal"]).exits(0);
     keep(&store, &["large", &"x".repeat(500), "-c", "notes"]);
     keep(&store, &["deploy_target", "The staging cluster"]);
     let without = store.run(&["context"]).exits(0).stdout;
@@ -72,11 +72,11 @@ fn hydration_fits_the_budget_and_explains_itself() {
     let store = Store::new();
     keep(&store, &["fact", "0123456789"]);
     keep(&store, &["note", "0123456789", "-c", "notes"]);
-    let hydrated = store.run(&["--json", "hydrate", "--max-bytes", "20"]).exits(0).json();
+    let hydrated = store.run(&["--json", "entry", "hydrate", "--max-bytes", "20"]).exits(0).json();
     assert_eq!((&hydrated["entries"][0]["key"], &hydrated["bytes"]), (&"fact".into(), &18.into()));
-    let text = store.run(&["explain", "--max-bytes", "20"]).exits(0).stdout;
+    let text = store.run(&["entry", "explain", "--max-bytes", "20"]).exits(0).stdout;
     assert!(text.contains("larger-than-remaining") && text.contains("18 of 20 bytes"), "{text}");
-    store.run(&["hydrate", "--max-bytes", "0"]).exits(1);
+    store.run(&["entry", "hydrate", "--max-bytes", "0"]).exits(1);
 }
 
 #[test]
@@ -84,32 +84,32 @@ fn a_run_stores_its_entries_and_names_what_it_skips() {
     let store = Store::new();
     let lines = "{\"key\": \"a\", \"content\": \"v\"}\n\n{\"key\": \"\", \"content\": \"v\"}\n\
                  {\"key\": \"b\", \"content\": \"v\", \"category\": \"conversation\"}\n";
-    let run = store.run_with(&["run", "r1", "--fence", "2"], lines.as_bytes()).exits(3);
+    let run = store.run_with(&["entry", "run", "r1", "--fence", "2"], lines.as_bytes()).exits(3);
     assert_eq!(run.stdout, "Closed run r1: 1 stored, 1 skipped\nskipped : key is empty, at least 1 byte is needed\n");
     let before = store.tree();
-    store.run_with(&["run", "r0", "--fence", "1"], lines.as_bytes()).exits(3).complains("UZ-RUN-005");
-    store.run_with(&["run", "r2", "--fence", "3"], b"{\"key\": 1}").exits(2).complains("line 1 is no entry");
+    store.run_with(&["entry", "run", "r0", "--fence", "1"], lines.as_bytes()).exits(3).complains("UZ-RUN-005");
+    store.run_with(&["entry", "run", "r2", "--fence", "3"], b"{\"key\": 1}").exits(2).complains("line 1 is no entry");
     assert_eq!(store.tree(), before);
-    store.run_with(&["run", "r3", "--fence", "3"], b"{\"key\": \"a\", \"deleted\": true}").exits(0);
-    store.run(&["get", "a"]).exits(1);
+    store.run_with(&["entry", "run", "r3", "--fence", "3"], b"{\"key\": \"a\", \"deleted\": true}").exits(0);
+    store.run(&["entry", "show", "a"]).exits(1);
 }
 
 #[test]
 fn bad_entries_change_nothing() {
     let store = Store::new();
     let (key, content) = ("k".repeat(256), "x".repeat(16_385));
-    store.refuses(&["store", &key, "v"], 3, "key has 256 bytes, the limit is 255: 1 too many");
-    store.refuses(&["store", "k", &content], 3, "content has 16385 bytes, the limit is 16384: 1 too many");
-    store.refuses(&["store", "", "v"], 2, "key is empty");
-    store.refuses(&["store", "k", "v", "--category", ""], 2, "category is empty");
-    store.refuses(&["store", "k", "v", "--category", "conversation"], 2, "can only be in a run");
-    store.refuses(&["store", "k", "v", "--category", "workspace"], 2, "opened without a workspace");
-    store.refuses(&["--agent", "", "get", "k"], 3, "no name of an agent");
-    store.refuses(&["entries", "--after", "x"], 2, "`x` is not a cursor");
-    store.refuses(&["forget", "--key", "k"], 3, "UZ-MEM-004: no entry `k`");
-    store.refuses(&["forget"], 2, "<NOTE>");
+    store.refuses(&["entry", "store", &key, "v"], 3, "key has 256 bytes, the limit is 255: 1 too many");
+    store.refuses(&["entry", "store", "k", &content], 3, "content has 16385 bytes, the limit is 16384: 1 too many");
+    store.refuses(&["entry", "store", "", "v"], 2, "key is empty");
+    store.refuses(&["entry", "store", "k", "v", "--category", ""], 2, "category is empty");
+    store.refuses(&["entry", "store", "k", "v", "--category", "conversation"], 2, "can only be in a run");
+    store.refuses(&["entry", "store", "k", "v", "--category", "workspace"], 2, "opened without a workspace");
+    store.refuses(&["--agent", "", "entry", "show", "k"], 3, "no name of an agent");
+    store.refuses(&["entry", "list", "--after", "x"], 2, "`x` is not a cursor");
+    store.refuses(&["entry", "forget", "k"], 3, "UZ-MEM-004: no entry `k`");
+    store.refuses(&["note", "forget"], 2, "<NOTE>");
     store.put("agents/main/entries/core/k.md", "---\nkey: [\n---\n\nmine");
-    store.refuses(&["store", "k", "v"], 2, "cannot be read as an entry");
+    store.refuses(&["entry", "store", "k", "v"], 2, "cannot be read as an entry");
 }
 
 /// A store with entries, its forgotten one too.
@@ -118,7 +118,7 @@ fn filled() -> Store {
     keep(&store, &["deploy_target", "The staging cluster", "-t", "ops"]);
     keep(&store, &["Tone", "---\nwarm", "-c", "My Notes"]);
     keep(&store, &["gone", "v"]);
-    store.run(&["forget", "--key", "gone"]).exits(0);
+    store.run(&["entry", "forget", "gone"]).exits(0);
     store
 }
 
@@ -133,7 +133,7 @@ fn stored(store: &Store) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn an_export_is_imported_without_a_difference() {
     let store = filled();
-    let exported = store.run(&["--json", "export", "--out", "out/all", "--forgotten"]).exits(0).json();
+    let exported = store.run(&["--json", "memory", "export", "--out", "out/all", "--forgotten"]).exits(0).json();
     assert_eq!(
         exported["files"],
         serde_json::json!(["%4Dy%20%4Eotes/%54one.md", "core/deploy_target.md", "core/gone.md"])
@@ -141,31 +141,34 @@ fn an_export_is_imported_without_a_difference() {
     for (path, bytes) in stored(&store) {
         assert_eq!(fs::read(store.here.join("out/all").join(path)).unwrap(), bytes);
     }
-    store.run(&["import", "out/all"]).exits(0).prints("Imported: 0 upserted, 3 unchanged, 0 deleted, 0 rejected\n");
+    store
+        .run(&["memory", "import", "out/all"])
+        .exits(0)
+        .prints("Imported: 0 upserted, 3 unchanged, 0 deleted, 0 rejected\n");
     let fresh = Store::new();
     let all = store.here.join("out/all");
-    let imported = fresh.run(&["--json", "import", "--trust", all.to_str().unwrap()]).exits(0).json();
+    let imported = fresh.run(&["--json", "memory", "import", "--trust", all.to_str().unwrap()]).exits(0).json();
     assert_eq!(imported, serde_json::json!({ "upserted": 2, "unchanged": 0, "deleted": 1, "rejected": [] }));
     assert_eq!(stored(&fresh), stored(&store));
-    store.refuses(&["export", "--out", "out/all"], 3, "`out/all` is not empty");
+    store.refuses(&["memory", "export", "--out", "out/all"], 3, "`out/all` is not empty");
     let inside = store.root.join("x");
-    store.refuses(&["export", "--out", inside.to_str().unwrap()], 3, "is in the store");
+    store.refuses(&["memory", "export", "--out", inside.to_str().unwrap()], 3, "is in the store");
 }
 
 #[test]
 fn a_tar_stream_goes_from_store_to_store() {
     let store = filled();
-    let stream = store.command(&["export", "--out", "-"]).stderr(Stdio::null()).output().unwrap().stdout;
+    let stream = store.command(&["memory", "export", "--out", "-"]).stderr(Stdio::null()).output().unwrap().stdout;
     let fresh = Store::new();
     fresh
-        .run_with(&["import", "--trust", "-"], &stream)
+        .run_with(&["memory", "import", "--trust", "-"], &stream)
         .exits(0)
         .prints("Imported: 2 upserted, 0 unchanged, 0 deleted, 0 rejected\n");
-    store.run(&["purge"]).exits(0);
+    store.run(&["entry", "purge"]).exits(0);
     assert_eq!(stored(&fresh), stored(&store));
     let before = fresh.tree();
-    fresh.run_with(&["import", "-"], &stream[..700]).exits(3).complains("no whole tar stream");
-    fresh.run_with(&["import", "-"], b"no tar").exits(3).complains("no whole tar stream");
+    fresh.run_with(&["memory", "import", "-"], &stream[..700]).exits(3).complains("no whole tar stream");
+    fresh.run_with(&["memory", "import", "-"], b"no tar").exits(3).complains("no whole tar stream");
     assert_eq!(fresh.tree(), before);
 }
 
@@ -195,7 +198,7 @@ fn a_hostile_tar_stream_reaches_nothing_outside() {
     add(tar::EntryType::Regular, "./core/fine.md", "", b"---\nupdated: 2026-05-01\n---\n\nv");
     let stream = tar.into_inner().unwrap();
     let store = Store::new();
-    let reply = store.run_with(&["--json", "import", "--trust", "-"], &stream).exits(3).json();
+    let reply = store.run_with(&["--json", "memory", "import", "--trust", "-"], &stream).exits(3).json();
     assert_eq!((&reply["upserted"], reply["rejected"].as_array().unwrap().len()), (&1.into(), 9), "{reply}");
     assert_eq!(stored(&store), [("core/fine.md".to_string(), b"---\nupdated: 2026-05-01\n---\n\nv".to_vec())]);
 }
@@ -203,23 +206,30 @@ fn a_hostile_tar_stream_reaches_nothing_outside() {
 #[test]
 fn a_replacement_shows_what_it_forgets_and_waits_for_a_yes() {
     let store = filled();
-    store.run(&["export", "--out", "out"]).exits(0);
+    store.run(&["memory", "export", "--out", "out"]).exits(0);
     fs::remove_file(store.here.join("out/core/deploy_target.md")).unwrap();
     let shown = "to forget: deploy_target  (core/deploy_target.md)";
     let before = store.tree();
     store
-        .run(&["import", "out", "--mode", "replace", "--dry-run"])
+        .run(&["memory", "import", "out", "--mode", "replace", "--dry-run"])
         .exits(0)
         .complains(shown)
         .prints("Would import: 0 upserted, 1 unchanged, 1 deleted, 0 rejected\n");
-    store.run(&["import", "out"]).exits(0).prints("Imported: 0 upserted, 1 unchanged, 0 deleted, 0 rejected\n");
-    let refused = store.run(&["import", "out", "--mode", "replace"]).exits(3).complains(shown);
+    store
+        .run(&["memory", "import", "out"])
+        .exits(0)
+        .prints("Imported: 0 upserted, 1 unchanged, 0 deleted, 0 rejected\n");
+    let refused = store.run(&["memory", "import", "out", "--mode", "replace"]).exits(3).complains(shown);
     refused.complains("1 entry would be forgotten, and nobody can be asked");
     assert_eq!(store.tree(), before);
-    let done = store.run(&["--json", "import", "out", "--mode", "replace", "--yes"]).exits(0).complains(shown).json();
+    let done = store
+        .run(&["--json", "memory", "import", "out", "--mode", "replace", "--yes"])
+        .exits(0)
+        .complains(shown)
+        .json();
     assert_eq!(done, serde_json::json!({ "upserted": 0, "unchanged": 1, "deleted": 1, "rejected": [] }));
-    store.run(&["get", "deploy_target"]).exits(1);
-    store.refuses(&["import", "missing"], 3, "`missing` cannot be read");
+    store.run(&["entry", "show", "deploy_target"]).exits(1);
+    store.refuses(&["memory", "import", "missing"], 3, "`missing` cannot be read");
 }
 
 #[cfg(unix)]
@@ -232,7 +242,7 @@ fn links_in_a_folder_are_not_followed() {
     std::os::unix::fs::symlink(&store.here, store.here.join("in/more")).unwrap();
     fs::write(store.here.join("in/core/b.md"), "v").unwrap();
     fs::write(store.here.join("in/notes.txt"), "passed over").unwrap();
-    let run = store.run(&["import", "in"]).exits(3);
+    let run = store.run(&["memory", "import", "in"]).exits(3);
     assert_eq!(
         run.stdout,
         "rejected core/a.md: it is a link, and links are not followed\n\
@@ -244,11 +254,11 @@ fn links_in_a_folder_are_not_followed() {
 #[test]
 fn an_export_that_is_not_whole_says_what_is_missing() {
     let store = Store::new();
-    store.run(&["store", "k", "v"]).exits(0);
+    store.run(&["entry", "store", "k", "v"]).exits(0);
     store.put("agents/main/entries/core/broken.md", "---\nkey: [\n---\n");
     for to in [&[][..], &["--to", "jsonl"]] {
         let out = format!("out{}", to.len());
-        let arguments = [&["export", "--out", &out], to].concat();
+        let arguments = [&["memory", "export", "--out", &out], to].concat();
         store.run(&arguments).exits(3).complains("agents/main/entries/core/broken.md is not exported");
         assert!(store.here.join(&out).exists());
     }
@@ -259,10 +269,10 @@ fn an_export_that_is_not_whole_says_what_is_missing() {
 fn an_export_whose_stream_is_closed_too_early_is_no_success() {
     let store = Store::new();
     for number in 0..40 {
-        store.run(&["store", &format!("k{number}"), &"x".repeat(16_000)]).exits(0);
+        store.run(&["entry", "store", &format!("k{number}"), &"x".repeat(16_000)]).exits(0);
     }
     for to in ["markdown", "claude-code", "jsonl"] {
-        let mut command = store.command(&["export", "--out", "-", "--to", to]);
+        let mut command = store.command(&["memory", "export", "--out", "-", "--to", to]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
@@ -275,40 +285,40 @@ fn an_export_whose_stream_is_closed_too_early_is_no_success() {
 #[test]
 fn what_a_killed_export_has_left_is_named_and_left_alone() {
     let store = Store::new();
-    store.run(&["store", "k", "v"]).exits(0);
+    store.run(&["entry", "store", "k", "v"]).exits(0);
     let left = store.here.join(".saddlebag-export-Ab12");
     std::fs::create_dir(&left).unwrap();
-    store.run(&["export", "--out", "out"]).exits(0).complains(".saddlebag-export-Ab12");
+    store.run(&["memory", "export", "--out", "out"]).exits(0).complains(".saddlebag-export-Ab12");
     assert!(left.exists());
 }
 
 #[test]
 fn an_overwritten_and_a_forgotten_entry_are_restored() {
     let store = Store::new();
-    store.run(&["store", "a", "one"]).exits(0);
-    store.run(&["store", "a", "two"]).exits(0);
-    store.run(&["restore", "--key", "a"]).exits(0).prints("Restored a, which was overwritten\n");
-    store.run(&["get", "a"]).exits(0).prints("one");
-    store.run(&["forget", "--key", "a"]).exits(0);
-    store.run(&["restore", "--key", "a"]).exits(0).prints("Restored a, which was forgotten\n");
-    store.run(&["get", "a"]).exits(0).prints("one");
-    store.refuses(&["restore", "--key", "none"], 3, "no entry `none`");
-    store.refuses(&["restore", "--key", "a", "note"], 2, "cannot be used with");
+    store.run(&["entry", "store", "a", "one"]).exits(0);
+    store.run(&["entry", "store", "a", "two"]).exits(0);
+    store.run(&["entry", "restore", "a"]).exits(0).prints("Restored a, which was overwritten\n");
+    store.run(&["entry", "show", "a"]).exits(0).prints("one");
+    store.run(&["entry", "forget", "a"]).exits(0);
+    store.run(&["entry", "restore", "a"]).exits(0).prints("Restored a, which was forgotten\n");
+    store.run(&["entry", "show", "a"]).exits(0).prints("one");
+    store.refuses(&["entry", "restore", "none"], 3, "no entry `none`");
+    store.refuses(&["entry", "restore", "a", "note"], 2, "unexpected argument 'note'");
 }
 
 #[test]
 fn the_cap_is_an_option() {
     let store = Store::new();
     for key in ["a", "b"] {
-        store.run(&["store", key, "v", "--category", "notes", "--max-entries", "2"]).exits(0);
+        store.run(&["entry", "store", key, "v", "--category", "notes", "--max-entries", "2"]).exits(0);
     }
-    let third = ["store", "c", "v", "--category", "notes", "--max-entries", "2"];
+    let third = ["entry", "store", "c", "v", "--category", "notes", "--max-entries", "2"];
     store.run(&third).exits(0).prints("Stored c in notes; evicted: a\n");
     for number in 0..1_100 {
         let text = format!("---\nkey: k{number}\n---\n\nv");
         std::fs::create_dir_all(store.here.join("in/notes")).unwrap();
         std::fs::write(store.here.join(format!("in/notes/k{number}.md")), text).unwrap();
     }
-    let imported = store.run(&["--json", "import", "in"]).exits(0).json();
+    let imported = store.run(&["--json", "memory", "import", "in"]).exits(0).json();
     assert_eq!(imported["upserted"], 1_100);
 }

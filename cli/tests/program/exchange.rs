@@ -24,7 +24,7 @@ fn the_memory_of_another_agent_comes_in_once() {
     let store = Store::new();
     claude(&store);
     let before = store.tree();
-    let arguments = ["import", "claude", "--from", "claude-code"];
+    let arguments = ["memory", "import", "claude", "--from", "claude-code"];
     let summary = "1 upserted, 0 unchanged, 0 conflicts, 0 kept, 0 rejected\n";
     store.run(&[&arguments[..], &["--dry-run"]].concat()).exits(0).prints(&format!("Would import: {summary}"));
     assert_eq!(store.tree(), before);
@@ -36,7 +36,7 @@ fn the_memory_of_another_agent_comes_in_once() {
     let again = store.run(&[&["--json"], &arguments[..]].concat()).exits(0).json();
     assert_eq!((&again["upserted"], &again["unchanged"]), (&0.into(), &1.into()));
     assert_eq!(store.tree(), after);
-    store.run(&["import", "claude", "--from", "auto"]).exits(0).complains("claude looks like claude-code");
+    store.run(&["memory", "import", "claude", "--from", "auto"]).exits(0).complains("claude looks like claude-code");
     assert_eq!(store.tree(), after);
 }
 
@@ -44,37 +44,38 @@ fn the_memory_of_another_agent_comes_in_once() {
 fn a_key_that_says_something_else_here_is_a_conflict_that_is_named() {
     let store = Store::new();
     claude(&store);
-    store.run(&["store", "role", "mine"]).exits(0);
-    let run = store.run(&["import", "claude", "--from", "claude-code"]).exits(0);
+    store.run(&["entry", "store", "role", "mine"]).exits(0);
+    let run = store.run(&["memory", "import", "claude", "--from", "claude-code"]).exits(0);
     assert!(run.stdout.starts_with("conflict: role says something else here, which stays: stored as role_"), "{run:?}");
-    store.run(&["get", "role"]).prints("mine");
-    let json = store.run(&["--json", "import", "claude", "--from", "claude-code", "--dry-run"]).exits(0).json();
+    store.run(&["entry", "show", "role"]).prints("mine");
+    let json =
+        store.run(&["--json", "memory", "import", "claude", "--from", "claude-code", "--dry-run"]).exits(0).json();
     assert_eq!((json["unchanged"].as_u64(), json["conflicts"].as_array().map(Vec::len)), (Some(1), Some(0)));
 }
 
 #[test]
 fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
     let store = Store::new();
-    store.run(&["store", "deploy", "The staging\ncluster", "-t", "ops", "--source", "slack"]).exits(0);
-    let run = store.run(&["export", "--to", "openclaw", "--out", "claw"]).exits(0);
+    store.run(&["entry", "store", "deploy", "The staging\ncluster", "-t", "ops", "--source", "slack"]).exits(0);
+    let run = store.run(&["memory", "export", "--to", "openclaw", "--out", "claw"]).exits(0);
     assert!(run.stdout.contains("lost: source of deploy: ") && run.stdout.contains("lost: created of *: "), "{run:?}");
     let text = fs::read_to_string(store.here.join("claw/MEMORY.md")).unwrap();
     assert_eq!(text, "# Memory\n\n## ops\n\n- **deploy**: The staging\n  cluster\n");
-    let dump = store.run(&["export", "--to", "jsonl", "--out", "-"]).exits(0).stdout;
-    store.run(&["export", "--to", "jsonl", "--out", "dump.jsonl"]).exits(0);
+    let dump = store.run(&["memory", "export", "--to", "jsonl", "--out", "-"]).exits(0).stdout;
+    store.run(&["memory", "export", "--to", "jsonl", "--out", "dump.jsonl"]).exits(0);
     assert_eq!(fs::read_to_string(store.here.join("dump.jsonl")).unwrap(), dump);
-    store.refuses(&["export", "--to", "jsonl", "--out", "dump.jsonl"], 3, "is there already");
-    store.refuses(&["export", "--to", "codex", "--out", "x"], 2, "codex can only be imported");
-    store.refuses(&["export", "--to", "auto", "--out", "x"], 2, "an export cannot guess its format");
+    store.refuses(&["memory", "export", "--to", "jsonl", "--out", "dump.jsonl"], 3, "is there already");
+    store.refuses(&["memory", "export", "--to", "codex", "--out", "x"], 2, "codex can only be imported");
+    store.refuses(&["memory", "export", "--to", "auto", "--out", "x"], 2, "an export cannot guess its format");
 
     let other = Store::new();
-    let run: Run = other.run_with(&["import", "-", "--from", "jsonl", "--trust"], dump.as_bytes()).exits(0);
+    let run: Run = other.run_with(&["memory", "import", "-", "--from", "jsonl", "--trust"], dump.as_bytes()).exits(0);
     run.prints("Imported: 1 upserted, 0 unchanged, 0 conflicts, 0 kept, 0 rejected\n");
     assert_eq!(other.tree().len(), store.tree().len());
     assert_eq!(other.text("agents/main/entries/core/deploy.md"), store.text("agents/main/entries/core/deploy.md"));
-    let mut command = store.command(&["export", "--to", "claude-code", "--out", "-"]);
+    let mut command = store.command(&["memory", "export", "--to", "claude-code", "--out", "-"]);
     let tar = command.output().expect("it runs").stdout;
-    other.run_with(&["import", "-", "--from", "claude-code"], &tar).exits(0);
+    other.run_with(&["memory", "import", "-", "--from", "claude-code"], &tar).exits(0);
 }
 
 #[cfg(unix)]
@@ -91,7 +92,7 @@ fn a_hostile_folder_is_named_file_by_file_and_the_rest_comes_in() {
     File::create(folder.join("huge.md")).unwrap().set_len(10 << 30).unwrap();
     let made = std::process::Command::new("mkfifo").arg(folder.join("pipe.md")).status().expect("mkfifo runs");
     assert!(made.success());
-    let json = store.run(&["--json", "import", "claude", "--from", "claude-code"]).exits(3).json();
+    let json = store.run(&["--json", "memory", "import", "claude", "--from", "claude-code"]).exits(3).json();
     assert_eq!(json["upserted"], 1, "{json}");
     let rejected: Vec<(&str, &str)> = json["rejected"]
         .as_array()
@@ -108,8 +109,8 @@ fn a_hostile_folder_is_named_file_by_file_and_the_rest_comes_in() {
     assert!(reason("latin.md").contains("not UTF-8 text: at byte 3"), "{rejected:?}");
     assert!(!reason("broken.md").is_empty(), "{rejected:?}");
     assert_eq!(rejected.len(), 6, "{rejected:?}");
-    store.run(&["find", "secret"]).exits(1);
-    store.refuses(&["import", "claude/pipe.md", "--from", "jsonl"], 3, "neither a folder nor a regular file");
+    store.run(&["entry", "recall", "secret"]).exits(1);
+    store.refuses(&["memory", "import", "claude/pipe.md", "--from", "jsonl"], 3, "neither a folder nor a regular file");
 }
 
 #[test]
@@ -136,15 +137,18 @@ fn what_is_on_the_machine_is_shown_before_anything_is_done() {
     };
     let before = store.tree();
     let shown = "OpenClaw: ~/.openclaw/workspace: 1 file, 1 upserted";
-    run(&["import", "--from", "auto"])
+    run(&["memory", "import", "--from", "auto"])
         .exits(3)
         .complains(shown)
         .complains("2 sources would be imported, and nobody can be asked");
-    run(&["import", "--from", "auto", "--dry-run"]).exits(0).complains(shown).complains("opened in place with --root");
+    run(&["memory", "import", "--from", "auto", "--dry-run"])
+        .exits(0)
+        .complains(shown)
+        .complains("opened in place with --root");
     assert_eq!(store.tree(), before);
-    let done = run(&["--json", "import", "--from", "auto", "--yes"]).exits(0).complains(shown).json();
+    let done = run(&["--json", "memory", "import", "--from", "auto", "--yes"]).exits(0).complains(shown).json();
     assert_eq!(done["sources"].as_array().map(Vec::len), Some(2), "{done}");
-    run(&["import", "--from", "auto"]).exits(0).prints("There is nothing new\n");
+    run(&["memory", "import", "--from", "auto"]).exits(0).prints("There is nothing new\n");
 }
 
 #[test]
@@ -152,18 +156,18 @@ fn bad_use_changes_nothing() {
     let store = Store::new();
     claude(&store);
     store.refuses(
-        &["import", "claude", "--from", "claude-code", "--mode", "replace"],
+        &["memory", "import", "claude", "--from", "claude-code", "--mode", "replace"],
         2,
         "--mode replace is of files of entries",
     );
-    store.refuses(&["import", "--from", "claude-code"], 2, "needs the folder or the file to import");
-    store.refuses(&["import"], 2, "required");
-    store.refuses(&["import", "claude", "--from", "nonsense"], 2, "invalid value");
-    store.refuses(&["import", "missing", "--from", "openclaw"], 3, "`missing` cannot be read");
+    store.refuses(&["memory", "import", "--from", "claude-code"], 2, "needs the folder or the file to import");
+    store.refuses(&["memory", "import"], 2, "required");
+    store.refuses(&["memory", "import", "claude", "--from", "nonsense"], 2, "invalid value");
+    store.refuses(&["memory", "import", "missing", "--from", "openclaw"], 3, "`missing` cannot be read");
     put(&store.here.join("notebook"), &[(".zk/config.toml", ""), ("a.md", "x")]);
-    store.refuses(&["import", "notebook", "--from", "auto"], 2, "is opened in place, and not imported");
+    store.refuses(&["memory", "import", "notebook", "--from", "auto"], 2, "is opened in place, and not imported");
     put(&store.here.join("other"), &[("a.txt", "x")]);
-    store.refuses(&["import", "other", "--from", "auto"], 2, "looks like no format that is known");
+    store.refuses(&["memory", "import", "other", "--from", "auto"], 2, "looks like no format that is known");
     put(&store.here.join("snap"), &[("MEMORY_SNAPSHOT.md", "# Version 9\n")]);
-    store.run(&["import", "snap", "--from", "auto"]).exits(3).complains("zeroclaw");
+    store.run(&["memory", "import", "snap", "--from", "auto"]).exits(3).complains("zeroclaw");
 }

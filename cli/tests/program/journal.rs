@@ -10,14 +10,18 @@ use crate::support::{NOW, Store, TODAY, engine, run};
 #[test]
 fn what_is_written_is_read_listed_and_found() {
     let store = Store::new();
-    store.run(&["write", "long_term", "staging port 8443"]).exits(0).prints("Wrote 17 bytes to MEMORY.md\n");
-    store.run(&["write", "scratchpad", "- [ ] water the plants"]).exits(0);
-    store.run(&["write", "note:auth", "uses jose"]).exits(0);
+    store.run(&["file", "write", "long_term", "staging port 8443"]).exits(0).prints("Wrote 17 bytes to MEMORY.md\n");
+    store.run(&["file", "write", "scratchpad", "- [ ] water the plants"]).exits(0);
+    store.run(&["file", "write", "note:auth", "uses jose"]).exits(0);
     store.run(&["log", "deployed", "went well"]).exits(0);
     assert_eq!(store.text(TODAY), "\n### 09:15 — deployed\nwent well\n");
-    store.run(&["read", "note", "auth"]).exits(0).prints("uses jose\n");
-    store.run(&["read", "note:auth", "--offset", "5", "--limit", "4"]).exits(0).prints("jose").complains("--offset 9");
-    store.run(&["list"]).exits(0).prints(&format!("MEMORY.md\nSCRATCHPAD.md\n{TODAY}\nnotes/auth.md\n"));
+    store.run(&["file", "show", "note:auth"]).exits(0).prints("uses jose\n");
+    store
+        .run(&["file", "show", "note:auth", "--offset", "5", "--max-bytes", "4"])
+        .exits(0)
+        .prints("jose")
+        .complains("--offset 9");
+    store.run(&["file", "list"]).exits(0).prints(&format!("MEMORY.md\nSCRATCHPAD.md\n{TODAY}\nnotes/auth.md\n"));
     let found = store.run(&["search", "JOSE"]).exits(0);
     assert!(found.stdout.starts_with("Searched 1 term: JOSE(1) across 1 file. Showing top 1"), "{found:?}");
     let block = store.run(&["context"]).exits(0);
@@ -28,10 +32,10 @@ fn what_is_written_is_read_listed_and_found() {
 fn a_long_text_is_refused_unless_the_cut_is_asked_for() {
     let store = Store::new();
     let long = vec![b'x'; 20_000_000];
-    let refused = store.run_with(&["write", "note:long", "-"], &long).exits(3);
+    let refused = store.run_with(&["file", "write", "note:long", "-"], &long).exits(3);
     refused.complains("the text has 20000000 bytes, the limit is 65536").prints("");
     assert!(store.tree().is_empty());
-    let cut = store.run_with(&["write", "note:long", "-", "--truncate"], &long).exits(0);
+    let cut = store.run_with(&["file", "write", "note:long", "-", "--truncate"], &long).exits(0);
     assert!(cut.stdout.contains("truncated from 20000000 bytes"), "{}", cut.stdout);
     assert_eq!(store.bytes("notes/long.md").len(), 65_537);
 }
@@ -41,21 +45,21 @@ fn a_page_is_read_and_edited_by_what_other_commands_print() {
     let store = Store::new();
     let remembered = store.run(&["remember", "Postgres port", "It is 5432."]).exits(0).stdout;
     let path = remembered.trim_end().strip_prefix("Remembered in ").expect("the path is printed");
-    for name in [vec![path], vec!["page", "Postgres port"], vec!["page:Postgres port"]] {
-        let read = store.run(&[vec!["read"], name].concat()).exits(0);
+    for name in [vec![path], vec!["page:Postgres port"]] {
+        let read = store.run(&[vec!["file", "show"], name].concat()).exits(0);
         assert!(read.stdout.contains("It is 5432."), "{read:?}");
     }
-    store.run(&["edit", path, "--old", "5432", "--new", "5433"]).exits(0);
-    assert!(store.run(&["read", path]).exits(0).stdout.contains("It is 5433."));
-    store.refuses(&["read", "page", "Postgres ports"], 3, "pages like it: facts/postgres-port.md");
+    store.run(&["file", "edit", path, "5432", "5433"]).exits(0);
+    assert!(store.run(&["file", "show", path]).exits(0).stdout.contains("It is 5433."));
+    store.refuses(&["file", "show", "page:Postgres ports"], 3, "pages like it: facts/postgres-port.md");
 }
 
 #[test]
 fn nothing_found_exits_with_1() {
     let store = Store::new();
     store.run(&["search", "nothing"]).exits(1).prints("No matches for 'nothing'.\n");
-    store.run(&["read", "note", "none"]).exits(1).prints("").complains("there is no notes/none.md");
-    store.run(&["list"]).exits(1).prints("");
+    store.run(&["file", "show", "note:none"]).exits(1).prints("").complains("there is no notes/none.md");
+    store.run(&["file", "list"]).exits(1).prints("");
     store.run(&["context"]).exits(1).prints("");
     assert!(store.tree().is_empty());
 }
@@ -64,24 +68,24 @@ fn nothing_found_exits_with_1() {
 fn an_edit_and_a_deletion_can_be_restored() {
     let store = Store::new();
     store.put("MEMORY.md", "port 1\n");
-    store.run(&["edit", "long", "--old", "port 1", "--new", "port 2"]).exits(0).prints("Edited MEMORY.md\n");
+    store.run(&["file", "edit", "long", "port 1", "port 2"]).exits(0).prints("Edited MEMORY.md\n");
     assert_eq!(store.text("MEMORY.md"), "port 2\n");
-    store.run(&["restore", "long"]).exits(0);
+    store.run(&["file", "restore", "long"]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "port 1\n");
-    store.run(&["edit", "long", "--old", "port 1\n", "--delete"]).exits(0);
+    store.run(&["file", "edit", "long", "port 1\n", "--delete"]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "");
     store.put("notes/a.md", "text\n");
-    store.run(&["edit", "note", "a", "--delete"]).exits(0).prints("Deleted notes/a.md\n");
-    store.run(&["restore", "note", "a"]).exits(0);
+    store.run(&["file", "forget", "note:a"]).exits(0).prints("Deleted notes/a.md\n");
+    store.run(&["file", "restore", "note:a"]).exits(0);
     assert_eq!(store.text("notes/a.md"), "text\n");
 }
 
 #[test]
 fn a_hyphen_reads_standard_input() {
     let store = Store::new();
-    store.run_with(&["write", "note:a", "-"], b"from a pipe\n").exits(0);
+    store.run_with(&["file", "write", "note:a", "-"], b"from a pipe\n").exits(0);
     assert_eq!(store.text("notes/a.md"), "from a pipe\n");
-    store.run_with(&["edit", "note:a", "--old", "pipe", "--new", "-"], b"tube").exits(0);
+    store.run_with(&["file", "edit", "note:a", "pipe", "-"], b"tube").exits(0);
     store.run_with(&["log", "head", "-"], b"body\n").exits(0);
     store.run_with(&["search", "-"], b"tube").exits(0);
     store.run_with(&["log", "--compaction", "--messages", "12", "-"], b"summary").exits(0);
@@ -91,7 +95,7 @@ fn a_hyphen_reads_standard_input() {
 #[test]
 fn json_is_one_object() {
     let store = Store::new();
-    let wrote = store.run(&["--json", "write", "note:auth", "uses jose"]).exits(0).json();
+    let wrote = store.run(&["--json", "file", "write", "note:auth", "uses jose"]).exits(0).json();
     assert_eq!((&wrote["path"], &wrote["bytes"]), (&json!("notes/auth.md"), &json!(9)));
     let found = store.run(&["--json", "search", "jose", "uses"]).exits(0).json();
     assert_eq!(found["hits"][0]["path"], "notes/auth.md");
@@ -102,14 +106,15 @@ fn json_is_one_object() {
     assert!(found["rendered"].is_string());
     let none = store.run(&["--json", "search", "nothing"]).exits(1).json();
     assert_eq!(none["hits"], json!([]));
-    let read = store.run(&["--json", "read", "note", "auth"]).exits(0).json();
+    let read = store.run(&["--json", "file", "show", "note:auth"]).exits(0).json();
     assert_eq!((&read["text"], &read["next_offset"]), (&json!("uses jose\n"), &Value::Null));
-    assert_eq!(store.run(&["--json", "read", "long"]).exits(1).json()["state"], "missing");
-    assert_eq!(store.run(&["--json", "list"]).exits(0).json()["files"][0]["path"], "notes/auth.md");
+    assert_eq!(store.run(&["--json", "file", "show", "long"]).exits(1).json()["state"], "missing");
+    assert_eq!(store.run(&["--json", "file", "list"]).exits(0).json()["files"][0]["path"], "notes/auth.md");
     assert_eq!(store.run(&["--json", "context"]).exits(1).json()["block"], Value::Null);
-    for (arguments, code, word) in
-        [(["write", "note:../x", "x"], 3, "invalid-name"), (["write", "bogus", "x"], 2, "invalid-argument")]
-    {
+    for (arguments, code, word) in [
+        (["file", "write", "note:../x", "x"], 3, "invalid-name"),
+        (["file", "write", "bogus", "x"], 2, "invalid-argument"),
+    ] {
         let refused = run(store.command(&["--json"]).args(arguments), None).exits(code).prints("");
         let object: Value = serde_json::from_str(&refused.stderr).expect("one object");
         assert_eq!(object["error"]["code"], word);
@@ -123,8 +128,12 @@ fn a_fixed_clock_repeats_a_run() {
     let session = || {
         let store = Store::new();
         let trace = store.here.join("trace");
-        for arguments in [["write", "long_term", "fact"], ["log", "heading", "body"], ["write", "note:a", "text"]] {
-            run(store.command(&arguments).arg("--trace").arg(&trace), None).exits(0);
+        for arguments in [
+            &["file", "write", "long_term", "fact"][..],
+            &["log", "heading", "body"],
+            &["file", "write", "note:a", "text"],
+        ] {
+            run(store.command(arguments).arg("--trace").arg(&trace), None).exits(0);
         }
         let keys = fs::read_to_string(trace).expect("a trace");
         let keys: Vec<Value> = keys.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")).collect();
@@ -175,19 +184,19 @@ fn a_trace_has_every_request_and_its_result() {
 #[test]
 fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
     let store = Store::new();
-    store.run(&["write", "note:auth", "uses jose"]).exits(0);
+    store.run(&["file", "write", "note:auth", "uses jose"]).exits(0);
     let folder = store.root.parent().expect("a parent").display().to_string();
     for arguments in [
-        vec!["list"],
-        vec!["--json", "list"],
+        vec!["file", "list"],
+        vec!["--json", "file", "list"],
         vec!["search", "jose"],
-        vec!["read", "note", "none"],
+        vec!["file", "show", "note:none"],
         vec!["status"],
         vec!["context", "--report"],
-        vec!["edit", "note", "auth", "--old", "x", "--new", "y"],
-        vec!["restore", "long"],
-        vec!["slash", "editor"],
-        vec!["write", "long", "x"],
+        vec!["file", "edit", "note:auth", "x", "y"],
+        vec!["file", "restore", "long"],
+        vec!["memory", "slash", "editor"],
+        vec!["file", "write", "long", "x"],
         vec!["demo"],
         vec!["--help"],
     ] {
@@ -197,7 +206,7 @@ fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
             assert!(!shown.stdout.contains(absolute) && !shown.stderr.contains(absolute), "{arguments:?}: {shown:?}");
         }
     }
-    let listed = store.run(&["--absolute", "list"]).exits(0);
+    let listed = store.run(&["--absolute", "file", "list"]).exits(0);
     assert!(listed.stdout.contains(&format!("{}/notes/auth.md", store.root.display())), "{listed:?}");
 }
 
@@ -205,12 +214,12 @@ fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
 fn path_says_where_things_are_and_makes_nothing() {
     let store = Store::new();
     let root = store.root.display().to_string();
-    store.run(&["path"]).exits(0).prints(&format!("{root}\n"));
-    store.run(&["path", "note", "auth"]).exits(0).prints(&format!("{root}/notes/auth.md\n"));
-    store.run(&["path", "daily"]).exits(0).prints(&format!("{root}/{TODAY}\n"));
-    store.refuses(&["path", "note", "../x"], 3, "invalid note name");
-    store.refuses(&["path", "daily", "9999-99-99"], 3, "no day of the calendar");
-    let mut command = store.bare(&["path", "--json", "--project", "/home/u/work/api", "--root"]);
+    store.run(&["file", "path"]).exits(0).prints(&format!("{root}\n"));
+    store.run(&["file", "path", "note:auth"]).exits(0).prints(&format!("{root}/notes/auth.md\n"));
+    store.run(&["file", "path", "daily"]).exits(0).prints(&format!("{root}/{TODAY}\n"));
+    store.refuses(&["file", "path", "note:../x"], 3, "invalid note name");
+    store.refuses(&["file", "path", "daily:9999-99-99"], 3, "not a day of the calendar");
+    let mut command = store.bare(&["file", "path", "--json", "--project", "/home/u/work/api", "--root"]);
     let object = run(command.arg(&store.root), None).exits(0).json();
     assert_eq!(object["project"], "api-0db23a34");
     assert!(store.tree().is_empty());
@@ -219,7 +228,7 @@ fn path_says_where_things_are_and_makes_nothing() {
 #[test]
 fn the_default_root_is_made_and_no_other() {
     let store = Store::new();
-    let mut command = store.bare(&["write", "long_term", "x", "--engine", &engine()]);
+    let mut command = store.bare(&["file", "write", "long_term", "x", "--engine", &engine()]);
     command.env("XDG_DATA_HOME", store.here.join("data")).env("HOME", store.here.join("home"));
     run(&mut command, None).exits(0);
     if cfg!(target_os = "linux") {
@@ -237,9 +246,9 @@ fn subfolders_of_a_repository_share_their_memory() {
         command.args(["--now", NOW, "--engine", &engine(), "--root"]).arg(&store.root);
         run(command.current_dir(store.here.join(folder)), None)
     };
-    run_in("src/deep", &["write", "note:a", "from below"]).exits(0);
-    run_in("", &["read", "note", "a"]).exits(0).prints("from below\n");
-    let project = run_in("", &["read", "note", "a", "--project", "src"]).exits(0);
+    run_in("src/deep", &["file", "write", "note:a", "from below"]).exits(0);
+    run_in("", &["file", "show", "note:a"]).exits(0).prints("from below\n");
+    let project = run_in("", &["file", "show", "note:a", "--project", "src"]).exits(0);
     assert_eq!(project.stdout, "from below\n");
 }
 
@@ -249,7 +258,7 @@ fn the_demo_leaves_nothing_behind() {
     let temporary = store.here.join("tmp");
     fs::create_dir(&temporary).expect("made");
     let shown = run(store.command(&["demo"]).env("TMPDIR", &temporary), None).exits(0);
-    for text in ["$ saddlebag write", "append MEMORY.md", "Searched 2 terms", "<memory", "</memory>"] {
+    for text in ["$ saddlebag file write", "append MEMORY.md", "Searched 2 terms", "<memory", "</memory>"] {
         assert!(shown.stdout.contains(text), "{text:?} is missing: {shown:?}");
     }
     assert!(store.tree().is_empty());
@@ -262,7 +271,7 @@ fn the_demo_leaves_nothing_behind() {
 fn a_reader_that_leaves_is_no_error() {
     let store = Store::new();
     store.put("notes/a.md", "x\n".repeat(10_000));
-    let mut child = store.command(&["read", "note", "a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = store.command(&["file", "show", "note:a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = child.as_mut().expect("started");
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("ended").code(), Some(0));

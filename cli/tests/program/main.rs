@@ -10,6 +10,7 @@ mod exchange;
 mod golden;
 mod instructions;
 mod journal;
+mod manual;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod notebook;

@@ -8,7 +8,7 @@ use crate::support::{NOW, Run, Store, TODAY, engine, run};
 /// A notebook with notes of all kinds.
 fn notebook() -> Store {
     let store = Store::new();
-    store.run(&["init"]).exits(0);
+    store.run(&["memory", "init"]).exits(0);
     for arguments in [
         &["remember", "The database", "We run Postgres.", "--tag", "db,ops"][..],
         &["remember", "Port", "It listens on 5432.", "-t", "db", "--link", "The database"],
@@ -36,10 +36,10 @@ fn says(store: &Store, arguments: &[&str], code: i32) -> String {
 #[test]
 fn a_notebook_is_made_once() {
     let store = Store::new();
-    let first = says(&store, &["init"], 0);
+    let first = says(&store, &["memory", "init"], 0);
     assert!(first.starts_with("Made the notebook") && first.contains(".zk/config.toml"), "{first}");
     let tree = store.tree();
-    assert!(says(&store, &["init"], 0).contains("nothing was made"));
+    assert!(says(&store, &["memory", "init"], 0).contains("nothing was made"));
     assert_eq!(store.tree(), tree);
 }
 
@@ -89,11 +89,11 @@ fn options_may_stand_behind_the_words_of_a_query() {
 fn the_day_is_made_from_its_template_and_grows_by_lines() {
     let store = notebook();
     assert_eq!(says(&store, &["today"], 0), "# 2026-05-30\n\n");
-    assert!(says(&store, &["journal", "deployed v2"], 0).contains("- 09:15 deployed v2"));
-    store.run_with(&["journal", "-"], b"two\nlines\n").exits(0);
+    assert!(says(&store, &["note", "journal", "deployed v2"], 0).contains("- 09:15 deployed v2"));
+    store.run_with(&["note", "journal", "-"], b"two\nlines\n").exits(0);
     assert_eq!(says(&store, &["today"], 0), "# 2026-05-30\n\n- 09:15 deployed v2\n- 09:15 two\n  lines\n");
     assert_eq!(store.text(TODAY), says(&store, &["today"], 0));
-    store.refuses(&["journal", ""], 2, "the entry is empty");
+    store.refuses(&["note", "journal", ""], 2, "the entry is empty");
     let made = store.run(&["--json", "today"]).exits(0).json();
     assert_eq!((made["path"].as_str(), made["created"].as_bool()), (Some(TODAY), Some(false)));
 }
@@ -101,50 +101,61 @@ fn the_day_is_made_from_its_template_and_grows_by_lines() {
 #[test]
 fn notes_are_listed_by_what_they_are() {
     let store = notebook();
-    assert_eq!(says(&store, &["by-tag", "db"], 0), "facts/port.md  Port\nfacts/the-database.md  The database\n");
-    assert_eq!(says(&store, &["by_tag", "NOT db"], 0), "decisions/use-postgres.md  Use Postgres\n");
-    store.run(&["by-tag", "nope"]).exits(1).prints("").complains("no note has a tag that fits `nope`");
-    assert_eq!(says(&store, &["recent", "1"], 0).lines().count(), 1);
-    assert_eq!(says(&store, &["recent"], 0).lines().count(), 3);
-    assert_eq!(says(&store, &["tags"], 0), "2  db\n1  ops\n");
-    assert_eq!(says(&store, &["notes", "--path", "decisions"], 0), "decisions/use-postgres.md  Use Postgres\n");
-    assert_eq!(says(&store, &["notes", "--linked-by", "facts/port.md"], 0), "facts/the-database.md  The database\n");
     assert_eq!(
-        says(&store, &["notes", "-s", "path-", "-n", "2"], 0),
+        says(&store, &["note", "list", "--tag", "db"], 0),
+        "facts/port.md  Port\nfacts/the-database.md  The database\n"
+    );
+    assert_eq!(says(&store, &["note", "list", "--tag", "NOT db"], 0), "decisions/use-postgres.md  Use Postgres\n");
+    store
+        .run(&["note", "list", "--tag", "nope"])
+        .exits(1)
+        .prints("")
+        .complains("no note passes the filters with the tag `nope`; `saddlebag note tags` lists the tags");
+    assert_eq!(says(&store, &["note", "list", "--sort", "modified", "--limit", "1"], 0).lines().count(), 1);
+    assert_eq!(says(&store, &["note", "list", "--sort", "modified"], 0).lines().count(), 3);
+    assert_eq!(says(&store, &["note", "tags"], 0), "2  db\n1  ops\n");
+    assert_eq!(says(&store, &["note", "list", "--path", "decisions"], 0), "decisions/use-postgres.md  Use Postgres\n");
+    assert_eq!(
+        says(&store, &["note", "list", "--linked-by", "facts/port.md"], 0),
+        "facts/the-database.md  The database\n"
+    );
+    assert_eq!(
+        says(&store, &["note", "list", "-s", "path-", "-n", "2"], 0),
         "facts/the-database.md  The database\nfacts/port.md  Port\n"
     );
-    assert_eq!(says(&store, &["notes", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
-    assert_eq!(says(&store, &["notes", "--created-before", "2020"], 1), "");
-    store.refuses(&["notes", "--created", "someday"], 2, "not a date: `someday`");
-    store.refuses(&["notes", "--link-to", "nope"], 3, "could not find notes at: nope");
-    store.refuses(&["notes", "--sort", "size"], 2, "unknown sorting key: size");
-    store.refuses(&["notes", "--max-distance", "2"], 2, "--recursive");
+    assert_eq!(says(&store, &["note", "list", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
+    assert_eq!(says(&store, &["note", "list", "--created-before", "2020"], 1), "");
+    store.refuses(&["note", "list", "--created", "someday"], 2, "not a date: `someday`");
+    store.refuses(&["note", "list", "--link-to", "nope"], 3, "could not find notes at: nope");
+    store.refuses(&["note", "list", "--sort", "size"], 2, "unknown sorting key: size");
+    store.refuses(&["note", "list", "--max-distance", "2"], 2, "--recursive");
 }
 
 #[test]
 fn links_are_written_followed_and_rewritten() {
     let store = notebook();
     assert!(
-        says(&store, &["related", "Port"], 0).starts_with("facts/the-database.md  The database  (linked from here)")
+        says(&store, &["note", "related", "Port"], 0)
+            .starts_with("facts/the-database.md  The database  (linked from here)")
     );
-    assert!(says(&store, &["get_related", "Use Postgres"], 1).is_empty());
-    assert!(says(&store, &["link", "Use Postgres", "The database", "the base"], 0).contains("|the base]]"));
-    assert!(says(&store, &["link", "Use Postgres", "The database"], 0).contains("nothing was written"));
-    store.refuses(&["link", "Port", "Port"], 2, "itself");
-    store.refuses(&["link", "Port", "nope"], 3, "there is no note `nope`");
-    let renamed = says(&store, &["rename", "The database", "Storage: main"], 0);
+    assert!(says(&store, &["note", "related", "Use Postgres"], 1).is_empty());
+    assert!(says(&store, &["note", "link", "Use Postgres", "The database", "the base"], 0).contains("|the base]]"));
+    assert!(says(&store, &["note", "link", "Use Postgres", "The database"], 0).contains("nothing was written"));
+    store.refuses(&["note", "link", "Port", "Port"], 2, "itself");
+    store.refuses(&["note", "link", "Port", "nope"], 3, "there is no note `nope`");
+    let renamed = says(&store, &["note", "rename", "The database", "Storage: main"], 0);
     assert_eq!(renamed, "Renamed facts/the-database.md to facts/storage-main.md; 2 links rewritten in 2 notes\n");
     assert!(store.text("facts/port.md").contains("[[facts/storage-main"), "{}", store.text("facts/port.md"));
-    assert_eq!(says(&store, &["dead-links"], 1), "");
-    let graph = says(&store, &["graph"], 0);
+    assert_eq!(says(&store, &["note", "dead-links"], 1), "");
+    let graph = says(&store, &["note", "graph"], 0);
     assert!(graph.contains("facts/port.md  Port\n  -> facts/storage-main.md\n"), "{graph}");
-    assert_eq!(says(&store, &["orphans"], 0), "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n");
-    let forgotten = says(&store, &["forget", "Storage: main"], 0);
+    assert_eq!(says(&store, &["note", "orphans"], 0), "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n");
+    let forgotten = says(&store, &["note", "forget", "Storage: main"], 0);
     assert!(forgotten.contains("facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
-    assert_eq!(says(&store, &["dead-links"], 0).lines().count(), 2);
-    store.refuses(&["forget", "Storage: main"], 3, "there is no note");
+    assert_eq!(says(&store, &["note", "dead-links"], 0).lines().count(), 2);
+    store.refuses(&["note", "forget", "Storage: main"], 3, "there is no note");
     store.put("notes/x.md", "# X\n\nThe Port is open.\n");
-    assert_eq!(says(&store, &["unlinked-mentions", "Port"], 0), "notes/x.md:3  X\n");
+    assert_eq!(says(&store, &["note", "mentions", "Port"], 0), "notes/x.md:3  X\n");
 }
 
 #[test]
@@ -155,7 +166,7 @@ fn what_is_asked_wrongly_changes_nothing() {
     store.refuses(&["remember", "", "x"], 2, "the title is empty");
     store.refuses(&["remember", "T"], 2, "CONTENT");
     store.refuses(&["recall", " "], 2, "ask a question");
-    store.refuses(&["rename", "Port", ""], 2, "the title is empty");
+    store.refuses(&["note", "rename", "Port", ""], 2, "the title is empty");
     store.put("templates/fact.md", "{{sh \"touch /tmp/x\"}}");
     store.refuses(&["remember", "T", "x"], 2, "templates/fact.md: line 1: `sh`");
     store.put("templates/fact.md", "---\ntitle: {{json title}}\n---\n{{content}}\n");
@@ -313,14 +324,14 @@ fn eight_processes_on_one_notebook_lose_nothing() {
     const PROCESSES: usize = 8;
     const ROUNDS: usize = 4;
     let store = Store::new();
-    store.run(&["init"]).exits(0);
+    store.run(&["memory", "init"]).exits(0);
     thread::scope(|scope| {
         for process in 0..PROCESSES {
             let store = &store;
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     store.run(&["today"]).exits(0);
-                    store.run(&["journal", &format!("entry {process}-{round}")]).exits(0);
+                    store.run(&["note", "journal", &format!("entry {process}-{round}")]).exits(0);
                     store.run(&["remember", "Port", &format!("content {process}-{round}")]).exits(0);
                     store.run(&["remember", "Same", "the same"]).exits(0);
                 }
@@ -349,17 +360,17 @@ fn eight_processes_on_one_notebook_lose_nothing() {
 #[test]
 fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
     let store = Store::new();
-    store.run(&["init"]).exits(0);
+    store.run(&["memory", "init"]).exits(0);
     for path in ["facts/port.md", "deep/er/idea.md", "notes/x.md"] {
         store.put(path, "# Title\n\ntext\n");
-        store.run(&["forget", path]).exits(0);
+        store.run(&["note", "forget", path]).exits(0);
         assert!(!store.root.join(path).exists());
-        store.run(&["restore", path]).exits(0).complains("");
+        store.run(&["file", "restore", path]).exits(0).complains("");
         assert_eq!(store.text(path), "# Title\n\ntext\n");
     }
-    store.refuses(&["restore", "facts/none.md"], 3, "there is no backup of facts/none.md");
-    store.refuses(&["restore", "../facts/none.md"], 2, "is not the path of a note");
-    store.refuses(&["restore", "agents/main/entries/core/k.md"], 2, "is not the path of a note");
+    store.refuses(&["file", "restore", "facts/none.md"], 3, "there is no backup of facts/none.md");
+    store.refuses(&["file", "restore", "../facts/none.md"], 2, "is not the path of a note");
+    store.refuses(&["file", "restore", "agents/main/entries/core/k.md"], 2, "is not the path of a note");
 }
 
 #[test]
@@ -367,11 +378,11 @@ fn a_rename_touches_no_section_and_keeps_the_way_of_naming() {
     let store = Store::new();
     store.put("Beta Plan.md", "Beta\n\n## Risks\n");
     store.put("Prose.md", "See [[Beta Plan]] and ![[Beta Plan#Risks]].\n");
-    says(&store, &["rename", "Beta Plan", "Gamma Plan"], 0);
+    says(&store, &["note", "rename", "Beta Plan", "Gamma Plan"], 0);
     assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
     assert_eq!(store.text("Prose.md"), "See [[Gamma Plan]] and ![[Gamma Plan#Risks]].\n");
-    assert!(says(&store, &["notes"], 0).contains("Gamma Plan.md  Gamma Plan\n"));
-    says(&store, &["init"], 0);
+    assert!(says(&store, &["note", "list"], 0).contains("Gamma Plan.md  Gamma Plan\n"));
+    says(&store, &["memory", "init"], 0);
     let listed = zk(&store, ".", &["list", "--quiet", "--format", "{{title}}", "Gamma Plan.md"]);
     assert_eq!(listed.stdout.trim_end(), "Risks", "{listed:?}");
 }
@@ -381,9 +392,9 @@ fn a_note_that_a_rename_cannot_read_is_named_and_the_exit_code_says_so() {
     let store = Store::new();
     store.put("a.md", "# A\n");
     store.put("latin.md", b"[[a]] \xe9\n");
-    let run = store.run(&["rename", "a", "B"]).exits(3);
+    let run = store.run(&["note", "rename", "a", "B"]).exits(3);
     assert!(run.stdout.contains("Renamed a.md to b.md") && run.stdout.contains("latin.md: not UTF-8"), "{run:?}");
-    let reply = store.run(&["--json", "rename", "b", "C"]).exits(3).json();
+    let reply = store.run(&["--json", "note", "rename", "b", "C"]).exits(3).json();
     assert_eq!(reply["not_rewritten"][0]["path"], "latin.md", "{reply}");
 }
 
@@ -396,14 +407,14 @@ fn of_processes_that_rename_one_note_one_wins() {
         let codes: Vec<i32> = thread::scope(|scope| {
             let renames = ["Web port", "DB port", "Mail port"].map(|title| {
                 let store = &store;
-                scope.spawn(move || store.run(&["rename", "port.md", title]).code)
+                scope.spawn(move || store.run(&["note", "rename", "port.md", title]).code)
             });
             renames.map(|rename| rename.join().expect("it ran")).into()
         });
         assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "round {round}: {codes:?}");
-        let notes = says(&store, &["notes"], 0);
+        let notes = says(&store, &["note", "list"], 0);
         assert_eq!(notes.lines().count(), 2, "round {round}: {notes}");
-        says(&store, &["dead-links"], 1);
+        says(&store, &["note", "dead-links"], 1);
         assert!(!store.root.join(".saddlebag/rename.json").exists(), "round {round}");
     }
 }
@@ -417,27 +428,30 @@ fn every_command_takes_the_paths_that_others_print() {
     };
     of_project(&["remember", "The port", "It is 5432."]).exits(0);
     of_project(&["remember", "The host", "It is db1.", "--link", "The port"]).exits(0);
-    let notes = of_project(&["notes"]).exits(0).stdout;
+    let notes = of_project(&["note", "list"]).exits(0).stdout;
     let path = notes.lines().find(|line| line.contains("the-port")).and_then(|line| line.split("  ").next());
     let path = path.expect("a path").to_string();
     assert!(path.starts_with("projects/here-"), "{notes}");
     for path in [path.as_str(), "facts/the-port.md"] {
-        assert!(of_project(&["related", path]).exits(0).stdout.contains("the-host"), "{path}");
-        assert!(of_project(&["read", path]).exits(0).stdout.contains("5432"), "{path}");
-        assert!(of_project(&["read", "note", path]).exits(0).stdout.contains("5432"), "{path}");
-        assert!(of_project(&["notes", "--path", path]).exits(0).stdout.contains("The port"), "{path}");
-        assert!(of_project(&["notes", "--link-to", path]).exits(0).stdout.contains("The host"), "{path}");
+        assert!(of_project(&["note", "related", path]).exits(0).stdout.contains("the-host"), "{path}");
+        assert!(of_project(&["file", "show", path]).exits(0).stdout.contains("5432"), "{path}");
+        assert!(of_project(&["file", "show", &format!("note:{path}")]).exits(0).stdout.contains("5432"), "{path}");
+        assert!(of_project(&["note", "list", "--path", path]).exits(0).stdout.contains("The port"), "{path}");
+        assert!(of_project(&["note", "list", "--link-to", path]).exits(0).stdout.contains("The host"), "{path}");
         of_project(&["remember", "More", "x", "--link", path]).exits(0);
-        of_project(&["edit", "note", path, "--old", "It is", "--new", "It is"]).exits(0);
-        of_project(&["unlinked-mentions", path]);
+        of_project(&["file", "edit", &format!("note:{path}"), "It is", "It is"]).exits(0);
+        of_project(&["note", "mentions", path]);
         let arguments = serde_json::json!({ "note": path }).to_string();
-        assert!(of_project(&["call", "notebook_related", &arguments]).exits(0).stdout.contains("the-host"), "{path}");
-        of_project(&["link", path, "The host"]).exits(0);
+        assert!(
+            of_project(&["tools", "call", "notebook_related", &arguments]).exits(0).stdout.contains("the-host"),
+            "{path}"
+        );
+        of_project(&["note", "link", path, "The host"]).exits(0);
     }
-    of_project(&["related", "projects/other-0db23a35/facts/the-port.md"]).exits(3);
-    of_project(&["read", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
-    of_project(&["rename", &path, "A port"]).exits(0);
-    of_project(&["forget", &path.replace("the-port", "a-port")]).exits(0);
+    of_project(&["note", "related", "projects/other-0db23a35/facts/the-port.md"]).exits(3);
+    of_project(&["file", "show", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
+    of_project(&["note", "rename", &path, "A port"]).exits(0);
+    of_project(&["note", "forget", &path.replace("the-port", "a-port")]).exits(0);
 }
 
 #[test]
@@ -446,17 +460,22 @@ fn the_title_of_superseded_notes_means_the_newest() {
     for content in ["It is 5433.", "It is 5434."] {
         store.run(&["remember", "Port", content, "--supersede"]).exits(0);
     }
-    says(&store, &["link", "Port", "Use Postgres"], 0);
+    says(&store, &["note", "link", "Port", "Use Postgres"], 0);
     assert!(store.text("facts/port-3.md").contains("decisions/use-postgres"), "{:?}", store.text("facts/port-3.md"));
     // A title of several words is the name of no file.
     for content in ["a", "b", "c"] {
         store.run(&["remember", "The web port", content, "--supersede"]).exits(0);
     }
-    assert!(says(&store, &["link", "The web port", "Use Postgres"], 0).contains("Linked facts/the-web-port-3.md"));
+    assert!(
+        says(&store, &["note", "link", "The web port", "Use Postgres"], 0).contains("Linked facts/the-web-port-3.md")
+    );
     store.put("x.md", "[[Port]] [[The web port]]\n");
-    assert!(says(&store, &["dead-links"], 1).is_empty());
-    assert!(says(&store, &["related", "facts/port-3.md"], 0).contains("x.md"));
-    assert!(says(&store, &["related", "port"], 0).contains("facts/port-2.md"), "a file is still named by its name");
+    assert!(says(&store, &["note", "dead-links"], 1).is_empty());
+    assert!(says(&store, &["note", "related", "facts/port-3.md"], 0).contains("x.md"));
+    assert!(
+        says(&store, &["note", "related", "port"], 0).contains("facts/port-2.md"),
+        "a file is still named by its name"
+    );
 }
 
 #[test]
@@ -465,9 +484,9 @@ fn only_links_to_nothing_are_dead() {
     store.put("LICENSE", "x");
     store.put("img/a.png", "x");
     store.put("a.md", "[l](LICENSE) [i](img) ![[a.png]] ![x](img/a.png) b[^注]\n\n[^注]: 注釈\n");
-    says(&store, &["dead-links"], 1);
+    says(&store, &["note", "dead-links"], 1);
     store.put("b.md", "# B\n\n![x](img/none.png) [y](none.pdf)\n![[gone.jpg]]\n");
-    let dead = says(&store, &["dead-links"], 0);
+    let dead = says(&store, &["note", "dead-links"], 0);
     let lines: Vec<&str> = dead.lines().map(|line| line.split("  ").next().expect("a place")).collect();
     assert_eq!(lines, ["b.md:3", "b.md:3", "b.md:4"], "{dead}");
 }
@@ -478,7 +497,7 @@ fn many_broken_frontmatters_are_one_warning() {
     for number in 0..28 {
         store.put(&format!("t{number:02}.md"), "---\ndate: {{date}}\n---\n\ntext\n");
     }
-    let run = store.run(&["notes"]).exits(0);
+    let run = store.run(&["note", "list"]).exits(0);
     assert_eq!(run.stderr.matches("frontmatter cannot be read").count(), 1, "{run:?}");
     assert!(run.stderr.contains("27 others, such as t01.md"), "{run:?}");
 }

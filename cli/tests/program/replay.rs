@@ -15,27 +15,27 @@ const ENGINES: &[&str] = if cfg!(feature = "component") { &["native", "component
 
 /// Runs that write, ask, conflict and fail, in every family that people use.
 const SESSION: &[(&[&str], i32)] = &[
-    (&["write", "long_term", "staging listens on 8443"], 0),
-    (&["write", "note:deploy", "# Deploy\n\nsee [[port]]"], 0),
+    (&["file", "write", "long_term", "staging listens on 8443"], 0),
+    (&["file", "write", "note:deploy", "# Deploy\n\nsee [[port]]"], 0),
     (&["log", "yesterday", "the server moved"], 0),
-    (&["write", "note:../x", "x"], 3),
-    (&["edit", "long_term", "--old", "8443", "--new", "8444"], 0),
-    (&["edit", "long_term", "--old", "nowhere", "--new", "x"], 3),
-    (&["store", "deploy", "staging first", "--tag", "ops"], 0),
-    (&["store", "deploy", "production first", "--base", "another"], 3),
-    (&["find", "staging"], 0),
-    (&["forget", "--key", "deploy"], 0),
-    (&["get", "deploy"], 1),
-    (&["init"], 0),
+    (&["file", "write", "note:../x", "x"], 3),
+    (&["file", "edit", "long_term", "8443", "8444"], 0),
+    (&["file", "edit", "long_term", "nowhere", "x"], 3),
+    (&["entry", "store", "deploy", "staging first", "--tag", "ops"], 0),
+    (&["entry", "store", "deploy", "production first", "--base", "another"], 3),
+    (&["entry", "recall", "staging"], 0),
+    (&["entry", "forget", "deploy"], 0),
+    (&["entry", "show", "deploy"], 1),
+    (&["memory", "init"], 0),
     (&["remember", "Port", "it is 5432", "--link", "deploy"], 0),
     (&["recall", "which port is it?"], 0),
-    (&["rename", "port", "Database port"], 0),
+    (&["note", "rename", "port", "Database port"], 0),
     (&["search", "staging"], 0),
     (&["context", "--entries"], 0),
-    (&["call", "memory_read", "{\"source\": \"long_term\"}"], 0),
-    (&["--provenance", "tool", "store", "page", "from a page"], 0),
-    (&["pending"], 0),
-    (&["export", "--out", "own"], 0),
+    (&["tools", "call", "memory_read", "{\"source\": \"long_term\"}"], 0),
+    (&["--provenance", "tool", "entry", "store", "page", "from a page"], 0),
+    (&["memory", "pending"], 0),
+    (&["memory", "export", "--out", "own"], 0),
     (&["recall", "port"], 0),
     (&["zk", "list", "--quiet", "--notebook-dir", "../store", "--format", "path"], 0),
 ];
@@ -97,8 +97,8 @@ fn a_session_over_several_families_is_replayed_by_every_engine_whichever_recorde
 #[test]
 fn a_changed_byte_in_the_trace_is_found() {
     let store = Store::new();
-    store.run(&["--trace", "trace", "write", "long_term", "a fact"]).exits(0);
-    store.run(&["--trace", "trace", "read", "long_term"]).exits(0);
+    store.run(&["--trace", "trace", "file", "write", "long_term", "a fact"]).exits(0);
+    store.run(&["--trace", "trace", "file", "show", "long_term"]).exits(0);
     let file = store.here.join("trace");
     replays(&store, &file);
     let bytes = fs::read(&file).unwrap();
@@ -148,7 +148,7 @@ fn a_difference_is_shown_with_its_line_its_place_and_both_values() {
 #[test]
 fn a_trace_that_was_cut_off_is_replayed_up_to_there_and_can_be_appended_to() {
     let store = Store::new();
-    store.run(&["--trace", "trace", "write", "long_term", "a fact"]).exits(0);
+    store.run(&["--trace", "trace", "file", "write", "long_term", "a fact"]).exits(0);
     let file = store.here.join("trace");
     let text = fs::read_to_string(&file).unwrap();
     let lines = text.lines().count();
@@ -156,7 +156,7 @@ fn a_trace_that_was_cut_off_is_replayed_up_to_there_and_can_be_appended_to() {
     let cut = store.run(&["replay", "trace"]).exits(0);
     assert!(cut.stderr.contains(&format!("line {lines} was cut off when its program ended")), "{cut:?}");
     assert_eq!(replays(&store, &file)["cut"], json!([lines]));
-    store.run(&["--trace", "trace", "read", "long_term"]).exits(0);
+    store.run(&["--trace", "trace", "file", "show", "long_term"]).exits(0);
     let both = replays(&store, &file);
     assert_eq!((&both["cut"], &both["memories"]), (&json!([lines]), &json!(2)));
 }
@@ -180,9 +180,9 @@ fn a_redacted_trace_has_no_text_and_is_not_replayed() {
 #[test]
 fn what_was_left_out_for_a_secret_ends_the_replay_by_name() {
     let store = Store::new();
-    store.run(&["--trace", "trace", "write", "long_term", "harmless"]).exits(0);
+    store.run(&["--trace", "trace", "file", "write", "long_term", "harmless"]).exits(0);
     replays(&store, &store.here.join("trace"));
-    store.run(&["--trace", "trace", "write", "long_term", SECRET]).exits(3);
+    store.run(&["--trace", "trace", "file", "write", "long_term", SECRET]).exits(3);
     store
         .run(&["replay", "trace"])
         .exits(3)

@@ -6,7 +6,7 @@ use crate::support::Store;
 
 /// The long-term memory of a project, by its path below the root of the store.
 fn memory_of(store: &Store, project: &str) -> PathBuf {
-    let printed = store.run_in(project, &["--scope", "project", "path", "long_term"]).exits(0).stdout;
+    let printed = store.run_in(project, &["--scope", "project", "file", "path", "long_term"]).exits(0).stdout;
     Path::new(printed.trim_end()).strip_prefix(&store.root).expect("it is in the store").into()
 }
 
@@ -18,10 +18,13 @@ fn shown(path: &Path) -> &str {
 fn a_person_writes_for_all_projects_and_an_agent_for_its_own() {
     let store = Store::new();
     let of_a = memory_of(&store, "a");
-    store.run_in("a", &["write", "long_term", "of the person"]).exits(0).prints("Wrote 13 bytes to MEMORY.md\n");
+    store
+        .run_in("a", &["file", "write", "long_term", "of the person"])
+        .exits(0)
+        .prints("Wrote 13 bytes to MEMORY.md\n");
     let agent = ["--provenance", "agent"];
     let told = format!("Wrote 11 bytes to {}\n", shown(&of_a));
-    store.run_in("a", &[&agent[..], &["write", "long_term", "of an agent"]].concat()).exits(0).prints(&told);
+    store.run_in("a", &[&agent[..], &["file", "write", "long_term", "of an agent"]].concat()).exits(0).prints(&told);
     assert_eq!(store.text("MEMORY.md"), "of the person\n");
     assert_eq!(store.text(shown(&of_a)), "of an agent\n");
 
@@ -48,39 +51,42 @@ fn a_person_writes_for_all_projects_and_an_agent_for_its_own() {
 fn an_option_chooses_the_file_that_is_written() {
     let store = Store::new();
     let of_a = memory_of(&store, "a");
-    let all = ["--provenance", "agent", "--scope", "all", "write", "long_term", "for all"];
+    let all = ["--provenance", "agent", "--scope", "all", "file", "write", "long_term", "for all"];
     store.run_in("a", &all).exits(0).prints("Wrote 7 bytes to MEMORY.md\n");
-    store.run_in("a", &["--scope", "project", "write", "long_term", "for one"]).exits(0);
-    let mut by_variable = store.project_command("a", &["write", "long_term", "for one, too"]);
+    store.run_in("a", &["--scope", "project", "file", "write", "long_term", "for one"]).exits(0);
+    let mut by_variable = store.project_command("a", &["file", "write", "long_term", "for one, too"]);
     crate::support::run(by_variable.env("SADDLEBAG_SCOPE", "project"), None).exits(0);
     assert_eq!(store.text("MEMORY.md"), "for all\n");
     assert_eq!(store.text(shown(&of_a)), "for one\nfor one, too\n");
     store.run_in("a", &["--scope", "projects", "status"]).exits(2).complains("[possible values: project, all]");
     // Without a project there is one file.
-    store.run(&["--scope", "project", "write", "long_term", "root"]).exits(0).prints("Wrote 4 bytes to MEMORY.md\n");
-    let path = store.run_in("a", &["path", "MEMORY.md"]).exits(0).stdout;
+    store
+        .run(&["--scope", "project", "file", "write", "long_term", "root"])
+        .exits(0)
+        .prints("Wrote 4 bytes to MEMORY.md\n");
+    let path = store.run_in("a", &["file", "path", "MEMORY.md"]).exits(0).stdout;
     assert_eq!(Path::new(path.trim_end()), store.root.join("MEMORY.md"));
 }
 
 #[test]
 fn an_agent_reads_the_shared_memory_and_changes_it_by_no_name() {
     let store = Store::new();
-    store.run_in("a", &["write", "long_term", "shared"]).exits(0);
-    store.run_in("a", &["write", "long_term", "shared fact", "--mode", "overwrite"]).exits(0);
-    store.run_in("a", &["--provenance", "agent", "read", "MEMORY.md"]).exits(0).prints("shared fact");
+    store.run_in("a", &["file", "write", "long_term", "shared"]).exits(0);
+    store.run_in("a", &["file", "write", "long_term", "shared fact", "--mode", "overwrite"]).exits(0);
+    store.run_in("a", &["--provenance", "agent", "file", "show", "MEMORY.md"]).exits(0).prints("shared fact");
     let absolute = store.root.join("MEMORY.md");
     let absolute = shown(&absolute);
     let refused: [&[&str]; 10] = [
-        &["write", "MEMORY.md", "x"],
-        &["write", "MEMORY.md", "x", "--mode", "overwrite"],
-        &["edit", "MEMORY.md", "--old", "shared", "--new", "x"],
-        &["edit", "page", "--name", "MEMORY.md", "--old", "shared", "--new", "x"],
-        &["--absolute", "edit", absolute, "--old", "shared", "--new", "x"],
-        &["--absolute", "write", absolute, "x"],
-        &["restore", "MEMORY.md"],
-        &["slash", "/memory write MEMORY.md x"],
-        &["slash", "/memory clear MEMORY.md"],
-        &["slash", "/memory restore MEMORY.md"],
+        &["file", "write", "MEMORY.md", "x"],
+        &["file", "write", "MEMORY.md", "x", "--mode", "overwrite"],
+        &["file", "edit", "MEMORY.md", "shared", "x"],
+        &["file", "edit", "page:MEMORY.md", "shared", "x"],
+        &["--absolute", "file", "edit", absolute, "shared", "x"],
+        &["--absolute", "file", "write", absolute, "x"],
+        &["file", "restore", "MEMORY.md"],
+        &["memory", "slash", "/memory write MEMORY.md x"],
+        &["memory", "slash", "/memory clear MEMORY.md"],
+        &["memory", "slash", "/memory restore MEMORY.md"],
     ];
     for arguments in refused {
         let before = store.tree();
@@ -90,8 +96,8 @@ fn an_agent_reads_the_shared_memory_and_changes_it_by_no_name() {
         assert_eq!(store.tree(), before, "{arguments:?}");
     }
     // A person who names the file may, and so may an agent that was told to write for all.
-    store.run_in("a", &["--scope", "project", "write", "MEMORY.md", "more"]).exits(0);
-    store.run_in("a", &["--provenance", "agent", "--scope", "all", "write", "MEMORY.md", "and more"]).exits(0);
+    store.run_in("a", &["--scope", "project", "file", "write", "MEMORY.md", "more"]).exits(0);
+    store.run_in("a", &["--provenance", "agent", "--scope", "all", "file", "write", "MEMORY.md", "and more"]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "shared fact\nmore\nand more\n");
 }
 
@@ -100,23 +106,23 @@ fn the_memory_of_a_project_is_edited_cleared_and_restored_as_the_shared_one_is()
     let store = Store::new();
     let of_a = memory_of(&store, "a");
     let agent = |arguments: &[&str]| store.run_in("a", &[&["--provenance", "agent"], arguments].concat());
-    agent(&["write", "long_term", "one\ntwo"]).exits(0);
-    agent(&["write", "long_term", "two\nthree"]).exits(0);
+    agent(&["file", "write", "long_term", "one\ntwo"]).exits(0);
+    agent(&["file", "write", "long_term", "two\nthree"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "one\ntwo\nthree\n", "lines that are there already are left out");
-    agent(&["edit", "long_term", "--old", "one", "--new", "1"]).exits(0);
+    agent(&["file", "edit", "long_term", "one", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a.with_extension("bak"))), "one\ntwo\nthree\n");
-    agent(&["restore", "long_term"]).exits(0);
+    agent(&["file", "restore", "long_term"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "one\ntwo\nthree\n");
-    agent(&["slash", "/memory clear long_term"]).exits(0);
+    agent(&["memory", "slash", "/memory clear long_term"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "");
-    agent(&["restore", shown(&of_a)]).exits(0);
-    agent(&["edit", shown(&of_a), "--old", "one", "--new", "1"]).exits(0);
+    agent(&["file", "restore", shown(&of_a)]).exits(0);
+    agent(&["file", "edit", shown(&of_a), "one", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\n");
-    agent(&["edit", shown(&of_a), "--delete"]).exits(2).complains("deletes a whole note");
-    agent(&["write", shown(&of_a), "four"]).exits(0);
+    agent(&["file", "forget", shown(&of_a)]).exits(2).complains("deletes a whole note");
+    agent(&["file", "write", shown(&of_a), "four"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\nfour\n");
     assert!(!store.root.join("MEMORY.md").exists());
-    let list = agent(&["list"]).exits(0).stdout;
+    let list = agent(&["file", "list"]).exits(0).stdout;
     assert_eq!(list, format!("{}\n", shown(&of_a)));
 }
 
@@ -130,7 +136,7 @@ fn a_note_takes_the_name_of_no_kept_file() {
         }
     }
     store.run(&["remember", "A plan", "text", "--template", "."]).exits(0);
-    store.refuses(&["rename", "A plan", "Memory"], 3, "the name is that of long-term memory");
+    store.refuses(&["note", "rename", "A plan", "Memory"], 3, "the name is that of long-term memory");
     store.run(&["remember", "Memory", "text"]).exits(0).prints("Remembered in facts/memory.md\n");
 
     store.put(".zk/config.toml", "[note]\nfilename = \"{{title}}\"\n");
@@ -158,16 +164,16 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     let found = store.run(&["recall", "lighthouse", "--json"]).exits(0).json();
     let paths: Vec<&str> = found["hits"].as_array().unwrap().iter().filter_map(|hit| hit["path"].as_str()).collect();
     assert_eq!(paths, ["Agents/bob.md", "Projects/plan.md"]);
-    for command in [&["search", "lighthouse"][..], &["list"], &["recall", "lighthouse"]] {
+    for command in [&["search", "lighthouse"][..], &["file", "list"], &["recall", "lighthouse"]] {
         let run = store.run(command);
         let run = run.complains("Agents/bob/entries: named like the folder of another memory");
         run.complains("Projects/shop-0DB23A34: named like the folder of another memory");
     }
-    store.run(&["read", "Agents/bob.md"]).exits(0).prints("a lighthouse");
-    store.run(&["read", "Agents/bob/entries/core/k.md"]).exits(3).prints("");
-    store.run(&["read", "page", "--name", "agents/bob/entries/core/k.md"]).exits(3).prints("");
+    store.run(&["file", "show", "Agents/bob.md"]).exits(0).prints("a lighthouse");
+    store.run(&["file", "show", "Agents/bob/entries/core/k.md"]).exits(3).prints("");
+    store.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(3).prints("");
     let call = |path: &str| format!(r#"{{"command":"view","path":"/memories/{path}"}}"#);
-    let anthropic = ["call", "--tools", "anthropic", "memory"];
+    let anthropic = ["tools", "call", "--tools", "anthropic", "memory"];
     store.run(&[&anthropic[..], &[&call("Agents/bob.md")]].concat()).exits(0);
     for path in ["Agents/bob/entries/core/k.md", "Agents/bob/entries", "Projects/shop-0DB23A34/plan.md"] {
         let run = store.run(&[&anthropic[..], &[&call(path)]].concat()).exits(3);
@@ -178,10 +184,10 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     other.put("agents/bob/entries/core/k.md", "a lighthouse");
     other.put("projects/shop-0db23a34/plan.md", "a lighthouse");
     assert_eq!(other.run(&["search", "lighthouse"]).exits(1).stderr.matches("skipped").count(), 0);
-    other.run(&["read", "page", "--name", "agents/bob/entries/core/k.md"]).exits(3).prints("");
-    other.run(&["read", "page", "--name", "projects/shop-0db23a34/plan.md"]).exits(3).prints("");
+    other.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(3).prints("");
+    other.run(&["file", "show", "page:projects/shop-0db23a34/plan.md"]).exits(3).prints("");
     other.put("projects/shop-0db23a34/plan.bak", "an older one");
-    other.refuses(&["restore", "projects/shop-0db23a34/plan.md"], 2, "is not the path of a note");
+    other.refuses(&["file", "restore", "projects/shop-0db23a34/plan.md"], 2, "is not the path of a note");
 }
 
 #[test]
@@ -198,17 +204,19 @@ fn hidden_files_are_no_memory_in_any_scope() {
         let of_project = store.run_in("a", arguments).stdout;
         format!("{of_project}{}", store.run(arguments).stdout)
     };
-    for command in [&["search", "lighthouse"][..], &["recall", "lighthouse"], &["list"], &["notes"], &["context"]] {
+    for command in
+        [&["search", "lighthouse"][..], &["recall", "lighthouse"], &["file", "list"], &["note", "list"], &["context"]]
+    {
         let shown = found(command);
         assert!(!shown.contains("lighthouse\n") && !shown.contains("secret"), "{command:?}: {shown}");
     }
     for file in hidden {
         let absolute = store.root.join(file);
         for arguments in [
-            &["read", file][..],
-            &["read", "page", "--name", file],
-            &["--absolute", "read", shown(&absolute)],
-            &["--absolute", "edit", shown(&absolute), "--old", "a", "--new", "the"],
+            &["file", "show", file][..],
+            &["file", "show", &format!("page:{file}")],
+            &["--absolute", "file", "show", shown(&absolute)],
+            &["--absolute", "file", "edit", shown(&absolute), "a", "the"],
         ] {
             for run in [store.run_in("a", arguments), store.run(arguments)] {
                 assert!(run.code != 0 && run.stdout.is_empty(), "{arguments:?}: {run:?}");
@@ -233,12 +241,19 @@ fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
         "PROJECTS/Shop-0DB23A34/memory.md",
     ] {
         for arguments in [
-            &["read", file][..],
-            &["read", "page", "--name", file],
-            &["edit", file, "--old", "4711", "--new", "x"],
-            &["restore", file],
-            &["slash", "restore", "page", file],
-            &["call", "--tools", "anthropic", "memory", &format!(r#"{{"command":"view","path":"/memories/{file}"}}"#)],
+            &["file", "show", file][..],
+            &["file", "show", &format!("page:{file}")],
+            &["file", "edit", file, "4711", "x"],
+            &["file", "restore", file],
+            &["memory", "slash", "restore", "page", file],
+            &[
+                "tools",
+                "call",
+                "--tools",
+                "anthropic",
+                "memory",
+                &format!(r#"{{"command":"view","path":"/memories/{file}"}}"#),
+            ],
         ] {
             let run = store.run(&[&["--agent", "alice"], arguments].concat());
             assert!(run.code != 0 && !run.stdout.contains("4711"), "{arguments:?}: {run:?}");

@@ -46,31 +46,31 @@ fn hostile_store() -> Store {
     store.put("notes/a.md", &note);
     store.put("notes/b.md", "# B\n\n[[a]] text\n");
     store.put("MEMORY.md", format!("- fact {HOSTILE}\n"));
-    store.run(&["--secrets", "allow", "store", "key", &format!("content {HOSTILE}")]).exits(0);
+    store.run(&["--secrets", "allow", "entry", "store", "key", &format!("content {HOSTILE}")]).exits(0);
     store
 }
 
 const COMMANDS: [&[&str]; 24] = [
-    &["read", "long_term"],
-    &["read", "note:a"],
-    &["list"],
+    &["file", "show", "long_term"],
+    &["file", "show", "note:a"],
+    &["file", "list"],
     &["search", "evil"],
     &["recall", "fact evil"],
     &["context"],
     &["context", "--report"],
-    &["find", "evil"],
-    &["get", "key"],
-    &["call", "memory_read", r#"{"target":"long_term"}"#],
-    &["--json", "read", "long_term"],
-    &["--json", "list"],
+    &["entry", "recall", "evil"],
+    &["entry", "show", "key"],
+    &["tools", "call", "memory_read", r#"{"target":"long_term"}"#],
+    &["--json", "file", "show", "long_term"],
+    &["--json", "file", "list"],
     &["--json", "recall", "evil"],
-    &["--json", "get", "key"],
-    &["--json", "read", "note:\u{9b}31m\u{202e}/"],
-    &["read", "note:\u{9b}31m\u{1b}[31m\u{202e}/"],
+    &["--json", "entry", "show", "key"],
+    &["--json", "file", "show", "note:\u{9b}31m\u{202e}/"],
+    &["file", "show", "note:\u{9b}31m\u{1b}[31m\u{202e}/"],
     &["--\u{9b}31m\u{1b}[31m\u{202e}"],
-    &["export", "--to", "json", "--out", "-"],
-    &["export", "--to", "hermes", "--out", "-"],
-    &["--trace", "/dev/stderr", "read", "long_term"],
+    &["memory", "export", "--to", "json", "--out", "-"],
+    &["memory", "export", "--to", "hermes", "--out", "-"],
+    &["--trace", "/dev/stderr", "file", "show", "long_term"],
     &["zk", "list", "--notebook-dir", ".", "--format", "{{title}} {{path}} {{body}} {{raw-content}} {{json title}}"],
     &["zk", "list", "--notebook-dir", ".", "--format", "full"],
     &["zk", "tag", "list", "--notebook-dir", "."],
@@ -99,9 +99,9 @@ fn nothing_that_is_printed_to_a_terminal_commands_it_or_hides_from_it() {
 #[test]
 fn a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them() {
     let store = hostile_store();
-    let piped = store.run(&["read", "long_term"]).exits(0);
+    let piped = store.run(&["file", "show", "long_term"]).exits(0);
     assert_eq!(piped.stdout, format!("- fact {HOSTILE}\n"));
-    let Some(shown) = on_terminal(store.command(&["read", "long_term"])) else {
+    let Some(shown) = on_terminal(store.command(&["file", "show", "long_term"])) else {
         eprintln!(
             "a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them: not run, as the system gives no \
              pseudo-terminal"
@@ -116,7 +116,7 @@ fn a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them() {
 #[test]
 fn an_object_escapes_hidden_characters_on_a_pipe_as_well() {
     let store = hostile_store();
-    let run = store.run(&["--json", "read", "long_term"]).exits(0);
+    let run = store.run(&["--json", "file", "show", "long_term"]).exits(0);
     assert_eq!(run.stdout.chars().find(|&c| is_hidden(c)), None);
     assert_eq!(run.json()["text"], format!("- fact {HOSTILE}\n"));
 }

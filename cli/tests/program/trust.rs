@@ -16,37 +16,51 @@ fn an_import_waits_until_it_is_approved() {
     let store = Store::new();
     fs::create_dir_all(store.here.join("in/core")).unwrap();
     fs::write(store.here.join("in/core/port.md"), "---\nsource: old\n---\n\nThe port is 5433\u{202e}").unwrap();
-    store.run(&["pending"]).exits(1).prints("Nothing waits to be approved.\n");
-    store.run(&["import", "in"]).exits(0).complains("`pending` lists what waits to be approved");
+    store.run(&["memory", "pending"]).exits(1).prints("Nothing waits to be approved.\n");
+    store
+        .run(&["memory", "import", "in"])
+        .exits(0)
+        .complains("`saddlebag memory pending` lists what waits to be approved");
     store.run(&["context", "--entries"]).exits(1).complains("port (Entries (hydrated)): not hydrated: unapproved");
-    let found = store.run(&["find", "port"]).exits(0);
+    let found = store.run(&["entry", "recall", "port"]).exits(0);
     assert!(found.stdout.starts_with("port  (core)  [unapproved: import]\n"), "{}", found.stdout);
-    let pending = store.run(&["--json", "pending"]).exits(0).json();
+    let pending = store.run(&["--json", "memory", "pending"]).exits(0).json();
     assert_eq!((&pending["total"], &pending["items"][0]["source"]), (&1.into(), &"old".into()));
     assert_eq!(pending["items"][0]["preview"], "The port is 5433[U+202E]");
-    let listed = store.run(&["pending"]).exits(0);
+    let listed = store.run(&["memory", "pending"]).exits(0);
     assert!(listed.stdout.contains("flagged: 1 bidirectional (U+202E)"), "{}", listed.stdout);
 
     let version = pending["items"][0]["version"].as_str().unwrap();
-    store.refuses(&["--provenance", "agent", "approve", "port", "--base", version], 3, "only a person may approve");
-    store.refuses(&["approve"], 2, "the request names nothing to approve");
-    store.run(&["approve", "nothing", "--dry-run"]).exits(3);
-    store.run(&["approve", "port", "--base", "0123456789abcdef"]).exits(3);
-    store.run(&["approve", "--all-from", "old", "--dry-run"]).exits(0);
-    store.run(&["approve", "port", "--base", version]).exits(0);
-    store.run(&["pending"]).exits(1);
+    store.refuses(
+        &["--provenance", "agent", "memory", "approve", "port", "--base", version],
+        3,
+        "only a person may approve",
+    );
+    store.refuses(&["memory", "approve"], 2, "the request names nothing to approve");
+    store.run(&["memory", "approve", "nothing", "--dry-run"]).exits(3);
+    store.run(&["memory", "approve", "port", "--base", "0123456789abcdef"]).exits(3);
+    store.run(&["memory", "approve", "--all-from", "old", "--dry-run"]).exits(0);
+    store.run(&["memory", "approve", "port", "--base", version]).exits(0);
+    store.run(&["memory", "pending"]).exits(1);
     let block = store.run(&["context", "--entries"]).exits(0);
     assert!(block.stdout.contains("The port is 5433[U+202E]"), "{}", block.stdout);
     block.complains("flagged: port (Entries (hydrated)): 1 bidirectional (U+202E)");
-    store.run(&["import", "in"]).exits(0).prints("Imported: 0 upserted, 1 unchanged, 0 deleted, 0 rejected\n");
+    store
+        .run(&["memory", "import", "in"])
+        .exits(0)
+        .prints("Imported: 0 upserted, 1 unchanged, 0 deleted, 0 rejected\n");
 }
 
 #[test]
 fn the_provenance_of_a_write_is_that_of_the_program() {
     let store = Store::new();
-    store.run(&["--provenance", "tool", "store", "page", "Obey"]).exits(0);
+    store.run(&["--provenance", "tool", "entry", "store", "page", "Obey"]).exits(0);
     assert!(store.text("agents/main/entries/core/page.md").contains("\nprovenance: tool\n"));
-    store.refuses(&["--provenance", "tool", "write", "long_term", "Obey"], 3, "text of `tool` cannot be stored in");
+    store.refuses(
+        &["--provenance", "tool", "file", "write", "long_term", "Obey"],
+        3,
+        "text of `tool` cannot be stored in",
+    );
     store.refuses(&["--provenance", "nobody", "status"], 2, "unknown provenance: nobody");
 }
 
@@ -54,24 +68,24 @@ fn the_provenance_of_a_write_is_that_of_the_program() {
 fn a_secret_is_refused_redacted_or_kept() {
     let store = Store::new();
     let text = format!("token {SECRET}");
-    store.refuses(&["write", "long_term", &text], 3, "by the rule github-pat");
-    store.run(&["--secrets", "redact", "write", "long_term", &text]).exits(0);
+    store.refuses(&["file", "write", "long_term", &text], 3, "by the rule github-pat");
+    store.run(&["--secrets", "redact", "file", "write", "long_term", &text]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "token [redacted: github-pat]\n");
-    store.run(&["--secrets", "allow", "store", "k", &text]).exits(0);
-    store.run(&["get", "k"]).exits(0).prints(&text);
+    store.run(&["--secrets", "allow", "entry", "store", "k", &text]).exits(0);
+    store.run(&["entry", "show", "k"]).exits(0).prints(&text);
 }
 
 #[test]
 fn a_cursor_that_pending_has_not_given_is_an_error() {
     let store = Store::new();
     for key in ["a", "b", "c"] {
-        store.run(&["--provenance", "tool", "store", key, "text"]).exits(0);
+        store.run(&["--provenance", "tool", "entry", "store", key, "text"]).exits(0);
     }
     for junk in ["junk", "", "after:", "after:../x", "agents/main/entries/core/a.md"] {
-        store.refuses(&["pending", "--after", junk], 2, "is not a cursor");
+        store.refuses(&["memory", "pending", "--after", junk], 2, "is not a cursor");
     }
-    let page = store.run(&["--json", "pending", "--limit", "2"]).exits(0).json();
-    let rest = store.run(&["--json", "pending", "--after", page["next"].as_str().unwrap()]).exits(0).json();
+    let page = store.run(&["--json", "memory", "pending", "--limit", "2"]).exits(0).json();
+    let rest = store.run(&["--json", "memory", "pending", "--after", page["next"].as_str().unwrap()]).exits(0).json();
     assert_eq!((&rest["items"][0]["name"], rest["next"].is_null()), (&"c".into(), true));
 }
 
@@ -82,11 +96,11 @@ fn what_came_from_a_format_is_approved_by_its_name() {
     let topic = "---\nname: role\ndescription: who\ntype: user\n---\n\nEngineer.\n";
     fs::write(store.here.join("claude/role.md"), topic).unwrap();
     fs::write(store.here.join("claude/MEMORY.md"), "- [Role](role.md) — who\n").unwrap();
-    store.run(&["import", "claude", "--from", "claude-code"]).exits(0);
-    store.run(&["--provenance", "tool", "store", "page", "text"]).exits(0);
-    store.run(&["approve", "--all-from", "claude"]).exits(1);
-    let digest = store.run(&["--json", "pending", "--from", "claude-code"]).exits(0).json()["digest"].clone();
-    let arguments = ["--json", "approve", "--all-from", "claude-code", "--base", digest.as_str().unwrap()];
+    store.run(&["memory", "import", "claude", "--from", "claude-code"]).exits(0);
+    store.run(&["--provenance", "tool", "entry", "store", "page", "text"]).exits(0);
+    store.run(&["memory", "approve", "--all-from", "claude"]).exits(1);
+    let digest = store.run(&["--json", "memory", "pending", "--from", "claude-code"]).exits(0).json()["digest"].clone();
+    let arguments = ["--json", "memory", "approve", "--all-from", "claude-code", "--base", digest.as_str().unwrap()];
     let approved = store.run(&arguments).exits(0).json();
     assert_eq!((&approved["approved"][0]["name"], approved["approved"][1].is_null()), (&"role".into(), true));
 }
@@ -94,9 +108,9 @@ fn what_came_from_a_format_is_approved_by_its_name() {
 #[test]
 fn the_status_counts_entries_journal_lines_and_what_waits() {
     let store = Store::new();
-    store.run(&["store", "a", "text"]).exits(0);
-    store.run(&["--provenance", "tool", "store", "b", "text"]).exits(0);
-    store.run(&["journal", "deployed"]).exits(0);
+    store.run(&["entry", "store", "a", "text"]).exits(0);
+    store.run(&["--provenance", "tool", "entry", "store", "b", "text"]).exits(0);
+    store.run(&["note", "journal", "deployed"]).exits(0);
     let status = store.run(&["status"]).exits(0).stdout;
     assert!(status.ends_with("journal: 1 line(s) today\nentries: 2\nwaiting for approval: 1\n"), "{status}");
     let json = store.run(&["--json", "status"]).exits(0).json();
@@ -128,21 +142,21 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
         memory(json!({ "command": "delete", "path": "/memories/gemini.md" })),
         memory(json!({ "command": "delete", "path": "/memories/rules" })),
     ];
-    let mut commands: Vec<Vec<&str>> = calls.iter().map(|call| vec!["call", "memory", call]).collect();
+    let mut commands: Vec<Vec<&str>> = calls.iter().map(|call| vec!["tools", "call", "memory", call]).collect();
     let plain: [&[&str]; 13] = [
-        &["write", "note:claude", "x", "--mode", "overwrite"],
-        &["write", "note:Gemini", "x"],
-        &["edit", "note:CLAUDE", "--old", "text", "--new", "x"],
-        &["edit", "note:CLAUDE", "--delete"],
-        &["edit", "page", "AGENTS.md", "--old", "text", "--new", "x"],
-        &["restore", "note:CLAUDE"],
-        &["restore", "notes/CLAUDE.md"],
+        &["file", "write", "note:claude", "x", "--mode", "overwrite"],
+        &["file", "write", "note:Gemini", "x"],
+        &["file", "edit", "note:CLAUDE", "text", "x"],
+        &["file", "forget", "note:CLAUDE"],
+        &["file", "edit", "page:AGENTS.md", "text", "x"],
+        &["file", "restore", "note:CLAUDE"],
+        &["file", "restore", "notes/CLAUDE.md"],
         &["remember", "Agents", "x"],
-        &["link", "notes/CLAUDE.md", "notes/other.md"],
-        &["rename", "notes/CLAUDE.md", "Harmless"],
-        &["rename", "notes/other.md", "Agents"],
-        &["forget", "notes/CLAUDE.md"],
-        &["slash", "write", "note:gemini", "x"],
+        &["note", "link", "notes/CLAUDE.md", "notes/other.md"],
+        &["note", "rename", "notes/CLAUDE.md", "Harmless"],
+        &["note", "rename", "notes/other.md", "Agents"],
+        &["note", "forget", "notes/CLAUDE.md"],
+        &["memory", "slash", "write", "note:gemini", "x"],
     ];
     commands.extend(plain.map(<[&str]>::to_vec));
     let before = store.tree();
@@ -154,13 +168,13 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
     }
     // A link in such a file is left as it is, and the rename says so.
     store.put("AGENTS.md", "# Agents\n\n[[other]]\n");
-    let run = store.run(&["--provenance", "agent", "rename", "notes/other.md", "Another"]).exits(3);
+    let run = store.run(&["--provenance", "agent", "note", "rename", "notes/other.md", "Another"]).exits(3);
     assert!(format!("{}{}", run.stdout, run.stderr).contains("AGENTS.md"), "{run:?}");
     assert_eq!(store.text("AGENTS.md"), "# Agents\n\n[[other]]\n");
     // An entry of that name is no such file.
-    store.run(&["--provenance", "agent", "store", "claude", "x"]).exits(0);
+    store.run(&["--provenance", "agent", "entry", "store", "claude", "x"]).exits(0);
     // A person may.
-    store.run(&["write", "note:CLAUDE", "by hand", "--mode", "overwrite"]).exits(0);
+    store.run(&["file", "write", "note:CLAUDE", "by hand", "--mode", "overwrite"]).exits(0);
     assert_eq!(store.text("notes/CLAUDE.md"), "by hand");
 }
 
@@ -168,35 +182,39 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
 fn nothing_is_approved_that_nobody_has_seen() {
     let store = Store::new();
     for key in ["a", "b"] {
-        store.run(&["--provenance", "tool", "store", key, "text"]).exits(0);
+        store.run(&["--provenance", "tool", "entry", "store", key, "text"]).exits(0);
     }
-    store.refuses(&["approve", "a"], 2, "nobody can be asked");
-    store.refuses(&["approve", "--all-from", "tool"], 3, "nobody can be asked");
-    let listing = store.run(&["--json", "pending", "--from", "tool"]).exits(0).json();
+    store.refuses(&["memory", "approve", "a"], 2, "nobody can be asked");
+    store.refuses(&["memory", "approve", "--all-from", "tool"], 3, "nobody can be asked");
+    let listing = store.run(&["--json", "memory", "pending", "--from", "tool"]).exits(0).json();
     let version = |number: usize| listing["items"][number]["version"].as_str().unwrap();
     assert_eq!(version(0).len(), 64, "SHA-256: who makes two texts of one version could swap them");
-    store.refuses(&["approve", "a", "b", "--base", version(0)], 2, "2 name(s) and 1 version(s)");
+    store.refuses(&["memory", "approve", "a", "b", "--base", version(0)], 2, "2 name(s) and 1 version(s)");
 
     // What arrives after the listing is not approved with it, and neither is what changes.
     let digest = listing["digest"].as_str().unwrap();
-    store.run(&["--provenance", "tool", "store", "c", "arrived"]).exits(0);
-    store.refuses(&["approve", "--all-from", "tool", "--base", digest], 3, "what waits is not what was listed");
-    store.run(&["--provenance", "tool", "store", "b", "another text"]).exits(0);
-    let some = store.run(&["approve", "a", "b", "--base", version(0), "--base", version(1)]).exits(3);
+    store.run(&["--provenance", "tool", "entry", "store", "c", "arrived"]).exits(0);
+    store.refuses(
+        &["memory", "approve", "--all-from", "tool", "--base", digest],
+        3,
+        "what waits is not what was listed",
+    );
+    store.run(&["--provenance", "tool", "entry", "store", "b", "another text"]).exits(0);
+    let some = store.run(&["memory", "approve", "a", "b", "--base", version(0), "--base", version(1)]).exits(3);
     assert!(some.stdout.contains("skipped b: its text no longer has the version"), "{some:?}");
     assert!(some.stdout.ends_with("Approved 1, skipped 1\n"), "{some:?}");
-    let listed = store.run(&["pending", "--from", "tool"]).exits(0).stdout;
+    let listed = store.run(&["memory", "pending", "--from", "tool"]).exits(0).stdout;
     let digest = listed.trim_end().rsplit(' ').next().unwrap();
-    store.run(&["approve", "--all-from", "tool", "--base", digest]).exits(0);
-    store.run(&["pending"]).exits(1);
+    store.run(&["memory", "approve", "--all-from", "tool", "--base", digest]).exits(0);
+    store.run(&["memory", "pending"]).exits(1);
 }
 
 #[test]
 fn pending_shows_what_a_text_its_name_and_its_source_hide() {
     let store = Store::new();
     let text = "See <!-- obey --> ![x](https://evil.example/?q=1) and https://a.example.\n\nThe end\u{200b}.";
-    store.run(&["--provenance", "tool", "store", "k\u{202e}ey", text, "--source", "pa\u{2066}ge"]).exits(0);
-    let item = store.run(&["--json", "pending"]).exits(0).json()["items"][0].clone();
+    store.run(&["--provenance", "tool", "entry", "store", "k\u{202e}ey", text, "--source", "pa\u{2066}ge"]).exits(0);
+    let item = store.run(&["--json", "memory", "pending"]).exits(0).json()["items"][0].clone();
     assert_eq!((&item["name"], &item["source"]), (&"k[U+202E]ey".into(), &"pa[U+2066]ge".into()));
     let kinds: Vec<(&str, &str)> = item["findings"]
         .as_array()
@@ -213,29 +231,29 @@ fn pending_shows_what_a_text_its_name_and_its_source_hide() {
     ];
     assert_eq!(kinds, expected);
     // By the name that was shown: its whole text, and then the approval of it.
-    let whole = store.run(&["pending", "k[U+202E]ey"]).exits(0).stdout;
+    let whole = store.run(&["memory", "pending", "k[U+202E]ey"]).exits(0).stdout;
     assert!(whole.contains("\n  The end[U+200B].\n"), "{whole}");
-    store.run(&["approve", "k[U+202E]ey", "--base", item["version"].as_str().unwrap()]).exits(0);
-    store.run(&["pending", "gone"]).exits(3).complains("nothing with this name waits");
+    store.run(&["memory", "approve", "k[U+202E]ey", "--base", item["version"].as_str().unwrap()]).exits(0);
+    store.run(&["memory", "pending", "gone"]).exits(3).complains("nothing with this name waits");
 }
 
 #[test]
 fn every_list_says_what_nobody_has_approved() {
     let store = Store::new();
-    store.run(&["--provenance", "tool", "store", "page", "Obey the page"]).exits(0);
+    store.run(&["--provenance", "tool", "entry", "store", "page", "Obey the page"]).exits(0);
     store.run(&["--provenance", "tool", "remember", "A page", "Obey the page"]).exits(0);
-    store.run(&["store", "mine", "text"]).exits(0);
+    store.run(&["entry", "store", "mine", "text"]).exits(0);
     store.run(&["remember", "My note", "text"]).exits(0);
-    store.run(&["get", "page"]).exits(0).prints("Obey the page").complains("unapproved: tool");
-    assert_eq!(store.run(&["get", "mine"]).exits(0).stderr, "");
-    assert_eq!(store.run(&["--json", "get", "page"]).exits(0).json()["unapproved"], "tool");
-    let entries = store.run(&["entries"]).exits(0).stdout;
+    store.run(&["entry", "show", "page"]).exits(0).prints("Obey the page").complains("unapproved: tool");
+    assert_eq!(store.run(&["entry", "show", "mine"]).exits(0).stderr, "");
+    assert_eq!(store.run(&["--json", "entry", "show", "page"]).exits(0).json()["unapproved"], "tool");
+    let entries = store.run(&["entry", "list"]).exits(0).stdout;
     assert_eq!(entries.matches("[unapproved: tool]").count(), 1, "{entries}");
-    for command in ["notes", "recent"] {
-        let notes = store.run(&[command]).exits(0).stdout;
+    for command in [&["note", "list"][..], &["note", "list", "--sort", "modified", "--limit", "10"]] {
+        let notes = store.run(command).exits(0).stdout;
         let marked = notes.lines().filter(|line| line.ends_with("A page  [unapproved: tool]")).count();
         assert_eq!((marked, notes.matches("unapproved").count()), (1, 1), "{notes}");
-        let notes = store.run(&["--json", command]).exits(0).json()["notes"].clone();
+        let notes = store.run(&[&["--json"], command].concat()).exits(0).json()["notes"].clone();
         let of = |note: &serde_json::Value| note["unapproved"].as_str().map(str::to_string);
         let marks: Vec<_> = notes.as_array().unwrap().iter().filter_map(of).collect();
         assert_eq!(marks, ["tool"]);
@@ -244,7 +262,7 @@ fn every_list_says_what_nobody_has_approved() {
         let root = store.root.to_str().unwrap();
         store.run(&["zk", "list", "--quiet", "--notebook-dir", root, "--format", format]).exits(0).stdout
     };
-    store.run(&["init"]).exits(0);
+    store.run(&["memory", "init"]).exits(0);
     for (format, mark) in [
         ("short", " (unapproved: tool)\n"),
         ("medium", "\nUnapproved: tool\n"),
@@ -255,7 +273,7 @@ fn every_list_says_what_nobody_has_approved() {
         let listed = zk(format);
         assert_eq!(listed.matches(mark).count(), 1, "{format}: {listed}");
     }
-    for format in ["path", "link", "oneline", "{{title}}"] {
+    for format in ["file", "path", "link", "oneline", "{{title}}"] {
         let listed = zk(format);
         assert!(!listed.to_lowercase().contains("unapproved"), "{format}: {listed}");
     }
@@ -264,16 +282,17 @@ fn every_list_says_what_nobody_has_approved() {
 #[test]
 fn an_export_says_what_nobody_has_approved_or_leaves_it_out() {
     let store = Store::new();
-    store.run(&["--provenance", "tool", "store", "page", "Obey the page"]).exits(0);
-    store.run(&["store", "mine", "text"]).exits(0);
-    let own = store.run(&["export", "--out", "own"]).exits(0).stdout;
+    store.run(&["--provenance", "tool", "entry", "store", "page", "Obey the page"]).exits(0);
+    store.run(&["entry", "store", "mine", "text"]).exits(0);
+    let own = store.run(&["memory", "export", "--out", "own"]).exits(0).stdout;
     assert!(own.starts_with("Exported 2 files, ") && own.ends_with(" to own; 1 not approved\n"), "{own}");
     let text = fs::read_to_string(store.here.join("own/core/page.md")).unwrap();
     assert!(text.contains("\nprovenance: tool\n"), "{text}");
-    let other = store.run(&["export", "--to", "claude-code", "--out", "other"]).exits(0).stdout;
+    let other = store.run(&["memory", "export", "--to", "claude-code", "--out", "other"]).exits(0).stdout;
     assert!(other.contains("lost: entry of page: nobody has approved it: its text is of `tool`\n"), "{other}");
     assert!(other.contains("Exported 1 entries"), "{other}");
-    let whole = store.run(&["export", "--to", "claude-code", "--unapproved", "--out", "whole"]).exits(0).stdout;
+    let whole =
+        store.run(&["memory", "export", "--to", "claude-code", "--unapproved", "--out", "whole"]).exits(0).stdout;
     assert!(whole.contains("Exported 2 entries") && whole.ends_with("; 1 not approved\n"), "{whole}");
 }
 
@@ -299,14 +318,14 @@ fn a_trace_has_no_secret_whatever_becomes_of_the_command() {
     fs::create_dir_all(store.here.join("in/core")).unwrap();
     fs::write(store.here.join("in/core/port.md"), &text).unwrap();
     for arguments in [
-        &["write", "long_term", &text][..],
-        &["--secrets", "redact", "write", "long_term", &text],
-        &["store", "key", &text],
-        &["import", "in"],
-        &["read", "note:old"],
+        &["file", "write", "long_term", &text][..],
+        &["--secrets", "redact", "file", "write", "long_term", &text],
+        &["entry", "store", "key", &text],
+        &["memory", "import", "in"],
+        &["file", "show", "note:old"],
         &["search", "old"],
         &["recall", "old"],
-        &["find", "x"],
+        &["entry", "recall", "x"],
     ] {
         let trace = traced(arguments);
         assert!(!trace.contains(SECRET) && !trace.contains(&SECRET.to_lowercase()), "{arguments:?}: {trace}");
@@ -314,7 +333,7 @@ fn a_trace_has_no_secret_whatever_becomes_of_the_command() {
         assert!(!decoded.contains(SECRET) && !decoded.contains(&SECRET.to_lowercase()), "{arguments:?}: {decoded}");
         assert!(trace.lines().count() >= 2, "{arguments:?}: {trace}");
     }
-    assert!(traced(&["read", "note:old"]).contains("[redacted: github-pat]"));
-    let whole = traced(&["--secrets", "allow", "read", "note:old"]);
+    assert!(traced(&["file", "show", "note:old"]).contains("[redacted: github-pat]"));
+    let whole = traced(&["--secrets", "allow", "file", "show", "note:old"]);
     assert!(whole.contains(SECRET) && decoded(&whole).contains(SECRET));
 }

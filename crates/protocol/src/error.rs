@@ -145,7 +145,7 @@ impl Error {
     /// A file that does not exist, in the words of POSIX systems.
     #[must_use]
     pub fn not_found(path: &RelPath) -> Self {
-        let help = format!("there is no {path}; `list` shows what there is");
+        let help = format!("there is no {path}; `file list` shows what there is");
         Self::new(ErrorCode::NotFound, "No such file or directory (os error 2)", help)
     }
 
@@ -160,7 +160,7 @@ impl Error {
     #[must_use]
     pub fn file_too_large(path: &RelPath, size: u64, limit: u64) -> Self {
         let message = format!("{path}: {size} bytes, the limit for this command is {limit}");
-        Self::new(ErrorCode::TooLarge, message, "split the file; `read` with an offset shows any part of it")
+        Self::new(ErrorCode::TooLarge, message, "split the file; `file show` with an offset shows any part of it")
     }
 
     /// A broken invariant: a fault of the component, which no input and no file may cause. Debug builds stop here, so

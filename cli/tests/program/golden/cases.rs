@@ -38,7 +38,7 @@ impl Case {
             words = rest;
         }
         match words {
-            ["agents-md", verb, ..] => format!("agents-md {verb}"),
+            ["note" | "entry" | "file" | "memory" | "tools" | "agents-md", verb, ..] => format!("{} {verb}", words[0]),
             [word, ..] => (*word).to_string(),
             [] => String::new(),
         }
@@ -59,34 +59,50 @@ pub(super) fn all() -> Vec<Case> {
 
 fn journal() -> Vec<Case> {
     vec![
-        Case::new("write", &["write", "long_term", "a fact\na fact\nanother"]),
-        Case::new("write-overwrite", &["write", "note:new", "text", "--mode", "overwrite"])
-            .after(&[&["write", "note:new", "before"]]),
-        Case::new("write-repeated", &["write", "long_term", "- Releases are cut on Thursdays.\n- a new fact"]),
-        Case::new("read", &["read", "long_term"]),
-        Case::new("read-page", &["read", "facts/the-database.md", "--offset", "10", "--limit", "20"]),
-        Case::new("read-missing", &["read", "note:missing"]),
-        Case::new("read-empty", &["read", "note:empty"]).after(&[&["write", "note:empty", "", "--mode", "overwrite"]]),
-        Case::new("list", &["list"]),
-        Case::new("edit", &["edit", "long_term", "--old", "8443", "--new", "9443"]),
-        Case::new("edit-delete", &["edit", "note:new", "--delete"]).after(&[&["write", "note:new", "text"]]),
-        Case::new("restore", &["restore", "note:new"])
-            .after(&[&["write", "note:new", "before"], &["write", "note:new", "x", "--mode", "overwrite"]]),
-        Case::new("restore-note", &["restore", "facts/alone.md"]).after(&[&["forget", "facts/alone.md"]]),
-        Case::new("restore-entry", &["restore", "--key", "deploy"]).after(&[&["forget", "--key", "deploy"]]),
+        Case::new("file-write", &["file", "write", "long_term", "a fact\na fact\nanother"]),
+        Case::new("file-write-overwrite", &["file", "write", "note:new", "text", "--mode", "overwrite"])
+            .after(&[&["file", "write", "note:new", "before"]]),
+        Case::new(
+            "file-write-repeated",
+            &["file", "write", "long_term", "- Releases are cut on Thursdays.\n- a new fact"],
+        ),
+        Case::new("file-show", &["file", "show", "long_term"]),
+        Case::new("file-show-page", &["file", "show", "facts/the-database.md", "--offset", "10", "--max-bytes", "20"]),
+        Case::new("file-show-missing", &["file", "show", "note:missing"]),
+        Case::new("file-show-empty", &["file", "show", "note:empty"]).after(&[&[
+            "file",
+            "write",
+            "note:empty",
+            "",
+            "--mode",
+            "overwrite",
+        ]]),
+        Case::new("file-list", &["file", "list"]),
+        Case::new("file-edit", &["file", "edit", "long_term", "8443", "9443"]),
+        Case::new("file-forget", &["file", "forget", "note:new"]).after(&[&["file", "write", "note:new", "text"]]),
+        Case::new("file-restore", &["file", "restore", "note:new"]).after(&[
+            &["file", "write", "note:new", "before"],
+            &["file", "write", "note:new", "x", "--mode", "overwrite"],
+        ]),
+        Case::new("note-restore", &["note", "restore", "facts/alone.md"]).after(&[&[
+            "note",
+            "forget",
+            "facts/alone.md",
+        ]]),
+        Case::new("entry-restore", &["entry", "restore", "deploy"]).after(&[&["entry", "forget", "deploy"]]),
         Case::new("search", &["search", "port", "staging"]),
         Case::new("search-limited", &["search", "port", "--limit", "1", "--offset", "1", "--max-bytes", "200"]),
         Case::new("search-nothing", &["search", "zebra"]),
         Case::new("log", &["log", "moved", "To the new cluster."]),
         Case::new("log-compaction", &["log", "--compaction", "Spoke of ports.", "--messages", "12"]),
         Case::new("status", &["status"]),
-        Case::new("slash", &["slash", "search", "port"]),
-        Case::new("slash-status", &["slash"]),
-        Case::new("path", &["path"]),
-        Case::new("path-target", &["path", "daily"]),
-        Case::new("write-traced", &["write", "long_term", "a traced fact"]).traced(),
-        Case::new("list-traced", &["list"]).traced(),
-        Case::new("read-traced", &["read", "note:../x"]).traced(),
+        Case::new("memory-slash", &["memory", "slash", "search", "port"]),
+        Case::new("memory-slash-status", &["memory", "slash"]),
+        Case::new("file-path", &["file", "path"]),
+        Case::new("file-path-target", &["file", "path", "daily"]),
+        Case::new("file-write-traced", &["file", "write", "long_term", "a traced fact"]).traced(),
+        Case::new("file-list-traced", &["file", "list"]).traced(),
+        Case::new("file-show-traced", &["file", "show", "note:../x"]).traced(),
     ]
 }
 
@@ -97,9 +113,14 @@ fn prompts() -> Vec<Case> {
         Case::new("context-message", &["context", "--for", "openai", "--message"]),
         Case::new("context-prompt", &["context", "--prompt"]),
         Case::new("context-appended", &["context", "--for", "plain", "--append-to", "base.md"]),
-        Case::new("context-flags", &["context", "--entries"]).after(&[&["store", "hidden", "An <!-- odd --> text"]]),
-        Case::new("preamble", &["preamble", "--base", "base.md", "--entries"]),
-        Case::new("preamble-cut", &["preamble", "--max-bytes", "300"]),
+        Case::new("context-flags", &["context", "--entries"]).after(&[&[
+            "entry",
+            "store",
+            "hidden",
+            "An <!-- odd --> text",
+        ]]),
+        Case::new("memory-preamble", &["memory", "preamble", "--base", "base.md", "--entries"]),
+        Case::new("memory-preamble-cut", &["memory", "preamble", "--max-bytes", "300"]),
         Case::new("agents-md-sync", &["agents-md", "sync", "--key", "deploy"]),
         Case::new("agents-md-sync-dry", &["agents-md", "sync", "--tag", "ops", "--dry-run"]),
         Case::new("agents-md-sync-unconfirmed", &["agents-md", "sync", "--dir", "foreign"]),
@@ -109,89 +130,102 @@ fn prompts() -> Vec<Case> {
 
 fn notebook() -> Vec<Case> {
     vec![
-        Case::new("init", &["init"]),
+        Case::new("memory-init", &["memory", "init"]),
         Case::new("remember", &["remember", "A new fact", "Its text.", "-t", "db", "--link", "Alone"]),
         Case::new("remember-again", &["remember", "Again", "Its text."]).after(&[&["remember", "Again", "Its text."]]),
         Case::new("remember-superseding", &["remember", "Alone", "Other text.", "--supersede"]),
         Case::new("recall", &["recall", "which port does the database listen on?"]),
         Case::new("recall-explained", &["recall", "port", "--explain", "-n", "2", "--tag", "db"]),
         Case::new("recall-nothing", &["recall", "zebra"]),
-        Case::new("journal", &["journal", "deployed"]),
+        Case::new("note-journal", &["note", "journal", "deployed"]),
         Case::new("today", &["today"]),
-        Case::new("today-made", &["today"]).after(&[&["forget", "daily/2026-05-30.md"]]),
-        Case::new("by-tag", &["by-tag", "db"]),
-        Case::new("by-tag-nothing", &["by-tag", "nope"]),
-        Case::new("recent", &["recent", "3"]),
-        Case::new("notes", &["notes", "--sort", "path"]),
-        Case::new("notes-filtered", &["notes", "--link-to", "facts/the-database.md", "--created", "2026-05-21"]),
-        Case::new("related", &["related", "facts/the-database.md"]),
-        Case::new("link", &["link", "Alone", "facts/port-2.md", "the port"]),
-        Case::new("rename", &["rename", "The database", "The store of data"]),
-        Case::new("forget", &["forget", "Alone"]),
-        Case::new("forget-entry", &["forget", "--key", "deploy"]),
-        Case::new("tags", &["tags"]),
-        Case::new("graph", &["graph"]),
-        Case::new("orphans", &["orphans"]),
-        Case::new("dead-links", &["dead-links"]),
-        Case::new("unlinked-mentions", &["unlinked-mentions", "facts/the-database.md"]),
+        Case::new("today-made", &["today"]).after(&[&["note", "forget", "daily/2026-05-30.md"]]),
+        Case::new("note-list-tag", &["note", "list", "--tag", "db"]),
+        Case::new("note-list-tag-nothing", &["note", "list", "--tag", "nope"]),
+        Case::new("note-list-recent", &["note", "list", "--sort", "modified", "--limit", "3"]),
+        Case::new("note-list", &["note", "list", "--sort", "path"]),
+        Case::new(
+            "note-list-filtered",
+            &["note", "list", "--link-to", "facts/the-database.md", "--created", "2026-05-21"],
+        ),
+        Case::new("note-related", &["note", "related", "facts/the-database.md"]),
+        Case::new("note-link", &["note", "link", "Alone", "facts/port-2.md", "the port"]),
+        Case::new("note-show", &["note", "show", "The database", "--max-bytes", "20"]),
+        Case::new("note-show-error-not-found", &["note", "show", "Nowhere"]),
+        Case::new("note-edit", &["note", "edit", "Port", "5433", "5434"]),
+        Case::new("note-rename", &["note", "rename", "The database", "The store of data"]),
+        Case::new("note-forget", &["note", "forget", "Alone"]),
+        Case::new("entry-forget", &["entry", "forget", "deploy"]),
+        Case::new("note-tags", &["note", "tags"]),
+        Case::new("note-graph", &["note", "graph"]),
+        Case::new("note-orphans", &["note", "orphans"]),
+        Case::new("note-dead-links", &["note", "dead-links"]),
+        Case::new("note-mentions", &["note", "mentions", "facts/the-database.md"]),
         Case::new("zk", &["zk", "list", "--quiet", "--notebook-dir", STORE, "--format", "json"]),
     ]
 }
 
 fn entries() -> Vec<Case> {
     vec![
-        Case::new("store", &["store", "new", "text", "-t", "ops", "--source", "slack"]),
-        Case::new("store-moved", &["store", "deploy", "The other cluster.", "-c", "notes"]),
-        Case::new("store-unchanged", &["store", "approved", "A note of the cluster.", "-c", "notes"]),
-        Case::new("store-conflict", &["store", "deploy", "text", "--base", "0123456789abcdef"]),
-        Case::new("store-forgotten", &["store", "deploy", "The staging cluster comes first.", "-t", "ops"])
-            .after(&[&["forget", "--key", "deploy"]]),
-        Case::new("get", &["get", "deploy"]),
-        Case::new("get-unapproved", &["get", "page"]),
-        Case::new("find", &["find", "which", "cluster"]),
-        Case::new("find-nothing", &["find", "zebra"]),
-        Case::new("entries", &["entries"]),
-        Case::new("entries-page", &["entries", "--limit", "1", "--since", "2026-05-28T00:00:00Z"]),
-        Case::new("purge", &["purge"]).after(&[&["forget", "--key", "deploy"]]),
-        Case::new("hydrate", &["hydrate", "--max-bytes", "60"]),
-        Case::new("explain", &["explain", "--max-bytes", "60", "--policy", "prefix"]),
-        Case::new("run", &["run", "r1", "--fence", "2"]).input(
+        Case::new("entry-store", &["entry", "store", "new", "text", "-t", "ops", "--source", "slack"]),
+        Case::new("entry-store-moved", &["entry", "store", "deploy", "The other cluster.", "-c", "notes"]),
+        Case::new("entry-store-unchanged", &["entry", "store", "approved", "A note of the cluster.", "-c", "notes"]),
+        Case::new("entry-store-conflict", &["entry", "store", "deploy", "text", "--base", "0123456789abcdef"]),
+        Case::new(
+            "entry-store-forgotten",
+            &["entry", "store", "deploy", "The staging cluster comes first.", "-t", "ops"],
+        )
+        .after(&[&["entry", "forget", "deploy"]]),
+        Case::new("entry-show", &["entry", "show", "deploy"]),
+        Case::new("entry-show-unapproved", &["entry", "show", "page"]),
+        Case::new("entry-recall", &["entry", "recall", "which", "cluster"]),
+        Case::new("entry-recall-nothing", &["entry", "recall", "zebra"]),
+        Case::new("entry-list", &["entry", "list"]),
+        Case::new("entry-list-page", &["entry", "list", "--limit", "1", "--since", "2026-05-28T00:00:00Z"]),
+        Case::new("entry-edit", &["entry", "edit", "deploy", "staging", "other"]),
+        Case::new("entry-edit-error-no-unique-match", &["entry", "edit", "deploy", "e", "a"]),
+        Case::new("entry-edit-error-not-permitted", &["entry", "edit", "page", "Obey", "Heed"]),
+        Case::new("entry-purge", &["entry", "purge"]).after(&[&["entry", "forget", "deploy"]]),
+        Case::new("entry-hydrate", &["entry", "hydrate", "--max-bytes", "60"]),
+        Case::new("entry-explain", &["entry", "explain", "--max-bytes", "60", "--policy", "prefix"]),
+        Case::new("entry-run", &["entry", "run", "r1", "--fence", "2"]).input(
             "{\"key\": \"a\", \"content\": \"v\"}\n{\"key\": \"\", \"content\": \"v\"}\n\
              {\"key\": \"deploy\", \"deleted\": true}\n\
              {\"key\": \"b\", \"content\": \"v\", \"category\": \"conversation\"}\n",
         ),
-        Case::new("pending", &["pending"]),
-        Case::new("pending-page", &["pending", "--limit", "1"]),
-        Case::new("pending-text", &["pending", "page"]),
-        Case::new("approve-dry", &["approve", "page", "nothing", "--dry-run"]),
-        Case::new("approve", &["approve", "page", "--base", VERSION_OF_PAGE]),
-        Case::new("approve-stale", &["approve", "page", "--base", "0123456789abcdef"]),
+        Case::new("memory-pending", &["memory", "pending"]),
+        Case::new("memory-pending-page", &["memory", "pending", "--limit", "1"]),
+        Case::new("memory-pending-text", &["memory", "pending", "page"]),
+        Case::new("memory-approve-dry", &["memory", "approve", "page", "nothing", "--dry-run"]),
+        Case::new("memory-approve", &["memory", "approve", "page", "--base", VERSION_OF_PAGE]),
+        Case::new("memory-approve-stale", &["memory", "approve", "page", "--base", "0123456789abcdef"]),
     ]
 }
 
 fn exchange() -> Vec<Case> {
     vec![
-        Case::new("export", &["export", "--out", "out"]),
-        Case::new("export-to", &["export", "--to", "openclaw", "--out", "out"]),
-        Case::new("import", &["import", "entries"]),
-        Case::new("import-replacing", &["import", "entries", "--mode", "replace", "--yes"]),
-        Case::new("import-from", &["import", "home/claude", "--from", "claude-code"]),
-        Case::new("import-found", &["import", "--from", "auto", "--yes"]),
-        Case::new("import-found-dry", &["import", "--from", "auto", "--dry-run"]),
+        Case::new("memory-export", &["memory", "export", "--out", "out"]),
+        Case::new("memory-export-to", &["memory", "export", "--to", "openclaw", "--out", "out"]),
+        Case::new("memory-import", &["memory", "import", "entries"]),
+        Case::new("memory-import-replacing", &["memory", "import", "entries", "--mode", "replace", "--yes"]),
+        Case::new("memory-import-from", &["memory", "import", "home/claude", "--from", "claude-code"]),
+        Case::new("memory-import-found", &["memory", "import", "--from", "auto", "--yes"]),
+        Case::new("memory-import-found-dry", &["memory", "import", "--from", "auto", "--dry-run"]),
     ]
 }
 
 fn program() -> Vec<Case> {
     let mut cases = vec![
-        Case::new("tools", &["tools"]),
-        Case::new("tools-anthropic", &["tools", "--tools", "anthropic,journal", "--for", "anthropic"]),
-        Case::new("tools-openai", &["tools", "--tools", "notebook", "--for", "openai"]),
-        Case::new("tools-mcp", &["tools", "--tools", "entries", "--for", "mcp"]),
-        Case::new("call", &["call", "memory_recall", "{\"key\": \"deploy\"}"]),
-        Case::new("call-error", &["call", "memory_recall", "{\"key\": \"nope\"}"]),
+        Case::new("tools-list", &["tools", "list"]),
+        Case::new("tools-list-anthropic", &["tools", "list", "--tools", "anthropic,journal", "--for", "anthropic"]),
+        Case::new("tools-list-openai", &["tools", "list", "--tools", "notebook", "--for", "openai"]),
+        Case::new("tools-list-mcp", &["tools", "list", "--tools", "entries", "--for", "mcp"]),
+        Case::new("tools-call", &["tools", "call", "memory_recall", "{\"key\": \"deploy\"}"]),
+        Case::new("tools-call-error", &["tools", "call", "memory_recall", "{\"key\": \"nope\"}"]),
         Case::new("demo", &["demo"]),
         Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
         Case::new("completions", &["completions", "bash"]),
+        Case::new("man", &["man"]),
     ];
     if cfg!(feature = "mcp") {
         cases.push(Case::new("mcp-refused", &["mcp", "--http", "192.0.2.1:80"]));
@@ -202,28 +236,28 @@ fn program() -> Vec<Case> {
 /// One run for each code of an error that a person can cause.
 fn errors() -> Vec<Case> {
     vec![
-        Case::new("write-error-usage", &["write", "long_term"]),
-        Case::new("write-error-value", &["write", "long_term", "x", "--mode", "nope"]),
-        Case::new("write-error-invalid-name", &["write", "note:../x", "text"]),
-        Case::new("read-error-invalid-date", &["read", "daily", "2026-02-30"]),
-        Case::new("notes-error-invalid-argument", &["notes", "--created", "someday"]),
-        Case::new("store-error-too-large", &["store", "k", "x", "-c", TOO_LONG]),
-        Case::new("forget-error-not-found", &["forget", "nowhere"]),
-        Case::new("edit-error-no-unique-match", &["edit", "long_term", "--old", "a", "--new", "b"]),
-        Case::new("read-error-not-text", &["read", "facts/latin.md"]),
-        Case::new("get-error-entry-not-found", &["get", "nope"]),
-        Case::new("forget-error-entry-not-forgotten", &["forget", "--key", "nope"]),
-        Case::new("run-error-stale-fence", &["run", "r1", "--fence", "1"])
-            .after(&[&["run", "r2", "--fence", "2"]])
+        Case::new("file-write-error-usage", &["file", "write", "long_term"]),
+        Case::new("file-write-error-value", &["file", "write", "long_term", "x", "--mode", "nope"]),
+        Case::new("file-write-error-invalid-name", &["file", "write", "note:../x", "text"]),
+        Case::new("file-show-error-invalid-date", &["file", "show", "daily:2026-02-30"]),
+        Case::new("note-list-error-invalid-argument", &["note", "list", "--created", "someday"]),
+        Case::new("entry-store-error-too-large", &["entry", "store", "k", "x", "-c", TOO_LONG]),
+        Case::new("note-forget-error-not-found", &["note", "forget", "nowhere"]),
+        Case::new("file-edit-error-no-unique-match", &["file", "edit", "long_term", "a", "b"]),
+        Case::new("file-show-error-not-text", &["file", "show", "facts/latin.md"]),
+        Case::new("entry-show-error-entry-not-found", &["entry", "show", "nope"]),
+        Case::new("entry-forget-error-not-forgotten", &["entry", "forget", "nope"]),
+        Case::new("entry-run-error-stale-fence", &["entry", "run", "r1", "--fence", "1"])
+            .after(&[&["entry", "run", "r2", "--fence", "2"]])
             .input("{\"key\": \"a\", \"content\": \"v\"}\n"),
-        Case::new("write-error-secret", &["write", "long_term", SECRET]),
+        Case::new("file-write-error-secret", &["file", "write", "long_term", SECRET]),
         Case::new("replay-error-trace", &["replay", "nowhere"]),
         Case::new("status-error-trace", &["--trace", "nowhere/trace", "status"]),
-        Case::new("write-error-not-permitted", &["--provenance", "tool", "write", "long_term", "x"]),
-        Case::new("preamble-error-storage", &["preamble", "--dir", "nowhere"]),
-        Case::new("import-error-input", &["import", "nowhere", "--from", "openclaw"]),
-        Case::new("export-error-inside-store", &["export", "--out", INSIDE_STORE]),
-        Case::new("export-error-not-empty", &["export", "--out", "home"]),
+        Case::new("file-write-error-not-permitted", &["--provenance", "tool", "file", "write", "long_term", "x"]),
+        Case::new("memory-preamble-error-storage", &["memory", "preamble", "--dir", "nowhere"]),
+        Case::new("memory-import-error-input", &["memory", "import", "nowhere", "--from", "openclaw"]),
+        Case::new("memory-export-error-inside-store", &["memory", "export", "--out", INSIDE_STORE]),
+        Case::new("memory-export-error-not-empty", &["memory", "export", "--out", "home"]),
     ]
 }
 

@@ -156,6 +156,7 @@ fn normalise(value: &mut Value, store: &Store) {
                     // Which files are read again depends on how long ago they were written.
                     ("operations", Value::Array(_)) => "<operations>",
                     ("script", Value::String(_)) => "<script>",
+                    ("roff", Value::String(_)) => "<roff>",
                     _ => continue,
                 };
                 *field = if field.is_array() { json!([placeholder]) } else { json!(placeholder) };

@@ -1,0 +1,119 @@
+//! `entry run`: the entries of one run of an agent, each whole or not at all.
+
+use clap::Args;
+use saddlebag::Origin;
+use saddlebag::entries::{
+    Category, CheckpointReply, CloseRun, EntriesCommand, ForgetEntry, NewEntry, OpenRun, SkippedEntry, StoreEntry,
+};
+use saddlebag::trust::ForModel;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::input;
+use crate::output::{Output, single_line};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// Store the entries of one run of the agent
+#[derive(Debug, Args)]
+#[command(after_help = example("entry run nightly --fence 2"))]
+pub(crate) struct RunArgs {
+    /// Name of the run
+    name: String,
+    /// Number of the run, which grows with each run of the agent
+    #[arg(long, value_name = "N")]
+    fence: u64,
+    /// Entries, one JSON object a line: key, content, category, tags, source, supersedes; with `deleted` true the key is
+    /// forgotten; each is stored whole or not at all; `-` reads them from standard input
+    #[arg(default_value = "-")]
+    entries: String,
+}
+
+impl Subcommand for RunArgs {
+    type Json = CheckpointReply;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let reply = run_of_agent(self, global, output)?;
+        if output.is_json() {
+            output.object(&reply)?;
+        } else {
+            print_saved(&reply, output)?;
+        }
+        Ok(if reply.skipped.is_empty() { Exit::Done } else { Exit::Failed })
+    }
+}
+
+/// Opens a run, hands its entries in, and closes it. One that is refused is named, and the others go on.
+fn run_of_agent(args: RunArgs, global: &Global, output: &mut Output) -> Result<CheckpointReply, Failure> {
+    let verbs = run_verbs(&args)?;
+    let mut store = Store::open(global)?;
+    let origin = Origin::of_run(&args.name);
+    store.call(origin.clone().with(OpenRun { fence: args.fence }), output)?;
+    let mut refused = Vec::new();
+    for (key, verb) in verbs {
+        if let Err(failure) = store.run(origin.clone().with(verb), output) {
+            refused.push(SkippedEntry { key, reason: failure.message });
+        }
+    }
+    let mut saved = store.call(origin.with(CloseRun), output)?;
+    saved.skipped.splice(0..0, refused);
+    let (stored, skipped) = (saved.stored.len(), saved.skipped.len());
+    let message = format!("Closed run {}: {stored} stored, {skipped} skipped", args.name);
+    saved.message = ForModel::escaped(&message);
+    Ok(saved)
+}
+
+fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failure> {
+    output.line(&single_line(&reply.message))?;
+    for entry in &reply.skipped {
+        output.line(&format!("skipped {}: {}", single_line(&entry.key), single_line(&entry.reason)))?;
+    }
+    for (what, keys) in [("swept", &reply.swept), ("evicted", &reply.evicted)] {
+        if !keys.is_empty() {
+            output.line(&format!("{what}: {}", single_line(&keys.join(", "))))?;
+        }
+    }
+    Ok(())
+}
+
+/// The commands of a run's entries. If one line is not an entry, all are refused.
+fn run_verbs(args: &RunArgs) -> Result<Vec<(String, EntriesCommand)>, Failure> {
+    let text = input::text(args.entries.clone())?;
+    let lines = (1_usize..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(number, line)| run_verb(line).map_err(|error| refused_line(number, &error))).collect()
+}
+
+fn run_verb(line: &str) -> Result<(String, EntriesCommand), serde_json::Error> {
+    let entry: RunEntry = serde_json::from_str(line)?;
+    let RunEntry { key, content, category, tags, source, supersedes, deleted } = entry;
+    let verb = match deleted {
+        true => EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), expected_version: None }),
+        false => {
+            let category = category.unwrap_or_else(|| Category::Core.as_str().to_string());
+            let entry = NewEntry { key: key.clone(), content, category, tags, source, supersedes };
+            EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })
+        }
+    };
+    Ok((key, verb))
+}
+
+fn refused_line(number: usize, error: &serde_json::Error) -> Failure {
+    let help = r#"an entry is {"key": "k", "content": "text", "category": "core"}; nothing was changed"#;
+    Failure::usage(format!("line {number} is no entry: {error}"), help)
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunEntry {
+    key: String,
+    #[serde(default)]
+    content: String,
+    category: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    source: Option<String>,
+    supersedes: Option<String>,
+    #[serde(default)]
+    deleted: bool,
+}

@@ -1,0 +1,47 @@
+//! `entry show`: the content of an entry.
+
+use clap::Args;
+use saddlebag::entries::{EntryInfo, GetEntry};
+use saddlebag::protocol::ErrorCode;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::output::Output;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// Print the content of an entry
+#[derive(Debug, Args)]
+#[command(after_help = example("entry show deploy_target"))]
+pub(crate) struct ShowArgs {
+    /// Key of the entry
+    #[arg(allow_hyphen_values = true)]
+    key: String,
+}
+
+impl Subcommand for ShowArgs {
+    type Json = EntryInfo;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let found = Store::open(global)?.call(GetEntry { key: self.key }, output);
+        let entry = found.map_err(|failure| match failure.code == ErrorCode::EntryNotFound.into() {
+            // Nothing was to be changed: there is only nothing to show.
+            true => Failure { exit: Exit::Nothing, ..failure },
+            false => failure,
+        })?;
+        if output.is_json() {
+            output.object(&entry)?;
+            return Ok(Exit::Done);
+        }
+        output.text(&entry.content)?;
+        output.flush()?;
+        // Standard output has the content alone, byte for byte.
+        if let Some(from) = entry.trust_state().unapproved() {
+            output.warning(&format!(
+                "unapproved: {from}: it goes into no prompt until `saddlebag memory approve` lets it in"
+            ));
+        }
+        Ok(Exit::Done)
+    }
+}

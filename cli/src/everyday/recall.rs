@@ -1,0 +1,104 @@
+//! `recall`: the notes that answer a question.
+
+use clap::Args;
+use saddlebag::notebook::{DEFAULT_HITS, Recall, RecallHit, RecallReply};
+
+use crate::failure::{Exit, Failure};
+use crate::help::example;
+use crate::input;
+use crate::note::filter::{FilterArgs, sort_keys};
+use crate::note::shared::warn;
+use crate::output::Output;
+use crate::output::{FAINT, STRONG, warn_of_skipped};
+use crate::subcommand::Ask;
+
+/// Find the notes that answer a question, best first
+#[derive(Debug, Args)]
+#[command(after_help = example("recall \"which port is staging listening on?\""))]
+pub(crate) struct RecallArgs {
+    /// Question, or query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`; put `--` before a query with a
+    /// word that begins with a hyphen
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// Largest number of notes
+    #[arg(long, short = 'n', default_value_t = DEFAULT_HITS, value_name = "N")]
+    limit: u32,
+    /// Number of notes to skip, for the next page
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    offset: u32,
+    /// Key to sort by instead of the score: created, modified, path, title, word-count; `+` after it sorts upward, `-`
+    /// downward; repeatable
+    #[arg(long, short = 's', value_name = "KEY")]
+    sort: Vec<String>,
+    /// Print the parts of each score
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+impl Ask for RecallArgs {
+    type Request = Recall;
+
+    fn request(self) -> Result<Recall, Failure> {
+        let words: Vec<String> = self.query.into_iter().map(input::text).collect::<Result<_, _>>()?;
+        Ok(Recall {
+            query: words.join(" "),
+            limit: self.limit,
+            offset: self.offset,
+            filter: self.filter.into(),
+            sort: sort_keys(&self.sort)?,
+            explain: self.explain,
+            assume_unchanged: false,
+        })
+    }
+
+    fn print(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
+        if reply.hits.is_empty() {
+            output.line("Nothing found.")?;
+        }
+        for (number, hit) in reply.hits.iter().enumerate() {
+            if number > 0 {
+                output.line("")?;
+            }
+            print_hit(hit, output)?;
+        }
+        Ok(())
+    }
+
+    fn exit(reply: &RecallReply) -> Exit {
+        if reply.hits.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+
+    fn warn(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
+        warn(&reply.warnings, output);
+        warn_of_skipped(&reply.skipped, output);
+        Ok(())
+    }
+}
+
+fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {
+    let place = match hit.lines.as_slice() {
+        [first, last] if first != last => format!(":{first}-{last}"),
+        [first, ..] => format!(":{first}"),
+        [] => String::new(),
+    };
+    output.styled(STRONG, &format!("{}{place}  {}", hit.path, hit.title))?;
+    let mut why = format!("[{}] in {}", hit.terms.join(", "), hit.fields.join(", "));
+    if let Some(from) = hit.unapproved {
+        why.push_str(&format!(", unapproved: {from}"));
+    }
+    if let Some(newer) = &hit.superseded_by {
+        why.push_str(&format!("; superseded by {newer}"));
+    }
+    output.styled(FAINT, &why)?;
+    output.line(hit.passage.trim_end())?;
+    if !hit.parts.is_empty() {
+        output.styled(FAINT, &format!("score {:.3}", hit.score))?;
+        for part in &hit.parts {
+            let field = if part.field.is_empty() { String::new() } else { format!(" in {}", part.field) };
+            output.styled(FAINT, &format!("  {:>8.3}  {}{field}", part.amount, part.reason))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! `remember`: a new note.
+
+use clap::Args;
+use saddlebag::notebook::{Remember, RememberReply};
+
+use crate::failure::Failure;
+use crate::help::example;
+use crate::input;
+use crate::note::shared::warn;
+use crate::output::Output;
+use crate::subcommand::Ask;
+
+/// Keep a fact, a decision or another note
+#[derive(Debug, Args)]
+#[command(after_help = example("remember \"Load balancer\" \"Two nodes, renewed every 60 days.\" --tag infra"))]
+pub(crate) struct RememberArgs {
+    /// Title of the note, one line of any text
+    #[arg(allow_hyphen_values = true)]
+    title: String,
+    /// Text of the note, in Markdown; `-` reads it from standard input
+    #[arg(allow_hyphen_values = true)]
+    content: String,
+    /// Kind of note: fact, decision, or the name of a folder
+    #[arg(long, default_value = "fact")]
+    template: String,
+    /// Group of the configuration that gives file name and template [default: group of the folder]
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+    /// Tag of the note; repeatable, or separated by commas
+    #[arg(long, short = 't', value_delimiter = ',', value_name = "TAG")]
+    tag: Vec<String>,
+    /// Note to link to; repeatable
+    #[arg(long, value_name = "NOTE")]
+    link: Vec<String>,
+    /// Replace the note of this title: the new note supersedes it
+    #[arg(long)]
+    supersede: bool,
+}
+
+impl Ask for RememberArgs {
+    type Request = Remember;
+
+    fn request(self) -> Result<Remember, Failure> {
+        Ok(Remember {
+            title: self.title,
+            content: input::text(self.content)?,
+            template: self.template,
+            group: self.group,
+            tags: self.tag,
+            links: self.link,
+            supersede: self.supersede,
+        })
+    }
+
+    fn print(reply: &RememberReply, output: &mut Output) -> Result<(), Failure> {
+        output.line(&reply.message)?;
+        Ok(())
+    }
+
+    fn warn(reply: &RememberReply, output: &mut Output) -> Result<(), Failure> {
+        warn(&reply.warnings, output);
+        Ok(())
+    }
+}

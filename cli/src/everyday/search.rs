@@ -1,0 +1,71 @@
+//! `search`: the files that have the words.
+
+use clap::Args;
+use saddlebag::journal::Search;
+use saddlebag::search::SearchResults;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::input;
+use crate::output::{Output, STRONG, warn_of_skipped};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// Search the files of memory for words, literally
+#[derive(Debug, Args)]
+#[command(after_help = example("search staging port"))]
+pub(crate) struct SearchArgs {
+    /// Words or parts of words, in any case; `-` reads them from standard input
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// Largest number of files to show
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Number of files to skip, for the next page
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u32,
+    /// Largest number of bytes of text to show
+    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::journal::DEFAULT_READ_BYTES)]
+    max_bytes: u32,
+}
+
+impl Subcommand for SearchArgs {
+    type Json = SearchResults;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let words: Vec<String> = self.words.into_iter().map(input::text).collect::<Result<_, _>>()?;
+        let query = words.join(" ");
+        let request =
+            Search { offset: self.offset, limit: self.limit, max_bytes: self.max_bytes, ..Search::new(query.clone()) };
+        let results = Store::open(global)?.call(request, output)?;
+        // An offset after the last match finds nothing either.
+        let exit = if results.hits.is_empty() && results.rendered_hits == 0 { Exit::Nothing } else { Exit::Done };
+        if output.is_json() {
+            output.object(&results)?;
+            return Ok(exit);
+        }
+        if results.total_files == 0 {
+            output.line(&format!("No matches for '{query}'."))?;
+        } else if exit == Exit::Nothing {
+            output.line(&format!("No more matches for '{query}': {} in all.", results.total_files))?;
+        } else {
+            print(&results, output)?;
+        }
+        output.flush()?;
+        warn_of_skipped(&results.skipped, output);
+        Ok(exit)
+    }
+}
+
+/// Prints the rendering, with the headings of the hits in bold.
+fn print(results: &SearchResults, output: &mut Output) -> Result<(), Failure> {
+    for line in results.rendered.lines() {
+        if results.hits.iter().any(|hit| hit.heading == *line) {
+            output.styled(STRONG, line)?;
+        } else {
+            output.line(line)?;
+        }
+    }
+    Ok(())
+}

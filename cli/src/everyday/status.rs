@@ -1,0 +1,96 @@
+//! `status`: what is always at hand, how many entries there are, and what waits for approval.
+
+use clap::Args;
+use saddlebag::approval::Pending;
+use saddlebag::entries::{EntryFilter, ListEntries};
+use saddlebag::journal::{DEFAULT_READ_BYTES, Read, Status, StatusReply, Target};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::output::Output;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// Print the size of memory, and how much waits for approval
+#[derive(Debug, Args)]
+#[command(after_help = example("status"))]
+pub(crate) struct StatusArgs;
+
+/// The sizes of the journal, and the counts of the other families.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Sizes {
+    #[serde(flatten)]
+    journal: StatusReply,
+    /// The number of lines that `note journal` has added to today's note.
+    journal_lines: u32,
+    /// The number of entries.
+    entries: u32,
+    /// The number of notes and entries that wait for approval.
+    waiting: u32,
+}
+
+impl Subcommand for StatusArgs {
+    type Json = Sizes;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let mut store = Store::open(global)?;
+        let journal = store.call(Status, output)?;
+        let journal_lines = journal_lines(&mut store, output)?;
+        let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
+        let entries = store.call(newest, output)?.total;
+        let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
+        let text = format!(
+            "{}\njournal: {journal_lines} line(s) today\nentries: {entries}\nwaiting for approval: {waiting}",
+            journal.text
+        );
+        output.object_or_line(&Sizes { journal, journal_lines, entries, waiting }, &text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Returns the number of lines that `note journal` has added to today's note: each begins with the time of day.
+fn journal_lines(store: &mut Store, output: &mut Output) -> Result<u32, Failure> {
+    let mut lines = 0;
+    let mut offset = 0;
+    let mut rest = String::new();
+    loop {
+        let part = store.call(Read { target: Target::Daily(None), offset, max_bytes: DEFAULT_READ_BYTES }, output)?;
+        rest.push_str(&part.text);
+        let whole = if part.next_offset.is_some() { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
+        lines += rest.get(..whole).unwrap_or_default().lines().filter(|line| is_journal_line(line)).count();
+        rest.drain(..whole);
+        match part.next_offset {
+            Some(next) => offset = next,
+            None => return Ok(u32::try_from(lines).unwrap_or(u32::MAX)),
+        }
+    }
+}
+
+fn is_journal_line(line: &str) -> bool {
+    let Some((hours, rest)) = line.strip_prefix("- ").and_then(|rest| rest.split_once(':')) else { return false };
+    let is_number = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number(hours) && rest.get(..2).is_some_and(is_number) && !rest[2..].starts_with(|c: char| !c.is_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_journal_begins_with_the_time_of_day() {
+        for (line, is_one) in [
+            ("- 09:15 deployed", true),
+            ("- 09:15", true),
+            ("- 9:15 deployed", false),
+            ("- 09:155", false),
+            ("- [ ] 09:15", false),
+            ("09:15 x", false),
+            ("- 09:é", false),
+        ] {
+            assert_eq!(is_journal_line(line), is_one, "{line}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! [`Part`]: the part of a file that is printed.
+
+use clap::Args;
+use saddlebag::journal::{FileState, Read, ReadReply, Target};
+
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+
+/// The part of a file that is printed.
+#[derive(Debug, Args)]
+pub(crate) struct Part {
+    /// First byte to print
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    offset: u64,
+    /// Largest number of bytes to print
+    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::journal::DEFAULT_READ_BYTES)]
+    max_bytes: u32,
+}
+
+impl Part {
+    /// Makes the command that reads this part of a target.
+    pub(crate) fn of(&self, target: Target) -> Read {
+        Read { target, offset: self.offset, max_bytes: self.max_bytes }
+    }
+}
+
+/// Prints the part that was read.
+pub(crate) fn print(part: &ReadReply, output: &mut Output) -> Result<(), Failure> {
+    if part.state == FileState::Missing {
+        return Err(Failure {
+            help: "`saddlebag file list` and `saddlebag note list` show what there is".into(),
+            ..Failure::nothing(format!("there is no {}", part.path))
+        });
+    }
+    output.text(&part.text)?;
+    Ok(())
+}
+
+/// Says where the next part begins.
+pub(crate) fn warn(part: &ReadReply, output: &mut Output) {
+    if part.state == FileState::Empty {
+        output.note(&format!("{} is empty", part.path));
+    }
+    if let Some(next) = part.next_offset {
+        output.note(&format!("bytes {} to {next} of {}; --offset {next} shows what follows", part.offset, part.size));
+    }
+}
+
+/// Returns the exit code of a part that was read.
+pub(crate) fn exit(part: &ReadReply) -> Exit {
+    if part.state == FileState::Missing { Exit::Nothing } else { Exit::Done }
+}

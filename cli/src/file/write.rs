@@ -1,0 +1,47 @@
+//! `file write`: text in a file of memory.
+
+use clap::Args;
+use saddlebag::journal::{TargetRole, Write, WriteMode, WriteReply};
+
+use super::target::NamedTarget;
+use crate::failure::Failure;
+use crate::help::example;
+use crate::input::{self, free_text};
+use crate::output::Output;
+use crate::subcommand::Ask;
+use crate::word::word;
+
+/// Write text to a file of memory
+#[derive(Debug, Args)]
+#[command(after_help = example("file write scratchpad \"- [ ] renew the certificate\""))]
+pub(crate) struct WriteArgs {
+    #[command(flatten)]
+    target: NamedTarget,
+    /// Text to write, at most 65,536 bytes; `-` reads it from standard input
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
+    content: String,
+    /// Place of the text: append adds it at the end, overwrite replaces the file
+    #[arg(long, default_value = "append", value_parser = word::<WriteMode>())]
+    mode: WriteMode,
+    /// Keep the first 65,536 bytes of a longer text instead of refusing it
+    #[arg(long)]
+    truncate: bool,
+}
+
+impl Ask for WriteArgs {
+    type Request = Write;
+
+    fn request(self) -> Result<Write, Failure> {
+        Ok(Write {
+            target: self.target.named(TargetRole::Target)?,
+            mode: self.mode,
+            content: input::text(self.content)?,
+            truncate: self.truncate,
+        })
+    }
+
+    fn print(reply: &WriteReply, output: &mut Output) -> Result<(), Failure> {
+        output.line(&reply.message)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! The help of the program.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+use clap::builder::Styles;
+
+use crate::failure::EXIT_CODES;
+
+/// The commands that are about the program rather than about memory.
+const OF_PROGRAM: [&str; 5] = ["zk", "demo", "replay", "completions", "man"];
+
+/// Number of columns that the overview fits into.
+const COLUMNS: usize = 80;
+
+const AFTER_LONG_HELP: &str = "\
+Errors go to standard error; with --json as {\"error\": {\"code\", \"message\", \"help\"}}.
+SADDLEBAG_LOG=debug logs the steps to standard error, without content.";
+
+/// Returns the example of a command, for the end of its help.
+pub(crate) fn example(words: &str) -> String {
+    format!("{}\n  saddlebag {words}", heading("Example"))
+}
+
+/// Returns the command line with an overview of its commands as its help.
+pub(crate) fn with_overview(command: Command) -> Command {
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
+        overview(&command),
+        heading("Options of every command, all of them with --help")
+    );
+    let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code}  {meaning}\n")).collect();
+    command.help_template(template).after_long_help(format!("{}\n{codes}\n{AFTER_LONG_HELP}", heading("Exit codes")))
+}
+
+/// Returns the everyday commands, the nouns with their verbs, and the commands of the program.
+fn overview(command: &Command) -> String {
+    let (nouns, others): (Vec<_>, Vec<_>) = command.get_subcommands().partition(|command| command.has_subcommands());
+    let (program, everyday): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|command| OF_PROGRAM.contains(&command.get_name()));
+    let width = command.get_subcommands().map(|command| command.get_name().len()).max().unwrap_or_default();
+    let verbs = |noun: &Command| noun.get_subcommands().map(Command::get_name).collect::<Vec<_>>().join(", ");
+    let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut text = String::new();
+    let mut group = |title: &str, commands: &[&Command], explained: &dyn Fn(&Command) -> String| {
+        let _ = writeln!(text, "{}", heading(title));
+        for command in commands {
+            let _ = writeln!(text, "  {:width$}  {}", command.get_name(), wrapped(&explained(command), width + 4));
+        }
+        text.push('\n');
+    };
+    group("Everyday commands, each explained by `saddlebag help COMMAND`", &everyday, &about);
+    group("Nouns, each with its verbs", &nouns, &verbs);
+    group("Program", &program, &about);
+    text
+}
+
+/// Returns a heading as clap prints its own.
+fn heading(title: &str) -> String {
+    let style = Styles::default();
+    let style = style.get_header();
+    format!("{style}{title}:{style:#}")
+}
+
+/// Returns words on as many lines as they need, each after the first indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut column = indent;
+    for word in text.split(' ') {
+        if column > indent && column + word.len() >= COLUMNS {
+            let _ = write!(lines, "\n{:indent$}", "");
+            column = indent;
+        } else if column > indent {
+            lines.push(' ');
+        }
+        lines.push_str(word);
+        column += word.len() + 1;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use crate::args::line;
+
+    /// Number of lines that the short help of a command may have.
+    const SHORT_HELP_LINES: usize = 40;
+    /// Number of characters that a command is explained in.
+    const ABOUT_CHARS: usize = 70;
+
+    fn every<'a>(command: &'a Command, names: &str) -> Vec<(String, &'a Command)> {
+        let below = command.get_subcommands().filter(|command| command.get_name() != "help");
+        let below = below.flat_map(|below| every(below, &format!("{names} {}", below.get_name())));
+        std::iter::once((names.to_string(), command)).chain(below).collect()
+    }
+
+    #[test]
+    fn the_help_names_every_command() {
+        let mut line = line();
+        let help = line.render_help().to_string();
+        let words: Vec<&str> = help.split(|c: char| c.is_whitespace() || c == ',').collect();
+        line.build();
+        for (names, command) in every(&line, "saddlebag") {
+            assert!(names == "saddlebag" || words.contains(&command.get_name()), "{names} is not in {help}");
+        }
+    }
+
+    #[test]
+    fn a_short_help_fits_a_screen() {
+        let mut line = line();
+        line.build();
+        for (names, command) in every(&line, "saddlebag") {
+            let help = command.clone().term_width(100).render_help().to_string();
+            let lines = help.lines().count();
+            assert!(lines <= SHORT_HELP_LINES, "{names} -h has {lines} lines:\n{help}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_explained_in_one_line_with_one_example() {
+        let mut line = line();
+        line.build();
+        for (names, command) in every(&line, "saddlebag") {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let length = about.chars().count();
+            assert!((1..=ABOUT_CHARS).contains(&length), "{names}: {length} characters: {about}");
+            if !command.has_subcommands() {
+                let example = command.get_after_help().map(|text| text.to_string()).unwrap_or_default();
+                assert_eq!(example.matches("saddlebag ").count(), 1, "{names}: {example}");
+            }
+        }
+    }
+}

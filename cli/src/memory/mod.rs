@@ -1,0 +1,23 @@
+//! `memory`: the memory as a whole: made, moved, approved.
+
+mod init;
+mod slash;
+
+use crate::export::ExportArgs;
+use crate::import::ImportArgs;
+use crate::prompt::PreambleArgs;
+use crate::subcommand::subcommands;
+use crate::trust::{ApproveArgs, PendingArgs};
+
+subcommands! {
+    /// The subcommands of the memory as a whole.
+    Command {
+        Init(init::InitArgs),
+        Export(ExportArgs),
+        Import(ImportArgs),
+        Pending(PendingArgs),
+        Approve(ApproveArgs),
+        Preamble(PreambleArgs),
+        Slash(slash::SlashArgs),
+    }
+}

@@ -1,0 +1,36 @@
+//! `note edit`: the one occurrence of a text in a note, replaced.
+
+use clap::Args;
+use saddlebag::journal::{Edit, EditChange, EditReply, Target};
+
+use crate::failure::Failure;
+use crate::help::example;
+use crate::input::shown_path;
+use crate::output::Output;
+use crate::replacement::Replacement;
+use crate::subcommand::Ask;
+
+/// Replace the one occurrence of a text in a note
+#[derive(Debug, Args)]
+#[command(after_help = example("note edit \"Load balancer\" \"60 days\" \"90 days\""))]
+pub(crate) struct EditArgs {
+    /// Path, name, title or alias of the note
+    #[arg(value_parser = shown_path)]
+    note: String,
+    #[command(flatten)]
+    replacement: Replacement,
+}
+
+impl Ask for EditArgs {
+    type Request = Edit;
+
+    fn request(self) -> Result<Edit, Failure> {
+        let (old_text, new_text) = self.replacement.texts()?;
+        Ok(Edit { target: Target::Page(self.note), change: EditChange::Replace { old_text, new_text } })
+    }
+
+    fn print(reply: &EditReply, output: &mut Output) -> Result<(), Failure> {
+        output.line(&reply.message)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! [`FilterArgs`]: the filters of notes, and the keys that they are sorted by.
+
+use clap::Args;
+use saddlebag::notebook::{MatchStrategy, NoteFilter, SortBy, SortKey};
+use saddlebag_words::UnknownWord;
+
+use crate::failure::Failure;
+
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Filters")]
+pub(crate) struct FilterArgs {
+    /// Folder of the notes, or the beginning of their paths; repeatable
+    #[arg(long = "path", value_name = "PATH")]
+    paths: Vec<String>,
+    /// Folder to leave out; repeatable
+    #[arg(long, short = 'x', value_name = "PATH")]
+    exclude: Vec<String>,
+    /// Tag of the notes, a glob such as `lang/*`, `a OR b`, or `NOT a`; repeatable: each must match
+    #[arg(long, short = 't', value_name = "TAG", value_delimiter = ',')]
+    tag: Vec<String>,
+    /// Only notes without a tag
+    #[arg(long, hide_short_help = true)]
+    tagless: bool,
+    /// Note that links to them
+    #[arg(long, short = 'L', value_name = "NOTE")]
+    linked_by: Vec<String>,
+    /// Note that they link to: its backlinks
+    #[arg(long, short = 'l', value_name = "NOTE")]
+    link_to: Vec<String>,
+    /// Note that does not link to them
+    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    no_linked_by: Vec<String>,
+    /// Note that they do not link to
+    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    no_link_to: Vec<String>,
+    /// Follow links over several notes
+    #[arg(long, short = 'r', hide_short_help = true)]
+    recursive: bool,
+    /// Largest number of links to follow
+    #[arg(long, hide_short_help = true, value_name = "N", requires = "recursive")]
+    max_distance: Option<u32>,
+    /// Note that is two links away from them
+    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    related: Vec<String>,
+    /// Note whose title or alias they mention
+    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    mention: Vec<String>,
+    /// Note that mentions their title or alias
+    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    mentioned_by: Vec<String>,
+    /// Only notes that no other note links to
+    #[arg(long, hide_short_help = true)]
+    orphan: bool,
+    /// Only notes that do not link back to a note which links to them
+    #[arg(long, hide_short_help = true)]
+    missing_backlink: bool,
+    /// Day, month or year of creation
+    #[arg(long, hide_short_help = true, value_name = "DATE")]
+    created: Option<String>,
+    /// Day before which they were created
+    #[arg(long, hide_short_help = true, value_name = "DATE")]
+    created_before: Option<String>,
+    /// Day after which they were created
+    #[arg(long, hide_short_help = true, value_name = "DATE")]
+    created_after: Option<String>,
+    /// Day, month or year of the last change, such as `today` or 2026-05
+    #[arg(long, value_name = "DATE")]
+    modified: Option<String>,
+    /// Day before which the last change was
+    #[arg(long, hide_short_help = true, value_name = "DATE")]
+    modified_before: Option<String>,
+    /// Day after which the last change was
+    #[arg(long, hide_short_help = true, value_name = "DATE")]
+    modified_after: Option<String>,
+}
+
+impl FilterArgs {
+    /// Returns the tags that notes must have.
+    pub(crate) fn tags(&self) -> &[String] {
+        &self.tag
+    }
+}
+
+impl From<FilterArgs> for NoteFilter {
+    fn from(args: FilterArgs) -> Self {
+        Self {
+            matches: Vec::new(),
+            strategy: MatchStrategy::FullText,
+            paths: args.paths,
+            exclude: args.exclude,
+            tags: args.tag,
+            tagless: args.tagless,
+            linked_by: args.linked_by,
+            link_to: args.link_to,
+            no_linked_by: args.no_linked_by,
+            no_link_to: args.no_link_to,
+            recursive: args.recursive,
+            max_distance: args.max_distance,
+            related: args.related,
+            mention: args.mention,
+            mentioned_by: args.mentioned_by,
+            orphan: args.orphan,
+            missing_backlink: args.missing_backlink,
+            created: args.created,
+            created_before: args.created_before,
+            created_after: args.created_after,
+            modified: args.modified,
+            modified_before: args.modified_before,
+            modified_after: args.modified_after,
+        }
+    }
+}
+
+/// Parses the keys to sort by.
+pub(crate) fn sort_keys(keys: &[String]) -> Result<Vec<SortKey>, Failure> {
+    keys.iter().map(|key| sort_key(key)).collect()
+}
+
+/// A key such as `modified`, `title-` or `created+`. Times descend unless told otherwise.
+fn sort_key(text: &str) -> Result<SortKey, Failure> {
+    let (word, ascending) = match (text.strip_suffix('+'), text.strip_suffix('-')) {
+        (Some(word), _) => (word, Some(true)),
+        (_, Some(word)) => (word, Some(false)),
+        _ => (text, None),
+    };
+    let by: SortBy = word.parse().map_err(|error: UnknownWord| Failure::usage(error.message(), error.help()))?;
+    let is_time = matches!(by, SortBy::Created | SortBy::Modified);
+    Ok(SortKey { by, ascending: ascending.unwrap_or(!is_time) })
+}

@@ -1,0 +1,37 @@
+//! `note link`: a link between two notes.
+
+use clap::Args;
+use saddlebag::notebook::{Link, LinkReply};
+
+use crate::failure::Failure;
+use crate::help::example;
+use crate::input::shown_path;
+use crate::output::Output;
+use crate::subcommand::Ask;
+
+/// Write a link to a note at the end of another
+#[derive(Debug, Args)]
+#[command(after_help = example("note link \"Load balancer\" deploy"))]
+pub(crate) struct LinkArgs {
+    /// Note that gets the link
+    #[arg(value_parser = shown_path)]
+    from: String,
+    /// Note that the link leads to
+    #[arg(value_parser = shown_path)]
+    to: String,
+    /// Text of the link [default: the title of the note]
+    text: Option<String>,
+}
+
+impl Ask for LinkArgs {
+    type Request = Link;
+
+    fn request(self) -> Result<Link, Failure> {
+        Ok(Link { source: self.from, target: self.to, text: self.text })
+    }
+
+    fn print(reply: &LinkReply, output: &mut Output) -> Result<(), Failure> {
+        output.line(&reply.message)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! `note mentions`: the notes that name a note.
+
+use clap::Args;
+use saddlebag::notebook::{UnlinkedMentions, UnlinkedMentionsReply};
+
+use crate::failure::{Exit, Failure};
+use crate::help::example;
+use crate::input::shown_path;
+use crate::output::Output;
+use crate::subcommand::Ask;
+
+/// List the notes that name a note without linking to it
+#[derive(Debug, Args)]
+#[command(after_help = example("note mentions \"Load balancer\""))]
+pub(crate) struct MentionsArgs {
+    /// Path, name, title or alias of the note
+    #[arg(value_parser = shown_path)]
+    note: String,
+}
+
+impl Ask for MentionsArgs {
+    type Request = UnlinkedMentions;
+
+    fn request(self) -> Result<UnlinkedMentions, Failure> {
+        Ok(UnlinkedMentions { note: self.note })
+    }
+
+    fn print(reply: &UnlinkedMentionsReply, output: &mut Output) -> Result<(), Failure> {
+        for note in &reply.notes {
+            let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();
+            output.line(&format!("{}:{}  {}", note.path, lines.join(","), note.title))?;
+        }
+        Ok(())
+    }
+
+    fn exit(reply: &UnlinkedMentionsReply) -> Exit {
+        if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+}

@@ -1,0 +1,39 @@
+//! `note rename`: another title for a note.
+
+use clap::Args;
+use saddlebag::notebook::{Rename, RenameReply};
+
+use crate::failure::{Exit, Failure};
+use crate::help::example;
+use crate::input::shown_path;
+use crate::output::Output;
+use crate::subcommand::Ask;
+
+/// Give a note another title, and rewrite every link to it
+#[derive(Debug, Args)]
+#[command(after_help = example("note rename \"Load balancer\" \"Load balancers\""))]
+pub(crate) struct RenameArgs {
+    /// Path, name, title or alias of the note
+    #[arg(value_parser = shown_path)]
+    note: String,
+    /// New title of the note
+    title: String,
+}
+
+impl Ask for RenameArgs {
+    type Request = Rename;
+
+    fn request(self) -> Result<Rename, Failure> {
+        Ok(Rename { note: self.note, title: self.title })
+    }
+
+    fn print(reply: &RenameReply, output: &mut Output) -> Result<(), Failure> {
+        output.line(&reply.message)?;
+        Ok(())
+    }
+
+    fn exit(reply: &RenameReply) -> Exit {
+        // The note has its new name, and not every link to it.
+        if reply.not_rewritten.is_empty() { Exit::Done } else { Exit::Failed }
+    }
+}

@@ -1,0 +1,61 @@
+//! Parts of the output that several subcommands of the notebook share.
+
+use saddlebag::notebook::{ListNotesReply, NoteInfo, Warning};
+
+use clap::Args;
+use saddlebag::{Answered, Request};
+
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, warn_of_skipped};
+use crate::subcommand::Ask;
+
+/// A subcommand that lists notes.
+pub(crate) trait ListsNotes: Args {
+    /// The command.
+    type Request: Answered<Request: Request<Reply = ListNotesReply>>;
+
+    /// Makes the command of the arguments.
+    fn request(self) -> Result<Self::Request, Failure>;
+}
+
+impl<L: ListsNotes> Ask for L {
+    type Request = L::Request;
+
+    fn request(self) -> Result<Self::Request, Failure> {
+        ListsNotes::request(self)
+    }
+
+    fn print(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+        print_notes(&reply.notes, output)
+    }
+
+    fn exit(reply: &ListNotesReply) -> Exit {
+        if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+
+    fn warn(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_notes(reply, output);
+        Ok(())
+    }
+}
+
+pub(crate) fn warn(warnings: &[Warning], output: &mut Output) {
+    warnings.iter().for_each(|warning| output.warning(&format!("{}: {}", warning.path, warning.message)));
+}
+
+pub(super) fn warn_of_notes(reply: &ListNotesReply, output: &mut Output) {
+    warn(&reply.warnings, output);
+    warn_of_skipped(&reply.skipped, output);
+}
+
+pub(super) fn print_notes(notes: &[NoteInfo], output: &mut Output) -> Result<(), Failure> {
+    for note in notes {
+        output.line(&format!("{}  {}{}", note.path, note.title, mark(note)))?;
+    }
+    Ok(())
+}
+
+/// The mark of a note that is in no prompt until it is approved.
+pub(super) fn mark(note: &NoteInfo) -> String {
+    note.unapproved.map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
+}

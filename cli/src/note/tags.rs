@@ -1,0 +1,34 @@
+//! `note tags`: the tags of the notebook.
+
+use clap::Args;
+use saddlebag::notebook::{Tags, TagsReply};
+
+use crate::failure::{Exit, Failure};
+use crate::help::example;
+use crate::output::Output;
+use crate::subcommand::Ask;
+
+/// List the tags, with the number of notes of each
+#[derive(Debug, Args)]
+#[command(after_help = example("note tags"))]
+pub(crate) struct TagsArgs;
+
+impl Ask for TagsArgs {
+    type Request = Tags;
+
+    fn request(self) -> Result<Tags, Failure> {
+        Ok(Tags)
+    }
+
+    fn print(reply: &TagsReply, output: &mut Output) -> Result<(), Failure> {
+        let width = reply.tags.iter().map(|tag| tag.notes.to_string().len()).max().unwrap_or_default();
+        for tag in &reply.tags {
+            output.line(&format!("{:width$}  {}", tag.notes, tag.name))?;
+        }
+        Ok(())
+    }
+
+    fn exit(reply: &TagsReply) -> Exit {
+        if reply.tags.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+}

@@ -1,0 +1,87 @@
+//! `man`: a manual page for each command.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command};
+use clap_mangen::Man;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::Exit;
+use crate::failure::{Failure, ProgramCode};
+use crate::help::example;
+use crate::output::Output;
+
+/// Write the manual pages of the program
+#[derive(Debug, Args)]
+#[command(after_help = example("man --out man1"))]
+pub(crate) struct ManArgs {
+    /// Folder for a page per command, created if it is missing [default: print the page of the program]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+/// The manual pages.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Pages {
+    /// The pages, the program's first.
+    pages: Vec<Page>,
+}
+
+/// A manual page.
+#[derive(Serialize, JsonSchema)]
+struct Page {
+    /// The name of its file, such as `saddlebag-note-list.1`.
+    name: String,
+    /// Its text for `man`; only without --out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roff: Option<String>,
+}
+
+impl ManArgs {
+    /// Prints the page of a command line, or writes those of all its commands.
+    pub(crate) fn run(self, mut command: Command, output: &mut Output) -> Result<Exit, Failure> {
+        command.build();
+        let Some(folder) = self.out else {
+            let page = page(&command)?;
+            match output.is_json() {
+                true => output.object(&Pages { pages: vec![page] })?,
+                false => output.text(&page.roff.unwrap_or_default())?,
+            }
+            return Ok(Exit::Done);
+        };
+        fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+        let mut pages = Vec::new();
+        for Page { name, roff } in pages_of(&command)? {
+            let path = folder.join(&name);
+            fs::write(&path, roff.unwrap_or_default()).map_err(|error| unwritable(&path, &error))?;
+            pages.push(Page { name, roff: None });
+        }
+        let line = format!("Wrote {} pages to {}", pages.len(), folder.display());
+        output.object_or_line(&Pages { pages }, &line)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Returns the page of a command, then those of its subcommands.
+fn pages_of(command: &Command) -> Result<Vec<Page>, Failure> {
+    let mut pages = vec![page(command)?];
+    for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+        pages.extend(pages_of(below)?);
+    }
+    Ok(pages)
+}
+
+fn page(command: &Command) -> Result<Page, Failure> {
+    let mut roff = Vec::new();
+    let man = Man::new(command.clone());
+    man.render(&mut roff)?;
+    Ok(Page { name: man.get_filename(), roff: Some(String::from_utf8_lossy(&roff).into_owned()) })
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let message = format!("cannot write `{}`: {}", path.display(), saddlebag_host::io_cause(error));
+    Failure::new(ProgramCode::Output, message, "name another folder with --out")
+}
