@@ -358,7 +358,7 @@ mod over_mcp {
         assert_eq!(kept["structuredContent"]["path"], shown(&of_a), "{kept}");
         let read = client_of_a.call("memory_read", json!({ "source": "long_term" }));
         assert_eq!(read["structuredContent"]["path"], shown(&of_a), "{read}");
-        assert!(text(&read).contains("that of all projects is the page MEMORY.md"), "{read}");
+        assert!(text(&read).contains("page MEMORY.md has the memory of all projects"), "{read}");
         let shared = client_of_a.call("memory_read", json!({ "source": "page", "name": "MEMORY.md" }));
         assert_eq!(shared["structuredContent"]["text"], "staging is 8443\n", "{shared}");
         for arguments in [
