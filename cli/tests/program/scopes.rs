@@ -130,7 +130,7 @@ fn a_note_takes_the_name_of_no_kept_file() {
         }
     }
     store.run(&["remember", "A plan", "text", "--template", "."]).exits(0);
-    store.refuses(&["rename", "A plan", "Memory"], 3, "the name is that of long-term memory");
+    store.refuses(&["rename", "A plan", "Memory"], 3, "the name is reserved for long-term memory");
     store.run(&["remember", "Memory", "text"]).exits(0).prints("Remembered in facts/memory.md\n");
 
     store.put(".zk/config.toml", "[note]\nfilename = \"{{title}}\"\n");

@@ -1,12 +1,13 @@
-//! Notes by regular expressions on their text. The engine has none: they would be a tenth of its size.
+//! Notes by regular expressions on their text. The engine has no regular expressions, which would be a tenth of its
+//! size.
 
 use regex::{Regex, RegexBuilder};
 use saddlebag::notebook::NoteInfo;
 
-/// Depth to which an expression may nest.
+/// Maximum depth of nested expressions.
 const MAX_DEPTH: u32 = 50;
 
-/// Expressions that the text of a note must match, and the most notes that are kept.
+/// Expressions that the text of a note must match, and the maximum number of notes.
 #[derive(Debug)]
 pub struct Expressions {
     all: Vec<Regex>,
@@ -14,11 +15,11 @@ pub struct Expressions {
 }
 
 impl Expressions {
-    /// Blank patterns ask for nothing.
+    /// Compiles the patterns. Blank patterns are ignored.
     ///
     /// # Errors
     ///
-    /// A pattern that is not a regular expression, and why.
+    /// A pattern that is not a regular expression, with the reason.
     pub fn new(patterns: &[String], limit: Option<u32>) -> Result<Self, String> {
         let compiled = |pattern: &String| {
             RegexBuilder::new(pattern).nest_limit(MAX_DEPTH).build().map_err(|error| {
@@ -38,14 +39,14 @@ impl Expressions {
         })
     }
 
-    /// Keeps the first of those that match every expression.
+    /// Keeps the first notes that match every expression.
     pub fn keep(&self, notes: &mut Vec<NoteInfo>) {
         notes.retain(|note| self.all.iter().all(|expression| expression.is_match(&note.text)));
         notes.truncate(self.limit);
     }
 }
 
-/// The problem, without the drawing of where it is.
+/// Returns the problem, without the drawing of its place.
 fn problem(error: &regex::Error) -> String {
     match error {
         regex::Error::CompiledTooBig(limit) => {
