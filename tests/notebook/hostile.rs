@@ -141,7 +141,7 @@ fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Ki
     assert_eq!(listed.notes.len(), 4);
     let [warning] = &listed.warnings[..] else { panic!("{:?}", listed.warnings) };
     assert_eq!(warning.path, "b.md");
-    assert!(warning.message.starts_with("line 1: only the first 65536 links of the note are known"), "{warning:?}");
+    assert!(warning.message.starts_with("line 1: only the first 65536 links of the note are used"), "{warning:?}");
     assert!(warning.message.ends_with("; there is a problem in c.md, d.md too"), "{warning:?}");
     let renamed = call(&mut drive, rename("a", "Another"));
     let left: Vec<&str> = renamed.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();

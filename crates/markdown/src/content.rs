@@ -1,4 +1,4 @@
-//! [`Content`]: the text of a block, whose lines may stand apart in the file.
+//! [`Content`]: the text of a block, whose lines may be separate in the file.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -6,18 +6,18 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use saddlebag_collections::TextPart;
 
-/// The text of a block, with the way back to the file.
+/// Text of a block, with its positions in the file.
 #[derive(Debug)]
 pub(super) struct Content<'a> {
     pub(super) text: Cow<'a, str>,
-    /// Where the text stands in the file; of the first line if it had to be joined.
+    /// Start of the text in the file; of the first line if it had to be joined.
     start: usize,
-    /// For joined lines: where each starts in `text` and in the file.
+    /// For joined lines: the start of each in `text` and in the file.
     lines: Vec<(usize, usize)>,
 }
 
 impl Content<'_> {
-    /// Text that stands in the file in one piece.
+    /// Creates the content of a text that is one piece in the file.
     pub(super) fn plain(text: &str, start: usize) -> Content<'_> {
         Content { text: Cow::Borrowed(text), start, lines: Vec::new() }
     }
@@ -30,13 +30,13 @@ impl Content<'_> {
         }
     }
 
-    /// The range of the file for a range of the text.
+    /// Returns the range of the file for a range of the text.
     pub(super) fn source_range(&self, range: Range<usize>) -> Range<usize> {
         let start = self.source(range.start);
         if range.is_empty() {
             return start..start;
         }
-        // The end of a line is no start of the next: marks of a quote may stand between them.
+        // The end of a line is not the start of the next: marks of a quote may be between them.
         start..self.source(range.end - 1) + 1
     }
 }

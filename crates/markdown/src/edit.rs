@@ -1,4 +1,4 @@
-//! Edits of a file that leave the rest of it as it is: to the byte, line endings included.
+//! Edits of a file that keep every other byte, line endings included.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -16,10 +16,9 @@ use super::types::{TagSyntax, Value};
 use super::yaml::{self, Field, Place, YamlBlock};
 use saddlebag_collections::TextPart;
 
-/// The text with each range replaced by what stands beside it.
+/// Returns the text with each range replaced by its new text.
 ///
-/// Ranges are bytes of the text and in order. One that starts before the end of the one before, or that
-/// is no range of the text, is left out.
+/// Ranges are bytes of the text and in order. A range that overlaps the previous one, or is not in the text, is skipped.
 ///
 /// ```
 /// use saddlebag_markdown::replace_spans;
@@ -44,12 +43,11 @@ pub fn replace_spans(text: &str, replacements: &[(Range<usize>, String)]) -> Str
     replaced
 }
 
-/// The text with a block of Markdown at its end.
+/// Returns the text with a block of Markdown at its end.
 ///
-/// A blank line stands before the block, unless both the text ends in a list and the block starts with
-/// an item: then it is one list. The text ends with a line ending afterwards; line endings are those of
-/// the text. If the text ends in a code block or comment that nothing closes, what is written behind it
-/// would be part of that: the block is put before it.
+/// A blank line comes before the block, unless the text ends in a list and the block starts with an item: then they
+/// become one list. The result ends with a line ending; line endings are those of the text. If the text ends in a code
+/// block or comment that is not closed, the block is inserted before it, because it would otherwise be part of it.
 #[must_use]
 pub fn append_block(text: &str, block: &str) -> String {
     let newline = newline(text);
@@ -81,11 +79,11 @@ pub fn append_block(text: &str, block: &str) -> String {
     appended
 }
 
-/// The text of a note with another title, where its title is: in the frontmatter or in a heading. A note
-/// without a title gets a heading of level 1 at its start.
+/// Returns the text of a note with another title, at the place of the old one: in the frontmatter or in a heading. A
+/// note without a title gets a heading of level 1 at its start.
 ///
-/// The title reads back as it is given, but for white space, which folds in a heading. A text that the note was not
-/// parsed from may stay as it is.
+/// The title parses back unchanged, except for white space, which folds in a heading. If the note was not parsed from
+/// this text, the text may be unchanged.
 #[must_use]
 pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     if note.frontmatter.title().is_some() {
@@ -112,7 +110,7 @@ pub fn set_title(text: &str, note: &Note, title: &str) -> String {
         return replace_spans(text, &[(at..at, format!("{before}# {written}{newline}{after}"))]);
     };
     let replaced = replace_spans(text, &[(heading.content.clone(), written.clone())]);
-    // What starts like a list or a quote cannot be underlined.
+    // A text that starts like a list or a quote cannot be underlined.
     if Note::parse(&replaced, TagSyntax::default()).title == title {
         return replaced;
     }
@@ -120,12 +118,12 @@ pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     replace_spans(text, &[(heading.content.start..heading.span.end, format!("{marks} {written}"))])
 }
 
-/// The text of a note with a key of its frontmatter set to a value, which is YAML on one line, such as
-/// [`yaml_string`] makes. Other keys, their order and comments stay.
+/// Returns the text of a note with a key of its frontmatter set to a value, which is YAML on one line, such as the
+/// result of [`yaml_string`]. Other keys, their order and comments stay.
 ///
-/// A key that is missing comes last; a note without frontmatter gets one. Frontmatter that is no
-/// mapping stays as it is, below a new one. In frontmatter that cannot be read, the line that starts
-/// with the key is replaced, or one added as the first.
+/// A missing key is added at the end; a note without frontmatter gets one. Frontmatter that is not a mapping stays
+/// below a new one. In invalid frontmatter, the line that starts with the key is replaced, or a line is added as the
+/// first.
 #[must_use]
 pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
     let newline = newline(text);
@@ -152,7 +150,7 @@ pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
     replace_spans(text, &[(range, with)])
 }
 
-/// A double-quoted YAML scalar that reads back as the text.
+/// Returns a double-quoted YAML scalar that parses to the text.
 ///
 /// ```
 /// assert_eq!(saddlebag_markdown::yaml_string("say \"hi\"\n"), r#""say \"hi\"\n""#);
@@ -178,7 +176,7 @@ pub fn yaml_string(text: &str) -> String {
     quoted
 }
 
-/// A YAML scalar on one line that reads back as the text, plain where every reader takes it for that text.
+/// Returns a YAML scalar on one line that parses to the text. It is plain if every reader parses it to that text.
 ///
 /// ```
 /// use saddlebag_markdown::yaml_scalar;
@@ -189,7 +187,7 @@ pub fn yaml_string(text: &str) -> String {
 /// ```
 #[must_use]
 pub fn yaml_scalar(text: &str) -> Cow<'_, str> {
-    // What YAML 1.1 takes for more than text; 1.2 has fewer.
+    // Words that YAML 1.1 does not read as text; YAML 1.2 has fewer.
     let is_word = |word: &&str| text.eq_ignore_ascii_case(word);
     let is_typed = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"].iter().any(is_word);
     let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -197,8 +195,8 @@ pub fn yaml_scalar(text: &str) -> Cow<'_, str> {
     if is_plain && !is_typed { Cow::Borrowed(text) } else { Cow::Owned(yaml_string(text)) }
 }
 
-/// The text of a note without a key of its frontmatter. Where the frontmatter cannot be read, or is not
-/// written a line for each key, the key stays.
+/// Returns the text of a note without a key of its frontmatter. If the frontmatter is invalid, or does not have one
+/// line per key, the key stays.
 #[must_use]
 pub fn remove_field(text: &str, note: &Note, key: &str) -> String {
     let Some(fences) = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default()) else {
@@ -235,7 +233,7 @@ fn yaml_key(key: &str) -> Cow<'_, str> {
     if is_plain { Cow::Borrowed(key) } else { Cow::Owned(yaml_string(key)) }
 }
 
-/// The line ending of the text: that of its first line.
+/// Returns the line ending of the first line.
 fn newline(text: &str) -> &'static str {
     let first = Lines { text, next: 0 }.next().and_then(|line| text.get(line));
     if first.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
@@ -246,7 +244,7 @@ fn with_newline(text: &str, newline: &str) -> String {
     if newline == "\n" { unix } else { unix.replace('\n', newline) }
 }
 
-/// The title as a heading shows it: with backslashes where it would read as markup.
+/// Returns the title for a heading: with backslashes where it would be read as markup.
 fn heading_text(title: &str) -> String {
     let reads_back = |written: &str| {
         let note = Note::parse(&format!("# {written}\n"), TagSyntax::default());
@@ -265,7 +263,7 @@ fn heading_text(title: &str) -> String {
     escaped
 }
 
-/// The replacement in the YAML that gives an existing key the value.
+/// Returns the replacement in the YAML that sets an existing key to the value.
 fn edit_field(yaml: &str, document: &YamlBlock, key: &str, value: &str) -> Option<(Range<usize>, String)> {
     let is_it = |name: &str| name.to_lowercase() == key.to_lowercase();
     if let Some(index) = document.fields.iter().position(|field| is_it(&field.key)) {
@@ -287,7 +285,7 @@ fn edit_field(yaml: &str, document: &YamlBlock, key: &str, value: &str) -> Optio
     Some((line.start + colon..line.start + content.len(), format!(" {value}")))
 }
 
-/// Where to add a field to the YAML, and what.
+/// Returns the place and the text for adding a field to the YAML.
 fn added_field(yaml: &str, document: &YamlBlock, written: &str, newline: &str) -> (usize, String) {
     if document.problem.is_some() {
         return (0, format!("{written}{newline}"));
@@ -301,7 +299,7 @@ fn added_field(yaml: &str, document: &YamlBlock, written: &str, newline: &str) -
     (yaml.len(), format!("{}{written}{newline}", " ".repeat(indent)))
 }
 
-/// Where the value is that can be replaced alone: on one line, or in brackets. Empty if there is none;
+/// Returns the range of a value that can be replaced alone: on one line, or in brackets. Empty if there is no value;
 /// `None` for a block of lines.
 fn value_range(yaml: &str, field: &Field) -> Option<Range<usize>> {
     let range = offset(yaml, field.value_start)..offset(yaml, field.value_end);
@@ -324,7 +322,7 @@ fn behind_colon(yaml: &str, field: &Field) -> Option<usize> {
     rest.trim_start().starts_with(':').then_some(key_end + gap + 1)
 }
 
-/// Where the lines of a value end, without blank lines and comments behind it.
+/// Returns the end of a value's lines, without blank lines and comments after it.
 fn value_end(yaml: &str, document: &YamlBlock, index: usize) -> usize {
     let next = document.fields.get(index + 1).map(|next| Place { column: 0, ..next.key_start });
     let field_end = document.fields.get(index).map_or(Place::default(), |field| field.value_end);
@@ -343,7 +341,7 @@ fn value_end(yaml: &str, document: &YamlBlock, index: usize) -> usize {
     line.start + head.part(line.clone()).trim_end_matches(['\n', '\r']).len()
 }
 
-/// The byte of a place in YAML, where a line also ends with a carriage return alone.
+/// Returns the byte of a place in YAML, where a carriage return alone also ends a line.
 fn offset(yaml: &str, place: Place) -> usize {
     let bytes = yaml.as_bytes();
     let mut line = 1;

@@ -15,33 +15,33 @@ use super::yaml::{self, YamlBlock};
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
-/// The mark that editors of Windows put before a text.
+/// Mark that Windows editors write before a text.
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// The metadata at the head of a note.
+/// Metadata at the head of a note.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frontmatter {
-    /// The whole block with both of its fences and the line ending after it. If the text has no frontmatter, it is
-    /// empty and at the start of the text, after its byte order mark.
+    /// Range of the whole block with both of its fences and the line ending after it. If the text has no frontmatter,
+    /// it is empty and at the start of the text, after its byte order mark.
     pub span: Range<usize>,
-    /// The keys of the top level, in lower case, in their order.
+    /// Keys of the top level, in lower case, in order.
     pub entries: Vec<(String, Value)>,
-    /// Why the YAML could not be read. The note is searched all the same.
+    /// Problem, if the YAML is invalid. The note is still searched.
     pub problem: Option<FrontmatterProblem>,
 }
 
-/// Why a frontmatter could not be read.
+/// Problem of a frontmatter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrontmatterProblem {
-    /// The line of the file, counted from 1.
+    /// Line of the file, counted from 1.
     pub line: u32,
-    /// The problem, in words.
+    /// Problem in words.
     pub message: String,
 }
 
 impl Frontmatter {
-    /// Reads the frontmatter of a file: what stands between a first line of dashes and the next, or a
-    /// line of three dots.
+    /// Parses the frontmatter of a file: the text between a first line of dashes and the next one, or a line of three
+    /// dots.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let Some(block) = Fences::find(text) else {
@@ -70,13 +70,13 @@ impl Frontmatter {
         Self { span: block.span, entries, problem }
     }
 
-    /// The value of a key, given in lower case; the first if it is given twice.
+    /// Returns the value of a key in lower case; the first if it is given twice.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The `title`, if it is text.
+    /// Returns the `title`, if it is text.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         match self.value("title")? {
@@ -85,8 +85,8 @@ impl Frontmatter {
         }
     }
 
-    /// The tags of `tag`, `tags`, `keyword` and `keywords`: the items of a list, the words of a text between
-    /// commas and white space; without a `#` before them.
+    /// Returns the tags of `tag`, `tags`, `keyword` and `keywords`, without `#`: the items of a list, or the words of
+    /// a text separated by commas and white space.
     #[must_use]
     pub fn tags(&self) -> Vec<String> {
         let mut tags = Vec::new();
@@ -110,7 +110,7 @@ impl Frontmatter {
         tags
     }
 
-    /// The other names of the note, of `alias` and `aliases`: the items of a list, or a text as a whole.
+    /// Returns the other names of the note, from `alias` and `aliases`: the items of a list, or a whole text.
     #[must_use]
     pub fn aliases(&self) -> Vec<String> {
         let mut aliases = Names::default();
@@ -126,12 +126,12 @@ impl Frontmatter {
     }
 }
 
-/// Where the frontmatter of a file is.
+/// Position of the frontmatter in a file.
 #[derive(Debug)]
 pub(super) struct Fences {
-    /// The block with both fences and the line ending after them.
+    /// Range of the block with both fences and the line ending after them.
     pub(super) span: Range<usize>,
-    /// Between the fences: whole lines.
+    /// Range between the fences: whole lines.
     pub(super) yaml: Range<usize>,
 }
 
@@ -151,12 +151,12 @@ impl Fences {
     }
 }
 
-/// Where the Markdown of a file starts.
+/// Returns the start of the Markdown in a file.
 pub(super) fn markdown_start(text: &str) -> usize {
     Fences::find(text).map_or_else(|| start(text), |fences| fences.span.end)
 }
 
-/// The start of the text, after a byte order mark.
+/// Returns the start of the text, after a byte order mark.
 fn start(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }
@@ -166,7 +166,7 @@ fn is_dashes(line: &str) -> bool {
     line.len() >= 3 && line.bytes().all(|byte| byte == b'-')
 }
 
-/// The lines of a text with their endings.
+/// Iterator over the lines of a text with their endings.
 pub(super) struct Lines<'a> {
     pub(super) text: &'a str,
     pub(super) next: usize,

@@ -1,4 +1,4 @@
-//! HTML in Markdown, as far as it hides what looks like Markdown.
+//! HTML in Markdown, as far as it hides text that looks like Markdown.
 
 use memchr::memchr;
 use memchr::memmem;
@@ -6,12 +6,12 @@ use memchr::memmem;
 use super::text::at;
 use saddlebag_collections::SlicePart;
 
-/// The end of a block of HTML.
+/// Condition that ends a block of HTML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HtmlEnd {
     /// `</script>`, `</pre>`, `</style>` or `</textarea>`.
     RawTag,
-    /// A text.
+    /// Line with this text.
     Text(&'static str),
     /// A blank line.
     Blank,
@@ -33,7 +33,7 @@ impl HtmlEnd {
 
 const RAW: [&str; 4] = ["script", "pre", "style", "textarea"];
 
-/// In order.
+/// Names of tags that begin a block, sorted.
 const BLOCKS: [&str; 62] = [
     "address",
     "article",
@@ -103,7 +103,7 @@ fn starts_with(text: &[u8], name: &str) -> bool {
     text.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// The end of the HTML block that the line starts; `None` if it starts none.
+/// Returns the end of the HTML block that the line starts; `None` if it starts none.
 pub(super) fn block(line: &[u8], interrupts: bool) -> Option<HtmlEnd> {
     match at(line, 1) {
         b'?' => return Some(HtmlEnd::Text("?>")),
@@ -138,7 +138,7 @@ pub(super) fn block(line: &[u8], interrupts: bool) -> Option<HtmlEnd> {
     line.get(end..)?.trim_ascii().is_empty().then_some(HtmlEnd::Blank)
 }
 
-/// The ends that were looked for and are not there: each is sought once in a block.
+/// End markers that were searched for and are missing: each is searched only once in a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Missing {
     comment: bool,
@@ -147,7 +147,7 @@ pub(super) struct Missing {
     cdata: bool,
 }
 
-/// The end of the HTML that starts at `start`, where a `<` is.
+/// Returns the end of the HTML that starts at `start`, where a `<` is.
 pub(super) fn inline(bytes: &[u8], start: usize, missing: &mut Missing) -> Option<usize> {
     let rest = bytes.get(start..)?;
     let (from, end, is_missing): (usize, &[u8], &mut bool) = if rest.starts_with(b"<!--") {
@@ -177,7 +177,7 @@ fn skip_space(bytes: &[u8], start: usize) -> usize {
     start + bytes.iter().skip(start).take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// The end of an open or a closing tag.
+/// Returns the end of an opening or a closing tag.
 fn tag(bytes: &[u8], start: usize) -> Option<usize> {
     let closing = at(bytes, start + 1) == b'/';
     let name = start + if closing { 2 } else { 1 };
@@ -203,7 +203,7 @@ fn tag(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// The end of an attribute with its value.
+/// Returns the end of an attribute with its value.
 fn attribute(bytes: &[u8], start: usize) -> Option<usize> {
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'_' | b'.' | b':' | b'-');
     let name_end = start + bytes.iter().skip(start).take_while(is_name).count();

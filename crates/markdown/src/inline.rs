@@ -1,8 +1,7 @@
 //! Links, tags and code in the text of a block, and the text without its markup.
 //!
-//! The text is read once from left to right. Whatever looks ahead either moves on behind what it
-//! found, stops at the next thing of its kind, or remembers that there is none, so that the time is
-//! linear in the size of the text.
+//! The text is read once from left to right. Every look ahead continues after its result, stops at the next thing of
+//! its kind, or remembers that there is none, so that the time is linear in the size of the text.
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -25,20 +24,20 @@ use crate::percent;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::{SlicePart, TextPart};
 
-/// The least number of bytes that the definitions of a file may add to it by being referred to. A file may refer to
-/// one long destination thousands of times.
+/// Minimum number of bytes that references to definitions may add to a file. A file may refer to one long destination
+/// thousands of times.
 const MIN_REFERENCE_BUDGET: usize = 100_000;
-/// The most brackets of a block that are open at a time; the first of more are text.
+/// Maximum number of open brackets in a block; further ones make the first ones text.
 const MAX_BRACKETS: usize = 1024;
-/// The longest text whose markup is stripped, in bytes; nobody reads a longer heading.
+/// Maximum length of a text whose markup is stripped, in bytes; nobody reads a longer heading.
 const MAX_MARKUP: usize = 64 * 1024;
 
-/// Links and tags that were found in the blocks of a file.
+/// Links and tags in the blocks of a file.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) links: Vec<Link>,
     pub(super) tags: Names,
-    /// Pictures from elsewhere, which lead to no note.
+    /// Pictures from other sites, which lead to no note.
     pub(super) pictures: Counted,
     syntax: TagSyntax,
     reference_budget: usize,
@@ -55,7 +54,7 @@ impl Found {
         }
     }
 
-    /// Adds a link, unless there are too many already. A link takes some twenty times as much memory as its text.
+    /// Adds a link, unless there are too many. A link takes some twenty times as much memory as its text.
     fn add(&mut self, link: Link) {
         if self.links.len() < MAX_LINKS {
             self.links.push(link);
@@ -68,7 +67,7 @@ impl Found {
         Scan::new(text, blocks, Some((content, self)), None).run();
     }
 
-    /// Adds the links and tags of a heading; its text without markup.
+    /// Adds the links and tags of a heading. Returns its text without markup.
     pub(super) fn read_heading(&mut self, blocks: &Blocks, content: &Content<'_>) -> String {
         let text = content.text.as_ref();
         if text.len() > MAX_MARKUP {
@@ -81,7 +80,7 @@ impl Found {
     }
 }
 
-/// The text without its markup.
+/// Returns the text without its markup.
 pub(super) fn plain(text: &str, blocks: &Blocks) -> String {
     if text.len() > MAX_MARKUP || !text.bytes().any(|byte| kind(byte) & MARKUP != 0) {
         return text.trim().into();
@@ -91,9 +90,9 @@ pub(super) fn plain(text: &str, blocks: &Blocks) -> String {
     markup.apply(text)
 }
 
-/// The byte may start something wherever it stands.
+/// Flag of a byte that may start something anywhere.
 const SPECIAL: u8 = 1;
-/// The byte may start something that the plain text is without.
+/// Flag of a byte that may start markup.
 const MARKUP: u8 = 2;
 
 const KINDS: [u8; 256] = {
@@ -120,10 +119,10 @@ fn kind(byte: u8) -> u8 {
 /// A `[` that may open a link.
 #[derive(Clone, Copy, Debug)]
 struct Bracket {
-    /// Where its text starts.
+    /// Start of its text.
     inner: usize,
     image: bool,
-    /// Brackets stand in its text: it is no label.
+    /// True if there are brackets in its text, so that it is not a label.
     nested: bool,
     /// Number of links and marks before it.
     links: usize,
@@ -137,12 +136,12 @@ struct Scan<'s> {
     found: Option<(&'s Content<'s>, &'s mut Found)>,
     markup: Option<&'s mut Markup>,
     brackets: VecDeque<Bracket>,
-    /// Brackets below this index are in front of a link: a link has no link in its text.
+    /// Brackets below this index are before a link. The text of a link cannot contain a link.
     floor: usize,
-    /// Where the last run of backticks of each length starts, once there is one.
+    /// Start of the last run of backticks of each length, computed when needed.
     backticks: Option<SortedMap<usize, usize>>,
     missing: Missing,
-    /// Behind the last thing that was found.
+    /// End of the last thing that was found.
     consumed: usize,
 }
 
@@ -233,7 +232,7 @@ impl<'s> Scan<'s> {
         Some(start + length)
     }
 
-    /// Behind the code span whose first backtick is at `start`, or behind the backticks alone.
+    /// Returns the end of the code span whose first backtick is at `start`, or of the backticks alone.
     fn code(&mut self, start: usize) -> usize {
         let run = |start: usize| self.bytes.iter().skip(start).take_while(|&&byte| byte == b'`').count();
         let length = run(start);
@@ -244,7 +243,7 @@ impl<'s> Scan<'s> {
             last.extend(backtick_runs(bytes, 0));
             last
         });
-        // The runs are searched only if there is one that closes: what is read then is behind it.
+        // Searched only if there is a closing run, so everything that is read is consumed.
         let closes = last.get(&length).is_some_and(|&last| last >= inner);
         let Some((_, close)) = closes.then(|| backtick_runs(bytes, inner).find(|run| run.0 == length)).flatten() else {
             return inner;
@@ -341,7 +340,7 @@ impl<'s> Scan<'s> {
         end
     }
 
-    /// Makes a link of the bracket that the `]` at `close` closes, if it is one.
+    /// Creates a link from the bracket that the `]` at `close` closes, if it is one.
     fn close(&mut self, close: usize) -> Option<usize> {
         let opener = self.brackets.pop_back()?;
         let active = opener.image || self.brackets.len() >= self.floor;
@@ -370,7 +369,7 @@ impl<'s> Scan<'s> {
         Some(end)
     }
 
-    /// The definition for `[text][label]`, `[label][]` or `[label]`, and where that ends.
+    /// Returns the definition for `[text][label]`, `[label][]` or `[label]`, and its end.
     fn reference(&self, opener: &Bracket, close: usize) -> Option<(&'s Definition, usize)> {
         let find = |label: &str| self.blocks.definitions.get(&references::normalize(label));
         let mut end = close + 1;
@@ -406,7 +405,7 @@ impl<'s> Scan<'s> {
             self.floor = self.brackets.len();
         }
         let Some((content, found)) = &mut self.found else { return };
-        // A bare URL in the text of a link is text: its target is all of it.
+        // A bare URL in the text of a link is text: the link leads to its own target.
         if !opener.image {
             let inside = found.links.split_off(opener.links.min(found.links.len()));
             found
@@ -418,7 +417,7 @@ impl<'s> Scan<'s> {
             return;
         }
         let is_external = references::has_scheme(&destination) || destination.starts_with("//");
-        // A picture from elsewhere leads to no note, and may be megabytes of `data:`.
+        // A picture from another site leads to no note, and may be megabytes of `data:`.
         if opener.image && is_external {
             found.pictures.add(&destination);
             return;
@@ -513,7 +512,7 @@ impl<'s> Scan<'s> {
     }
 }
 
-/// The length and the start of each run of backticks from `start` on.
+/// Returns the length and the start of each run of backticks from `start` on.
 fn backtick_runs(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut end = start;
     let ticks = memchr_iter(b'`', bytes.part(start..));

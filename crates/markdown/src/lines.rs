@@ -2,21 +2,21 @@
 
 use alloc::string::{String, ToString};
 
-/// The fence that opened a code block.
+/// Fence that opened a code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fence {
     mark: u8,
     length: usize,
 }
 
-/// Follows fenced code blocks from line to line.
+/// Tracks fenced code blocks from line to line.
 #[derive(Clone, Debug, Default)]
 pub struct FenceTracker {
     open: Option<Fence>,
 }
 
 impl FenceTracker {
-    /// Takes the next line; `true` if it is a fence or stands inside a fenced block.
+    /// Reads the next line. Returns `true` if it is a fence or inside a fenced block.
     pub fn is_code(&mut self, line: &str) -> bool {
         let fence = fence(line);
         match (self.open, fence) {
@@ -33,14 +33,14 @@ impl FenceTracker {
         }
     }
 
-    /// The line that closes the block that is open; `None` if none is.
+    /// Returns the line that closes the open block; `None` if no block is open.
     #[must_use]
     pub fn closing(&self) -> Option<String> {
         self.open.map(|fence| char::from(fence.mark).to_string().repeat(fence.length))
     }
 }
 
-/// The fence on a line, and whether an info string follows it.
+/// Returns the fence on a line, and true if an info string follows it.
 fn fence(line: &str) -> Option<(Fence, bool)> {
     let text = line.trim_start_matches(' ');
     let mark = text.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
@@ -50,7 +50,7 @@ fn fence(line: &str) -> Option<(Fence, bool)> {
     opens.then_some((Fence { mark, length }, !info.is_empty()))
 }
 
-/// The text of an ATX heading such as `## Rules`, without marks; `None` if the line is not a heading.
+/// Returns the text of an ATX heading such as `## Rules`, without marks; `None` if the line is not a heading.
 #[must_use]
 pub fn heading(line: &str) -> Option<&str> {
     let text = line.trim_start_matches(' ');
@@ -61,7 +61,7 @@ pub fn heading(line: &str) -> Option<&str> {
         .then(|| title.trim().trim_end_matches('#').trim_end())
 }
 
-/// Returns true for a thematic break: three or more `-`, `*` or `_`, spaces between them or not.
+/// Returns true for a thematic break: three or more `-`, `*` or `_`, with or without spaces between them.
 #[must_use]
 pub fn is_rule(line: &str) -> bool {
     let mut marks = line.bytes().filter(|byte| !matches!(byte, b' ' | b'\t'));
@@ -78,11 +78,11 @@ pub fn is_rule(line: &str) -> bool {
 pub struct ListItem<'a> {
     /// Indentation of the marker in columns (a tab counts to the next multiple of four).
     pub indent: usize,
-    /// The text after the marker, and after a check box if there is one.
+    /// Text after the marker, and after a check box if there is one.
     pub text: &'a str,
 }
 
-/// The list item on a line: `- x`, `* x`, `+ x`, `1. x`, `1) x`, with `[ ]` or `[x]` or without.
+/// Parses the list item on a line: `- x`, `* x`, `+ x`, `1. x`, `1) x`, with or without `[ ]` or `[x]`.
 #[must_use]
 pub fn list_item(line: &str) -> Option<ListItem<'_>> {
     let body = line.trim_start_matches([' ', '\t']);
@@ -106,15 +106,15 @@ pub fn list_item(line: &str) -> Option<ListItem<'_>> {
 
 /// Returns true for an open item of a checklist: `- [ ]` or `* [ ]` after any indentation.
 ///
-/// The rule of zerostack: other list markers do not count, and the item may be empty.
+/// This is zerostack's rule: other list markers do not count, and the item may be empty.
 #[must_use]
 pub fn is_open_item(line: &str) -> bool {
     let text = line.trim_start();
     text.starts_with("- [ ]") || text.starts_with("* [ ]")
 }
 
-/// Returns true for a line with structure and no words: a fence, a rule, a heading, a list marker alone.
-/// Such a line says nothing by itself, so a second one is not a duplicate.
+/// Returns true for a line with structure and no words: a fence, a rule, a heading, a lone list marker. A second such
+/// line is not a duplicate.
 #[must_use]
 pub fn is_structure(line: &str) -> bool {
     fence(line).is_some()

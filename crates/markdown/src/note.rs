@@ -19,61 +19,61 @@ use super::types::{Link, MAX_LINKS, TagSyntax, Value};
 use saddlebag_collections::order;
 use saddlebag_collections::{SlicePart, TextPart};
 
-/// Beginning of the [`Note::problem`] of a note with more links than are known.
+/// Beginning of the [`Note::problem`] of a note with too many links.
 const LINKS_LEFT_OUT: &str = "only the first 65536 links";
 
-/// A Markdown file, parsed. Ranges are bytes of the text that it was parsed from.
+/// A parsed Markdown file. Ranges are bytes of the text that it was parsed from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// The metadata at the head of the file.
+    /// Metadata at the head of the file.
     pub frontmatter: Frontmatter,
-    /// The `title` of the frontmatter, else the first heading of level 1; markup is stripped. Empty if there
-    /// is neither: then the name of the file is the title, see [`Note::parse_file`].
+    /// The `title` of the frontmatter, else the first heading of level 1; markup is stripped. Empty if there is
+    /// neither: then the name of the file is the title, see [`Note::parse_file`].
     pub title: String,
-    /// The text after the frontmatter, or after the heading that is the title; trimmed.
+    /// Text after the frontmatter, or after the heading that is the title; trimmed.
     pub body: Range<usize>,
-    /// The body up to its first blank line.
+    /// Body up to its first blank line.
     pub lead: Range<usize>,
     /// Other names, from `aliases` (or `alias`) of the frontmatter.
     pub aliases: Vec<String>,
-    /// Tags of frontmatter and text, in the order of their first occurrence, each once.
+    /// Tags of frontmatter and text, in the order of their first occurrence, without duplicates.
     pub tags: Vec<String>,
-    /// In the order of the text.
+    /// Headings, in the order of the text.
     pub headings: Vec<Heading>,
-    /// In the order of the text.
+    /// Links, in the order of the text.
     pub links: Vec<Link>,
     /// Number of words of the whole file, separated by white space.
     pub word_count: u32,
-    /// Title and body as zk reads them, if that differs: see [`Note::into_zk`].
+    /// Title and body as zk reads them, if different: see [`Note::into_zk`].
     pub zk: Option<ZkTitle>,
 }
 
-/// The title and the body of a note by zk's rule: a heading of any level can be the title.
+/// Title and body of a note by zk's rule: a heading of any level can be the title.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZkTitle {
-    /// The first heading of the smallest level; empty if there is no heading.
+    /// First heading of the smallest level; empty if there is no heading.
     pub title: String,
-    /// The text after it, or the whole file.
+    /// Text after it, or the whole file.
     pub body: Range<usize>,
-    /// The body up to its first blank line.
+    /// Body up to its first blank line.
     pub lead: Range<usize>,
 }
 
 /// A heading of a note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heading {
-    /// 1 to 6.
+    /// Level, from 1 to 6.
     pub level: u8,
-    /// Its text, without markup.
+    /// Text without markup.
     pub text: String,
-    /// Its lines, without the last line ending.
+    /// Range of its lines, without the last line ending.
     pub span: Range<usize>,
-    /// Its text as it is written, within its lines.
+    /// Range of its text as it is written.
     pub content: Range<usize>,
 }
 
 impl FrontmatterProblem {
-    /// Returns true if there are links in the note that nobody knows of.
+    /// Returns true if the note has more links than were read.
     #[must_use]
     pub fn leaves_out_links(&self) -> bool {
         self.message.starts_with(LINKS_LEFT_OUT)
@@ -81,8 +81,7 @@ impl FrontmatterProblem {
 }
 
 impl Note {
-    /// Parses a file. Every text is a note; what is wrong with its frontmatter is in
-    /// [`Frontmatter::problem`].
+    /// Parses a file. Every text is a note; problems of its frontmatter are in [`Frontmatter::problem`].
     ///
     /// The rules are zk's (`reference/notebook.md`, section 2.2), except for the title, embeds and links in the
     /// frontmatter. The time is linear in the size of the text.
@@ -109,7 +108,7 @@ impl Note {
         }
         let Found { mut links, tags, .. } = found;
         links.extend(properties::links(text, &frontmatter));
-        // A link is found at its end, behind those in its text.
+        // A link is found at its end, after those in its text.
         order::sort_slice_by_key(&mut links, |link| link.span.start);
         let (title, body_start) = match (frontmatter.title(), title_heading(&headings)) {
             (Some(title), _) => (String::from(title), frontmatter.span.end),
@@ -148,7 +147,7 @@ impl Note {
         note
     }
 
-    /// Returns true if every range of the note is a part of the text, as in the text that it was parsed from.
+    /// Returns true if every range of the note is a part of the text. This holds for the text that it was parsed from.
     #[must_use]
     pub fn fits(&self, text: &str) -> bool {
         let fits = |range| is_part(text, range);
@@ -160,7 +159,8 @@ impl Note {
             && self.links.iter().all(|link| fits(&link.span) && fits(&link.target_span) && fits(&link.context))
     }
 
-    /// The part of the file that is not known: its frontmatter, or what comes after too many links, headings or tags.
+    /// Returns the part of the file that was not read: invalid frontmatter, or text after too many links, headings or
+    /// tags.
     #[must_use]
     pub fn problem(&self, text: &str) -> Option<FrontmatterProblem> {
         if let Some(FrontmatterProblem { line, message }) = &self.frontmatter.problem {
@@ -171,7 +171,7 @@ impl Note {
             u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
         };
         let cut = |line: u32, what: &str| {
-            let message = format!("{what} of the note are known; split it to have all of them");
+            let message = format!("{what} of the note are used; split the note to use all of them");
             Some(FrontmatterProblem { line, message })
         };
         if self.links.len() >= MAX_LINKS {
@@ -186,7 +186,7 @@ impl Note {
         if self.tags.len() >= MAX_TAGS { cut(1, "only the first 65536 tags") } else { None }
     }
 
-    /// The note with title and body as zk reads them.
+    /// Returns the note with title and body as zk reads them.
     #[must_use]
     pub fn into_zk(mut self) -> Self {
         if let Some(ZkTitle { title, body, lead }) = self.zk.take() {
@@ -195,7 +195,7 @@ impl Note {
         self
     }
 
-    /// The `date` of the frontmatter, as it is written.
+    /// Returns the `date` of the frontmatter, as it is written.
     #[must_use]
     pub fn date(&self) -> Option<&str> {
         match self.frontmatter.value("date") {
@@ -204,22 +204,22 @@ impl Note {
         }
     }
 
-    /// The `date` of the frontmatter in nanoseconds since 1970-01-01T00:00:00Z, by [`parse_date`].
+    /// Returns the `date` of the frontmatter in nanoseconds since 1970-01-01T00:00:00Z, by [`parse_date`].
     #[must_use]
     pub fn created(&self) -> Option<u64> {
         self.date().and_then(parse_date)
     }
 
-    /// The heading that is the title.
+    /// Returns the heading that is the title.
     pub(super) fn title_heading(&self) -> Option<&Heading> {
         if self.frontmatter.title().is_some() { None } else { title_heading(&self.headings) }
     }
 }
 
-/// A date of a frontmatter in nanoseconds since 1970-01-01T00:00:00Z; one before that is 0.
+/// Parses a date of a frontmatter to nanoseconds since 1970-01-01T00:00:00Z; 0 for an earlier date.
 ///
-/// RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or
-/// `2026-01-05 09:00:00`, with a space or a `T`. One without an offset is UTC, as it is for zk.
+/// The formats are RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or `2026-01-05
+/// 09:00:00`, with a space or a `T`. A date without an offset is UTC, as in zk.
 #[must_use]
 pub fn parse_date(date: &str) -> Option<u64> {
     let date = date.trim();
@@ -239,7 +239,7 @@ pub fn parse_date(date: &str) -> Option<u64> {
     u64::try_from(nanoseconds.max(0)).ok()
 }
 
-// The parts of a date as lists: reading a pattern such as `%Y-%m-%d` takes more code than all dates do.
+// Parts of a date as lists: parsing a pattern such as `%Y-%m-%d` takes more code than all dates do.
 const DAY: &[Item<'static>] =
     &[number(Numeric::Year), Item::Literal("-"), number(Numeric::Month), Item::Literal("-"), number(Numeric::Day)];
 const MINUTE: &[Item<'static>] = &[number(Numeric::Hour), Item::Literal(":"), number(Numeric::Minute)];
@@ -251,7 +251,7 @@ const fn number(number: Numeric) -> Item<'static> {
     Item::Numeric(number, Pad::Zero)
 }
 
-/// Reads a date that has these parts and nothing else.
+/// Parses a date that has exactly these parts.
 fn read_date(date: &str, parts: &[&[Item<'static>]]) -> Option<Parsed> {
     let mut parsed = Parsed::new();
     let items: Vec<&Item<'static>> = parts.iter().copied().flatten().collect();
@@ -259,17 +259,17 @@ fn read_date(date: &str, parts: &[&[Item<'static>]]) -> Option<Parsed> {
     Some(parsed)
 }
 
-/// The first heading of level 1. Headings of other levels are sections, which a rename must not touch.
+/// Returns the first heading of level 1. Headings of other levels are sections, which a rename must not touch.
 fn title_heading(headings: &[Heading]) -> Option<&Heading> {
     headings.iter().find(|heading| heading.level == 1 && !heading.text.is_empty())
 }
 
-/// The first heading of the smallest level, which is zk's title.
+/// Returns the first heading of the smallest level, which is zk's title.
 fn first_heading(headings: &[Heading]) -> Option<&Heading> {
     headings.iter().filter(|heading| !heading.text.is_empty()).min_by_key(|heading| heading.level)
 }
 
-// Not copied to each of its uses, to keep the component small.
+// Not inlined, to keep the component small.
 #[inline(never)]
 fn is_part(text: &str, range: &Range<usize>) -> bool {
     text.get(range.clone()).is_some()
@@ -281,7 +281,7 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + slice.trim().len()
 }
 
-/// The body up to its first blank line.
+/// Returns the body up to its first blank line.
 fn lead(text: &str, body: Range<usize>) -> Range<usize> {
     let slice = text.part(body.clone());
     let end = memchr::memchr_iter(b'\n', slice.as_bytes()).find(|&end| {
@@ -296,7 +296,7 @@ fn word_count(text: &str) -> u32 {
     if !text.is_ascii() {
         return u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
     }
-    // Without branches: every byte of every note passes here.
+    // Without branches, because every byte of every note passes here.
     let mut count = 0_usize;
     let mut was_space = true;
     for &byte in text.as_bytes() {

@@ -1,9 +1,9 @@
-//! Parts of a text that lead out of the store, or are not shown once the text is displayed: for who decides about text that
-//! others wrote.
+//! Parts of a text that lead out of the store, or are invisible when the text is displayed, for a person who decides
+//! about text of others.
 //!
-//! A picture is loaded from its address as soon as the text is displayed, and so tells that server what the address
-//! says. Links and pictures are found as the notebook finds links; raw HTML is looked for in code as well, as another
-//! program may take it for HTML there.
+//! A picture is loaded from its address when the text is displayed, which sends the address to that server. Links and
+//! pictures are found as the notebook finds links. Raw HTML is searched in code as well, because another program may
+//! treat it as HTML there.
 
 use memchr::{memchr, memchr_iter};
 
@@ -14,12 +14,12 @@ use super::text::head;
 use super::types::{Counted, LinkKind, SHOWN_BYTES, TagSyntax};
 use saddlebag_collections::TextPart;
 
-/// The longest tag of HTML, in bytes.
+/// Maximum length of a tag of HTML in bytes.
 const MAX_TAG_BYTES: usize = 4_096;
-/// Average number of times that a byte of a text is looked at for tags of HTML.
+/// Average number of times that a byte of a text is examined for tags of HTML.
 const LOOKS: usize = 16;
 
-/// Parts of a text that lead out of the store, or are not shown.
+/// Parts of a text that lead out of the store, or are invisible.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
     /// Links to an address with a scheme.
@@ -31,7 +31,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Looks through a text. The time is linear in its size.
+    /// Examines a text. The time is linear in its size.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let blocks = Blocks::scan(text, 0);
@@ -68,8 +68,8 @@ impl Outside {
             }
             let rest = head(rest, MAX_TAG_BYTES);
             let Some(left) = budget.checked_sub(rest.len()) else {
-                // Nobody writes so, and who decides about the text must not take it for harmless.
-                self.images.add("more HTML than is looked through");
+                // Nobody writes so much HTML, and a person who decides about the text must not take it for harmless.
+                self.images.add("more HTML than is examined");
                 return;
             };
             budget = left;
@@ -84,7 +84,7 @@ impl Outside {
     }
 }
 
-/// Where the `>` is that ends a tag: one outside of quotes, else the first.
+/// Returns the `>` that ends a tag: the first one outside of quotes, else the first.
 fn end_of_tag(rest: &str) -> Option<usize> {
     let mut quote = None;
     let end = rest.bytes().position(|byte| {
@@ -98,7 +98,8 @@ fn end_of_tag(rest: &str) -> Option<usize> {
     end.or_else(|| memchr(b'>', rest.as_bytes()))
 }
 
-/// The first address in the attributes of a tag: what has a scheme, or the value of one that is loaded.
+/// Returns the first address in the attributes of a tag: one with a scheme, or the value of an attribute that is
+/// loaded.
 fn address(attributes: &str) -> Option<&str> {
     let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '(' | ')' | '`');
     let words = || attributes.split(ends).filter(|word| !word.is_empty());

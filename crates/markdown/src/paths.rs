@@ -1,9 +1,9 @@
-//! Paths of notes as links write them: text, with slashes, below the root of a notebook.
+//! Paths of notes as links write them: text with slashes, relative to the root of a notebook.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The parts of a path without `.` and `..`; `None` if it climbs above where it begins.
+/// Returns the parts of a path without `.` and `..`; `None` if it leads above its start.
 #[must_use]
 pub fn parts(path: &str) -> Option<Vec<&str>> {
     let mut parts = Vec::new();
@@ -19,13 +19,13 @@ pub fn parts(path: &str) -> Option<Vec<&str>> {
     Some(parts)
 }
 
-/// A path as links and filters compare it: without `./`, `..` and empty parts. `None` if it leaves the root.
+/// Normalises a path for comparison: without `./`, `..` and empty parts. `None` if it leaves the root.
 #[must_use]
 pub fn normalize(path: &str) -> Option<String> {
     parts(path).map(|parts| parts.join("/"))
 }
 
-/// A path without what follows the last dot of its file name.
+/// Returns a path without the extension of its file name.
 #[must_use]
 pub fn without_extension(path: &str) -> &str {
     let name = path.rfind('/').map_or(0, |at| at + 1);
@@ -35,20 +35,20 @@ pub fn without_extension(path: &str) -> &str {
     }
 }
 
-/// The file name without its extension.
+/// Returns the file name without its extension.
 #[must_use]
 pub fn stem(path: &str) -> &str {
     let stem = without_extension(path);
     stem.rfind('/').and_then(|at| stem.get(at + 1..)).unwrap_or(stem)
 }
 
-/// The folder, without a slash at its end; empty for the root.
+/// Returns the folder, without a slash at its end; empty for the root.
 #[must_use]
 pub fn folder(path: &str) -> &str {
     path.rfind('/').and_then(|at| path.get(..at)).unwrap_or_default()
 }
 
-/// A path relative to a folder; `None` if it leaves the root.
+/// Joins a folder and a relative path; `None` if the result leaves the root.
 #[must_use]
 pub fn join(folder: &str, path: &str) -> Option<String> {
     normalize(&[folder, path].join("/"))

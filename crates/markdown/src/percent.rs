@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use memchr::memchr;
 use saddlebag_collections::SlicePart;
 
-/// The text with `%XX` for each byte of the characters that are to be encoded.
+/// Returns the text with `%XX` for each byte of the characters to encode.
 ///
 /// ```
 /// use saddlebag_markdown::percent::{decode, encode};
@@ -33,7 +33,8 @@ pub fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
     encoded
 }
 
-/// The text with each `%XX` resolved. It is borrowed if nothing is encoded, or if the result would not be UTF-8.
+/// Returns the text with each `%XX` decoded. It is borrowed if nothing is encoded, or if the result would not be
+/// UTF-8.
 #[must_use]
 pub fn decode(text: &str) -> Cow<'_, str> {
     if memchr(b'%', text.as_bytes()).is_none() {

@@ -1,4 +1,4 @@
-//! Text without its markup: what a heading or a link shows.
+//! Text without its markup, as a heading or a link shows it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use core::ops::Range;
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
-/// The ranges to cut out of a text, and the marks of emphasis that have found no partner.
+/// Ranges to cut out of a text, and marks of emphasis without a partner so far.
 #[derive(Debug, Default)]
 pub(super) struct Markup {
     cuts: Vec<Cut>,
@@ -16,7 +16,7 @@ pub(super) struct Markup {
 #[derive(Debug)]
 struct Cut {
     range: Range<usize>,
-    /// The character in its place.
+    /// Character that replaces the range.
     with: Option<char>,
 }
 
@@ -24,9 +24,9 @@ struct Cut {
 #[derive(Debug)]
 struct Mark {
     start: usize,
-    /// Number of characters that are left of it.
+    /// Number of remaining characters.
     length: usize,
-    /// Number of characters that it had.
+    /// Original number of characters.
     whole: usize,
     mark: u8,
     opens: bool,
@@ -34,7 +34,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// Returns true if the run can open what `closer` closes: the rule of three of CommonMark.
+    /// Returns true if the run can open what `closer` closes: CommonMark's rule of three.
     fn fits(&self, closer: &Self) -> bool {
         let ambiguous = self.closes || closer.opens;
         let sum_of_three = (self.whole + closer.whole).is_multiple_of(3);
@@ -52,12 +52,12 @@ impl Markup {
         self.cuts.push(Cut { range, with: Some(with) });
     }
 
-    /// Number of marks: the place where those of a link's text will start.
+    /// Returns the number of marks: the index where those of a link's text will start.
     pub(super) fn marks(&self) -> usize {
         self.marks.len()
     }
 
-    /// Takes the run of `length` marks at `start`.
+    /// Adds the run of `length` marks at `start`.
     pub(super) fn mark(&mut self, text: &str, start: usize, length: usize) {
         let before = text.get(..start).and_then(|before| before.chars().next_back()).unwrap_or('\n');
         let rest = text.part(start..);
@@ -78,10 +78,10 @@ impl Markup {
         });
     }
 
-    /// Pairs the marks from the one with the index `bottom` on; those without a partner are text.
+    /// Pairs the marks from index `bottom` on; those without a partner are text.
     pub(super) fn pair(&mut self, bottom: usize) {
         let mut open: Vec<Mark> = Vec::new();
-        // Below these there is no partner for a closer of the kind: each opener is passed over once.
+        // Below these there is no partner for a closer of the kind, so each opener is skipped only once.
         let mut floors = [0_usize; 12];
         for mut closer in self.marks.drain(bottom.min(self.marks.len())..) {
             while closer.closes && closer.length > 0 {
@@ -116,7 +116,7 @@ impl Markup {
         }
     }
 
-    /// The text without what was cut; lines are joined by a space.
+    /// Returns the text without the cut ranges; lines are joined by a space.
     pub(super) fn apply(mut self, text: &str) -> String {
         self.pair(0);
         order::sort_slice_by_key(&mut self.cuts, |cut| cut.range.start);
@@ -152,7 +152,6 @@ fn is_punctuation(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_punctuation();
     }
-    // Unicode has no shorter rule: what is neither a letter, a number, a space nor a control is one
-    // or a symbol, which CommonMark treats the same.
+    // Unicode has no shorter rule: any other character is punctuation or a symbol, which CommonMark treats the same.
     !character.is_alphanumeric() && !character.is_whitespace() && !character.is_control()
 }

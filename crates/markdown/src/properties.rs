@@ -1,8 +1,7 @@
 //! Links in the frontmatter: `related: "[[Port]]"`, in lists and in longer texts too.
 //!
-//! They are found in the YAML as it is written, so that a rename replaces a name and keeps the quotes. A
-//! pair of brackets counts only if a text of the parsed frontmatter has it: `[[a, b]]` without quotes is a
-//! list in a list.
+//! They are found in the YAML as it is written, so that a rename replaces a name and keeps the quotes. A pair of
+//! brackets counts only if a text of the parsed frontmatter has it: `[[a, b]]` without quotes is a list in a list.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -16,10 +15,10 @@ use super::types::{Link, LinkKind, Value};
 use saddlebag_collections::SortedSet;
 use saddlebag_collections::TextPart;
 
-/// The most pairs of brackets that are looked at: each may cost as much as its line is long.
+/// Maximum number of bracket pairs that are examined: each may cost as much as its line is long.
 const MAX_BRACKETS: usize = 1_000;
 
-/// Way in which a text is written in YAML.
+/// Quoting style of a text in YAML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quote {
     None,
@@ -27,7 +26,7 @@ enum Quote {
     Double,
 }
 
-/// The links in the frontmatter of a text, in their order.
+/// Returns the links in the frontmatter of a text, in order.
 pub(super) fn links(text: &str, frontmatter: &Frontmatter) -> Vec<Link> {
     let mut links = Vec::new();
     let block = text.part(frontmatter.span.clone());
@@ -64,8 +63,7 @@ pub(super) fn links(text: &str, frontmatter: &Frontmatter) -> Vec<Link> {
     links
 }
 
-/// A text as it is written within the frontmatter at a byte of the file: with the escapes of the quotes
-/// around it.
+/// Returns a text as it is written in the frontmatter at a byte of the file: with the escapes of the quotes around it.
 #[must_use]
 pub fn property_text(text: &str, at: usize, value: &str) -> String {
     match quote_at(text, at).0 {
@@ -84,7 +82,7 @@ fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// The text in double brackets.
+/// Returns the texts in double brackets.
 fn bracketed(text: &str) -> impl Iterator<Item = &str> {
     let opened = text.split("[[").skip(1);
     opened.filter_map(|rest| rest.split_once("]]")).map(|(inner, _)| inner)
@@ -127,7 +125,7 @@ fn link(block: &str, offset: usize, span: Range<usize>, inner: Range<usize>, quo
     })
 }
 
-/// The text that quoted YAML means, as far as names need it.
+/// Returns the text of quoted YAML, as far as names need it.
 fn unquoted(raw: &str, quote: Quote) -> Cow<'_, str> {
     match quote {
         Quote::Single if raw.contains('\'') => Cow::Owned(raw.replace("''", "'")),
@@ -149,20 +147,19 @@ fn unquoted(raw: &str, quote: Quote) -> Cow<'_, str> {
     }
 }
 
-/// The quotes around a byte of the frontmatter, by the line that it stands on, and whether a value can begin
-/// there.
+/// Returns the quotes around a byte of the frontmatter, judged by its line, and true if a value can begin there.
 fn quote_at(text: &str, at: usize) -> (Quote, bool) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.rfind('\n').and_then(|end| before.get(end + 1..)).unwrap_or(before);
     let mut quote = Quote::None;
-    // A quote opens a text only where one can begin.
+    // A quote opens a text only where a value can begin.
     let mut begins = true;
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {
         match (quote, character) {
             (Quote::None, '\'') if begins => quote = Quote::Single,
             (Quote::None, '"') if begins => quote = Quote::Double,
-            // Two are one quote of the text.
+            // Two single quotes are one quote of the text.
             (Quote::Single, '\'') if characters.next_if_eq(&'\'').is_none() => quote = Quote::None,
             (Quote::Double, '\\') => {
                 characters.next();

@@ -1,4 +1,4 @@
-//! Where Markdown links go: destinations, titles, labels and the definitions of references.
+//! Targets of Markdown links: destinations, titles, labels and the definitions of references.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -10,19 +10,19 @@ use super::content::Content;
 use super::text::at;
 use saddlebag_collections::TextPart;
 
-/// The longest label of a reference, in bytes.
+/// Maximum length of the label of a reference in bytes.
 const MAX_LABEL: usize = 999;
-/// The greatest depth of nested parentheses in a destination.
+/// Maximum depth of nested parentheses in a destination.
 const MAX_PARENTHESES: usize = 32;
 
-/// The destination and the title that a label is defined as.
+/// Destination and title that a label is defined as.
 #[derive(Clone, Debug)]
 pub(super) struct Definition {
-    /// As it is written.
+    /// Destination, as it is written.
     pub(super) destination: String,
-    /// As it is written.
+    /// Title, as it is written.
     pub(super) title: String,
-    /// Where the destination stands in the file.
+    /// Range of the destination in the file.
     pub(super) span: Range<usize>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Definition {
 pub(super) struct FoundDefinition {
     pub(super) label: String,
     pub(super) definition: Definition,
-    /// Behind its last line.
+    /// End of its last line.
     pub(super) end: usize,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Destination {
     pub(super) end: usize,
 }
 
-/// Reads the definition that starts at `start`.
+/// Parses the definition that starts at `start`.
 pub(super) fn definition(content: &Content<'_>, start: usize) -> Option<FoundDefinition> {
     let text = content.text.as_ref();
     let bytes = text.as_bytes();
@@ -78,7 +78,7 @@ pub(super) fn definition(content: &Content<'_>, start: usize) -> Option<FoundDef
     Some(FoundDefinition { label, definition, end })
 }
 
-/// Reads `destination "title")`.
+/// Parses `destination "title")`.
 pub(super) fn inline(bytes: &[u8], start: usize) -> Option<Destination> {
     let start = skip_space(bytes, start);
     let (destination, destination_end) = destination(bytes, start)?;
@@ -93,7 +93,7 @@ pub(super) fn inline(bytes: &[u8], start: usize) -> Option<Destination> {
     (at(bytes, end) == b')').then_some(Destination { destination, title: found, end: end + 1 })
 }
 
-/// The label whose `[` is at `start`, and what is behind its `]`.
+/// Returns the label whose `[` is at `start`, and the position after its `]`.
 pub(super) fn label(text: &str, start: usize) -> Option<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let limit = bytes.len().min(start + 2 + MAX_LABEL);
@@ -109,7 +109,7 @@ pub(super) fn label(text: &str, start: usize) -> Option<(Range<usize>, usize)> {
     None
 }
 
-/// The form in which the labels of one reference are equal.
+/// Returns the form in which the labels of one reference are equal.
 pub(super) fn normalize(label: &str) -> String {
     if label.len() > MAX_LABEL {
         return String::new();
@@ -122,7 +122,7 @@ fn skip_space(bytes: &[u8], start: usize) -> usize {
     start + bytes.iter().skip(start).take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Behind the end of the line, if there is only white space up to it.
+/// Returns the position after the end of the line, if only white space comes before it.
 fn line_end(bytes: &[u8], start: usize) -> Option<usize> {
     let rest = bytes.get(start..)?;
     let end = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
@@ -159,7 +159,7 @@ fn destination(bytes: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
     (depth == 0).then_some((start..next, next))
 }
 
-/// The text of the title whose opening mark is at `start`, and what is behind its closing mark.
+/// Returns the title whose opening mark is at `start`, and the position after its closing mark.
 fn title(bytes: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
     let open = at(bytes, start);
     let close = match open {
@@ -179,7 +179,7 @@ fn title(bytes: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
     None
 }
 
-/// The text without the backslashes that escape, and with its entities resolved.
+/// Returns the text without escaping backslashes, and with its entities decoded.
 pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'\\', b'&', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -203,7 +203,7 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The entities that notes are likely to have; any other stays as it is written.
+/// Entities that notes are likely to have; any other is unchanged.
 const ENTITIES: [(&str, char); 18] = [
     ("amp", '&'),
     ("lt", '<'),
@@ -225,7 +225,7 @@ const ENTITIES: [(&str, char); 18] = [
     ("uuml", 'ü'),
 ];
 
-/// The character of the entity that the text starts with, and the length of the entity.
+/// Returns the character of the entity at the start of the text, and the length of the entity.
 pub(super) fn entity(text: &str) -> Option<(char, usize)> {
     let bytes = text.as_bytes();
     if at(bytes, 0) != b'&' {
@@ -249,7 +249,7 @@ pub(super) fn entity(text: &str) -> Option<(char, usize)> {
     Some((character, end + 1))
 }
 
-/// Returns true if a destination leaves the notebook: it starts with a scheme of two letters at least.
+/// Returns true if a destination leaves the notebook: it starts with a scheme of at least two letters.
 pub(super) fn has_scheme(destination: &str) -> bool {
     let bytes = destination.as_bytes();
     let is_scheme = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'+' | b'.' | b'-');

@@ -1,9 +1,8 @@
-//! The blocks of a Markdown file: where its headings and paragraphs are, what is code or HTML, and
-//! which references it defines.
+//! Blocks of a Markdown file: headings, paragraphs, code, HTML, and definitions of references.
 //!
-//! The rules are CommonMark's, as far as they decide what is a heading, a paragraph or code; no tree
-//! is built. Every line is read once, and at most [`MAX_DEPTH`] quotes and list items nest, so that the
-//! time is linear in the size of the text.
+//! The rules are CommonMark's, as far as they decide between headings, paragraphs and code; no tree is built. Every
+//! line is read once, and at most [`MAX_DEPTH`] quotes and list items nest, so that the time is linear in the size of
+//! the text.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,41 +17,40 @@ use super::text::at;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::{SlicePart, TextPart};
 
-/// Depth of quotes and list items; deeper ones are text.
+/// Maximum depth of quotes and list items; deeper ones are text.
 const MAX_DEPTH: usize = 64;
 
-/// A block that has inline content.
+/// A block with inline content.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// `Some` for a heading: its level, and its lines.
+    /// For a heading: its level, and its lines.
     pub(super) heading: Option<(u8, Range<usize>)>,
-    /// Its lines, as indices of [`Blocks::segments`].
+    /// Lines, as indexes of [`Blocks::segments`].
     lines: Range<usize>,
-    /// True if marks of a quote may stand between its lines.
+    /// True if marks of a quote may be between its lines.
     quoted: bool,
 }
 
-/// The starts of the lines that say nothing as Markdown: those of code, and those in comments and raw HTML. In order.
+/// Returns the starts of the lines that are not read as Markdown: code, comments and raw HTML. In order.
 #[must_use]
 pub fn hidden_lines(text: &str) -> Vec<usize> {
     Blocks::scan(text, 0).hidden
 }
 
-/// The blocks that the lines of a file make.
+/// Blocks of a file.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// In the order of the text.
+    /// Blocks, in the order of the text.
     pub(super) list: Vec<Block>,
-    /// The lines of the blocks without indentation, marks of containers and line endings.
+    /// Lines of the blocks without indentation, marks of containers and line endings.
     segments: Vec<Range<usize>>,
-    /// By normalized label; the first of each label.
+    /// Definitions by normalized label; the first one of each label.
     pub(super) definitions: SortedMap<String, Definition>,
-    /// The start of the line that opens a code or HTML block that nothing closes and that swallows
-    /// whatever is written behind it.
+    /// Start of the line that opens a code or HTML block that is not closed and would contain any appended text.
     pub(super) unclosed: Option<usize>,
     /// True if the file ends in a list.
     pub(super) ends_in_list: bool,
-    /// The starts of the lines of code, and of those in comments and raw HTML, without the lines that open them.
+    /// Starts of the lines of code, comments and raw HTML, without the lines that open them.
     pub(super) hidden: Vec<usize>,
 }
 
@@ -78,7 +76,7 @@ impl Blocks {
         scanner.finish()
     }
 
-    /// The content of a block.
+    /// Returns the content of a block.
     pub(super) fn content<'a>(&self, text: &'a str, block: &Block) -> Content<'a> {
         join(text, self.segments.part(block.lines.clone()), block.quoted)
     }
@@ -88,9 +86,9 @@ impl Blocks {
 enum Container {
     Quote,
     Item {
-        /// The indentation of its content, from where its marker's indentation starts.
+        /// Indentation of its content, from the start of its marker's indentation.
         padding: usize,
-        /// Nothing has come behind its marker.
+        /// True if nothing has come after its marker.
         empty: bool,
     },
 }
@@ -112,18 +110,18 @@ struct Scanner<'a> {
     leaf: Leaf,
 }
 
-/// Where the reading of a line is; tabs reach to the next column that four divides.
+/// Position in a line; tabs reach to the next column that four divides.
 struct Cursor<'a> {
     bytes: &'a [u8],
     end: usize,
     at: usize,
     column: usize,
-    /// The columns that are left of a tab before `at` that was read in part.
+    /// Remaining columns of a tab before `at` that was read in part.
     tab_rest: usize,
 }
 
 impl Cursor<'_> {
-    /// The columns of white space that come, and where it ends.
+    /// Returns the columns of the following white space, and its end.
     fn indent(&self) -> (usize, usize) {
         let mut columns = self.tab_rest;
         let mut at_byte = self.at;
@@ -157,7 +155,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads white space of `columns` columns up to `next`, and a marker of `length` bytes there.
+    /// Skips white space of `columns` columns up to `next`, and a marker of `length` bytes there.
     fn skip_marker(&mut self, columns: usize, next: usize, length: usize) {
         self.at = next + length;
         self.column += columns + length;
@@ -177,7 +175,7 @@ impl Scanner<'_> {
             }
             return;
         }
-        // A container that opens on this line ends what was open before.
+        // A container that opens on this line ends everything that was open before.
         let mut fresh = false;
         loop {
             let (indent, next) = cursor.indent();
@@ -188,7 +186,7 @@ impl Scanner<'_> {
                 return;
             }
             let paragraph = !fresh && matches!(self.leaf, Leaf::Paragraph { .. });
-            // What follows a paragraph directly cannot be everything that it could be elsewhere.
+            // Directly after a paragraph, some blocks cannot begin.
             let interrupts = paragraph && all;
             if indent >= 4 {
                 if !paragraph {
@@ -252,7 +250,7 @@ impl Scanner<'_> {
         self.text_line(&cursor, start, matched, fresh);
     }
 
-    /// Reads the marks and indentations of the open containers; how many of them go on.
+    /// Reads the marks and indentations of the open containers. Returns how many of them continue.
     fn match_containers(&self, cursor: &mut Cursor<'_>) -> usize {
         let mut matched = 0;
         for container in &self.containers {
@@ -309,7 +307,7 @@ impl Scanner<'_> {
         (if fresh { self.containers.len() } else { matched }) < MAX_DEPTH
     }
 
-    /// Ends what the line does not continue.
+    /// Ends everything that the line does not continue.
     fn begin(&mut self, matched: usize, fresh: bool) {
         if !fresh {
             self.end_leaf();
@@ -323,7 +321,7 @@ impl Scanner<'_> {
         self.containers.push(container);
     }
 
-    /// Makes way for a block, which is then the content of the innermost item.
+    /// Prepares for a block, which is then the content of the innermost item.
     fn start(&mut self, matched: usize, fresh: bool) {
         self.begin(matched, fresh);
         if let Some(Container::Item { empty, .. }) = self.containers.last_mut() {
@@ -368,7 +366,7 @@ impl Scanner<'_> {
         self.blocks.list.push(Block { heading: Some((level, span)), lines: first..first + 1, quoted: false });
     }
 
-    /// Makes a heading of the open paragraph; `false` if it was definitions alone.
+    /// Turns the open paragraph into a heading. Returns `false` if it was only definitions.
     fn setext(&mut self, level: u8, end: usize) -> bool {
         let Leaf::Paragraph { first, quoted, line } = self.leaf else { return false };
         self.leaf = Leaf::None;
@@ -381,7 +379,7 @@ impl Scanner<'_> {
         true
     }
 
-    /// Where the line of a segment starts.
+    /// Returns the start of a segment's line.
     fn line_start(&self, segment: usize) -> usize {
         let start = self.blocks.segments.get(segment).map_or(0, |segment| segment.start);
         self.bytes.get(..start).and_then(|before| memchr::memrchr(b'\n', before)).map_or(0, |end| end + 1)
@@ -397,7 +395,7 @@ impl Scanner<'_> {
         self.leaf = Leaf::None;
     }
 
-    /// Takes the definitions off the head of a paragraph that ends with the last segment.
+    /// Removes the definitions at the head of a paragraph that ends with the last segment.
     fn without_definitions(&mut self, first: usize, quoted: bool) -> Range<usize> {
         let last = self.blocks.segments.len();
         let mut lines = first..last;
@@ -431,7 +429,7 @@ impl Scanner<'_> {
     }
 }
 
-/// The level of an ATX heading, and where its content is in the line.
+/// Returns the level of an ATX heading, and the range of its content in the line.
 fn atx(line: &[u8]) -> Option<(u8, Range<usize>)> {
     let level = line.iter().take_while(|&&byte| byte == b'#').count();
     if !(1..=6).contains(&level) || !matches!(at(line, level), b' ' | b'\t' | 0) {
@@ -457,7 +455,7 @@ fn atx(line: &[u8]) -> Option<(u8, Range<usize>)> {
     Some((u8::try_from(level).ok()?, start..end))
 }
 
-/// The mark and the length of a fence that opens a code block.
+/// Returns the mark and the length of a fence that opens a code block.
 fn fence(line: &[u8]) -> Option<(u8, usize)> {
     let mark = at(line, 0);
     let length = line.iter().take_while(|&&byte| byte == mark).count();
@@ -475,7 +473,7 @@ fn is_underline(line: &[u8], mark: u8) -> bool {
     line.trim_ascii_end().iter().all(|&byte| byte == mark)
 }
 
-/// The width of the list marker that the line starts with.
+/// Returns the width of the list marker at the start of the line.
 fn marker(line: &[u8], interrupts: bool) -> Option<usize> {
     let digits = line.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
     let width = match at(line, digits) {
@@ -487,7 +485,7 @@ fn marker(line: &[u8], interrupts: bool) -> Option<usize> {
     if !matches!(behind.first(), None | Some(b' ' | b'\t')) {
         return None;
     }
-    // A number at the start of a wrapped line, or a lone dash, is no list.
+    // A number at the start of a wrapped line, or a lone dash, does not begin a list.
     if interrupts && (behind.trim_ascii().is_empty() || digits > 0 && line.get(..digits) != Some(b"1")) {
         return None;
     }

@@ -7,17 +7,17 @@ use alloc::vec::Vec;
 use saddlebag_collections::SortedSet;
 use saddlebag_collections::TextPart;
 
-/// Up to how many names the list itself is searched.
+/// Number of names up to which the list itself is searched.
 const FEW: usize = 16;
 
-/// The most different tags of a note that are known.
+/// Maximum number of different tags of a note.
 pub(super) const MAX_TAGS: usize = 65_536;
 
-/// Names in the order of their first occurrence, each once.
+/// Names in the order of their first occurrence, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     list: Vec<String>,
-    /// All of them, once they are more than a few.
+    /// All names, once there are more than a few.
     set: SortedSet<String>,
 }
 
@@ -47,7 +47,7 @@ impl Names {
     }
 }
 
-/// Returns true if tags may have the character.
+/// Returns true if tags may contain the character.
 fn is_tag_char(character: char) -> bool {
     match character {
         '/' | '@' | '\'' | '~' | '-' | '_' | '$' | '%' | '&' | '+' | '=' | ':' | '#' => true,
@@ -56,7 +56,7 @@ fn is_tag_char(character: char) -> bool {
     }
 }
 
-/// Returns true if a tag can start at `start`: the character before it is not part of one.
+/// Returns true if a tag can start at `start`: the previous character is not part of one.
 pub(super) fn may_start(text: &str, start: usize) -> bool {
     !text.get(..start).and_then(|before| before.chars().next_back()).is_some_and(is_tag_char)
 }
@@ -66,7 +66,7 @@ pub(super) fn continues(text: &str, start: usize) -> bool {
     text.get(start..).and_then(|rest| rest.chars().next()).is_some_and(is_tag_char)
 }
 
-/// The tag whose `#` is at `start`, and its end.
+/// Returns the tag whose `#` is at `start`, and its end.
 pub(super) fn hashtag(text: &str, start: usize, multiword: bool) -> Option<(String, usize)> {
     let first = start + 1;
     let mut tag = String::new();
@@ -119,11 +119,11 @@ pub(super) fn hashtag(text: &str, start: usize, multiword: bool) -> Option<(Stri
     } else if text.get(end..).is_some_and(|rest| rest.starts_with('#')) {
         return None;
     }
-    // A number is an issue or an order, no tag.
+    // A number is an issue or an order, not a tag.
     tag.chars().any(|character| !character.is_numeric() && character != ' ').then_some((tag, end))
 }
 
-/// Reads the tags that start with the `:` at `start`; the end of the last one.
+/// Reads the tags that start with the `:` at `start`. Returns the end of the last one.
 pub(super) fn colon_tags(text: &str, start: usize, mut add: impl FnMut(String)) -> Option<usize> {
     let first = start + 1;
     let mut tag = String::new();

@@ -1,22 +1,22 @@
-//! Cutting, comparing and looking at text.
+//! Cutting and comparing text.
 
 use alloc::string::String;
 
-/// The longest prefix of `text` that has at most `max` bytes and ends on a character boundary.
+/// Returns the longest prefix of `text` that has at most `max` bytes and ends on a character boundary.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or(text)
 }
 
-/// The longest suffix of `text` that has at most `max` bytes and starts on a character boundary.
+/// Returns the longest suffix of `text` that has at most `max` bytes and starts on a character boundary.
 #[must_use]
 pub fn tail(text: &str, max: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or(text)
 }
 
-/// `text`, or its [`head`] and `marker` if it has more than `max` bytes.
+/// Returns `text`, or its [`head`] and `marker` if it has more than `max` bytes.
 ///
-/// The marker comes on top of `max`, as in zerostack.
+/// The marker is not counted in `max`, as in zerostack.
 #[must_use]
 pub fn truncate(text: String, max: usize, marker: &str) -> String {
     if text.len() <= max {
@@ -28,9 +28,9 @@ pub fn truncate(text: String, max: usize, marker: &str) -> String {
     cut
 }
 
-/// The words of a line joined by single spaces: two lines with one such key say the same.
+/// Returns the words of a line joined by single spaces. Two lines with equal results have the same words.
 ///
-/// Words are what Unicode white space separates; case is kept.
+/// Words are separated by Unicode white space; case is kept.
 #[must_use]
 pub fn normalize_line(line: &str) -> String {
     let mut key = String::with_capacity(line.len());
@@ -43,13 +43,13 @@ pub fn normalize_line(line: &str) -> String {
     key
 }
 
-/// Returns true for a character that a text on one line cannot have as it is: a control or a line break.
+/// Returns true for a character that must not be in a text on one line: a control character or a line break.
 #[must_use]
 pub fn breaks_one_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// The byte at an index; 0 after the end.
+/// Returns the byte at an index; 0 after the end.
 pub(super) fn at(bytes: &[u8], index: usize) -> u8 {
     bytes.get(index).copied().unwrap_or(0)
 }

@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 
 use super::text::head;
 
-/// The most links of a note that are known, and the most headings: the first ones.
+/// Maximum number of links of a note, and of headings; further ones are ignored.
 pub(super) const MAX_LINKS: usize = 65_536;
-/// The most bytes of an address or a comment that are shown.
+/// Maximum number of bytes of an address or a comment that are shown.
 pub(super) const SHOWN_BYTES: usize = 160;
 
-/// The tags that a notebook writes. Those of the frontmatter always count.
+/// Kinds of tags that a notebook uses in text. Tags in the frontmatter always count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagSyntax {
     /// `#tag`.
     pub hashtags: bool,
     /// `:one:two:`.
     pub colon_tags: bool,
-    /// `#more words#`; of effect with `hashtags` alone.
+    /// `#more words#`; has an effect only with `hashtags`.
     pub multiword_tags: bool,
 }
 
@@ -30,16 +30,16 @@ impl Default for TagSyntax {
     }
 }
 
-/// Way in which a link is written.
+/// Kind of a link, by its notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkKind {
-    /// `[[target]]`, `[[target|text]]`, and `[[target\|text]]` as tables have it.
+    /// `[[target]]`, `[[target|text]]`, and `[[target\|text]]` as in tables.
     Wiki,
     /// `[text](target)`, `[text][reference]`.
     Markdown,
-    /// `![[target]]`: the target is shown in place.
+    /// `![[target]]`, which shows the target in place.
     Embed,
-    /// `![text](target)`: the same in Markdown.
+    /// `![text](target)`, the same in Markdown.
     Image,
     /// `[[target]]` in a text of the frontmatter.
     Property,
@@ -48,7 +48,7 @@ pub enum LinkKind {
 }
 
 impl LinkKind {
-    /// Returns true if it is written in double brackets, wherever it stands.
+    /// Returns true if it is written in double brackets, in the text or in the frontmatter.
     #[must_use]
     pub fn is_wiki(self) -> bool {
         matches!(self, Self::Wiki | Self::Embed | Self::Property)
@@ -58,32 +58,32 @@ impl LinkKind {
 /// A link of a note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// The way in which it is written.
+    /// Kind of the link.
     pub kind: LinkKind,
-    /// Where it goes, decoded and without its anchor: as the author wrote it, not yet resolved. Empty
-    /// for a link to a heading of the same note. An external one is whole and not decoded.
+    /// Target, decoded and without its anchor: as the author wrote it, not yet resolved. Empty for a link to a heading
+    /// of the same note. An external target is complete and not decoded.
     pub target: String,
-    /// The text after the first `#`: a heading of the target.
+    /// Text after the first `#`: a heading of the target.
     pub anchor: Option<String>,
-    /// The text that it shows.
+    /// Text that the link shows.
     pub text: String,
-    /// `up`, `down`, or the words of a Markdown link's title.
+    /// Relations: `up`, `down`, or the words of a Markdown link's title.
     pub relations: Vec<String>,
     /// True if it leaves the notebook: it has a scheme.
     pub is_external: bool,
-    /// The whole link.
+    /// Range of the whole link.
     pub span: Range<usize>,
-    /// The target as it is written, with its anchor: what a rename replaces. Of a reference link, in
-    /// the definition.
+    /// Range of the target as it is written, with its anchor: the part that a rename replaces. For a reference link,
+    /// it is in the definition.
     pub target_span: Range<usize>,
-    /// The block that it stands in, such as a paragraph or a list item.
+    /// Range of the block with the link, such as a paragraph or a list item.
     pub context: Range<usize>,
 }
 
 /// A YAML value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
-    /// `null`, `~`, nothing.
+    /// `null`, `~`, or empty.
     Null,
     /// `true`, `false`.
     Bool(bool),
@@ -91,16 +91,16 @@ pub enum Value {
     Integer(i64),
     /// Any other number.
     Float(f64),
-    /// Text, and everything else that is written plainly, such as a date.
+    /// Text, and everything else that is written without quotes, such as a date.
     String(String),
     /// A sequence.
     List(Vec<Value>),
-    /// A mapping, in its order.
+    /// A mapping, in order.
     Map(Vec<(String, Value)>),
 }
 
 impl Value {
-    /// The value as text; `None` for lists, mappings and nothing.
+    /// Returns the value as text; `None` for lists, mappings and nulls.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         match self {
@@ -113,12 +113,12 @@ impl Value {
     }
 }
 
-/// Things of one kind.
+/// Findings of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// The number of them.
+    /// Number of findings.
     pub count: u32,
-    /// The address of the first, or the beginning of its text; empty if there are none.
+    /// Address of the first, or the beginning of its text; empty if there are none.
     pub first: String,
 }
 

@@ -1,4 +1,4 @@
-//! URLs that stand in the text: `<https://…>`, and a bare `https://…`.
+//! URLs in the text: `<https://…>`, and a bare `https://…`.
 
 use core::ops::Range;
 
@@ -7,7 +7,7 @@ use memchr::memchr_iter;
 use super::references;
 use super::text::at;
 
-/// The address in the `<…>` that starts at `start`, and whether it is one of electronic mail.
+/// Returns the address in the `<…>` that starts at `start`, and true if it is an e-mail address.
 pub(super) fn autolink(bytes: &[u8], start: usize) -> Option<(Range<usize>, bool)> {
     let inner = start + 1;
     let rest = bytes.get(inner..)?;
@@ -32,7 +32,7 @@ pub(super) fn autolink(bytes: &[u8], start: usize) -> Option<(Range<usize>, bool
         .then_some((inner..inner + length, true))
 }
 
-/// The bare URL whose `://` is at `colon`. Nothing before `consumed` belongs to it.
+/// Returns the bare URL whose `://` is at `colon`. It does not reach before `consumed`.
 pub(super) fn bare(text: &str, consumed: usize, colon: usize) -> Option<Range<usize>> {
     let read = text.as_bytes().get(consumed..colon)?;
     let scheme = ["https", "http"].into_iter().find(|scheme| {
@@ -55,7 +55,7 @@ pub(super) fn bare(text: &str, consumed: usize, colon: usize) -> Option<Range<us
     Some(start..first + length)
 }
 
-/// The length of the URL without the punctuation of the sentence that it stands in.
+/// Returns the length of the URL without the punctuation of the sentence around it.
 fn without_punctuation(url: &[u8]) -> usize {
     let count = |mark: u8| memchr_iter(mark, url).count();
     let (opened, mut closed) = (count(b'('), count(b')'));

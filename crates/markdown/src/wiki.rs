@@ -16,7 +16,7 @@ pub(super) struct Wiki {
 }
 
 impl Wiki {
-    /// Reads the wiki link whose `opening` brackets are at `start`; it ends on its line.
+    /// Parses the wiki link whose `opening` brackets are at `start`; it ends on its line.
     pub(super) fn read(text: &str, start: usize, opening: usize) -> Option<Self> {
         let bytes = text.as_bytes();
         let inner = start + opening;
@@ -24,7 +24,7 @@ impl Wiki {
         let mut next = inner;
         let close = loop {
             match *bytes.get(next)? {
-                // In a table, a bar would end the cell; no file of a link has one in its name.
+                // In a table, a bar would end the cell. No file name in a link has one.
                 b'\\' if bar.is_none() && at(bytes, next + 1) == b'|' => {
                     bar = Some(next..next + 2);
                     next += 1;
@@ -46,7 +46,7 @@ impl Wiki {
     }
 }
 
-/// The target of a wiki link, the anchor behind it, and whether it leads out of the notebook.
+/// Returns the target of a wiki link, the anchor after it, and true if it leads out of the notebook.
 pub(super) fn destination(raw: &str) -> (String, Option<String>, bool) {
     if raw.contains("://") && references::has_scheme(raw) || raw.starts_with("mailto:") {
         return (unescape(raw), None, true);
@@ -58,7 +58,7 @@ pub(super) fn destination(raw: &str) -> (String, Option<String>, bool) {
     (unescape(path.trim_end()), anchor.map(|anchor| unescape(anchor.trim())), false)
 }
 
-/// The text without backslashes that stand before another character: in wiki links each escapes.
+/// Returns the text without backslashes before other characters: in wiki links each one escapes.
 pub(super) fn unescape(text: &str) -> String {
     if !text.contains('\\') {
         return text.into();
@@ -72,7 +72,7 @@ pub(super) fn unescape(text: &str) -> String {
     plain
 }
 
-/// The first `#` of a wiki target that no backslash escapes.
+/// Returns the first `#` of a wiki target that is not escaped by a backslash.
 fn unescaped_hash(raw: &str) -> Option<usize> {
     let mut bytes = raw.bytes().enumerate();
     while let Some((index, byte)) = bytes.next() {
@@ -87,7 +87,7 @@ fn unescaped_hash(raw: &str) -> Option<usize> {
     None
 }
 
-/// The range without the white space at its ends.
+/// Returns the range without the white space at its ends.
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let text = text.part(range.clone());
     let start = range.start + (text.len() - text.trim_start().len());

@@ -1,7 +1,7 @@
-//! YAML, read into [`Value`]s within limits.
+//! YAML, parsed into [`Value`]s within limits.
 //!
-//! The events come from `saphyr-parser`; what they mean is the core schema of YAML 1.2. A few bytes of
-//! YAML can stand for gigabytes of values, so that nodes, depth and copies are counted.
+//! The events come from `saphyr-parser`; their meaning is the core schema of YAML 1.2. A few bytes of YAML can expand
+//! to gigabytes of values, so nodes, depth and copies are counted.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
@@ -13,11 +13,11 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 use super::types::Value;
 use saddlebag_collections::SortedMap;
 
-/// The most bytes that are read, and the most that aliases copy.
+/// Maximum number of bytes that are read, and that aliases copy.
 const MAX_BYTES: usize = 256 * 1024;
-/// The most nodes, those that aliases copy included.
+/// Maximum number of nodes, those that aliases copy included.
 const MAX_NODES: usize = 10_000;
-/// Depth of lists and mappings.
+/// Maximum depth of lists and mappings.
 const MAX_DEPTH: usize = 32;
 
 /// A place: a line counted from 1, and a column in characters counted from 0.
@@ -41,28 +41,28 @@ pub(super) struct Field {
     pub(super) key_end: Place,
     pub(super) value: Value,
     pub(super) value_start: Place,
-    /// Behind a scalar or an alias; at the closing bracket of a list or mapping, or where the text goes
-    /// on behind one without brackets.
+    /// End of a scalar or an alias; the closing bracket of a list or mapping, or the place where the text continues
+    /// after one without brackets.
     pub(super) value_end: Place,
 }
 
 /// Contents of a YAML text.
 #[derive(Debug, Default)]
 pub(super) struct YamlBlock {
-    /// Up to the problem, if there is one.
+    /// Fields up to the problem, if there is one.
     pub(super) fields: Vec<Field>,
-    /// Where the mapping starts.
+    /// Start of the mapping.
     pub(super) start: Option<Place>,
-    /// The line, counted from 1, and what is wrong there.
+    /// Line, counted from 1, and the problem there.
     pub(super) problem: Option<(usize, String)>,
-    /// It is YAML, and something else than a mapping.
+    /// True if it is YAML other than a mapping.
     pub(super) is_other: bool,
 }
 
-/// Reads a YAML text whose top level is a mapping, or nothing.
+/// Parses a YAML text whose top level is a mapping, or empty.
 pub(super) fn read(yaml: &str) -> YamlBlock {
     if yaml.len() > MAX_BYTES {
-        let message = format!("the frontmatter has {} bytes, at most {MAX_BYTES} are read", yaml.len());
+        let message = format!("the frontmatter has {} bytes, the limit is {MAX_BYTES}", yaml.len());
         return YamlBlock { problem: Some((1, message)), ..YamlBlock::default() };
     }
     let mut reader = Reader::default();
@@ -74,7 +74,7 @@ pub(super) fn read(yaml: &str) -> YamlBlock {
         };
         if let Err(problem) = read {
             reader.document.problem = Some(problem);
-            // What is wrong may be the end of the last value.
+            // The problem may be the end of the last value.
             reader.document.fields.pop();
             break;
         }
@@ -109,7 +109,7 @@ struct Frame {
 struct Reader {
     document: YamlBlock,
     documents: usize,
-    /// Below the mapping of the top level.
+    /// Frames below the mapping of the top level.
     frames: Vec<Frame>,
     in_top: bool,
     key: Option<(String, Place, Place)>,
@@ -164,7 +164,7 @@ impl Reader {
             },
             Event::Alias(anchor) => {
                 let Some((_, cost)) = self.anchors.get(&anchor) else {
-                    return Err("an alias stands within what it stands for".into());
+                    return Err("an alias is inside of its own anchor".into());
                 };
                 let cost = *cost;
                 self.copy(cost)?;
@@ -203,7 +203,7 @@ impl Reader {
         Ok(())
     }
 
-    /// True if the key of a mapping comes next.
+    /// Returns true if the key of a mapping comes next.
     fn takes_key(&self) -> bool {
         match self.frames.last() {
             Some(Frame { items: Items::Map { key, .. }, .. }) => key.is_none(),
@@ -256,7 +256,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Remembers a value for its aliases.
+    /// Stores a value for its aliases.
     fn keep(&mut self, anchor: usize, value: &Value, cost: Cost) -> Result<(), String> {
         if anchor > 0 {
             self.copy(cost)?;
@@ -268,7 +268,7 @@ impl Reader {
     fn copy(&mut self, cost: Cost) -> Result<(), String> {
         self.copied += cost.bytes;
         if self.copied > MAX_BYTES {
-            return Err(format!("aliases of the frontmatter stand for more than {MAX_BYTES} bytes"));
+            return Err(format!("aliases of the frontmatter expand to more than {MAX_BYTES} bytes"));
         }
         self.spend(cost.nodes)
     }
@@ -283,18 +283,18 @@ impl Reader {
 }
 
 fn too_deep() -> String {
-    format!("the frontmatter nests deeper than {MAX_DEPTH} levels")
+    format!("the frontmatter is nested more than {MAX_DEPTH} levels deep")
 }
 
 fn no_mapping() -> String {
-    "the frontmatter is no mapping of keys to values".into()
+    "the frontmatter is not a mapping of keys to values".into()
 }
 
 fn no_key() -> String {
-    "a key of the frontmatter is no text".into()
+    "a key of the frontmatter is not text".into()
 }
 
-/// The value of a scalar.
+/// Returns the value of a scalar.
 fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     let is_typed = match tag {
         None => style == ScalarStyle::Plain,
@@ -307,7 +307,7 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     }
 }
 
-/// The value of a plain scalar that is not text, in the core schema of YAML 1.2.
+/// Returns the value of a plain scalar that is not text, in the core schema of YAML 1.2.
 fn plain(text: &str) -> Option<Value> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Some(Value::Null),
@@ -324,7 +324,7 @@ fn plain(text: &str) -> Option<Value> {
     if !first.is_ascii_digit() && first != b'.' {
         return None;
     }
-    // What has more digits than a number can hold stays as it is written.
+    // A number with more digits than the type can hold stays as it is written.
     for (prefix, radix) in [("0o", 8), ("0x", 16)] {
         if let Some(digits) = text.strip_prefix(prefix) {
             let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
@@ -337,7 +337,7 @@ fn plain(text: &str) -> Option<Value> {
     is_float(unsigned).then(|| text.parse().ok().map(Value::Float)).flatten()
 }
 
-/// `[0-9]+(\.[0-9]*)?` or `\.[0-9]+`, with or without an exponent.
+/// Returns true for `[0-9]+(\.[0-9]*)?` or `\.[0-9]+`, with or without an exponent.
 fn is_float(unsigned: &str) -> bool {
     let (number, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((number, exponent)) => (number, Some(exponent)),

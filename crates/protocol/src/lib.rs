@@ -4,11 +4,11 @@
 //! The host performs them, in any order or at once, and passes each [`FsResult`] back.
 //!
 //! 1. [`Engine::start`] takes a command, and [`Engine::handle_result`] the result of a request. Each returns a
-//!   [`Step`]: the requests to perform, and the commands that [`Finished`].
+//!    [`Step`]: the requests to perform, and the commands that [`Finished`].
 //! 2. Each request carries a [`ContextKey`]. The host returns it verbatim, without interpreting it, in exactly one result per
-//!   request.
+//!    request.
 //! 3. A command continues when *all* of its requested operations are answered, so it cannot see their order. The same commands
-//!   and results give the same bytes.
+//!    and results give the same bytes.
 //!
 //! Every change carries a [`Precondition`], and a lost race is an outcome: a host compares versions and holds no lock for a
 //! command. The engine trusts no host: a path is a [`RelPath`], which cannot leave the store, and a result that does not match

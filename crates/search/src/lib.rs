@@ -1,9 +1,9 @@
 //! Two searches over texts in memory: all lines that contain a term, and the notes that answer a question best.
 //!
 //! * [`literal::LiteralIndex`] finds lines, ignoring case: exactly those that a scan of every text finds.
-//!  [`literal::find`] ranks the texts, [`literal::windows`] shows the lines.
+//!   [`literal::find`] ranks the texts, [`literal::windows`] shows the lines.
 //! * [`ranked::RankedIndex`] ranks notes by the words of a [`ranked::Query`] (BM25 over fields, with stems, phrases
-//!  and proximity), and returns the parts of each score. It can be written to a file and used in that form.
+//!   and proximity), and returns the parts of each score. It can be written to a file and used in that form.
 //! * [`ranked::Passages`] finds the part of a note that matches the query best.
 //!
 //! Each note or text has a number. Numbers only grow: a changed one is removed, and added under a new number. So the indexes

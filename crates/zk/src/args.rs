@@ -9,8 +9,7 @@ use saddlebag::notebook::{ListNotes, NoteFilter, SortBy, SortKey};
 
 use crate::search::{Queries, TextSearch};
 
-/// Why a command line cannot be run: a message for standard error; the exit code is
-/// [`crate::EXIT_FAILED`].
+/// Error of a command line: a message for standard error; the exit code is [`crate::EXIT_FAILED`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadUse(pub String);
@@ -18,13 +17,13 @@ pub struct BadUse(pub String);
 /// A parsed command line.
 #[derive(Debug)]
 pub enum Asked {
-    /// To run a command.
+    /// Runs a command.
     Run(Box<Zk>),
-    /// To print this: help.
+    /// Prints this help.
     Print(String),
 }
 
-/// Reads the arguments behind `saddlebag zk`.
+/// Parses the arguments after `saddlebag zk`.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, BadUse> {
     let arguments = std::iter::once(OsString::from("zk")).chain(arguments);
     match Zk::try_parse_from(arguments) {
@@ -34,7 +33,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Bad
     }
 }
 
-/// The message of the parser about arguments that it does not take.
+/// Returns the parser's message about arguments that it does not accept.
 pub(super) fn refusal(error: &clap::Error) -> String {
     let text = error.to_string();
     text.strip_prefix("error: ").unwrap_or(&text).trim_end().into()
@@ -44,13 +43,13 @@ pub(super) fn refusal(error: &clap::Error) -> String {
 #[derive(Debug, Parser)]
 #[command(name = "zk", bin_name = "saddlebag zk")]
 pub struct Zk {
-    /// The folder of the notebook [default: the nearest folder above that has a `.zk`]
+    /// Folder of the notebook [default: the nearest folder above that has a `.zk`]
     #[arg(long, global = true, value_name = "PATH")]
     pub notebook_dir: Option<String>,
-    /// The folder to work in
+    /// Working folder
     #[arg(long, short = 'W', global = true, value_name = "PATH")]
     pub working_dir: Option<String>,
-    /// Never ask; nothing here does
+    /// Never ask (has no effect: nothing here asks)
     #[arg(long, global = true)]
     pub no_input: bool,
     #[command(subcommand)]
@@ -68,14 +67,14 @@ pub enum ZkCommand {
     },
     /// Notes and the links between them
     Graph(GraphArgs),
-    /// Make a note
+    /// Create a note
     New(NewArgs),
-    /// Make a notebook
+    /// Create a notebook
     Init {
-        /// Where [default: the current folder]
+        /// Folder [default: the current folder]
         directory: Option<String>,
     },
-    /// Nothing: the index is brought up to date by itself
+    /// Do nothing: the index is always up to date
     Index(IndexArgs),
 }
 
@@ -95,28 +94,28 @@ pub struct IndexArgs {
     pub quiet: bool,
 }
 
-/// How a list is put together.
+/// Frame and format of a list.
 #[derive(Debug, Args)]
 pub struct FrameArgs {
-    /// How each is shown: the name of a format, or a template
+    /// Format of each item: the name of a format, or a template
     #[arg(long, short, value_name = "TEMPLATE")]
     pub format: Option<String>,
-    /// Before the list
+    /// Text before the list
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub header: Option<String>,
-    /// Behind the list
+    /// Text after the list
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub footer: Option<String>,
-    /// Between two of them
+    /// Text between two items
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     pub delimiter: Option<String>,
-    /// A zero byte between two of them
+    /// Separate items by a zero byte
     #[arg(long, short = '0', conflicts_with = "delimiter")]
     pub delimiter0: bool,
-    /// No pager; there is none
+    /// Use no pager (has no effect: there is none)
     #[arg(long, short = 'P')]
     pub no_pager: bool,
-    /// Do not say how many were found
+    /// Do not print the number of items
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -133,17 +132,17 @@ pub struct ListArgs {
 pub struct TagListArgs {
     #[command(flatten)]
     pub frame: FrameArgs,
-    /// `name` or `note-count`, with `+` or `-`
+    /// Sort key: `name` or `note-count`, with `+` or `-`
     #[arg(long, short, value_name = "TERM")]
     pub sort: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct GraphArgs {
-    /// `json`
+    /// Format: `json`
     #[arg(long, short, value_name = "FORMAT")]
     pub format: String,
-    /// Do not say how many were found
+    /// Do not print the number of notes and links
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
@@ -152,39 +151,39 @@ pub struct GraphArgs {
 
 #[derive(Debug, Args)]
 pub struct NewArgs {
-    /// The folder of the note [default: the current folder]
+    /// Folder of the note [default: the current folder]
     pub directory: Option<String>,
     /// Read the content from standard input
     #[arg(long, short)]
     pub interactive: bool,
-    /// The title
+    /// Title
     #[arg(long, short, value_name = "TITLE", allow_hyphen_values = true)]
     pub title: Option<String>,
-    /// The date to go by
+    /// Date of the note
     #[arg(long, value_name = "DATE")]
     pub date: Option<String>,
-    /// The group of the configuration whose file name and template are used [default: that of the folder]
+    /// Group of the configuration whose file name and template are used [default: that of the folder]
     #[arg(long, short, value_name = "NAME")]
     pub group: Option<String>,
-    /// More variables for the template: `key=value,…`
+    /// Further variables for the template: `key=value,…`
     #[arg(long, value_name = "KEY=VALUE,…")]
     extra: Vec<String>,
-    /// The template
+    /// Template
     #[arg(long, value_name = "PATH")]
     pub template: Option<String>,
-    /// Print the path of the note rather than open an editor
+    /// Print the path of the note instead of opening an editor
     #[arg(long, short)]
     pub print_path: bool,
-    /// Print what would be written
+    /// Print the note instead of writing it
     #[arg(long, short = 'n')]
     pub dry_run: bool,
-    /// The id
+    /// Id of the note
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
 }
 
 impl NewArgs {
-    /// The variables of `--extra`.
+    /// Parses the variables of `--extra`.
     pub fn extra(&self) -> Result<Vec<(String, String)>, BadUse> {
         let pairs = self.extra.iter().flat_map(|list| split_escaped(list)).filter(|pair| !pair.is_empty());
         pairs
@@ -196,60 +195,60 @@ impl NewArgs {
     }
 }
 
-/// Which notes.
+/// Filter for notes.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FilterArgs {
-    /// Notes, folders, beginnings of names, or named filters of the configuration
+    /// Notes, folders, prefixes of names, or named filters of the configuration
     #[arg(value_name = "PATH")]
     pub(super) path: Vec<String>,
     #[arg(long, short, hide = true)]
     pub(super) interactive: bool,
-    /// How many at most
+    /// Maximum number of notes
     #[arg(long, short = 'n', value_name = "COUNT")]
     pub(super) limit: Option<u32>,
-    /// What to search for
+    /// Query
     #[arg(long, short, value_name = "QUERY")]
     pub(super) r#match: Vec<String>,
-    /// fts (or f), exact (e), re (grep, r)
+    /// Match strategy: fts (or f), exact (e), re (grep, r)
     #[arg(long, short = 'M', value_name = "STRATEGY", default_value = "fts")]
     pub(super) match_strategy: String,
-    /// Not these
+    /// Exclude these paths
     #[arg(long, short = 'x', value_name = "PATH")]
     pub(super) exclude: Vec<String>,
-    /// With these tags
+    /// Only notes with these tags
     #[arg(long, short, value_name = "TAG")]
     pub(super) tag: Vec<String>,
-    /// Without tags
+    /// Only notes without tags
     #[arg(long)]
     pub(super) tagless: bool,
-    /// That mention the title of these
+    /// Only notes that mention the title of these
     #[arg(long, value_name = "PATH")]
     pub(super) mention: Vec<String>,
-    /// Whose title these mention
+    /// Only notes whose title these mention
     #[arg(long, value_name = "PATH")]
     pub(super) mentioned_by: Vec<String>,
-    /// That link to these
+    /// Only notes that link to these
     #[arg(long, short, value_name = "PATH")]
     pub(super) link_to: Vec<String>,
-    /// That do not link to these
+    /// Only notes that do not link to these
     #[arg(long, value_name = "PATH")]
     pub(super) no_link_to: Vec<String>,
-    /// That these link to
+    /// Only notes that these link to
     #[arg(long, short = 'L', value_name = "PATH")]
     pub(super) linked_by: Vec<String>,
-    /// That these do not link to
+    /// Only notes that these do not link to
     #[arg(long, value_name = "PATH")]
     pub(super) no_linked_by: Vec<String>,
-    /// That nothing links to
+    /// Only notes without links from other notes
     #[arg(long)]
     pub(super) orphan: bool,
-    /// That do not link back
+    /// Only notes that do not link back
     #[arg(long)]
     pub(super) missing_backlink: bool,
-    /// Two links away from these
+    /// Only notes two links away from these
     #[arg(long, value_name = "PATH")]
     pub(super) related: Vec<String>,
-    /// How many links to follow
+    /// Maximum number of links to follow
     #[arg(long, value_name = "COUNT")]
     pub(super) max_distance: Option<u32>,
     /// Follow links over several notes
@@ -267,14 +266,13 @@ pub struct FilterArgs {
     pub(super) modified_before: Option<String>,
     #[arg(long, value_name = "DATE")]
     pub(super) modified_after: Option<String>,
-    /// created, modified, path, title or word-count, with `+` or `-`; the last counts most
+    /// Sort key: created, modified, path, title or word-count, with `+` or `-`; the last one counts most
     #[arg(long, short, value_name = "TERM")]
     pub(super) sort: Vec<String>,
 }
 
 impl FilterArgs {
-    /// The request. `relative` turns a path, given relative to the working folder, into one below the
-    /// root of the notebook.
+    /// Builds the request. `relative` turns a path relative to the working folder into one relative to the notebook.
     pub fn request(&self, relative: impl Fn(&str) -> String) -> Result<ListNotes, BadUse> {
         if self.interactive {
             return Err(BadUse("--interactive is not supported: nothing here asks".into()));
@@ -283,7 +281,7 @@ impl FilterArgs {
             Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())
         };
         let filter = NoteFilter {
-            // Words that are no option's value are not split at commas.
+            // Words that are not the value of an option are not split at commas.
             paths: self.path.iter().map(|path| relative(path)).collect(),
             exclude: paths("--exclude", &self.exclude)?,
             tags: split("--tag", &self.tag)?,
@@ -311,7 +309,7 @@ impl FilterArgs {
         Ok(ListNotes { filter, sort: self.sort_keys()?, limit, zk_links: true, with_text: true })
     }
 
-    /// The search over the notes of the request. `relative` is that of [`request`](Self::request).
+    /// Returns the search over the notes of the request. `relative` is that of [`request`](Self::request).
     pub fn text_search(&self, relative: impl Fn(&str) -> String) -> Result<TextSearch, BadUse> {
         let paths = |flag: &str, values: &[String]| -> Result<Vec<String>, BadUse> {
             Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())
@@ -329,13 +327,13 @@ impl FilterArgs {
         split("--sort", &self.sort)?.iter().rev().map(|term| sort_key(term)).collect()
     }
 
-    /// No more than nothing is no limit.
+    /// Returns the limit. Zero means no limit.
     fn limit(&self) -> Option<u32> {
         self.limit.filter(|limit| *limit > 0)
     }
 }
 
-/// A key with its direction at the end.
+/// Parses a key with its direction at the end.
 fn sort_key(term: &str) -> Result<SortKey, BadUse> {
     let (name, direction) = direction(term);
     let (by, ascending) = match name {
@@ -356,7 +354,7 @@ fn sort_key(term: &str) -> Result<SortKey, BadUse> {
     Ok(SortKey { by, ascending: direction.unwrap_or(ascending) })
 }
 
-/// A term without its `+` or `-`, and whether it ascends.
+/// Splits off the `+` or `-` of a term. The value is true for ascending order.
 fn direction(term: &str) -> (&str, Option<bool>) {
     match (term.strip_suffix('+'), term.strip_suffix('-')) {
         (Some(name), _) => (name, Some(true)),
@@ -365,7 +363,7 @@ fn direction(term: &str) -> (&str, Option<bool>) {
     }
 }
 
-/// The keys that tags are sorted by.
+/// Sort keys of tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagKey {
     Name,
@@ -373,7 +371,7 @@ pub enum TagKey {
 }
 
 impl TagListArgs {
-    /// The keys, the most important first, each with whether it ascends; the name where there is none.
+    /// Returns the keys, the most important first, each with true for ascending order; the name if there is none.
     pub fn keys(&self) -> Result<Vec<(TagKey, bool)>, BadUse> {
         let terms = split("--sort", &self.sort)?;
         let keys = terms.iter().rev().map(|term| match direction(term) {
@@ -387,8 +385,8 @@ impl TagListArgs {
     }
 }
 
-/// The values of an option that takes lists: split at commas, without one level of backslashes. Like
-/// zk's parser it takes nothing that begins with a hyphen, not even behind `=`.
+/// Splits the values of a list option at commas, and removes one level of backslashes. Like zk's parser it refuses a
+/// value that begins with a hyphen, even after `=`.
 fn split(flag: &str, values: &[String]) -> Result<Vec<String>, BadUse> {
     let parts: Vec<String> = values.iter().flat_map(|value| split_escaped(value)).collect();
     match parts.iter().find(|part| part.starts_with('-')) {

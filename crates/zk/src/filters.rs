@@ -1,4 +1,4 @@
-//! Named filters: a word among the paths that means arguments, as `[filter]` of the configuration has them.
+//! Named filters: a word among the paths that is the name of arguments in `[filter]` of the configuration.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{BadUse, FilterArgs, refusal};
 
-/// The arguments that a name means.
+/// Arguments of a name.
 #[derive(Debug, Parser)]
 #[command(name = "filter", disable_help_flag = true)]
 struct Named {
@@ -14,8 +14,8 @@ struct Named {
     filter: FilterArgs,
 }
 
-/// The arguments with those in the place of names that the names stand for; a name wins over a path. Within
-/// its own arguments a name is a path, so that nothing goes round in circles.
+/// Replaces names by their arguments. A name wins over a path. Within its own arguments a name is a path, so that
+/// names cannot form a cycle.
 ///
 /// An option with one value, such as `--limit`, keeps the value of the command line. Lists are joined, and the keys of
 /// `--sort` on the command line count more.
@@ -90,8 +90,7 @@ fn joined(mut one: Vec<String>, other: Vec<String>) -> Vec<String> {
     one
 }
 
-/// The words of a line as a shell would take them apart, without anything else that a shell does. `None`
-/// where a quote is not closed.
+/// Splits a line into words as a shell does, without any other feature of a shell. `None` if a quote is not closed.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

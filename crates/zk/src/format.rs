@@ -1,8 +1,8 @@
 //! Notes, tags and the graph as zk prints them.
 //!
-//! zk prints titles and paths as they are, so a note can command the terminal at the end of a pipe, behind `less -R`
-//! or `fzf`. Here text has its control characters shown, as `[U+001B]`, wherever it goes. Who needs a value as it is
-//! asks for JSON, which escapes it, or in a template for `{{body}}` or `{{raw-content}}`.
+//! zk prints titles and paths unchanged, so a note can control the terminal at the end of a pipe, after `less -R` or
+//! `fzf`. Here control characters are always shown, as `[U+001B]`. To get a value unchanged, use JSON, which escapes
+//! it, or `{{body}}` or `{{raw-content}}` in a template.
 
 use super::args::{BadUse, FrameArgs, TagKey};
 use super::json::{self, Object};
@@ -11,7 +11,7 @@ pub use super::listed::{Context, ListedLink, ListedNote, ListedTag};
 use super::template::{Item, Template, unescape};
 use super::time;
 
-/// The output of `zk list`. If there are no notes, it is empty in every format.
+/// Returns the output of `zk list`. Without notes, it is empty in every format.
 pub fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) -> Result<String, BadUse> {
     let items: Vec<Item<'_>> = notes.iter().map(Item::Note).collect();
     match frame.format.as_deref().unwrap_or("short") {
@@ -43,7 +43,7 @@ pub fn notes(notes: &[ListedNote], frame: &FrameArgs, context: &Context) -> Resu
     }
 }
 
-/// The output of `zk tag list`, sorted by the keys.
+/// Returns the output of `zk tag list`, sorted by the keys.
 pub fn tags(
     mut tags: Vec<ListedTag>,
     keys: &[(TagKey, bool)],
@@ -68,7 +68,7 @@ pub fn tags(
     }
 }
 
-/// The output of `zk graph --format json`.
+/// Returns the output of `zk graph --format json`.
 pub fn graph(notes: &[ListedNote], links: &[ListedLink]) -> String {
     let mut out = String::new();
     Object::begin(&mut out)
@@ -79,13 +79,13 @@ pub fn graph(notes: &[ListedNote], links: &[ListedLink]) -> String {
     out
 }
 
-/// The line for standard error without `--quiet`.
+/// Returns the line for standard error without `--quiet`.
 pub fn found(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("\nFound {count} {what}{plural}\n")
 }
 
-/// Items between header and footer.
+/// Renders items between header and footer.
 fn text<T>(items: &[T], frame: &FrameArgs, push: impl Fn(&mut String, &T)) -> Result<String, BadUse> {
     try_text(items, frame, |out, item| {
         push(out, item);
@@ -115,7 +115,7 @@ fn try_text<T>(
     Ok(out)
 }
 
-/// JSON, or a template.
+/// Renders items as JSON, or by a template.
 fn structured(items: &[Item<'_>], format: &str, frame: &FrameArgs, context: &Context) -> Result<String, BadUse> {
     let (begin, between, end) = match format {
         "json" => ("[", ",", "]\n"),
@@ -144,7 +144,7 @@ fn structured(items: &[Item<'_>], format: &str, frame: &FrameArgs, context: &Con
     Ok(out)
 }
 
-/// Title, path and age.
+/// Appends title, path and age.
 fn push_head(out: &mut String, note: &ListedNote, context: &Context) {
     let age = time::format(note.created, "elapsed", context.now, context.utc_offset_seconds);
     if !note.title.is_empty() {
@@ -154,7 +154,7 @@ fn push_head(out: &mut String, note: &ListedNote, context: &Context) {
     out.push_str(&format!("{} ({age})", visible(&note.path)));
 }
 
-/// Title and path, then a line for each fact.
+/// Appends title and path, then a line per field.
 fn push_facts(out: &mut String, note: &ListedNote, context: &Context, is_long: bool) {
     let date = |time| time::format(time, "medium", context.now, context.utc_offset_seconds);
     if !note.title.is_empty() {
@@ -162,7 +162,7 @@ fn push_facts(out: &mut String, note: &ListedNote, context: &Context, is_long: b
         out.push(' ');
     }
     out.push_str(&format!("{}\nCreated: {}\n", visible(&note.path), date(note.created)));
-    // zk has no such line. The formats that scripts take apart (path, link, oneline, templates) have none here either.
+    // zk has no such line. The formats that scripts parse (path, link, oneline, templates) do not have it here either.
     if let Some(from) = note.unapproved {
         out.push_str(&format!("Unapproved: {from}\n"));
     }

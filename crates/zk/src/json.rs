@@ -1,11 +1,11 @@
-//! JSON byte for byte as Go writes it, since scripts compare it and cut it apart.
+//! JSON byte for byte as Go writes it, because scripts compare it and cut it apart.
 
 use std::fmt::Write as _;
 
 use saddlebag::trust::is_hidden;
 use serde_json::Value;
 
-/// A string in quotes. `<`, `>` and `&` are escaped, as is what ends a line in JavaScript.
+/// Appends a string in quotes. `<`, `>` and `&` are escaped, and so are line ends of JavaScript.
 pub(super) fn push_text(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -18,7 +18,7 @@ pub(super) fn push_text(out: &mut String, text: &str) {
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
             '<' | '>' | '&' | '\u{0}'..='\u{1f}' | '\u{2028}' | '\u{2029}' => push_escape(out, c),
-            // Go writes these as they are. The value is the same, and no terminal obeys it.
+            // Go writes these unchanged. The value is the same, and no terminal obeys it.
             c if is_hidden(c) => push_escape(out, c),
             _ => out.push(c),
         }
@@ -26,7 +26,7 @@ pub(super) fn push_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A character as JSON spells it: of one above U+FFFF both surrogates.
+/// Appends an escaped character; above U+FFFF as two surrogates.
 fn push_escape(out: &mut String, c: char) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         // Writing to a string cannot fail.
@@ -34,12 +34,12 @@ fn push_escape(out: &mut String, c: char) {
     }
 }
 
-/// A list of strings.
+/// Appends a list of strings.
 pub(super) fn push_texts(out: &mut String, texts: &[String]) {
     push_list(out, texts, |out, text| push_text(out, text));
 }
 
-/// A list.
+/// Appends a list.
 pub(super) fn push_list<T>(out: &mut String, items: &[T], mut push: impl FnMut(&mut String, &T)) {
     out.push('[');
     for (i, item) in items.iter().enumerate() {
@@ -63,7 +63,7 @@ impl<'a> Object<'a> {
         Self { out, is_empty: true }
     }
 
-    /// A field of any kind, which `push` writes.
+    /// Adds a field of any kind, which `push` writes.
     pub(super) fn field(mut self, name: &str, push: impl FnOnce(&mut String)) -> Self {
         if !self.is_empty {
             self.out.push(',');
@@ -92,7 +92,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Any value; the keys of objects are sorted.
+/// Appends any value; the keys of objects are sorted.
 pub(super) fn push_value(out: &mut String, value: &Value) {
     match value {
         Value::String(text) => push_text(out, text),
@@ -113,7 +113,7 @@ pub(super) fn push_value(out: &mut String, value: &Value) {
     }
 }
 
-/// Very large and very small numbers have an exponent with its sign.
+/// Appends a number. Very large and very small ones have an exponent with its sign.
 fn push_float(out: &mut String, float: f64) {
     let size = float.abs();
     if size == 0.0 || (1e-6..1e21).contains(&size) {

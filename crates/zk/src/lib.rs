@@ -39,11 +39,11 @@ pub use args::BadUse;
 pub use filters::expand;
 pub use search::{SearchError, TextSearch};
 
-/// A message as zk shows it on standard error, further lines below the first.
+/// Returns a message as zk shows it on standard error, with further lines below the first.
 #[must_use]
 pub fn error_text(message: &str) -> String {
     format!("zk: error: {}\n", message.replace('\n', "\n           "))
 }
 
-/// The exit code wherever zk fails.
+/// Exit code of all failures of zk.
 pub const EXIT_FAILED: u8 = 1;

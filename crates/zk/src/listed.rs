@@ -1,4 +1,4 @@
-//! The notes, tags and links of a list, with everything that zk prints of them.
+//! Notes, tags and links of a list, with everything that zk prints about them.
 
 use std::borrow::Cow;
 
@@ -7,91 +7,91 @@ use serde_json::Value;
 use super::json::{self, Object};
 use super::time;
 
-/// Facts that the output depends on beside the notes.
+/// Facts that the output depends on besides the notes.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    /// Current time, in nanoseconds since 1970-01-01T00:00:00Z.
     pub now: u64,
-    /// The seconds that local time adds to UTC.
+    /// Offset of local time from UTC in seconds.
     pub utc_offset_seconds: i32,
 }
 
-/// A note with everything that zk prints of it.
+/// A note with everything that zk prints about it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListedNote {
-    /// The name of the file.
+    /// File name.
     pub filename: String,
-    /// The name without its extension.
+    /// File name without extension.
     pub filename_stem: String,
-    /// Relative to the working folder.
+    /// Path relative to the working folder.
     pub path: String,
-    /// The whole path.
+    /// Absolute path.
     pub abs_path: String,
-    /// The title; may be empty.
+    /// Title; may be empty.
     pub title: String,
-    /// A link to the note, in the style of the notebook.
+    /// Link to the note, in the format of the notebook.
     pub link: String,
-    /// The first paragraph.
+    /// First paragraph.
     pub lead: String,
-    /// The text without title and frontmatter.
+    /// Text without title and frontmatter.
     pub body: String,
-    /// The parts that a search shows.
+    /// Parts that a search shows.
     pub snippets: Vec<String>,
-    /// The whole file.
+    /// Whole file.
     pub raw_content: String,
     /// Number of words of the file.
     pub word_count: u32,
-    /// In the order of their numbers.
+    /// Tags, sorted by number.
     pub tags: Vec<String>,
-    /// The frontmatter as an object.
+    /// Frontmatter as an object.
     pub metadata: Value,
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time of creation, in nanoseconds since 1970-01-01T00:00:00Z.
     pub created: u64,
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
     pub modified: u64,
-    /// The SHA-256 of the file, in lower-case hexadecimal digits.
+    /// SHA-256 of the file, in lower-case hexadecimal digits.
     pub checksum: String,
-    /// Where its text comes from, if nobody has approved it.
+    /// Origin of its text, if nobody has approved it.
     pub unapproved: Option<&'static str>,
 }
 
 /// A tag with the number of its notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedTag {
-    /// Its number, from 1.
+    /// Number of the tag, from 1.
     pub id: u64,
-    /// The tag.
+    /// Name of the tag.
     pub name: String,
-    /// Number of notes that have it.
+    /// Number of notes with the tag.
     pub note_count: u32,
 }
 
 /// A link between two notes of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedLink {
-    /// The text that it shows.
+    /// Text of the link.
     pub title: String,
-    /// The target as it is written, with its anchor; of a Markdown link relative to the notebook.
+    /// Target as it is written, with its anchor; for a Markdown link relative to the notebook.
     pub href: String,
-    /// `wiki-link`, `markdown` or `implicit`.
+    /// Kind: `wiki-link`, `markdown` or `implicit`.
     pub kind: &'static str,
-    /// It leaves the notebook.
+    /// True if it leaves the notebook.
     pub is_external: bool,
-    /// The relations that it names.
+    /// Relations that it names.
     pub rels: Vec<String>,
-    /// The block that it is in.
+    /// Block with the link.
     pub snippet: String,
-    /// Where the block begins, in bytes of the file.
+    /// Start of the block in the file, in bytes.
     pub snippet_start: u64,
-    /// Where the block ends, in bytes of the file.
+    /// End of the block in the file, in bytes.
     pub snippet_end: u64,
-    /// The number of the note that has it, from 1, in the order of the index.
+    /// Number of the note with the link, from 1, in the order of the index.
     pub source_id: u64,
-    /// The note that has it, below the root.
+    /// Path of the note with the link, relative to the notebook.
     pub source_path: String,
-    /// The number of the note that it leads to.
+    /// Number of the note that it leads to.
     pub target_id: u64,
-    /// The note that it leads to, below the root.
+    /// Path of the note that it leads to, relative to the notebook.
     pub target_path: String,
 }
 
@@ -152,7 +152,7 @@ impl ListedLink {
     }
 }
 
-/// Text of a note on a line of output: control characters are shown.
+/// Returns a note's text for a line of output: control characters are shown.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_command) {

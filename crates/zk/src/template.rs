@@ -1,29 +1,29 @@
 //! Templates of `--format`: the part of Handlebars that scripts use, which runs nothing.
 //!
-//! This is not the language of [`saddlebag::notebook::Template`], which makes notes. Here a name that is unknown is an
-//! error, blocks are refused, dates and lists look as zk prints them, and text has its control characters shown.
+//! This is not the language of [`saddlebag::notebook::Template`], which creates notes. Here an unknown name is an
+//! error, blocks are refused, dates and lists look as zk prints them, and control characters in texts are shown.
 
 use serde_json::Value;
 
 use super::listed::{Context, ListedNote, ListedTag, visible};
 use super::{json, time};
 
-/// A thing that a template is filled with.
+/// Item that a template is filled with.
 #[derive(Clone, Copy)]
 pub(super) enum Item<'a> {
     Note(&'a ListedNote),
     Tag(&'a ListedTag),
 }
 
-/// Why a template cannot be filled.
+/// Reason why a template cannot be filled.
 pub(super) type Problem = String;
 
-/// A template, taken apart.
+/// A parsed template.
 pub(super) struct Template(Vec<Part>);
 
 enum Part {
     Text(String),
-    /// The words between the braces; the first may be a helper.
+    /// Words between the braces; the first may be a helper.
     Call(Vec<Word>),
 }
 
@@ -33,9 +33,9 @@ enum Word {
 }
 
 enum Filled<'a> {
-    /// Its control characters are shown.
+    /// Text whose control characters are shown.
     Text(&'a str),
-    /// Text that a script asks for to have it byte for byte.
+    /// Text that is unchanged, because a script asks for it byte for byte.
     Exact(&'a str),
     Number(u64),
     Texts(&'a [String]),
@@ -45,7 +45,7 @@ enum Filled<'a> {
 }
 
 impl Template {
-    /// Takes a template apart. `\t` and `\n` in it stand for what they do in a shell.
+    /// Parses a template. `\t` and `\n` in it have the meaning that they have in a shell.
     pub(super) fn parse(template: &str) -> Result<Self, Problem> {
         let mut parts = Vec::new();
         let mut rest = template;
@@ -71,7 +71,7 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// Appends the template, filled.
+    /// Appends the filled template.
     pub(super) fn fill(&self, out: &mut String, item: Item<'_>, context: &Context) -> Result<(), Problem> {
         for part in &self.0 {
             match part {
@@ -83,7 +83,7 @@ impl Template {
     }
 }
 
-/// Line ends and tabs, spelled out.
+/// Replaces `\t` and `\n` by tabs and line ends.
 pub(super) fn unescape(text: &str) -> String {
     text.replace("\\t", "\t").replace("\\n", "\n")
 }
@@ -143,7 +143,7 @@ fn call<'a>(words: &'a [Word], item: Item<'a>, context: &Context) -> Result<Fill
             }
             _ => Err("template: join takes a list and a text".into()),
         },
-        // Colour would only be in the way of a script.
+        // Colours would only disturb a script.
         ("style", [_, word]) => argument(word),
         ("sh", _) => Err("template: `sh` would run a command, which nothing here does".into()),
         (helper, _) => Err(format!("template: there is no helper `{helper}`; there are json, format-date and join")),
@@ -182,7 +182,7 @@ fn note_value<'a>(name: &str, note: &'a ListedNote) -> Option<Filled<'a>> {
         "created" => return Some(Filled::Date(note.created)),
         "modified" => return Some(Filled::Date(note.modified)),
         "metadata" => return Some(Filled::Value(&note.metadata)),
-        // What a note does not have is empty.
+        // A missing field is empty.
         _ => {
             let mut keys = name.strip_prefix("metadata.")?.split('.');
             let found = keys.try_fold(&note.metadata, |value, key| value.get(key));

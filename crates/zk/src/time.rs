@@ -1,4 +1,4 @@
-//! Dates as zk prints them. The calendar is computed here: the program has no other use for it.
+//! Dates as zk prints them. The calendar is computed here, because the program needs it nowhere else.
 
 use std::fmt::Write as _;
 
@@ -20,21 +20,21 @@ const MONTHS: [&str; 12] = [
 ];
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// A moment in the time of one's place.
+/// A moment in local time.
 struct Civil {
     year: i64,
     month: usize,
     day: i64,
-    /// 0 for Sunday.
+    /// Day of the week; 0 for Sunday.
     weekday: usize,
     day_of_year: i64,
     second_of_day: i64,
 }
 
-/// The calendar of a time in seconds since 1970-01-01, proleptic Gregorian.
+/// Returns the date of a time in seconds since 1970-01-01, in the proleptic Gregorian calendar.
 fn civil(seconds: i64) -> Civil {
     let days = seconds.div_euclid(DAY);
-    // Years that begin in March end with the day that may be missing.
+    // If years begin in March, the leap day is at the end.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let of_era = shifted.rem_euclid(146_097);
@@ -57,7 +57,7 @@ fn civil(seconds: i64) -> Civil {
     }
 }
 
-/// Nanoseconds since 1970-01-01T00:00:00Z in RFC 3339, with as many digits of the second as there are.
+/// Formats nanoseconds since 1970-01-01T00:00:00Z as RFC 3339, with as many decimal places as needed.
 pub(super) fn rfc3339(nanoseconds: u64) -> String {
     let mut text = strftime(nanoseconds, 0, "%Y-%m-%dT%H:%M:%S");
     let fraction = nanoseconds % SECOND;
@@ -69,7 +69,7 @@ pub(super) fn rfc3339(nanoseconds: u64) -> String {
     text
 }
 
-/// A date in one of zk's named formats, or in the one that is spelled out.
+/// Formats a date by one of zk's named formats, or by a pattern.
 pub(super) fn format(nanoseconds: u64, style: &str, now: u64, utc_offset_seconds: i32) -> String {
     let spelled = match style {
         "short" => "%m/%d/%Y",
@@ -142,7 +142,7 @@ fn strftime(nanoseconds: u64, utc_offset_seconds: i32, format: &str) -> String {
     out
 }
 
-/// The time since a moment, in the largest unit that fits.
+/// Returns the time since a moment, in the largest unit that fits.
 fn elapsed(nanoseconds: u64, now: u64) -> String {
     let seconds = now.saturating_sub(nanoseconds) / SECOND;
     const UNITS: [(u64, &str); 6] = [

@@ -87,10 +87,10 @@ fn fences_are_lines_of_dashes_at_the_very_start() {
 #[test]
 fn what_is_wrong_is_named_with_its_line() {
     check_problem("a: b\ntitle: Error: unquoted colon", 3, "mapping values");
-    check_problem("just text", 2, "no mapping");
-    check_problem("- a\n- b", 2, "no mapping");
+    check_problem("just text", 2, "not a mapping");
+    check_problem("- a\n- b", 2, "not a mapping");
     check_problem("a: 1\nb: 2\na: 3", 4, "given twice");
-    check_problem("? [a]\n: b", 2, "no text");
+    check_problem("? [a]\n: b", 2, "not text");
     check_problem("a: &a [*a]", 2, "");
     let bad = note("---\ntitle: Error: unquoted colon\n---\n\nneedle [[link]]\n");
     assert_eq!(bad.links.len(), 1);
@@ -105,9 +105,9 @@ fn bombs_are_refused() {
     }
     assert!(frontmatter(&laughs).problem.is_some_and(|problem| problem.message.contains("more than 10000 values")));
     let long = format!("a: &a {}\nb: [{}]", "x".repeat(100_000), vec!["*a"; 9000].join(", "));
-    assert!(frontmatter(&long).problem.is_some_and(|problem| problem.message.contains("stand for more than")));
+    assert!(frontmatter(&long).problem.is_some_and(|problem| problem.message.contains("expand to more than")));
     let deep = format!("a: {}{}", "[".repeat(40), "]".repeat(40));
-    assert!(frontmatter(&deep).problem.is_some_and(|problem| problem.message.contains("nests deeper")));
+    assert!(frontmatter(&deep).problem.is_some_and(|problem| problem.message.contains("is nested more than")));
     for piece in ["- ", "? ", "[", "{", "{a: ", "&a ", "\n a:"] {
         assert!(frontmatter(&format!("a: {}", piece.repeat(50_000))).problem.is_some(), "{piece:?}");
     }
