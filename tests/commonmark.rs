@@ -15,7 +15,7 @@ use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd
 use saddlebag::document::{LinkKind, Note, TagSyntax};
 use support::arbitrary::cases;
 
-/// Where a note is deliberately not CommonMark: example and reason.
+/// Examples in which a note deliberately differs from CommonMark, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("wiki link in brackets", "two brackets are a wiki link wherever they stand, as in zk"),
     ("footnote that is a link", "two brackets are a wiki link wherever they stand, as in zk"),

@@ -1,4 +1,4 @@
-//! What is not the component, or does not behave like one, gives a clear error.
+//! A file that is not the component, or does not behave like it, gives a clear error.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// What every call after a trap says.
+/// Returns true if every call reports that the engine is gone.
 fn is_gone(engine: &mut impl Engine) -> bool {
     let calls = [
         engine.submit(CommandId(9), today(), JournalCommand::ListJournal(ListJournal).submission()),

@@ -1,4 +1,4 @@
-//! The injected block: what it may hold, how large it is, and what it says of the rest.
+//! The injected block: its content, its size, and its report of left-out text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ const TITLES: [&str; 6] = [
     "## Daily log 2026-05-25 (today)",
     "## Entries (hydrated)",
 ];
-/// What a careless reader may take for the end of a line.
+/// Characters that a careless reader may take for the end of a line.
 const BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 fn context_of(kind: Kind, store: Simulator, overflow: Overflow, max_bytes: u32) -> ContextReply {
@@ -57,7 +57,7 @@ fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
     Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy })
 }
 
-/// A store in which an agent has kept these entries: key, content and category.
+/// Returns a store in which an agent has stored these entries: key, content and category.
 fn with_entries(kind: Kind, store: Simulator, entries: &[(String, String, &str)]) -> Drive<Simulator> {
     let mut drive = Drive::new(kind, agent_config(), store);
     for (key, content, category) in entries {
@@ -73,7 +73,8 @@ fn left_out<'r>(reply: &'r ContextReply, file: &str) -> &'r LeftOut {
     first
 }
 
-/// The text as a careless reader sees it: no invisible characters or white space, one case, plain letters.
+/// Returns the text as a careless reader sees it: without invisible characters and white space, in one case, in plain
+/// letters.
 fn seen(text: &str) -> String {
     static INVISIBLE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[\p{Default_Ignorable_Code_Point}\p{Cc}\s\u{fff9}-\u{fffb}]").unwrap());
@@ -238,7 +239,7 @@ proptest! {
         prop_assert!(reply.left_out.len() >= errors);
     }
 
-    /// Every byte of a section is in the block or in the report.
+    /// Each byte of a section is in the block or in the report.
     #[test]
     fn what_is_left_out_is_reported(
         sizes in prop::array::uniform5(prop_oneof![0_usize..300, 0_usize..50_000]),

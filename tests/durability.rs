@@ -1,4 +1,4 @@
-//! What was acknowledged stays, whatever crashes and whoever else writes.
+//! An acknowledged change stays, whatever crashes and whoever else writes.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -372,7 +372,7 @@ fn a_change_that_is_not_durable_is_never_acknowledged(kind: Kind) {
     }
 }
 
-/// The limit that `docs/weaknesses.md` names: what was read back at an offset may have moved.
+/// The limit in `docs/weaknesses.md`: the bytes that were read back at an offset may have moved.
 #[both_engines]
 fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost(kind: Kind) {
     for committed in [true, false] {
@@ -387,7 +387,7 @@ fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost
     }
 }
 
-/// How many lines of a file read like this one.
+/// Counts the lines of a file that are equal to this one.
 fn count(files: &Files, file: &str, line: &str) -> usize {
     let text = String::from_utf8(files.get(file).cloned().unwrap_or_default()).unwrap();
     text.lines().filter(|found| *found == line).count()

@@ -42,7 +42,7 @@ fn run_import(drive: &mut Drive<Simulator>, request: impl Submit) -> ImportFromR
     }
 }
 
-/// The keys and what came of them; nothing may be rejected.
+/// Returns the keys with their outcomes. No entry may be rejected.
 fn import(drive: &mut Drive<Simulator>, format: Format, given: &Files) -> Vec<(String, ExchangeState)> {
     let reply = run_import(drive, request(format, given));
     assert_eq!(reply.rejected, []);
@@ -74,7 +74,7 @@ fn all(drive: &mut Drive<Simulator>) -> Vec<EntryInfo> {
     }
 }
 
-/// What two formats that have keys, categories, tags and texts can both express.
+/// Returns the fields that two formats with keys, categories, tags and texts can both express.
 fn expressed(drive: &mut Drive<Simulator>) -> Vec<(String, String, String, Vec<String>)> {
     all(drive).into_iter().map(|entry| (entry.key, entry.category, entry.content, entry.tags)).collect()
 }

@@ -1,4 +1,4 @@
-//! The files of a scope by their paths: which there are, page by page, and what is in them.
+//! Files of a scope by their paths: the list, page by page, and their content.
 
 use saddlebag::files::{FilePage, FilesCommand, FilesReply, ListFiles, MAX_LISTED_FILES, ReadFile};
 use saddlebag::journal::{FileState, ReadReply};

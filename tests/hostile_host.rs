@@ -1,4 +1,4 @@
-//! A host that breaks the contract is told so, and changes nothing by it.
+//! A host that breaks the contract gets an error, and changes nothing.
 
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, PromptCommand, PromptReply};
@@ -40,7 +40,7 @@ fn listing(entries: Vec<Entry>, next: Option<saddlebag::store::RelPath>) -> FsOu
     FsOutcome::ListDirectory(ListOutcome::Page(Listing { entries, next, left_out: LeftOut::default(), version: None }))
 }
 
-/// A page of nothing but names that no path may have.
+/// Returns a page that has only names that no path may have.
 fn left_out(names: &[&str], count: u32) -> FsOutcome {
     let names = names.iter().map(|name| LeftOutName { path: path(name), kind: EntryKind::File }).collect();
     let left_out = LeftOut { names, count };
@@ -51,7 +51,7 @@ fn version(text: &str) -> Version {
     Version(text.into())
 }
 
-/// Hands a result in that must be refused.
+/// Passes a result that must be refused. Returns the error.
 fn refusal(drive: &mut Drive<Simulator>, key: &str, outcome: FsOutcome) -> ProtocolError {
     match drive.engine.handle_memory_result(FsResult { key: key.into(), outcome: Ok(outcome) }) {
         Err(EngineError::Protocol(error)) => error,
@@ -59,7 +59,7 @@ fn refusal(drive: &mut Drive<Simulator>, key: &str, outcome: FsOutcome) -> Proto
     }
 }
 
-/// Hands an outcome in for the one pending request, which must be refused and stay owed; the reason.
+/// Passes an outcome for the one pending request. It must be refused and the request stay owed. Returns the reason.
 fn refused_outcome(drive: &mut Drive<Simulator>, outcome: FsOutcome) -> String {
     let owed = drive.pending[0].key.to_string();
     let ProtocolError::InvalidResult { key, reason } = refusal(drive, &owed, outcome) else {

@@ -1,4 +1,4 @@
-//! The index file spares a new engine its reads, and is never believed where it could be wrong.
+//! The index file saves a new engine its reads, and is never trusted where it could be wrong.
 
 use proptest::prelude::*;
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
@@ -58,7 +58,7 @@ fn question(query: &str) -> Recall {
     }
 }
 
-/// Every kind of question.
+/// Returns a question of every kind.
 fn questions() -> Vec<NotebookCommand> {
     let filter = |filter: NoteFilter| ListNotes { filter, ..ListNotes::default() };
     let words = |word: &str| vec![word.to_string()];
@@ -90,7 +90,7 @@ fn answers(kind: Kind, config: Config, store: Simulator) -> (Vec<String>, Simula
     (answers, drive.executor)
 }
 
-/// The notes that were read since.
+/// Returns the notes that were read since.
 fn reads(store: &Simulator, since: u64) -> Vec<String> {
     let log = store.log().iter().skip(usize::try_from(since).unwrap());
     let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/"));
@@ -126,7 +126,7 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone(kind: Kind) {
     assert_eq!(reads(&drive.executor, since), [""; 0]);
 }
 
-/// What a new engine says that it passed over.
+/// Returns the files that a new engine reports as skipped.
 fn skipped(kind: Kind, store: Simulator) -> Vec<String> {
     let mut drive = Drive::new(kind, config(2, true), store);
     match drive.run(NotebookCommand::ListNotes(ListNotes::default())).unwrap() {
@@ -405,7 +405,7 @@ fn damaged(mut bytes: Vec<u8>, damage: &Damage) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Gives the part the checksums that its bytes have: what decoding alone must then withstand.
+/// Corrects the checksums of the part, so that only the decoder can reject it.
 fn sealed(mut part: Vec<u8>) -> Vec<u8> {
     if part.len() >= 32 {
         let end = part.len() - 8;

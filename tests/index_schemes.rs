@@ -11,9 +11,9 @@ use support::drive::Drive;
 use support::{Kind, both_engines, path, try_engine};
 
 const PART: &str = ".saddlebag/index/0000";
-/// As many as a person has.
+/// Number of notes, as many as a person has.
 const NOTES: usize = 600;
-/// Enough for an index file.
+/// Number of notes that is enough for an index file.
 const FEW: usize = 150;
 
 fn config(scheme: &str, index_file: bool) -> Config {
@@ -32,7 +32,7 @@ fn store(notes: usize) -> Simulator {
     store
 }
 
-/// What a host does in one start: its answers, how many notes it read, and the store as it leaves it.
+/// Result of one start of a host: its answers, the number of notes that it read, and the store afterwards.
 struct Start {
     answers: String,
     reads: usize,
@@ -52,13 +52,13 @@ fn start_with(kind: Kind, config: Config, store: Simulator) -> Start {
     Start { answers: format!("{tags:?} {notes:?}"), reads, store: drive.executor }
 }
 
-/// A start of the host whose versions are of this scheme.
+/// Starts the host whose versions have this scheme.
 fn start(kind: Kind, scheme: &str, store: Simulator) -> Start {
     let store = if scheme.starts_with("hash") { store.with_hashes_of(scheme) } else { store.with_versions_of(scheme) };
     start_with(kind, config(scheme, true), store)
 }
 
-/// Starts of several hosts, one after the other.
+/// Starts several hosts, one after the other.
 fn starts(schemes: &[&str], store: Simulator) -> Simulator {
     schemes.iter().fold(store, |store, scheme| start(Kind::Native, scheme, store).store)
 }
@@ -164,7 +164,7 @@ fn a_host_that_searched_first_keeps_what_others_have_seen(kind: Kind) {
     assert_eq!(start(kind, "a/1", drive.executor).reads, 40);
 }
 
-/// The part with the checksum that its bytes have.
+/// Returns the part with the checksum of its bytes.
 fn sealed(mut part: Vec<u8>) -> Vec<u8> {
     let sum = xxhash_rust::xxh3::xxh3_64(&part[24..]);
     part[8..16].copy_from_slice(&sum.to_le_bytes());
@@ -211,7 +211,7 @@ enum Turn {
     Touch(usize),
 }
 
-/// Whatever hosts do in turn while editors change the notes, each answers as one that has no index.
+/// Several hosts in turn, while editors change the notes: each answers like a host without an index.
 #[test]
 fn whatever_hosts_do_in_turn_each_answers_as_one_without_an_index() {
     const SCHEMES: [&str; 6] = ["hash/1", "b/1", "hash/3", "d/1", "e/1", "f/1"];

@@ -1,5 +1,5 @@
-//! What the journal does beyond the recorded vectors: exact texts, paging, undo, command lines, and a
-//! search that keeps up with the files.
+//! The journal beyond the recorded vectors: exact texts, paging, undo, command lines, and a search that keeps up with
+//! the files.
 
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, ListJournal, ListReply, Read, Restore,

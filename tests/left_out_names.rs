@@ -1,4 +1,4 @@
-//! Files whose names no path may have cannot be read, and are named.
+//! Files with names that no path may have are not read, and are reported.
 
 use saddlebag::journal::{JournalCommand, JournalReply, ListJournal, Search};
 use saddlebag::notebook::{ListNotes, NotebookCommand, NotebookReply, Tags};

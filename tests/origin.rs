@@ -1,4 +1,4 @@
-//! Who gives a command, and what of it counts.
+//! The origin of a command, and the checks of its fields.
 
 use saddlebag::approval::Pending;
 use saddlebag::entries::{NewEntry, StoreEntry};

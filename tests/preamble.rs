@@ -1,4 +1,4 @@
-//! The forms of the block, and what a conversation begins with.
+//! The forms of the block, and the preamble of a conversation.
 
 use proptest::prelude::*;
 use saddlebag::Reply;
@@ -18,7 +18,7 @@ const LONG_TERM: &str = "MEMORY.md";
 const SCRATCHPAD: &str = "projects/proj/SCRATCHPAD.md";
 const TODAY: &str = "projects/proj/daily/2026-05-25.md";
 const FORMS: [BlockForm; 3] = [BlockForm::Claude, BlockForm::Openai, BlockForm::Plain];
-/// What a careless reader may take for the end of a line.
+/// Characters that a careless reader may take for the end of a line.
 const BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 fn drive(kind: Kind, files: &[(&str, &[u8])]) -> Drive<Simulator> {
@@ -36,7 +36,7 @@ fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
     Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy })
 }
 
-/// Asserts that no line of a block without tags is the block's own but those that it knows.
+/// Asserts that the only lines of the block itself, in a form without tags, are known ones.
 fn assert_sealed(form: BlockForm, block: &str) {
     assert!(block.starts_with(form.start()) && block.ends_with(form.end()), "{block:?}");
     let inner = &block[form.start().len()..block.len() - form.end().len()];

@@ -1,4 +1,4 @@
-//! Requests may be answered in any order: what comes of the commands does not depend on it.
+//! Requests may be answered in any order: the results of commands do not depend on it.
 
 use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::entries::{OpenRun, PurgeEntries};

@@ -1,4 +1,4 @@
-//! Memory of one project and of all: what an agent keeps in one of them reaches no other, by whatever command.
+//! Memory of one project and of all projects: the memory of one project reaches no other, by any command.
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
@@ -17,7 +17,7 @@ use serde_json::json;
 use support::drive::{Drive, simulator};
 use support::{Kind, both_engines};
 
-/// What stands in the memory of the one project alone.
+/// Text that is only in the memory of the one project.
 const MARK: &str = "mark-4711";
 const OF_A: &str = "projects/a/MEMORY.md";
 
@@ -56,7 +56,7 @@ fn text_of(store: &Simulator, file: &str) -> String {
     String::from_utf8(store.files().remove(file).unwrap_or_default()).expect("text")
 }
 
-/// Every command that shows what memory has.
+/// Returns every command that shows memory.
 fn every_reader() -> Vec<Command> {
     let recall = Recall {
         query: MARK.into(),

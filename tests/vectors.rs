@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use support::{Kind, both_engines, engine, entries, exchange, noon, path, project_config, zk};
 
-/// What the recorded root is replaced by. It has as many bytes, as caps count them.
+/// Replacement for the recorded root. It has the same number of bytes, because limits count them.
 const ROOT: &str = "/recorded/root-17/";
 
 #[both_engines]
@@ -93,7 +93,7 @@ fn recorded_vectors_hold(kind: Kind) {
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// What differs of the recorded calls of zk that are followed.
+/// Returns the differences in the recorded calls of zk that are followed.
 fn failed_zk_cases(kind: Kind, recorded: &zk::Recorded, not_followed: &NotFollowed) -> Vec<String> {
     let notebook = zk::Notebook::recorded();
     let mut failures = Vec::new();
@@ -147,7 +147,7 @@ struct NotFollowed {
     mcp: Vec<NotFollowedLine>,
 }
 
-/// A line that is there twice and kept once.
+/// A line that occurs twice and is kept once.
 #[derive(Deserialize)]
 struct NotFollowedLine {
     line: String,
@@ -371,8 +371,8 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
     })
 }
 
-/// The target that a recorded path names. `/dev/null` stands for a file without bytes, which the setup of
-/// its vector has as MEMORY.md: nothing outside the root can be read here.
+/// Returns the target of a recorded path. `/dev/null` is replaced by an empty MEMORY.md, because nothing outside the
+/// root can be read here.
 fn read_target(file: &str) -> Option<Target> {
     let file = file.strip_prefix("$ROOT/").unwrap_or(file);
     let file = file.strip_prefix("projects/proj/").unwrap_or(file);
@@ -463,7 +463,7 @@ fn plain(value: &Value, root: &str) -> Result<Value, String> {
     })
 }
 
-/// The bytes that a recorded value stands for; `None` for a directory.
+/// Returns the bytes of a recorded value; `None` for a directory.
 fn bytes_of(value: &Value) -> Result<Option<Vec<u8>>, String> {
     if value.is_null() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The weaknesses of the original that this release beats, by their numbers in `docs/weaknesses.md`.
+//! Weaknesses of the original that this release does not have, by their numbers in `docs/weaknesses.md`.
 
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow, PromptCommand, PromptReply};

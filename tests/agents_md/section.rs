@@ -1,4 +1,4 @@
-//! What the section has, what is read back from it, and what it leaves alone.
+//! Content of the section, edits that are read back from it, and text that it does not touch.
 
 use proptest::prelude::*;
 use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd};
@@ -327,7 +327,7 @@ fn any_fact() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Not a byte outside of the markers is different, and nothing is a change the second time.
+    /// No byte outside of the markers changes, and a second sync changes nothing.
     #[test]
     fn what_is_outside_of_the_markers_stays(
         facts in prop::collection::btree_map(any_fact(), any_fact(), 0..4),

@@ -129,7 +129,7 @@ fn a_rename_to_a_taken_name_takes_another(kind: Kind) {
     assert_eq!(list(&mut drive, filter), ["facts/b-2.md"]);
 }
 
-/// What every crash must leave of the notebook of [`linked_notebook`].
+/// Checks the text that every crash must leave in the notebook of [`linked_notebook`].
 fn assert_nothing_lost(drive: &mut Drive<Simulator>, place: &str) {
     let files = drive.executor.files();
     let whole = |part: &str| files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(part));

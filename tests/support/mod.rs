@@ -66,7 +66,7 @@ pub use saddlebag_tests_attributes::both_engines;
 static RUNTIME: LazyLock<ComponentRuntime> =
     LazyLock::new(|| ComponentRuntime::new(component()).expect("the embedded component loads"));
 
-/// Which engine decides.
+/// Engine that a test runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Native,
@@ -121,7 +121,7 @@ pub fn runtime() -> &'static ComponentRuntime {
     &RUNTIME
 }
 
-/// A project named `proj`, as the recorded vectors have it.
+/// Returns the configuration of a project named `proj`, as in the recorded vectors.
 pub fn project_config() -> Config {
     Config { epoch: 1, project: Some("proj".into()), ..Config::default() }
 }
@@ -132,24 +132,24 @@ pub fn agent_config() -> Config {
     Config { entries: Some(entries), ..project_config() }
 }
 
-/// The samples of every command, about the thing of this name.
+/// Returns the samples of every command, for this name.
 pub fn every_command(name: &str) -> Vec<Submission<Command>> {
     catalogue().iter().flat_map(|info| (info.samples)(name)).collect()
 }
 
-/// The samples of every command that changes no file, about the thing of this name.
+/// Returns the samples of every command that changes no file, for this name.
 pub fn every_question(name: &str) -> Vec<Submission<Command>> {
     catalogue().iter().filter(|info| info.effect == Effect::Reads).flat_map(|info| (info.samples)(name)).collect()
 }
 
-/// Keeps an entry.
+/// Returns the command that stores an entry.
 pub fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
     EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), expected_version: None })
 }
 
 pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;
 
-/// A host over a simulator that holds `files`.
+/// Returns a host over a simulator that holds `files`.
 pub fn host(kind: Kind, config: Config, files: &[(&str, &[u8])]) -> SimulatedHost {
     let mut simulator = Simulator::new(1);
     for (file, bytes) in files {
@@ -162,19 +162,19 @@ pub fn path(text: &str) -> RelPath {
     RelPath::parse(text).expect("a valid path")
 }
 
-/// Noon of a day in UTC.
+/// Returns noon of a day in UTC.
 pub fn noon(date: &str) -> Timestamp {
     let date: chrono::NaiveDate = date.parse().expect("a date");
     let seconds = date.and_hms_opt(12, 0, 0).expect("noon").and_utc().timestamp();
     Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: 0 }
 }
 
-/// The day that most tests happen on.
+/// Returns the day of most tests.
 pub fn today() -> Timestamp {
     noon("2026-05-25")
 }
 
-/// Runs a command that must be done.
+/// Runs a command that must succeed.
 pub fn run(host: &mut SimulatedHost, command: impl Into<Command>) -> Reply {
     host.run(today(), command).expect("the command is done")
 }
@@ -187,7 +187,7 @@ pub fn refused(host: &mut SimulatedHost, command: impl Into<Command>) -> saddleb
     }
 }
 
-/// The paths that an operation is about.
+/// Returns the paths of an operation.
 pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
     match op {
         FsOp::Read { path, .. }

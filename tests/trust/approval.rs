@@ -1,4 +1,4 @@
-//! What is imported is found, and is injected only once a person has approved these very words.
+//! Imported text is found, and is injected only after a person has approved exactly this text.
 
 use proptest::prelude::*;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand, TrustReply};
@@ -184,7 +184,7 @@ fn one_text_is_shown_whole_by_any_of_its_names(kind: Kind) {
     assert_eq!(refused(&mut drive, TrustCommand::Pending(request)).code, ErrorCode::NotFound);
 }
 
-/// What happens to a store, and who does it.
+/// Event in a store, with its author.
 #[derive(Clone, Debug)]
 enum Event {
     Store(Provenance, String),
@@ -213,7 +213,7 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Every text says who wrote it, and which; only what a person approved in these very words may be shown.
+    /// Each text names its author; only text that a person approved may be shown.
     #[test]
     fn no_unapproved_text_is_ever_in_a_block(events in prop::collection::vec(event(), 1..14)) {
         let mut drive = opened(Kind::Native, Provenance::User);

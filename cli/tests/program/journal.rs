@@ -1,4 +1,4 @@
-//! What the program does when it is used well.
+//! Output of the program for valid input.
 
 use std::fs;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! One store, several projects: what each of them reads and writes of long-term memory.
+//! One store, several projects: the long-term memory that each of them reads and writes.
 
 use std::path::{Path, PathBuf};
 
@@ -218,7 +218,7 @@ fn hidden_files_are_no_memory_in_any_scope() {
     }
 }
 
-/// What holds on every file system.
+/// Checks that no spelling of a path reaches another project, on every file system.
 fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
     store.root = root.into();
     store.put("MEMORY.md", "shared\n");

@@ -1,4 +1,4 @@
-//! What a terminal is shown: the program runs on a pseudo-terminal, so that it takes its output for a screen.
+//! Output on a terminal: the program runs on a pseudo-terminal, so that it takes its output for a screen.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,7 +11,8 @@ use super::support::Store;
 /// Sets the clipboard (OSC 52), turns text red (in C0 and in C1), and reverses the direction of what follows.
 const HOSTILE: &str = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[31mred\u{9b}31m\u{85}\u{202e}evil\u{7f}";
 
-/// What the program prints where both of its outputs are a terminal; `None` where the system has none to give.
+/// Runs the program with a terminal as both outputs, and returns the output; `None` if the system has no terminal to
+/// give.
 fn on_terminal(mut command: Command) -> Option<String> {
     use rustix::fs::{Mode, OFlags};
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

@@ -1,4 +1,4 @@
-//! `pending` and `approve`, and what is refused at the way in.
+//! `pending` and `approve`, and input that the policy refuses.
 
 use std::fs;
 

@@ -10,11 +10,11 @@ use saddlebag::protocol::{ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, Wr
 
 use crate::support::{Absent, Any, Ask, Matches, open};
 
-/// How many lines each process adds.
+/// Number of lines that each process appends.
 const LINES: usize = 200;
-/// How many edits each thread makes.
+/// Number of edits that each thread makes.
 const EDITS: usize = 25;
-/// How many stores are raced for, and by how many threads each.
+/// Number of stores that threads race for, and number of threads for each.
 const FRESH_STORES: usize = 500;
 const FIRST_WRITERS: usize = 4;
 

@@ -1,4 +1,4 @@
-//! What every executor does, whatever is behind it.
+//! Promises that every executor keeps.
 
 use saddlebag::protocol::{
     AppendOutcome, EntryKind, FsError, FsOp, FsOutcome, ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome,
@@ -8,7 +8,7 @@ use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator}
 
 use crate::support::{Absent, Any, Ask, Matches, anonymous, fast, path, paths};
 
-/// How many bytes the executors under test read or write at once.
+/// Maximum number of bytes that the tested executors read or write at once.
 const LIMIT: u64 = 1000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What only a store on disk has: links, pipes, permissions, other programs.
+//! Properties of a store on disk: links, pipes, permissions, other programs.
 
 use std::fs;
 

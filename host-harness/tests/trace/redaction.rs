@@ -1,4 +1,4 @@
-//! What a trace leaves out.
+//! Text that a redacted trace leaves out.
 
 use std::collections::BTreeMap;
 

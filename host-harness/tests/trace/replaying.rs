@@ -1,4 +1,4 @@
-//! A trace gives the same again, and anything else is found.
+//! A replay of a trace gives the recorded answers, and reports any other answer.
 
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue};
 use saddlebag::journal::{AppendDaily, Search, Status, Target, Write, WriteMode};
