@@ -323,7 +323,7 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Submiss
     let id = drive.submit(command);
     while let Some(request) = drive.pending.first() {
         for path in paths_of(&request.op) {
-            // Listing the folders of all scopes shows no more than their names; nothing goes below them.
+            // Listing the folders of all scopes shows only their names; nothing is read below them.
             let is_foreign = foreign.iter().any(|folder| is_below(path.as_str(), folder));
             assert!(!is_foreign, "{shown} asks for {path} by {}", request.op.name());
         }
@@ -344,7 +344,7 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
         Command::Files(_) => false,
         Command::Prompt(PromptCommand::Preamble(request)) => request.memory.entries.is_none(),
         Command::AgentsMd(_) => false,
-        // What waits to be approved is of both families.
+        // Text of both families can wait for approval.
         Command::Trust(_) => false,
         _ => true,
     };
@@ -465,7 +465,7 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
             (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
             (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
             (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` is visible from this memory"),
-            // Of a foreign workspace, not even a peer is known.
+            // In a foreign workspace, not even a peer is known.
             (
                 names(Some("a"), Some("v")),
                 ErrorCode::ScopeNotFound,

@@ -124,7 +124,7 @@ fn check_listing(kind: Kind, listing: &Listing) -> Result<(), String> {
     let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &files);
     let text = done(&mut host, json!({ "command": "view", "path": listing.path }));
     let mut lines = text.lines().map(|line| {
-        // The size of a folder is the file system's, which no store has.
+        // The size of a folder depends on the file system, and a store does not have it.
         let (size, path) = line.split_once('\t').unwrap_or(("", line));
         let is_folder = path.ends_with('/') || path == listing.path;
         if is_folder && !size.is_empty() { format!("<dir>\t{path}") } else { line.to_string() }
@@ -170,7 +170,7 @@ fn what_is_not_followed_differs() {
 fn sizes_are_the_recorded_ones() {
     for (bytes, wanted) in recorded().sizes {
         let bytes: usize = bytes.parse().unwrap();
-        // The largest is not worth its memory.
+        // The largest case takes too much memory.
         if bytes > 2 << 20 {
             continue;
         }
@@ -360,7 +360,7 @@ fn an_entry_is_a_file_of_its_category(kind: Kind) {
     );
     done(&mut host, json!({ "command": "delete", "path": "/memories/entries" }));
     refused(&mut host, json!({ "command": "view", "path": "/memories/entries" }));
-    // A forgotten key is free again, for who knows that it was forgotten.
+    // The key of a forgotten entry is free for a caller that knows that it was forgotten.
     done(&mut host, json!({ "command": "create", "path": "/memories/entries/core/tone.md", "file_text": "Be kind." }));
 }
 

@@ -88,7 +88,7 @@ fn names_of_commands_are_unique() {
 /// Whichever operation fails, there is an answer, no trap, and no lost text.
 #[both_engines]
 fn a_host_that_fails_once_loses_no_text(kind: Kind) {
-    // The text of a core entry may be replaced by that of a sample, and is kept nowhere then.
+    // A sample may replace the text of a core entry, which is then kept nowhere.
     let texts: [&[&str]; 5] = [
         &["of a, see"],
         &["the text of b"],

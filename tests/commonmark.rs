@@ -167,7 +167,7 @@ fn ours(text: &str) -> Reading {
 
 fn theirs(text: &str) -> Reading {
     let mut reading = Reading::default();
-    // Links by their start: a link is complete at its end, behind those in its text.
+    // Links by their start: a link is complete only at its end, after the links in its text.
     let mut links = Vec::new();
     let mut open: Vec<(usize, String, String)> = Vec::new();
     let mut heading: Option<String> = None;

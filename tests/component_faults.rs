@@ -98,7 +98,7 @@ fn a_call_over_its_deadline_is_a_trap_and_the_instance_is_gone() {
     let mut options = component();
     options.deadline = Duration::from_nanos(1);
     let runtime = ComponentRuntime::new(options).unwrap();
-    // The clock of the deadlines ticks on its own: several calls meet a tick in any case.
+    // The clock of the deadlines runs on its own, so several calls certainly meet a tick.
     let trapped = (0..200).find_map(|_| {
         let mut engine = runtime.open(project_config()).ok()?;
         heavy_search(&mut engine).err().map(|error| (error, engine))

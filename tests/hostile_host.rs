@@ -88,7 +88,7 @@ fn a_key_that_no_request_has_is_refused_and_the_command_goes_on(kind: Kind) {
     drive.settle();
     assert!(drive.finished[&id].is_ok());
     assert_eq!(refusal(&mut drive, &owed, done()), ProtocolError::UsedKey(owed.clone()));
-    // The command had one request, and none of another name.
+    // None of these is the key of a request.
     for never in ["write/1.1.9", "write/1.1.0", "append/1.1.1", "write/1.01.1"] {
         assert_eq!(refusal(&mut drive, never, done()), ProtocolError::UnknownKey(never.into()));
     }
@@ -178,7 +178,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
         assert_eq!(refused_outcome(&mut drive, outcome), reason);
     }
 
-    // The next page must not go back.
+    // The next page must not begin before the cursor.
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&["a.md", "b.md"], Some("b.md"))));
     assert_eq!(refused_outcome(&mut drive, page(&["b.md"], None)), "`b.md` is not sorted behind the entry before it");
@@ -187,7 +187,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&[], None)));
 
-    // Nor may a page of one folder name what is in another.
+    // A page of one folder must not name a file of another.
     for foreign in ["a.md", "projects/proj", "projects/projx/a.md", "projects/proj/notes/a.md"] {
         let reason = refused_outcome(&mut drive, page(&[foreign], None));
         assert_eq!(reason, format!("`{foreign}` is not in the folder"));
@@ -427,7 +427,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
         for given in commands.iter().cloned().chain([Context::default().submission()]) {
             let command = &given.command;
             match (command, drive.run(given.clone())) {
-                // A block is still worth having without the files that cannot be read.
+                // A block without the files that cannot be read is still useful.
                 (Command::Prompt(PromptCommand::Context(request)), Ok(Reply::Prompt(PromptReply::Context(reply)))) => {
                     assert_eq!(reply.left_out.len(), if request.entries.is_some() { 6 } else { 5 }, "{reply:?}");
                 }

@@ -79,7 +79,7 @@ proptest! {
                 let files = drive.executor.files().len();
                 let named = reply.entries.len() + reply.left_out.len() + reply.problems.len();
                 prop_assert_eq!(named, files, "{:?}, order {}", kind, order);
-                // How the simulator counts changes is part of no reply.
+                // The simulator's count of changes is not part of a reply.
                 let given = (reply, block);
                 prop_assert_eq!(&given, expected.get_or_insert_with(|| given.clone()), "{:?}, order {}", kind, order);
             }

@@ -219,7 +219,7 @@ fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind
             store.edit_at(operation, &path("notes/n017.md"), text.clone());
             let mut drive = Drive::new(kind, config(2, true), store);
             drive.run(NotebookCommand::Recall(question("word17"))).unwrap();
-            // Whatever the first saw, the second sees the store as it is.
+            // Whatever the first engine saw, the second sees the store as it is.
             assert_eq!(recalled(&mut drive, "word17"), [""; 0], "changed at {operation}");
         }
     }
@@ -271,7 +271,7 @@ fn a_store_that_takes_no_index_answers_all_the_same(kind: Kind) {
 
 #[test]
 fn an_index_in_parts_is_taken_whole_or_not_at_all() {
-    // Small notes of their own words make an index of more than one part.
+    // Small notes with words of their own make an index of several parts.
     let text = |i: usize, version: &str| {
         let words: String = (0..3_000).map(|w| format!("{version}{i}x{w} ")).collect();
         format!("# Note {i}\n\n{words}\n")
@@ -342,8 +342,8 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
             }
         }
         drive.settle_in_any_order(&mut Scheduler::new(seed));
-        // The engine itself, a new one with the file, and one without: all see the same. Notes that fit
-        // equally well come in the order in which an engine met them, so no question has such.
+        // The engine itself, a new one with the file, and one without it give the same answers. Notes with equal scores
+        // come in the order in which an engine indexed them, so no question has such notes.
         let mut new = Drive::new(kind, config(3, true), drive.executor.clone());
         let mut plain = Drive::new(kind, config(3, false), drive.executor.clone());
         let is_exact = |command: &NotebookCommand| !matches!(command, NotebookCommand::Recall(_));
@@ -427,7 +427,7 @@ fn a_damaged_index_is_never_believed(kind: Kind) {
         let (expected, _) = answers(kind, config(2, false), store());
         let (got, after) = answers(kind, config(2, true), with);
         prop_assert_eq!(got, expected);
-        // It is written anew, and serves the next engine.
+        // The index is written again, and serves the next engine.
         let since = after.operations();
         let mut next = Drive::new(kind, config(3, true), after);
         prop_assert_eq!(recalled(&mut next, "word17"), ["notes/n017.md"]);

@@ -97,10 +97,10 @@ fn hosts_that_do_not_name_their_schemes_read_each_others_notes_again(kind: Kind)
 
 #[both_engines]
 fn a_host_never_believes_a_version_of_another_scheme(kind: Kind) {
-    // Both hosts spell their versions the same, and mean other bytes by them.
+    // Both hosts use the same text for versions of different bytes.
     let before = start_with(kind, config("a/1", true), store(FEW));
     let mut other = Simulator::new(1);
-    // They get the same numbers, as they come in the same order.
+    // The numbers are the same because the files come in the same order.
     edit(&mut other, 0..FEW, Some("Other"));
     for (name, bytes) in before.store.files().into_iter().filter(|(name, _)| name.starts_with(".saddlebag/")) {
         other.insert(&path(&name), bytes);
@@ -108,7 +108,7 @@ fn a_host_never_believes_a_version_of_another_scheme(kind: Kind) {
     let got = start_with(kind, config("b/1", true), other.clone());
     let expected = start_with(kind, config("b/1", false), other.clone());
     assert_eq!((got.reads, got.answers), (FEW, expected.answers));
-    // Under one name they would be believed: that is why hosts must not share one.
+    // Under one name the versions would be trusted, so hosts must not share a name.
     assert_eq!(start_with(kind, config("a/1", true), other).reads, 0);
 }
 
@@ -141,7 +141,7 @@ fn what_changes_back_between_two_hosts_is_seen_as_it_is(kind: Kind) {
     let settled = starts(&["a/1", "hash/1"], store(FEW));
     let expected = start(kind, "hash/1", settled.clone()).answers;
     let texts = settled.files();
-    // Changed, removed, and added notes; then all as it was, so that every page of the second host is unchanged.
+    // Changed, removed and added notes; then everything as before, so that every page of the second host is unchanged.
     for (text, notes) in [(Some("Changed"), 0..40), (None, 0..40), (Some("Added"), FEW..FEW + 40)] {
         let mut store = settled.clone();
         edit(&mut store, notes.clone(), text);
@@ -176,7 +176,7 @@ fn an_index_with_a_damaged_column_is_rebuilt(kind: Kind) {
     let store = starts(&["first/1", "other/1", "first/1"], store(FEW));
     let part = store.files()[PART].clone();
     let name = part.windows(7).position(|bytes| bytes == b"other/1").expect("the name of the other scheme");
-    // Behind the name: the length of the column, how many files it has, the length of the first version.
+    // After the name: the length of the column, the number of its files, the length of the first version.
     for (at, byte) in [(name + 9, 0x7f), (name + 10, 0x7f), (name + 11, 0xff), (name + 12, 0xff)] {
         let mut bytes = part.clone();
         assert_ne!(bytes[at], byte);

@@ -21,7 +21,7 @@ fn store() -> Simulator {
     let notes = path("notes");
     store.insert_unnamed(Some(&notes), "back\\slash.md", EntryKind::File);
     store.insert_unnamed(Some(&notes), "bell\u{7}", EntryKind::Directory);
-    // What would not be memory under any name is nobody's concern.
+    // A file that would not be memory under any name is not reported.
     store.insert_unnamed(Some(&notes), "photo\u{7}.png", EntryKind::File);
     store.insert_unnamed(Some(&notes), ".hid\u{7}den.md", EntryKind::File);
     store

@@ -109,7 +109,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         JournalCommand::Search(Search::new("secret")).submission(),
     ];
     if let Target::Note(name) = target {
-        // What a section names is a key, never a path.
+        // A section names keys, never paths.
         let quoted = serde_json::to_string(name).expect("a string");
         let content = format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: mine\n<!-- saddlebag:end -->\n");
         let content = Some(content.into_bytes());

@@ -116,7 +116,7 @@ proptest! {
             let line = if file == SCRATCHPAD { format!("- [ ] {text}\n") } else { text.clone() };
             store.insert(&path(file), line.repeat(*times));
         }
-        // The cuts of the older policies may go through a title of ours, so everything fits them.
+        // The cuts of the older policies may go through a title of the block, so the budget fits everything.
         let max_bytes = if overflow == Overflow::Balanced { max_bytes } else { 1 << 20 };
         let mut drive = Drive::new(Kind::Native, agent_config(), store);
         for (key, content) in entries {
@@ -177,7 +177,7 @@ proptest! {
             let reported = reply.left_out.iter().filter(|part| part.path == file.path).count();
             prop_assert!(is_whole || reported == 1, "{}: {reported} {:?}", file.path, reply.left_out);
         }
-        // A cut in a code block does not take what follows into it.
+        // The text after a cut in a code block is not code.
         for part in reply.text.split("\n\n---\n\n") {
             let fences = part.lines().filter(|line| *line == "```").count();
             prop_assert!(!part.starts_with("```") || fences % 2 == 0, "{part}");

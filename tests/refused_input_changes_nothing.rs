@@ -136,7 +136,7 @@ fn a_bad_date_is_refused_by_every_command(kind: Kind) {
     ];
     let commands = dates.iter().flat_map(|date| {
         let target = Target::Daily(Some((*date).to_string()));
-        // A log is written today or not at all, so a write refuses any date.
+        // A log is written only today, so a write refuses any date.
         with_target(&target).into_iter().filter(|command| command.name() != "write")
     });
     assert_refused(kind, ErrorCode::InvalidDate, commands.collect());

@@ -60,7 +60,7 @@ fn the_order_of_the_host_is_merged_with_that_of_the_engine(kind: Kind) {
     let mut plain = Drive::new(kind, config(false), store(4).with_scorer(|_, _| panic!("nobody asked")));
     let by_engine = reply(&mut plain, recall(9, 0));
     assert_eq!(order(&by_engine), ["n000.md", "n001.md", "n002.md", "n003.md"]);
-    // The host likes the last one best, and knows nothing of the others.
+    // The host rates the last one best, and the others alike.
     let likes_last = |_: &str, text: &str| f64::from(u8::from(!text.contains("port port")));
     let mut drive = Drive::new(kind, config(true), store(4).with_scorer(likes_last));
     let merged = reply(&mut drive, recall(9, 0));

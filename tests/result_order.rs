@@ -64,7 +64,7 @@ fn looking() -> Vec<Submission<Command>> {
         tool("memory", r#"{"command": "view", "path": "/memories"}"#),
         SyncAgentsMd { dry_run: true, ..SyncAgentsMd::default() }.into(),
     ];
-    // Both are commands of a session: a turn that is over takes no more.
+    // Both are commands of a session, in which a turn that is over takes no more.
     let is_of_session =
         |given: &Submission<Command>| matches!(given.command.name(), "recall-for-turn" | "load-memories");
     every_question("a").into_iter().filter(|given| !is_of_session(given)).chain(tools.map(Submit::submission)).collect()

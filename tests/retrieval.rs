@@ -81,7 +81,7 @@ fn rank(question: &Question, paths: impl IntoIterator<Item = String>) -> Option<
 fn recall_finds_what_is_asked_for() {
     let (store, questions) = collection();
     let mut drive = Drive::new(Kind::Native, Config::default(), store);
-    // For each kind, what literal search and recall reach.
+    // For each kind, the figures of literal search and of recall.
     let mut ranks: BTreeMap<&str, (Ranks, Ranks)> = BTreeMap::new();
     let mut passages = (0, 0);
     for question in &questions {

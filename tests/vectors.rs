@@ -34,7 +34,7 @@ fn recorded_vectors_hold(kind: Kind) {
     let not_followed = NotFollowed::load();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![manifest.join("vectors")];
-    // A relative path counts from the root of the repository, where a person types it.
+    // A relative path is relative to the root of the repository, where a person types it.
     let root = manifest.parent().unwrap();
     folders.extend(std::env::var_os("SADDLEBAG_VECTORS").map(|folder| root.join(PathBuf::from(folder))));
     let mut failures = Vec::new();

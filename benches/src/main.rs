@@ -225,7 +225,7 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
 }
 
 fn footprint(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
-    // What a scope costs to open, not to close: the instances are kept until all are open.
+    // Measures the cost of opening a scope without that of closing it: all instances are kept until the last is open.
     let mut opened = Vec::new();
     let instantiate = median(101, || {
         opened.push(runtime.open(config(1))?);

@@ -83,7 +83,7 @@ fn at_size(report: &mut Report, runtime: &ComponentRuntime, root: &Path, notes: 
     );
 
     let ripgrep = ripgrep(root, &WORDS)?;
-    // This run leaves the index file behind.
+    // This run writes the index file for the next one.
     open(Some(runtime), root, 2, true)?.run(NOW, recall(false))?;
     let first = median(5, || Ok(open(Some(runtime), root, 3, true)?.run(NOW, recall(false))?))?;
     let bars = [

@@ -52,7 +52,7 @@ fn record(store: &Store, engine: &str, options: &[&str]) {
 
 fn replay(store: &Store, engine: &str, file: &Path) -> Run {
     let mut command = store.bare(&["--json", "--engine", engine, "replay"]);
-    // There is no store, and none is made.
+    // A replay neither needs nor creates a store.
     let home = store.here.join("no home");
     command.env("HOME", &home).env("USERPROFILE", &home).env_remove("XDG_DATA_HOME").arg(file);
     let done = run(&mut command, None);

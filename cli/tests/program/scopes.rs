@@ -89,7 +89,7 @@ fn an_agent_reads_the_shared_memory_and_changes_it_by_no_name() {
         run.complains("nothing was changed").complains("--scope all");
         assert_eq!(store.tree(), before, "{arguments:?}");
     }
-    // A person who names the file may, and so may an agent that was told to write for all.
+    // A person who names the file may change it, and so may an agent that is opened for all projects.
     store.run_in("a", &["--scope", "project", "write", "MEMORY.md", "more"]).exits(0);
     store.run_in("a", &["--provenance", "agent", "--scope", "all", "write", "MEMORY.md", "and more"]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "shared fact\nmore\nand more\n");
@@ -173,7 +173,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
         let run = store.run(&[&anthropic[..], &[&call(path)]].concat()).exits(3);
         assert!(!run.stdout.contains("lighthouse") && run.stderr.contains("does not exist"), "{path}: {run:?}");
     }
-    // The memory of others is left out without a word, as ever.
+    // The memory of others is left out without a report.
     let other = Store::new();
     other.put("agents/bob/entries/core/k.md", "a lighthouse");
     other.put("projects/shop-0db23a34/plan.md", "a lighthouse");
@@ -335,7 +335,7 @@ mod over_mcp {
     #[test]
     fn what_an_agent_keeps_in_one_project_is_in_no_block_of_another() {
         let store = Store::new();
-        // A store from before there was memory of a project.
+        // A store that is older than the memory of projects.
         store.put("MEMORY.md", "staging is 8443\n");
         let of_a = memory_of(&store, "a");
         let mut client_of_a = Pipes::start_in(&store, "a", &[]).open();

@@ -24,17 +24,17 @@ fn on_terminal(mut command: Command) -> Option<String> {
     let screen = rustix::fs::open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).ok()?;
     command.env("NO_COLOR", "1").stdout(screen.try_clone().expect("cloned")).stderr(screen);
     let mut child = command.spawn().expect("the program starts");
-    // It holds the terminal open, which would never come to its end.
+    // A copy here would keep the terminal open, and its output would never end.
     drop(command);
     let mut shown = Vec::new();
     let mut master = File::from(master);
     let mut part = [0; 4096];
-    // Linux ends a terminal that nobody has open with an error.
+    // Linux ends the output of a closed terminal with an error.
     while let Ok(read @ 1..) = master.read(&mut part) {
         shown.extend_from_slice(&part[..read]);
     }
     child.wait().expect("the program ends");
-    // The terminal makes a carriage return and a line feed of each line end.
+    // The terminal replaces each line feed by a carriage return and a line feed.
     Some(String::from_utf8(shown).expect("text").replace("\r\n", "\n"))
 }
 

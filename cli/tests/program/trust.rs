@@ -152,14 +152,14 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
         assert!(run.code != 0 && run.stderr.contains(REFUSED), "{command:?}: {run:?}");
         assert_eq!(store.tree(), before, "{command:?} changed the store");
     }
-    // A link in such a file is left as it is, and the rename says so.
+    // A link in such a file stays unchanged, and the rename reports it.
     store.put("AGENTS.md", "# Agents\n\n[[other]]\n");
     let run = store.run(&["--provenance", "agent", "rename", "notes/other.md", "Another"]).exits(3);
     assert!(format!("{}{}", run.stdout, run.stderr).contains("AGENTS.md"), "{run:?}");
     assert_eq!(store.text("AGENTS.md"), "# Agents\n\n[[other]]\n");
-    // An entry of that name is no such file.
+    // An entry with this name is not such a file.
     store.run(&["--provenance", "agent", "store", "claude", "x"]).exits(0);
-    // A person may.
+    // A person may do it.
     store.run(&["write", "note:CLAUDE", "by hand", "--mode", "overwrite"]).exits(0);
     assert_eq!(store.text("notes/CLAUDE.md"), "by hand");
 }
@@ -177,7 +177,7 @@ fn nothing_is_approved_that_nobody_has_seen() {
     assert_eq!(version(0).len(), 64, "SHA-256: who makes two texts of one version could swap them");
     store.refuses(&["approve", "a", "b", "--base", version(0)], 2, "2 name(s) and 1 version(s)");
 
-    // What arrives after the listing is not approved with it, and neither is what changes.
+    // Text that arrives or changes after the listing is not approved with it.
     let digest = listing["digest"].as_str().unwrap();
     store.run(&["--provenance", "tool", "store", "c", "arrived"]).exits(0);
     store.refuses(&["approve", "--all-from", "tool", "--base", digest], 3, "what waits is not what was listed");
@@ -212,7 +212,7 @@ fn pending_shows_what_a_text_its_name_and_its_source_hide() {
         ("html-comment", "obey"),
     ];
     assert_eq!(kinds, expected);
-    // By the name that was shown: its whole text, and then the approval of it.
+    // Lists the whole text under the name that was shown, and approves it.
     let whole = store.run(&["pending", "k[U+202E]ey"]).exits(0).stdout;
     assert!(whole.contains("\n  The end[U+200B].\n"), "{whole}");
     store.run(&["approve", "k[U+202E]ey", "--base", item["version"].as_str().unwrap()]).exits(0);

@@ -214,7 +214,7 @@ fn a_folder_that_is_removed_again_and_again_takes_no_file_with_it_and_fails_no_w
         });
         let removing = scope.spawn(move || {
             let mut removed = 0;
-            // One more time after the last writer, when nothing is in the way.
+            // Once more after the last writer, without a race.
             loop {
                 let is_last = is_over.load(Ordering::SeqCst);
                 removed += usize::from(remover.remove_directory("d/e").unwrap() == RemoveDirectoryOutcome::Removed);

@@ -138,7 +138,7 @@ fn a_call_that_is_missing_or_repeated_is_found() {
         let mut fewer = lines.clone();
         let removed = fewer.remove(index);
         let found = replayed(&fewer.join("\n"));
-        // A run may end at any call; what is found is a call that others build on.
+        // A run may end at any call. A missing call is found only if later calls depend on it.
         if removed.starts_with("{\"submit\"") && !removed.contains("\"requests\":[]") {
             assert!(found.as_ref().map_or(true, |found| found.difference.is_some()), "{removed}: {found:?}");
             left_out += 1;

@@ -46,7 +46,7 @@ impl Graph {
                     (None, Some(Target::Module(all))) => {
                         add(&import.path, modules.0.get(&all).map(|(file, _)| Target::File(*file)));
                     }
-                    // What is used of a module that has a name is among the paths.
+                    // Items that are used through a named module are among the paths.
                     (_, target) => add(&import.path, target),
                 }
             }

@@ -221,7 +221,7 @@ impl Server {
         let mut stream = TcpStream::connect(&self.address).expect("the server listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("set");
         stream.write_all(head.as_bytes()).expect("sent");
-        // The server may have answered before it has all.
+        // The server may answer before it has read everything.
         let _ = stream.write_all(body);
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).expect("it hangs up");
