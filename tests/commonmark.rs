@@ -17,13 +17,13 @@ use support::arbitrary::cases;
 
 /// Examples in which a note deliberately differs from CommonMark, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("wiki link in brackets", "two brackets are a wiki link wherever they stand, as in zk"),
-    ("footnote that is a link", "two brackets are a wiki link wherever they stand, as in zk"),
-    ("link without a destination", "it goes nowhere, so that it is no link of the notebook"),
-    ("reference to an empty destination", "it goes nowhere, so that it is no link of the notebook"),
+    ("wiki link in brackets", "two brackets are a wiki link anywhere, as in zk"),
+    ("footnote that is a link", "two brackets are a wiki link anywhere, as in zk"),
+    ("link without a destination", "it leads nowhere, so it is not a link of the notebook"),
+    ("reference to an empty destination", "it leads nowhere, so it is not a link of the notebook"),
     ("frontmatter", "lines of dashes at the very start are the fences of the frontmatter"),
-    ("autolink hides tags", "what follows # in an address is no tag, as in zk"),
-    ("bare url is no tag", "what follows # in an address is no tag, as in zk"),
+    ("autolink hides tags", "text after # in an address is not a tag, as in zk"),
+    ("bare url is no tag", "text after # in an address is not a tag, as in zk"),
     ("carriage return alone", "it ends no line: the lines of a store end by line feeds"),
     ("rare entity", "entities beyond the common ones stay as they are written: their table is larger than the scanner"),
     ("bare url in emphasis of a title", "a bare URL is a link as in zk, and keeps its marks"),

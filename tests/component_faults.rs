@@ -19,7 +19,7 @@ fn load(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_component_is_named_so() {
+fn a_file_that_is_not_a_component_is_called_so() {
     assert!(load(b"").starts_with("not a component: "));
     assert!(load(b"# Markdown\n").starts_with("not a component: "));
     assert!(load(&COMPONENT[..COMPONENT.len() / 2]).starts_with("not a component: "));

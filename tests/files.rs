@@ -91,7 +91,7 @@ fn pages_are_the_list_and_each_says_what_follows(kind: Kind) {
 }
 
 #[both_engines]
-fn what_is_listed_can_be_read_whatever_the_prefix(kind: Kind) {
+fn every_listed_file_can_be_read_whatever_the_prefix(kind: Kind) {
     let config = Config { path_prefix: "/store/".into(), ..agent_config() };
     let mut drive = store(kind, config);
     for file in list(&mut drive, None, 1000).unwrap().files {

@@ -246,7 +246,7 @@ fn another_configuration_reads_the_notes_anew(kind: Kind) {
 }
 
 #[both_engines]
-fn a_configuration_that_changes_under_an_engine_reads_the_notes_anew(kind: Kind) {
+fn a_configuration_that_changes_under_an_engine_reads_the_notes_again(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, true), indexed());
     drive.run(NotebookCommand::Tags(Tags)).unwrap();
     drive.executor.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
@@ -438,7 +438,7 @@ fn a_damaged_index_is_never_believed(kind: Kind) {
 /// Whoever can write the store can make the checksums fit. The answers may be wrong then, but there is
 /// no trap, no endless work, and nothing outside of the notebook is asked for.
 #[both_engines]
-fn a_forged_index_is_no_trap(kind: Kind) {
+fn a_forged_index_does_not_trap(kind: Kind) {
     proptest!(cases(32), |(damage in damage())| {
         let mut with = indexed();
         let bytes = damaged(with.files()[PART].clone(), &damage).map(sealed);

@@ -137,7 +137,7 @@ fn a_note_that_changed_under_one_scheme_is_read_again_under_the_other(kind: Kind
 }
 
 #[both_engines]
-fn what_changes_back_between_two_hosts_is_seen_as_it_is(kind: Kind) {
+fn a_host_sees_the_store_as_it_is_after_a_change_that_was_undone(kind: Kind) {
     let settled = starts(&["a/1", "hash/1"], store(FEW));
     let expected = start(kind, "hash/1", settled.clone()).answers;
     let texts = settled.files();

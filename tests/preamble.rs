@@ -309,7 +309,7 @@ fn a_base_prompt_that_cannot_be_whole_is_an_error(kind: Kind) {
 }
 
 #[both_engines]
-fn what_cannot_be_read_is_named_and_the_rest_goes_on(kind: Kind) {
+fn a_file_that_cannot_be_read_is_named_and_the_others_are_used(kind: Kind) {
     let mut drive = drive(kind, &[(LONG_TERM, b"fact")]);
     let link = PreambleFile { content: Err(FsError::SymbolicLink), ..file(PreambleRole::Instructions, "") };
     let bytes = PreambleFile { content: Ok(b"\xff\xff".to_vec()), size: 2, ..file(PreambleRole::Architecture, "") };

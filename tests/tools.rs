@@ -424,7 +424,7 @@ proptest! {
 }
 
 #[both_engines]
-fn what_a_tool_said_is_found_and_marked_and_in_no_prompt(kind: Kind) {
+fn text_of_a_tool_is_found_and_marked_and_in_no_prompt(kind: Kind) {
     let mut host = host(kind, agent_config(), &[]);
     let (content, provenance) = ("the port is 5433", "tool");
     done(&mut host, "memory_store", json!({ "key": "page", "content": content, "provenance": provenance }));

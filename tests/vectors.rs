@@ -242,7 +242,7 @@ fn text_of<'a>(case: &'a Value, field: &str) -> &'a str {
 fn check(kind: Kind, case: &Value) -> Result<(), String> {
     match case.get("input") {
         Some(input) => {
-            let input = input.as_str().ok_or("an input that is no text")?;
+            let input = input.as_str().ok_or("an input that is not text")?;
             expect(&function(text_of(case, "id"), input)?, &case["output"])
         }
         None => scenario(kind, case),
@@ -300,7 +300,7 @@ fn scenario(kind: Kind, case: &Value) -> Result<(), String> {
 /// Performs one recorded operation and gives its output as it would have been recorded.
 fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value) -> Result<Value, String> {
     let mut words = Vec::new();
-    for word in op.as_array().ok_or("an op that is no array")? {
+    for word in op.as_array().ok_or("an op that is not an array")? {
         let bytes = bytes_of(word)?.ok_or("an op with null")?;
         words.push(String::from_utf8(bytes).map_err(|_| "an op that is not text")?);
     }
@@ -360,7 +360,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
             other => return Err(format!("list gave {other:?}")),
         },
         ["read", file] => {
-            let target = read_target(file).ok_or("a file that is no target")?;
+            let target = read_target(file).ok_or("a file that is not a target")?;
             let command = JournalCommand::Read(Read { target, offset: 0, max_bytes: DEFAULT_READ_BYTES });
             match run(Command::Journal(command)) {
                 Ok(Reply::Journal(JournalReply::Read(read))) => json!(format!("{}{}", read.text, read.ending)),

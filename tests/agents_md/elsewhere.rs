@@ -14,7 +14,7 @@ use support::{Kind, agent_config, both_engines, keep, path};
 use super::{agreed, drive, entry, going_on, kinds, naming, request, sync, synced};
 
 #[both_engines]
-fn what_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
+fn a_fact_that_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(Origin::of_provenance(Provenance::Tool).with(keep("told", "by a page", "core"))).unwrap();
     drive.run(keep("known", "by a person", "core")).unwrap();

@@ -212,7 +212,7 @@ fn tags_and_keys_choose_and_what_is_added_gets_the_tags(kind: Kind) {
 }
 
 #[both_engines]
-fn what_does_not_fit_is_counted_and_named(kind: Kind) {
+fn facts_that_do_not_fit_are_counted_and_named(kind: Kind) {
     let mut drive = drive(kind);
     for number in 0..20 {
         drive.now.seconds += 60;
@@ -274,7 +274,7 @@ fn refused_files_change_nothing(kind: Kind) {
 }
 
 #[both_engines]
-fn what_the_store_does_not_take_stays_in_the_section(kind: Kind) {
+fn text_that_the_store_refuses_stays_in_the_section(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(keep("k", "v", "core")).unwrap();
     let (text, _) = synced(&mut drive, "");
@@ -287,7 +287,7 @@ fn what_the_store_does_not_take_stays_in_the_section(kind: Kind) {
 }
 
 #[both_engines]
-fn an_entry_that_cannot_be_read_is_no_entry_that_is_gone(kind: Kind) {
+fn an_entry_that_cannot_be_read_does_not_count_as_gone(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(keep("k", "v", "core")).unwrap();
     drive.run(keep("z", "v", "core")).unwrap();

@@ -21,7 +21,7 @@ use support::{Kind, agent_config, both_engines, keep};
 use super::{approve, block, config, fact, items, keep_as, opened, pending, refused, reopened, text};
 
 #[both_engines]
-fn what_an_agent_says_is_marked_and_injected(kind: Kind) {
+fn text_of_an_agent_is_marked_and_injected(kind: Kind) {
     let mut drive = opened(kind, Provenance::Agent);
     drive.run(keep("k", "v", "core")).unwrap();
     assert!(text(&drive, "agents/a/entries/core/k.md").contains("\nprovenance: agent\n"));

@@ -34,7 +34,7 @@ fn the_block_is_written_for_whom_it_is_for() {
 }
 
 #[test]
-fn a_block_is_put_behind_a_text() {
+fn a_block_is_appended_to_a_text() {
     let store = Store::new();
     put_here(&store, "base.md", "You help.");
     store.run(&["context", "--append-to", "base.md"]).exits(0).prints("You help.\n");

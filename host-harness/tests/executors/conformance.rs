@@ -62,7 +62,7 @@ fn conforms(fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
         the_hosts_own_names_are_refused,
         outcomes_are_of_their_operations,
         each_of_many_has_one_result_in_its_place,
-        among_many_a_read_sees_the_changes_before_it_and_none_after,
+        a_read_among_many_sees_the_changes_before_it_and_no_later_ones,
     ] {
         check(&mut *fresh());
     }
@@ -329,7 +329,7 @@ fn each_of_many_has_one_result_in_its_place(store: &mut dyn Executor) {
     assert_eq!(store.perform_all(&ops[..1]).len(), 1);
 }
 
-fn among_many_a_read_sees_the_changes_before_it_and_none_after(store: &mut dyn Executor) {
+fn a_read_among_many_sees_the_changes_before_it_and_no_later_ones(store: &mut dyn Executor) {
     let read = FsOp::Read { path: path("a.md"), offset: 0, max_bytes: u32::MAX, unless: None };
     let append = FsOp::Append { path: path("a.md"), content: b"x".to_vec(), newline_first: false, precondition: Any };
     // Enough reads between two changes to use threads.

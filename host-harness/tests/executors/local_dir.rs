@@ -8,7 +8,7 @@ use saddlebag_host::{LocalDir, LocalDirOptions, OpenError};
 use crate::support::{Any, Ask, Matches, fast, open, paths};
 
 #[test]
-fn a_root_that_is_no_folder_is_refused_with_the_way_out() {
+fn a_root_that_is_not_a_folder_is_refused_with_the_way_out() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/such");
     let error = LocalDir::open(&missing, fast()).unwrap_err();
@@ -35,7 +35,7 @@ fn a_store_can_move_to_another_thread() {
 }
 
 #[test]
-fn what_dead_writers_left_is_not_listed() {
+fn files_of_dead_writers_are_not_listed() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());
     store.put("d/a.md", "text");
@@ -246,7 +246,7 @@ mod unix {
 
     /// Runs in a process of its own, on a small file system.
     #[test]
-    #[ignore = "started by `a_full_disk_is_told_and_leaves_files_whole`"]
+    #[ignore = "started by `a_full_disk_is_reported_and_leaves_files_whole`"]
     fn fill_the_disk() {
         let root = given_root();
         let mut store = LocalDir::open(&root, LocalDirOptions::default()).unwrap();
@@ -262,7 +262,7 @@ mod unix {
     }
 
     #[test]
-    fn a_full_disk_is_told_and_leaves_files_whole() {
+    fn a_full_disk_is_reported_and_leaves_files_whole() {
         let folder = tempfile::tempdir().unwrap();
         let setup = "mount -t tmpfs -o size=256k tmpfs \"$SADDLEBAG_TEST_ROOT\" || exit 77";
         run_again("fill_the_disk", setup, folder.path(), &["unshare", "-rm", "sh", "-c"]);

@@ -175,7 +175,7 @@ fn a_line_that_was_cut_off_is_passed_over_and_named() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused_by_name() {
+fn a_file_that_is_not_a_trace_is_refused_by_name() {
     let trace = trace();
     let (header, calls) = trace.split_once('\n').unwrap();
     let with = |from: &str, to: &str| {

@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_tests_alone_and_what_is_no_code_is_left_out() {
+    fn code_for_tests_and_text_that_is_not_code_are_left_out() {
         let text = r##"
             //! crate::no::A
             #[cfg(test)]

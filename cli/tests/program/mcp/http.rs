@@ -100,7 +100,7 @@ fn a_page_of_another_origin_and_another_name_of_the_host_are_refused() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_and_the_server_goes_on() {
+fn an_invalid_message_is_refused_and_the_server_goes_on() {
     let store = Store::new();
     let server = Server::start(&store);
     let token = server.authorization();

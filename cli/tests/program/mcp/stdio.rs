@@ -40,7 +40,7 @@ fn a_session_begins_with_what_the_server_is() {
 }
 
 #[test]
-fn a_request_of_the_version_without_sessions_needs_none() {
+fn a_request_of_the_version_without_sessions_needs_no_session() {
     let store = Store::new();
     let mut client = Pipes::start(&store, &[]);
     let meta = json!({
