@@ -1,5 +1,5 @@
-//! One agent never sees another's entries, whatever it asks for: every command of every family, across two
-//! agents and two workspaces, in both engines.
+//! One agent never sees the entries of another: every command of every family, with two agents and two workspaces, in
+//! both engines.
 
 use saddlebag::agents_md::{Side, SyncAgentsMd};
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
@@ -30,9 +30,9 @@ use serde_json::json;
 use support::drive::Drive;
 use support::{Kind, both_engines, path, paths_of};
 
-/// What is asked for.
+/// Text that the commands ask for.
 const SECRET: &str = "the lighthouse keeper";
-/// What stands behind it in every entry of the other agent, and in no command.
+/// Text after the secret in every entry of the other agent. No command contains it.
 const MARK: &str = "mark-4711";
 
 fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers: &[&str]) -> Config {
@@ -58,7 +58,7 @@ fn store_of_a(kind: Kind) -> Simulator {
     drive.executor
 }
 
-/// Names by which another's entry might be reached.
+/// Names that might reach the entry of another agent.
 const NAMES: [&str; 9] = [
     "core",
     "agents/a/entries/core/core",
@@ -71,7 +71,7 @@ const NAMES: [&str; 9] = [
     "workspaces/w/entries",
 ];
 
-/// Spellings of such names that some file system takes for them.
+/// Spellings of such names that some file system treats as equal.
 const SPELLINGS: [&str; 10] = [
     "AGENTS/a/entries/core/core.md",
     "agents/A/ENTRIES/Core/CORE.md",
@@ -246,7 +246,7 @@ fn every_other_command(name: &str) -> Vec<Command> {
     commands
 }
 
-/// Whether a call asks for entries: it costs their operations.
+/// Returns true if a call asks for entries, which costs their operations.
 fn is_of_entries(call: &CallTool) -> bool {
     let of_entries = tools(&[ToolSet::Entries, ToolSet::Anthropic]);
     of_entries.iter().any(|tool| tool.name == call.name)
@@ -310,20 +310,20 @@ fn every_tool_call(name: &str) -> Vec<CallTool> {
     calls
 }
 
-/// Whether some file system takes a path for one below a folder.
+/// Returns true if some file system treats a path as one below a folder.
 fn is_below(path: &str, folder: &str) -> bool {
     let mut segments = path.split('/').filter(|segment| !folded_name(segment).is_empty());
     let mut kept = folder.split('/').filter(|segment| !segment.is_empty());
     kept.all(|kept| segments.next().is_some_and(|segment| is_name(segment, kept))) && segments.next().is_some()
 }
 
-/// Runs a command; no operation may be about a file of a foreign scope, no reply may tell of one.
+/// Runs a command, and checks that no operation and no reply is about a file of a foreign scope.
 fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Submission<Command>) {
     let shown = format!("{command:?}");
     let id = drive.submit(command);
     while let Some(request) = drive.pending.first() {
         for path in paths_of(&request.op) {
-            // Listing the folders of all scopes shows no more than their names; nothing goes below them.
+            // Listing the folders of all scopes shows only their names; nothing is read below them.
             let is_foreign = foreign.iter().any(|folder| is_below(path.as_str(), folder));
             assert!(!is_foreign, "{shown} asks for {path} by {}", request.op.name());
         }
@@ -335,7 +335,7 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Submiss
     assert!(!shows, "{shown} shows {outcome}");
 }
 
-/// Neither in operations nor in memory, however many there are.
+/// Entries cost neither operations nor memory, however many there are.
 #[test]
 fn without_a_command_of_theirs_entries_cost_nothing() {
     let is_of_others = |command: &Command| match command {
@@ -344,7 +344,7 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
         Command::Files(_) => false,
         Command::Prompt(PromptCommand::Preamble(request)) => request.memory.entries.is_none(),
         Command::AgentsMd(_) => false,
-        // What waits to be approved is of both families.
+        // Text of both families can wait for approval.
         Command::Trust(_) => false,
         _ => true,
     };
@@ -421,7 +421,7 @@ fn agents_are_isolated(kind: Kind) {
     }
 }
 
-/// Where case and endings of a name do not count, and where they do.
+/// On file systems that ignore the case and the ending of a name, and on those that do not.
 #[test]
 fn no_spelling_of_a_name_reaches_the_memory_of_another() {
     let (user, agent, tool) = (Provenance::User, Provenance::Agent, Provenance::Tool);
@@ -465,7 +465,7 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
             (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
             (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
             (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` is visible from this memory"),
-            // Of a foreign workspace, not even a peer is known.
+            // In a foreign workspace, not even a peer is known.
             (
                 names(Some("a"), Some("v")),
                 ErrorCode::ScopeNotFound,

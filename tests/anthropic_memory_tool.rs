@@ -1,4 +1,4 @@
-//! The memory tool of Anthropic's API: what its SDK was recorded to answer, and what Saddlebag adds.
+//! The memory tool of Anthropic's API: the recorded answers of its SDK, and the additions of Saddlebag.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ struct Step {
     input: Value,
     ok: Option<String>,
     error: Option<String>,
-    /// Where the original ends in an exception that is no answer, an error is expected.
+    /// Exception of the original, which is not an answer. An error is expected then.
     crash: Option<String>,
 }
 
@@ -87,7 +87,7 @@ fn file(host: &SimulatedHost, path: &str) -> Option<String> {
     host.executor().files().get(path).map(|bytes| String::from_utf8(bytes.clone()).unwrap())
 }
 
-/// What differs from the recording, if anything does.
+/// Compares the answers with the recording, and returns the first difference as an error.
 fn check_case(kind: Kind, case: &Case) -> Result<(), String> {
     let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &[]);
     for step in &case.steps {
@@ -124,7 +124,7 @@ fn check_listing(kind: Kind, listing: &Listing) -> Result<(), String> {
     let mut host = host(kind, Config { epoch: 1, ..Config::default() }, &files);
     let text = done(&mut host, json!({ "command": "view", "path": listing.path }));
     let mut lines = text.lines().map(|line| {
-        // The size of a folder is the file system's, which no store has.
+        // The size of a folder depends on the file system, and a store does not have it.
         let (size, path) = line.split_once('\t').unwrap_or(("", line));
         let is_folder = path.ends_with('/') || path == listing.path;
         if is_folder && !size.is_empty() { format!("<dir>\t{path}") } else { line.to_string() }
@@ -170,7 +170,7 @@ fn what_is_not_followed_differs() {
 fn sizes_are_the_recorded_ones() {
     for (bytes, wanted) in recorded().sizes {
         let bytes: usize = bytes.parse().unwrap();
-        // The largest is not worth its memory.
+        // The largest case takes too much memory.
         if bytes > 2 << 20 {
             continue;
         }
@@ -360,7 +360,7 @@ fn an_entry_is_a_file_of_its_category(kind: Kind) {
     );
     done(&mut host, json!({ "command": "delete", "path": "/memories/entries" }));
     refused(&mut host, json!({ "command": "view", "path": "/memories/entries" }));
-    // A forgotten key is free again, for who knows that it was forgotten.
+    // The key of a forgotten entry is free for a caller that knows that it was forgotten.
     done(&mut host, json!({ "command": "create", "path": "/memories/entries/core/tone.md", "file_text": "Be kind." }));
 }
 
@@ -406,7 +406,7 @@ fn fields_of_another_command_are_not_ignored() {
     assert_eq!(refused(&mut host, input), "memory: `old_path` is missing\nrename takes old_path, new_path");
 }
 
-/// Two who change one file: both changes are there, or the loser is told.
+/// Two calls change one file: both changes are kept, or the loser gets an error.
 #[both_engines]
 fn a_file_that_changes_meanwhile_is_not_overwritten(kind: Kind) {
     use support::drive::{Drive, Shared, simulator};

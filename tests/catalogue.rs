@@ -24,7 +24,7 @@ pub(crate) fn sample_drive(kind: Kind) -> Drive<Simulator> {
     drive
 }
 
-/// The files that people keep: no backups, and nothing of the component's own.
+/// Returns the files that people keep: no backups, and none of the component's own files.
 fn kept(drive: &Drive<Simulator>) -> Files {
     let is_kept = |path: &str| {
         let is_own = path.split('/').any(|segment| segment.starts_with(".saddlebag") || segment.starts_with('.'));
@@ -33,7 +33,7 @@ fn kept(drive: &Drive<Simulator>) -> Files {
     drive.executor.files().into_iter().filter(|(path, _)| is_kept(path)).collect()
 }
 
-/// The most that was done to any file.
+/// Returns the strongest effect on any file.
 fn observed(before: &Files, after: &Files) -> Effect {
     let effect = |(path, old): (&String, &Vec<u8>)| match after.get(path) {
         None => Effect::Removes,
@@ -45,7 +45,7 @@ fn observed(before: &Files, after: &Files) -> Effect {
     before.iter().map(effect).chain([made]).max().unwrap_or(Effect::Reads)
 }
 
-/// Every line of the old text is in the new one, in its order.
+/// Returns true if every line of the old text is in the new one, in order.
 fn has_lines_of(new: &[u8], old: &[u8]) -> bool {
     let (new, old) = (String::from_utf8_lossy(new), String::from_utf8_lossy(old));
     let mut new = new.lines();
@@ -85,10 +85,10 @@ fn names_of_commands_are_unique() {
     assert_eq!(names.len(), count);
 }
 
-/// Whatever fails, and whenever: an answer, no trap, and no text that is lost.
+/// Whichever operation fails, there is an answer, no trap, and no lost text.
 #[both_engines]
 fn a_host_that_fails_once_loses_no_text(kind: Kind) {
-    // The text of a core entry may be replaced by that of a sample, and is kept nowhere then.
+    // A sample may replace the text of a core entry, which is then kept nowhere.
     let texts: [&[&str]; 5] = [
         &["of a, see"],
         &["the text of b"],

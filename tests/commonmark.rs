@@ -15,15 +15,15 @@ use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd
 use saddlebag::document::{LinkKind, Note, TagSyntax};
 use support::arbitrary::cases;
 
-/// Where a note is deliberately not CommonMark: example and reason.
+/// Examples in which a note deliberately differs from CommonMark, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("wiki link in brackets", "two brackets are a wiki link wherever they stand, as in zk"),
-    ("footnote that is a link", "two brackets are a wiki link wherever they stand, as in zk"),
-    ("link without a destination", "it goes nowhere, so that it is no link of the notebook"),
-    ("reference to an empty destination", "it goes nowhere, so that it is no link of the notebook"),
+    ("wiki link in brackets", "two brackets are a wiki link anywhere, as in zk"),
+    ("footnote that is a link", "two brackets are a wiki link anywhere, as in zk"),
+    ("link without a destination", "it leads nowhere, so it is not a link of the notebook"),
+    ("reference to an empty destination", "it leads nowhere, so it is not a link of the notebook"),
     ("frontmatter", "lines of dashes at the very start are the fences of the frontmatter"),
-    ("autolink hides tags", "what follows # in an address is no tag, as in zk"),
-    ("bare url is no tag", "what follows # in an address is no tag, as in zk"),
+    ("autolink hides tags", "text after # in an address is not a tag, as in zk"),
+    ("bare url is no tag", "text after # in an address is not a tag, as in zk"),
     ("carriage return alone", "it ends no line: the lines of a store end by line feeds"),
     ("rare entity", "entities beyond the common ones stay as they are written: their table is larger than the scanner"),
     ("bare url in emphasis of a title", "a bare URL is a link as in zk, and keeps its marks"),
@@ -167,7 +167,7 @@ fn ours(text: &str) -> Reading {
 
 fn theirs(text: &str) -> Reading {
     let mut reading = Reading::default();
-    // Links by their start: a link is complete at its end, behind those in its text.
+    // Links by their start: a link is complete only at its end, after the links in its text.
     let mut links = Vec::new();
     let mut open: Vec<(usize, String, String)> = Vec::new();
     let mut heading: Option<String> = None;

@@ -1,4 +1,4 @@
-//! What is not the component, or does not behave like one, gives a clear error.
+//! A file that is not the component, or does not behave like it, gives a clear error.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn load(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_component_is_named_so() {
+fn a_file_that_is_not_a_component_is_called_so() {
     assert!(load(b"").starts_with("not a component: "));
     assert!(load(b"# Markdown\n").starts_with("not a component: "));
     assert!(load(&COMPONENT[..COMPONENT.len() / 2]).starts_with("not a component: "));
@@ -66,7 +66,7 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// What every call after a trap says.
+/// Returns true if every call reports that the engine is gone.
 fn is_gone(engine: &mut impl Engine) -> bool {
     let calls = [
         engine.submit(CommandId(9), today(), JournalCommand::ListJournal(ListJournal).submission()),
@@ -98,7 +98,7 @@ fn a_call_over_its_deadline_is_a_trap_and_the_instance_is_gone() {
     let mut options = component();
     options.deadline = Duration::from_nanos(1);
     let runtime = ComponentRuntime::new(options).unwrap();
-    // The clock of the deadlines ticks on its own: several calls meet a tick in any case.
+    // The clock of the deadlines runs on its own, so several calls certainly meet a tick.
     let trapped = (0..200).find_map(|_| {
         let mut engine = runtime.open(project_config()).ok()?;
         heavy_search(&mut engine).err().map(|error| (error, engine))

@@ -1,4 +1,4 @@
-//! What was acknowledged stays, whatever crashes and whoever else writes.
+//! An acknowledged change stays, whatever crashes and whoever else writes.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -151,19 +151,19 @@ fn acknowledged_writes_survive(kind: Kind) {
             let names: Vec<&String> = before.keys().chain(done.keys()).chain(after.keys()).collect();
             for name in names {
                 let found = after.get(name);
-                // An entry that is moved says so in the file that it has, before that goes to another folder.
+                // An entry that is moved gets its new category in its old file before the file is moved.
                 let key = name.rsplit('/').next().unwrap_or_default();
                 let is_moving = name.starts_with("agents/")
                     && name.ends_with(".md")
                     && done.iter().any(|(other, bytes)| other.ends_with(&format!("/{key}")) && found == Some(bytes));
-                // A restore that stops halfway leaves what it replaces beside the backup. So does a change, also
-                // if it only did not come to removing it.
+                // An interrupted restore leaves the replaced text beside the backup. So does a change, even if only the
+                // removal of that file is missing.
                 let waiting = name.strip_suffix(".old").and_then(|stem| before.get(&format!("{stem}.md")));
                 let replaced = name.strip_suffix(".pre").is_some_and(|stem| {
                     let file = format!("{stem}.md");
                     found.is_none() || states[..=acknowledged].iter().any(|state| state.get(&file) == found)
                 });
-                // If the backup cannot be written any more, the text stays where it waits, and the reply says so.
+                // If the backup can no longer be written, the text stays in the waiting file, and the reply says so.
                 let elsewhere = name.strip_suffix(".bak").is_some_and(|stem| {
                     let kept = after.get(&format!("{stem}.pre"));
                     kept.is_some() && kept == before.get(name)
@@ -210,7 +210,7 @@ fn a_restore_that_stops_halfway_loses_neither_text() {
         let _ = drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm }));
         drive.executor.restart();
         assert_holds_both(&drive, crash);
-        // Whoever finds that it has not ended runs it again.
+        // A caller that finds it unfinished runs it again.
         drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
         assert_holds_both(&drive, crash);
         assert!(!drive.executor.files().contains_key("MEMORY.old"), "crash at {crash}");
@@ -317,7 +317,7 @@ fn a_write_that_may_have_happened_is_not_doubled(kind: Kind) {
                 drive.executor.unknown_at(operation, committed);
                 let result = drive.run(command.clone());
                 match (&expected, result) {
-                    // A backup that is in doubt is not relied upon.
+                    // A backup that may not have been written is not relied upon.
                     (Ok(_), Err(error)) if error.code == ErrorCode::Storage => {}
                     (Ok(files), Ok(_)) => {
                         let mut found = drive.executor.files();
@@ -354,7 +354,7 @@ fn a_change_that_is_not_durable_is_never_acknowledged(kind: Kind) {
             let result = drive.run(command.clone());
             drive.executor.lose_power();
             match result {
-                // What was acknowledged is on the disk; a backup that failed is named in the reply.
+                // The acknowledged text is on the disk; the reply names a backup that failed.
                 Ok(_) => {
                     let found = drive.executor.files();
                     for (name, bytes) in expected.iter().filter(|(name, _)| !ignored(name)) {
@@ -372,7 +372,7 @@ fn a_change_that_is_not_durable_is_never_acknowledged(kind: Kind) {
     }
 }
 
-/// The limit that `docs/weaknesses.md` names: what was read back at an offset may have moved.
+/// The limit in `docs/weaknesses.md`: the bytes that were read back at an offset may have moved.
 #[both_engines]
 fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost(kind: Kind) {
     for committed in [true, false] {
@@ -387,7 +387,7 @@ fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost
     }
 }
 
-/// How many lines of a file read like this one.
+/// Counts the lines of a file that are equal to this one.
 fn count(files: &Files, file: &str, line: &str) -> usize {
     let text = String::from_utf8(files.get(file).cloned().unwrap_or_default()).unwrap();
     text.lines().filter(|found| *found == line).count()
@@ -445,7 +445,8 @@ fn concurrent_writers_lose_nothing(kind: Kind) {
                 prop_assert_eq!(count(&files, "projects/proj/SCRATCHPAD.md", &format!("- [x] item {w}-{r}")), 1);
             }
             for (id, outcome) in &drive.finished {
-                // An edit that was done in doubt, and then overtaken, finds its text changed already.
+                // If an edit was done with an unknown outcome and another writer changed the file since, its text is no
+                // longer there to replace.
                 let overtaken = !doubts.is_empty()
                     && edits[w].contains(id)
                     && outcome.as_ref().is_err_and(|error| error.code == ErrorCode::NoUniqueMatch);

@@ -61,7 +61,7 @@ fn the_folder_of_a_category_goes_with_the_last_entry_that_is_purged(kind: Kind) 
 }
 
 #[both_engines]
-fn a_host_that_does_not_remove_the_folder_is_no_reason_to_fail(kind: Kind) {
+fn a_folder_that_the_host_does_not_remove_is_not_a_failure(kind: Kind) {
     let calm = {
         let mut host = store(kind, &["memories/few/a"]);
         memory_tool(&mut host, &json!({ "command": "delete", "path": "/memories/few" }));

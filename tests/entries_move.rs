@@ -76,7 +76,7 @@ fn an_export_comes_back_in_both_engines(kind: Kind) {
     replace(&mut fresh, &files).unwrap();
     assert_eq!(fresh.executor.files(), drive.executor.files(), "{kind:?}");
     assert_eq!(export(&mut fresh), files, "{kind:?}");
-    // What is not believed is an import, and taken in once.
+    // Files that are not believed are marked as imports, and stored only once.
     let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
     let request =
         ImportEntries { files: files.clone(), mode: ImportMode::Replace, dry_run: false, earlier: Vec::new() };

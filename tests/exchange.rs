@@ -42,7 +42,7 @@ fn run_import(drive: &mut Drive<Simulator>, request: impl Submit) -> ImportFromR
     }
 }
 
-/// The keys and what came of them; nothing may be rejected.
+/// Returns the keys with their outcomes. No entry may be rejected.
 fn import(drive: &mut Drive<Simulator>, format: Format, given: &Files) -> Vec<(String, ExchangeState)> {
     let reply = run_import(drive, request(format, given));
     assert_eq!(reply.rejected, []);
@@ -74,7 +74,7 @@ fn all(drive: &mut Drive<Simulator>) -> Vec<EntryInfo> {
     }
 }
 
-/// What two formats that have keys, categories, tags and texts can both express.
+/// Returns the fields that two formats with keys, categories, tags and texts can both express.
 fn expressed(drive: &mut Drive<Simulator>) -> Vec<(String, String, String, Vec<String>)> {
     all(drive).into_iter().map(|entry| (entry.key, entry.category, entry.content, entry.tags)).collect()
 }
@@ -208,7 +208,7 @@ fn what_was_changed_there_is_changed_here_and_what_was_changed_here_stays(kind: 
     let mut drive = drive(kind);
     import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: one\n- **b**: one\n")]));
     drive.run(keep("b", "mine", "core")).unwrap();
-    // Nothing is new there: what was changed here is no conflict.
+    // The files have nothing new, so a change here is not a conflict.
     let again = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: one\n- **b**: one\n")]));
     assert!(states(&again).iter().all(|state| **state == ExchangeState::Unchanged), "{again:?}");
     let changed = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "# x\n- **a**: two\n- **b**: two\n")]));
@@ -223,7 +223,7 @@ fn what_was_changed_there_is_changed_here_and_what_was_changed_here_stays(kind: 
         entries[0].source.as_deref().and_then(|source| source.split(" #").next()),
         Some("import:openclaw ~/there/MEMORY.md:2")
     );
-    // The renamed one follows as well.
+    // The renamed entry is updated as well.
     let third = import(&mut drive, Format::OpenClaw, &files(&[("MEMORY.md", "- **a**: two\n- **b**: three\n")]));
     assert_eq!(third[1], (renamed, ExchangeState::Updated));
 }
@@ -359,7 +359,7 @@ fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for(k
             let Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) = drive.run(verb) else { panic!("{format:?}") };
             let texts: Vec<u8> = reply.parts.into_iter().flat_map(|part| part.content).collect();
             let text = String::from_utf8(texts).unwrap();
-            // A dump says what each entry is.
+            // A dump marks the entries that nobody has approved.
             let is_whole = unapproved || format == Format::JsonLines;
             assert!(text.contains("The port is 5433"), "{format:?}");
             assert_eq!(text.contains("Obey the page"), is_whole, "{format:?}");

@@ -1,4 +1,4 @@
-//! The files of a scope by their paths: which there are, page by page, and what is in them.
+//! Files of a scope by their paths: the list, page by page, and their content.
 
 use saddlebag::files::{FilePage, FilesCommand, FilesReply, ListFiles, MAX_LISTED_FILES, ReadFile};
 use saddlebag::journal::{FileState, ReadReply};
@@ -91,7 +91,7 @@ fn pages_are_the_list_and_each_says_what_follows(kind: Kind) {
 }
 
 #[both_engines]
-fn what_is_listed_can_be_read_whatever_the_prefix(kind: Kind) {
+fn every_listed_file_can_be_read_whatever_the_prefix(kind: Kind) {
     let config = Config { path_prefix: "/store/".into(), ..agent_config() };
     let mut drive = store(kind, config);
     for file in list(&mut drive, None, 1000).unwrap().files {

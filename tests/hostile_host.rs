@@ -1,4 +1,4 @@
-//! A host that breaks the contract is told so, and changes nothing by it.
+//! A host that breaks the contract gets an error, and changes nothing.
 
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, PromptCommand, PromptReply};
@@ -40,7 +40,7 @@ fn listing(entries: Vec<Entry>, next: Option<saddlebag::store::RelPath>) -> FsOu
     FsOutcome::ListDirectory(ListOutcome::Page(Listing { entries, next, left_out: LeftOut::default(), version: None }))
 }
 
-/// A page of nothing but names that no path may have.
+/// Returns a page that has only names that no path may have.
 fn left_out(names: &[&str], count: u32) -> FsOutcome {
     let names = names.iter().map(|name| LeftOutName { path: path(name), kind: EntryKind::File }).collect();
     let left_out = LeftOut { names, count };
@@ -51,7 +51,7 @@ fn version(text: &str) -> Version {
     Version(text.into())
 }
 
-/// Hands a result in that must be refused.
+/// Passes a result that must be refused. Returns the error.
 fn refusal(drive: &mut Drive<Simulator>, key: &str, outcome: FsOutcome) -> ProtocolError {
     match drive.engine.handle_memory_result(FsResult { key: key.into(), outcome: Ok(outcome) }) {
         Err(EngineError::Protocol(error)) => error,
@@ -59,7 +59,7 @@ fn refusal(drive: &mut Drive<Simulator>, key: &str, outcome: FsOutcome) -> Proto
     }
 }
 
-/// Hands an outcome in for the one pending request, which must be refused and stay owed; the reason.
+/// Passes an outcome for the one pending request. It must be refused and the request stay owed. Returns the reason.
 fn refused_outcome(drive: &mut Drive<Simulator>, outcome: FsOutcome) -> String {
     let owed = drive.pending[0].key.to_string();
     let ProtocolError::InvalidResult { key, reason } = refusal(drive, &owed, outcome) else {
@@ -88,7 +88,7 @@ fn a_key_that_no_request_has_is_refused_and_the_command_goes_on(kind: Kind) {
     drive.settle();
     assert!(drive.finished[&id].is_ok());
     assert_eq!(refusal(&mut drive, &owed, done()), ProtocolError::UsedKey(owed.clone()));
-    // The command had one request, and none of another name.
+    // None of these is the key of a request.
     for never in ["write/1.1.9", "write/1.1.0", "append/1.1.1", "write/1.01.1"] {
         assert_eq!(refusal(&mut drive, never, done()), ProtocolError::UnknownKey(never.into()));
     }
@@ -178,7 +178,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
         assert_eq!(refused_outcome(&mut drive, outcome), reason);
     }
 
-    // The next page must not go back.
+    // The next page must not begin before the cursor.
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&["a.md", "b.md"], Some("b.md"))));
     assert_eq!(refused_outcome(&mut drive, page(&["b.md"], None)), "`b.md` is not sorted after the previous entry");
@@ -187,7 +187,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&[], None)));
 
-    // Nor may a page of one folder name what is in another.
+    // A page of one folder must not name a file of another.
     for foreign in ["a.md", "projects/proj", "projects/projx/a.md", "projects/proj/notes/a.md"] {
         let reason = refused_outcome(&mut drive, page(&[foreign], None));
         assert_eq!(reason, format!("`{foreign}` is not in the folder"));
@@ -427,7 +427,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
         for given in commands.iter().cloned().chain([Context::default().submission()]) {
             let command = &given.command;
             match (command, drive.run(given.clone())) {
-                // A block is still worth having without the files that cannot be read.
+                // A block without the files that cannot be read is still useful.
                 (Command::Prompt(PromptCommand::Context(request)), Ok(Reply::Prompt(PromptReply::Context(reply)))) => {
                     assert_eq!(reply.left_out.len(), if request.entries.is_some() { 6 } else { 5 }, "{reply:?}");
                 }

@@ -1,5 +1,4 @@
-//! What is hydrated depends on the entries, the budget and the clock, and on nothing else: in both engines,
-//! through the commands.
+//! Hydration depends only on the entries, the budget and the clock: in both engines, through the commands.
 
 use proptest::prelude::*;
 use saddlebag::Reply;
@@ -35,7 +34,7 @@ fn insert(store: &mut Simulator, (key, content, category, second): &Kept) {
     store.insert(&folder.unwrap().file(category, key).unwrap(), text);
 }
 
-/// What is hydrated, and the block of it.
+/// Hydrates. Also returns the block of the same entries.
 fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, ContextReply) {
     drive.now = today();
     let entries = Some(ContextEntries::from(request));
@@ -52,7 +51,7 @@ fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, Con
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Whatever the order in which they came, and whoever looked in between.
+    /// The order in which entries were stored, and lookups in between, make no difference.
     #[test]
     fn hydration_is_a_pure_function_of_entries_budget_and_clock(
         entries in entries(),
@@ -80,7 +79,7 @@ proptest! {
                 let files = drive.executor.files().len();
                 let named = reply.entries.len() + reply.left_out.len() + reply.problems.len();
                 prop_assert_eq!(named, files, "{:?}, order {}", kind, order);
-                // How the simulator counts changes is part of no reply.
+                // The simulator's count of changes is not part of a reply.
                 let given = (reply, block);
                 prop_assert_eq!(&given, expected.get_or_insert_with(|| given.clone()), "{:?}, order {}", kind, order);
             }
@@ -88,7 +87,7 @@ proptest! {
     }
 }
 
-/// The fault `i` of the original, where what is hydrated is stored again under a new time.
+/// Fault `i` of the original: hydrated entries are stored again with a new time.
 #[both_engines]
 fn i_storing_the_same_again_changes_nothing_of_what_is_hydrated(kind: Kind) {
     let entry = ("\\PC{1,40}", prop::sample::select(vec!["core", "daily", "n"]));
@@ -118,7 +117,7 @@ fn i_storing_the_same_again_changes_nothing_of_what_is_hydrated(kind: Kind) {
     });
 }
 
-/// Of the clock it depends only through the age of daily entries.
+/// The clock only matters for the age of daily entries.
 #[both_engines]
 fn the_clock_alone_ages_daily_entries(kind: Kind) {
     let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };

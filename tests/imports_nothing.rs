@@ -20,7 +20,7 @@ fn imports_nothing() {
                 depth += 1;
                 module_imports.push(Vec::new());
             }
-            // The shims that name the types of the exports: what they import, the component gives them.
+            // The shims that name the types of the exports import only from the component itself.
             Payload::ComponentSection { .. } => depth += 1,
             Payload::ComponentImportSection(imports) if depth == 0 => {
                 component_imports.extend(imports.into_iter().map(|import| import.unwrap().name.name.to_string()));

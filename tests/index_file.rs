@@ -1,4 +1,4 @@
-//! The index file spares a new engine its reads, and is never believed where it could be wrong.
+//! The index file saves a new engine its reads, and is never trusted where it could be wrong.
 
 use proptest::prelude::*;
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
@@ -58,7 +58,7 @@ fn question(query: &str) -> Recall {
     }
 }
 
-/// Every kind of question.
+/// Returns a question of every kind.
 fn questions() -> Vec<NotebookCommand> {
     let filter = |filter: NoteFilter| ListNotes { filter, ..ListNotes::default() };
     let words = |word: &str| vec![word.to_string()];
@@ -90,7 +90,7 @@ fn answers(kind: Kind, config: Config, store: Simulator) -> (Vec<String>, Simula
     (answers, drive.executor)
 }
 
-/// The notes that were read since.
+/// Returns the notes that were read since.
 fn reads(store: &Simulator, since: u64) -> Vec<String> {
     let log = store.log().iter().skip(usize::try_from(since).unwrap());
     let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/"));
@@ -126,7 +126,7 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone(kind: Kind) {
     assert_eq!(reads(&drive.executor, since), [""; 0]);
 }
 
-/// What a new engine says that it passed over.
+/// Returns the files that a new engine reports as skipped.
 fn skipped(kind: Kind, store: Simulator) -> Vec<String> {
     let mut drive = Drive::new(kind, config(2, true), store);
     match drive.run(NotebookCommand::ListNotes(ListNotes::default())).unwrap() {
@@ -219,7 +219,7 @@ fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind
             store.edit_at(operation, &path("notes/n017.md"), text.clone());
             let mut drive = Drive::new(kind, config(2, true), store);
             drive.run(NotebookCommand::Recall(question("word17"))).unwrap();
-            // Whatever the first saw, the second sees the store as it is.
+            // Whatever the first engine saw, the second sees the store as it is.
             assert_eq!(recalled(&mut drive, "word17"), [""; 0], "changed at {operation}");
         }
     }
@@ -246,7 +246,7 @@ fn another_configuration_reads_the_notes_anew(kind: Kind) {
 }
 
 #[both_engines]
-fn a_configuration_that_changes_under_an_engine_reads_the_notes_anew(kind: Kind) {
+fn a_configuration_that_changes_under_an_engine_reads_the_notes_again(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, true), indexed());
     drive.run(NotebookCommand::Tags(Tags)).unwrap();
     drive.executor.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
@@ -271,7 +271,7 @@ fn a_store_that_takes_no_index_answers_all_the_same(kind: Kind) {
 
 #[test]
 fn an_index_in_parts_is_taken_whole_or_not_at_all() {
-    // Small notes of their own words make an index of more than one part.
+    // Small notes with words of their own make an index of several parts.
     let text = |i: usize, version: &str| {
         let words: String = (0..3_000).map(|w| format!("{version}{i}x{w} ")).collect();
         format!("# Note {i}\n\n{words}\n")
@@ -342,8 +342,8 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
             }
         }
         drive.settle_in_any_order(&mut Scheduler::new(seed));
-        // The engine itself, a new one with the file, and one without: all see the same. Notes that fit
-        // equally well come in the order in which an engine met them, so no question has such.
+        // The engine itself, a new one with the file, and one without it give the same answers. Notes with equal scores
+        // come in the order in which an engine indexed them, so no question has such notes.
         let mut new = Drive::new(kind, config(3, true), drive.executor.clone());
         let mut plain = Drive::new(kind, config(3, false), drive.executor.clone());
         let is_exact = |command: &NotebookCommand| !matches!(command, NotebookCommand::Recall(_));
@@ -405,7 +405,7 @@ fn damaged(mut bytes: Vec<u8>, damage: &Damage) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Gives the part the checksums that its bytes have: what decoding alone must then withstand.
+/// Corrects the checksums of the part, so that only the decoder can reject it.
 fn sealed(mut part: Vec<u8>) -> Vec<u8> {
     if part.len() >= 32 {
         let end = part.len() - 8;
@@ -427,7 +427,7 @@ fn a_damaged_index_is_never_believed(kind: Kind) {
         let (expected, _) = answers(kind, config(2, false), store());
         let (got, after) = answers(kind, config(2, true), with);
         prop_assert_eq!(got, expected);
-        // It is written anew, and serves the next engine.
+        // The index is written again, and serves the next engine.
         let since = after.operations();
         let mut next = Drive::new(kind, config(3, true), after);
         prop_assert_eq!(recalled(&mut next, "word17"), ["notes/n017.md"]);
@@ -438,7 +438,7 @@ fn a_damaged_index_is_never_believed(kind: Kind) {
 /// Whoever can write the store can make the checksums fit. The answers may be wrong then, but there is
 /// no trap, no endless work, and nothing outside of the notebook is asked for.
 #[both_engines]
-fn a_forged_index_is_no_trap(kind: Kind) {
+fn a_forged_index_does_not_trap(kind: Kind) {
     proptest!(cases(32), |(damage in damage())| {
         let mut with = indexed();
         let bytes = damaged(with.files()[PART].clone(), &damage).map(sealed);

@@ -11,9 +11,9 @@ use support::drive::Drive;
 use support::{Kind, both_engines, path, try_engine};
 
 const PART: &str = ".saddlebag/index/0000";
-/// As many as a person has.
+/// Number of notes, as many as a person has.
 const NOTES: usize = 600;
-/// Enough for an index file.
+/// Number of notes that is enough for an index file.
 const FEW: usize = 150;
 
 fn config(scheme: &str, index_file: bool) -> Config {
@@ -32,7 +32,7 @@ fn store(notes: usize) -> Simulator {
     store
 }
 
-/// What a host does in one start: its answers, how many notes it read, and the store as it leaves it.
+/// Result of one start of a host: its answers, the number of notes that it read, and the store afterwards.
 struct Start {
     answers: String,
     reads: usize,
@@ -52,13 +52,13 @@ fn start_with(kind: Kind, config: Config, store: Simulator) -> Start {
     Start { answers: format!("{tags:?} {notes:?}"), reads, store: drive.executor }
 }
 
-/// A start of the host whose versions are of this scheme.
+/// Starts the host whose versions have this scheme.
 fn start(kind: Kind, scheme: &str, store: Simulator) -> Start {
     let store = if scheme.starts_with("hash") { store.with_hashes_of(scheme) } else { store.with_versions_of(scheme) };
     start_with(kind, config(scheme, true), store)
 }
 
-/// Starts of several hosts, one after the other.
+/// Starts several hosts, one after the other.
 fn starts(schemes: &[&str], store: Simulator) -> Simulator {
     schemes.iter().fold(store, |store, scheme| start(Kind::Native, scheme, store).store)
 }
@@ -97,10 +97,10 @@ fn hosts_that_do_not_name_their_schemes_read_each_others_notes_again(kind: Kind)
 
 #[both_engines]
 fn a_host_never_believes_a_version_of_another_scheme(kind: Kind) {
-    // Both hosts spell their versions the same, and mean other bytes by them.
+    // Both hosts use the same text for versions of different bytes.
     let before = start_with(kind, config("a/1", true), store(FEW));
     let mut other = Simulator::new(1);
-    // They get the same numbers, as they come in the same order.
+    // The numbers are the same because the files come in the same order.
     edit(&mut other, 0..FEW, Some("Other"));
     for (name, bytes) in before.store.files().into_iter().filter(|(name, _)| name.starts_with(".saddlebag/")) {
         other.insert(&path(&name), bytes);
@@ -108,7 +108,7 @@ fn a_host_never_believes_a_version_of_another_scheme(kind: Kind) {
     let got = start_with(kind, config("b/1", true), other.clone());
     let expected = start_with(kind, config("b/1", false), other.clone());
     assert_eq!((got.reads, got.answers), (FEW, expected.answers));
-    // Under one name they would be believed: that is why hosts must not share one.
+    // Under one name the versions would be trusted, so hosts must not share a name.
     assert_eq!(start_with(kind, config("a/1", true), other).reads, 0);
 }
 
@@ -137,11 +137,11 @@ fn a_note_that_changed_under_one_scheme_is_read_again_under_the_other(kind: Kind
 }
 
 #[both_engines]
-fn what_changes_back_between_two_hosts_is_seen_as_it_is(kind: Kind) {
+fn a_host_sees_the_store_as_it_is_after_a_change_that_was_undone(kind: Kind) {
     let settled = starts(&["a/1", "hash/1"], store(FEW));
     let expected = start(kind, "hash/1", settled.clone()).answers;
     let texts = settled.files();
-    // Changed, removed, and added notes; then all as it was, so that every page of the second host is unchanged.
+    // Changed, removed and added notes; then everything as before, so that every page of the second host is unchanged.
     for (text, notes) in [(Some("Changed"), 0..40), (None, 0..40), (Some("Added"), FEW..FEW + 40)] {
         let mut store = settled.clone();
         edit(&mut store, notes.clone(), text);
@@ -164,7 +164,7 @@ fn a_host_that_searched_first_keeps_what_others_have_seen(kind: Kind) {
     assert_eq!(start(kind, "a/1", drive.executor).reads, 40);
 }
 
-/// The part with the checksum that its bytes have.
+/// Returns the part with the checksum of its bytes.
 fn sealed(mut part: Vec<u8>) -> Vec<u8> {
     let sum = xxhash_rust::xxh3::xxh3_64(&part[24..]);
     part[8..16].copy_from_slice(&sum.to_le_bytes());
@@ -176,7 +176,7 @@ fn an_index_with_a_damaged_column_is_rebuilt(kind: Kind) {
     let store = starts(&["first/1", "other/1", "first/1"], store(FEW));
     let part = store.files()[PART].clone();
     let name = part.windows(7).position(|bytes| bytes == b"other/1").expect("the name of the other scheme");
-    // Behind the name: the length of the column, how many files it has, the length of the first version.
+    // After the name: the length of the column, the number of its files, the length of the first version.
     for (at, byte) in [(name + 9, 0x7f), (name + 10, 0x7f), (name + 11, 0xff), (name + 12, 0xff)] {
         let mut bytes = part.clone();
         assert_ne!(bytes[at], byte);
@@ -211,7 +211,7 @@ enum Turn {
     Touch(usize),
 }
 
-/// Whatever hosts do in turn while editors change the notes, each answers as one that has no index.
+/// Several hosts in turn, while editors change the notes: each answers like a host without an index.
 #[test]
 fn whatever_hosts_do_in_turn_each_answers_as_one_without_an_index() {
     const SCHEMES: [&str; 6] = ["hash/1", "b/1", "hash/3", "d/1", "e/1", "f/1"];

@@ -1,5 +1,5 @@
-//! What the journal does beyond the recorded vectors: exact texts, paging, undo, command lines, and a
-//! search that keeps up with the files.
+//! The journal beyond the recorded vectors: exact texts, paging, undo, command lines, and a search that keeps up with
+//! the files.
 
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, ListJournal, ListReply, Read, Restore,
@@ -222,7 +222,7 @@ fn parts_of_a_file_make_up_the_file(kind: Kind) {
         }
         assert_eq!(whole, body);
     }
-    // An offset inside a character starts behind it.
+    // An offset inside a character starts after it.
     let command = JournalCommand::Read(Read { target: note(), offset: 2, max_bytes: 4 });
     let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
     assert_eq!((part.offset, part.text.as_str()), (3, "記"));
@@ -250,7 +250,7 @@ fn restoring_twice_undoes_and_redoes(kind: Kind) {
 #[both_engines]
 fn a_restore_that_cannot_keep_what_it_replaces_changes_nothing(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[(NOTE, b"now"), ("projects/proj/notes/n.bak", b"then")]);
-    // Two reads, then the backup of what is there.
+    // Two reads, then the backup of the existing text.
     drive.executor.fail_at(2, FsError::NoSpace);
     let error = drive.run(JournalCommand::Restore(Restore { target: note() })).unwrap_err();
     assert_eq!(error.code, ErrorCode::Storage);

@@ -1,4 +1,4 @@
-//! Files whose names no path may have cannot be read, and are named.
+//! Files with names that no path may have are not read, and are reported.
 
 use saddlebag::context::{BlockForm, Context, Overflow};
 use saddlebag::entries::{EntriesConfig, EntryFilter, Hydrate, HydrationPolicy, ListEntries, NewEntry, StoreEntry};
@@ -25,7 +25,7 @@ fn store() -> Simulator {
     let notes = path("notes");
     store.insert_unnamed(Some(&notes), "back\\slash.md", EntryKind::File);
     store.insert_unnamed(Some(&notes), "bell\u{7}", EntryKind::Directory);
-    // What would not be memory under any name is nobody's concern.
+    // A file that would not be memory under any name is not reported.
     store.insert_unnamed(Some(&notes), "photo\u{7}.png", EntryKind::File);
     store.insert_unnamed(Some(&notes), ".hid\u{7}den.md", EntryKind::File);
     store

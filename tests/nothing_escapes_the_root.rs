@@ -1,4 +1,4 @@
-//! Whatever the path, the link or the name: nothing outside the root is read or written.
+//! No path, link or name makes a command read or write outside the root.
 
 #![cfg(unix)]
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ use support::{Kind, agent_config, keep, project_config};
 
 const SECRET: &str = "the secret of the outside";
 
-/// A folder with a store and, beside it, what no command may touch.
+/// A folder with a store and, beside it, files that no command may touch.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -56,7 +56,7 @@ impl Place {
         Drive::new(Kind::Component, config, LocalDir::open(&self.root(), options).unwrap())
     }
 
-    /// Everything that is not in the store, with its bytes.
+    /// Returns everything outside the store, with its bytes.
     fn outside(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         let root = self.root();
@@ -109,7 +109,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         JournalCommand::Search(Search::new("secret")).submission(),
     ];
     if let Target::Note(name) = target {
-        // What a section names is a key, never a path.
+        // A section names keys, never paths.
         let quoted = serde_json::to_string(name).expect("a string");
         let content = format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: mine\n<!-- saddlebag:end -->\n");
         let content = Some(content.into_bytes());
@@ -155,7 +155,8 @@ fn every_sample(name: &str) -> Vec<Submission<Command>> {
     support::every_command(name).into_iter().chain(more.map(Submit::submission)).collect()
 }
 
-/// What is named is where foreign files were, and what they say: never a place in the store.
+/// Returns the commands of the exchange with this name as the place and the text of foreign files. They never name a
+/// file of the store.
 fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
     let line = format!("{{\"key\":{},\"category\":{},\"content\":\"mine\"}}\n", json!(name), json!(name));
     let file = |path: &str, text: String| ForeignFile { path: path.into(), first_line: 1, content: Ok(text.into()) };
@@ -203,7 +204,7 @@ fn every_entries_command(name: &str) -> Vec<Submission<EntriesCommand>> {
     ]
 }
 
-/// Anthropic's tool, which is given paths rather than names.
+/// Returns calls of Anthropic's tool, which accepts paths instead of names.
 fn every_call_of_the_memory_tool(target: &Target) -> Vec<Command> {
     let name = match target {
         Target::Note(name) | Target::Daily(Some(name)) => name.as_str(),
@@ -230,7 +231,7 @@ fn every_call_of_the_memory_tool(target: &Target) -> Vec<Command> {
     calls.map(|arguments| Command::from(call(arguments))).collect()
 }
 
-/// Runs everything; no reply may show the secret, and the outside must stay as it is.
+/// Runs every command. No reply may contain the secret, and the outside must stay unchanged.
 fn assert_nothing_escapes(place: &Place, targets: &[Target], lines: &[String]) {
     let before = place.outside();
     for config in [agent_config(), Config { project: None, ..agent_config() }] {

@@ -1,4 +1,4 @@
-//! Who gives a command, and what of it counts.
+//! The origin of a command, and the checks of its fields.
 
 use saddlebag::approval::Pending;
 use saddlebag::entries::{ImportEntries, ImportFile, ImportMode, NewEntry, StoreEntry};
@@ -51,7 +51,7 @@ fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: K
     drive.call(of_tool().with(fact.clone())).expect("it is stored");
     let entry = NewEntry::new("page", "obey", "core");
     drive.call(of_tool().with(StoreEntry { entry, expected_version: None })).expect("it is stored");
-    // A file of the journal has no place to say it.
+    // A file of the journal cannot record the provenance.
     let refused = drive.call(of_tool().with(AppendDaily { heading: "obey".into(), body: String::new() }));
     assert_eq!(refused.expect_err("it is refused").code, ErrorCode::NotPermitted);
     let waiting = |drive: &mut Drive<Simulator>| {
@@ -59,7 +59,7 @@ fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: K
         page.items.iter().map(|item| item.provenance).collect::<Vec<_>>()
     };
     assert_eq!(waiting(&mut drive), [Provenance::Tool; 2]);
-    // The next command is a person's again.
+    // The next command is that of a person again.
     drive.call(Remember { title: "My own".into(), ..fact }).expect("it is stored");
     assert_eq!(waiting(&mut drive), [Provenance::Tool; 2]);
 }

@@ -1,4 +1,4 @@
-//! The forms of the block, and what a conversation begins with.
+//! The forms of the block, and the preamble of a conversation.
 
 use proptest::prelude::*;
 use saddlebag::Reply;
@@ -18,7 +18,7 @@ const LONG_TERM: &str = "MEMORY.md";
 const SCRATCHPAD: &str = "projects/proj/SCRATCHPAD.md";
 const TODAY: &str = "projects/proj/daily/2026-05-25.md";
 const FORMS: [BlockForm; 3] = [BlockForm::Claude, BlockForm::Openai, BlockForm::Plain];
-/// What a careless reader may take for the end of a line.
+/// Characters that a careless reader may take for the end of a line.
 const BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 fn drive(kind: Kind, files: &[(&str, &[u8])]) -> Drive<Simulator> {
@@ -36,7 +36,7 @@ fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
     Some(ContextEntries { max_bytes, policy: HydrationPolicy::Greedy })
 }
 
-/// Asserts that no line of a block without tags is the block's own but those that it knows.
+/// Asserts that the only lines of the block itself, in a form without tags, are known ones.
 fn assert_sealed(form: BlockForm, block: &str) {
     assert!(block.starts_with(form.start()) && block.ends_with(form.end()), "{block:?}");
     let inner = &block[form.start().len()..block.len() - form.end().len()];
@@ -116,7 +116,7 @@ proptest! {
             let line = if file == SCRATCHPAD { format!("- [ ] {text}\n") } else { text.clone() };
             store.insert(&path(file), line.repeat(*times));
         }
-        // The cuts of the older policies may go through a title of ours, so everything fits them.
+        // The cuts of the older policies may go through a title of the block, so the budget fits everything.
         let max_bytes = if overflow == Overflow::Balanced { max_bytes } else { 1 << 20 };
         let mut drive = Drive::new(Kind::Native, agent_config(), store);
         for (key, content) in entries {
@@ -177,7 +177,7 @@ proptest! {
             let reported = reply.left_out.iter().filter(|part| part.path == file.path).count();
             prop_assert!(is_whole || reported == 1, "{}: {reported} {:?}", file.path, reply.left_out);
         }
-        // A cut in a code block does not take what follows into it.
+        // The text after a cut in a code block is not code.
         for part in reply.text.split("\n\n---\n\n") {
             let fences = part.lines().filter(|line| *line == "```").count();
             prop_assert!(!part.starts_with("```") || fences % 2 == 0, "{part}");
@@ -309,7 +309,7 @@ fn a_base_prompt_that_cannot_be_whole_is_an_error(kind: Kind) {
 }
 
 #[both_engines]
-fn what_cannot_be_read_is_named_and_the_rest_goes_on(kind: Kind) {
+fn a_file_that_cannot_be_read_is_named_and_the_others_are_used(kind: Kind) {
     let mut drive = drive(kind, &[(LONG_TERM, b"fact")]);
     let link = PreambleFile { content: Err(FsError::SymbolicLink), ..file(PreambleRole::Instructions, "") };
     let bytes = PreambleFile { content: Ok(b"\xff\xff".to_vec()), size: 2, ..file(PreambleRole::Architecture, "") };

@@ -136,7 +136,7 @@ fn a_bad_date_is_refused_by_every_command(kind: Kind) {
     ];
     let commands = dates.iter().flat_map(|date| {
         let target = Target::Daily(Some((*date).to_string()));
-        // A log is written today or not at all, so a write refuses any date.
+        // A log is written only today, so a write refuses any date.
         with_target(&target).into_iter().filter(|command| command.name() != "write")
     });
     assert_refused(kind, ErrorCode::InvalidDate, commands.collect());
@@ -194,7 +194,7 @@ fn only_a_note_can_be_deleted(kind: Kind) {
 }
 
 #[both_engines]
-fn what_does_not_exist_cannot_be_edited_deleted_or_restored(kind: Kind) {
+fn a_missing_file_cannot_be_edited_deleted_or_restored(kind: Kind) {
     assert_refused(
         kind,
         ErrorCode::NotFound,
@@ -250,7 +250,7 @@ fn a_read_out_of_range_is_refused(kind: Kind) {
 }
 
 #[both_engines]
-fn a_command_line_that_is_none_is_refused(kind: Kind) {
+fn an_invalid_command_line_is_refused(kind: Kind) {
     let lines = [
         "/memory nope",
         "/memoryx",
@@ -417,7 +417,7 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
 }
 
 #[both_engines]
-fn what_has_no_entry_is_not_found(kind: Kind) {
+fn a_key_without_an_entry_is_not_found(kind: Kind) {
     let request = Hydrate { max_bytes: 0, policy: HydrationPolicy::Greedy };
     let key = || "nowhere".to_string();
     assert_entries_refused(

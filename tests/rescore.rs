@@ -44,7 +44,7 @@ fn order(reply: &RecallReply) -> Vec<&str> {
     reply.hits.iter().map(|hit| hit.path.as_str()).collect()
 }
 
-/// Runs a recall until the host is asked to rate; gives the texts.
+/// Runs a recall until the host is asked to rate, and returns the texts.
 fn asked(drive: &mut Drive<Simulator>, request: Recall) -> Vec<String> {
     drive.submit(request);
     loop {
@@ -60,7 +60,7 @@ fn the_order_of_the_host_is_merged_with_that_of_the_engine(kind: Kind) {
     let mut plain = Drive::new(kind, config(false), store(4).with_scorer(|_, _| panic!("nobody asked")));
     let by_engine = reply(&mut plain, recall(9, 0));
     assert_eq!(order(&by_engine), ["n000.md", "n001.md", "n002.md", "n003.md"]);
-    // The host likes the last one best, and knows nothing of the others.
+    // The host rates the last one best, and the others alike.
     let likes_last = |_: &str, text: &str| f64::from(u8::from(!text.contains("port port")));
     let mut drive = Drive::new(kind, config(true), store(4).with_scorer(likes_last));
     let merged = reply(&mut drive, recall(9, 0));
@@ -73,7 +73,7 @@ fn the_order_of_the_host_is_merged_with_that_of_the_engine(kind: Kind) {
 }
 
 #[both_engines]
-fn a_host_that_does_not_rate_gets_the_order_of_the_engine_and_is_told(kind: Kind) {
+fn a_host_that_does_not_rate_gets_the_order_of_the_engine_and_a_warning(kind: Kind) {
     let expected = reply(&mut Drive::new(kind, config(false), store(4)), recall(9, 0));
     let mut calm = Drive::new(kind, config(true), store(4));
     let reply_of = reply(&mut calm, recall(9, 0));
@@ -105,7 +105,7 @@ fn no_text_that_waits_for_approval_is_rated(kind: Kind) {
 }
 
 #[both_engines]
-fn what_is_rated_is_bounded(kind: Kind) {
+fn the_rated_texts_are_bounded(kind: Kind) {
     let mut store = Simulator::new(1);
     for i in 0..90 {
         store.insert(&path(&format!("n{i:03}.md")), format!("# Note {i}\n\n{}\n", "port and words ".repeat(400)));
@@ -117,7 +117,7 @@ fn what_is_rated_is_bounded(kind: Kind) {
 }
 
 #[both_engines]
-fn numbers_that_are_none_are_refused_and_the_command_goes_on(kind: Kind) {
+fn invalid_numbers_are_refused_and_the_command_goes_on(kind: Kind) {
     for bad in each("numbers", [vec![], vec![1.0; 2], vec![1.0; 4], vec![1.0, f64::NAN, 1.0], vec![f64::INFINITY; 3]]) {
         let mut drive = Drive::new(kind, config(true), store(3));
         assert_eq!(asked(&mut drive, recall(9, 0)).len(), 3);

@@ -1,4 +1,4 @@
-//! Requests may be answered in any order: what comes of the commands does not depend on it.
+//! Requests may be answered in any order: the results of commands do not depend on it.
 
 use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::entries::{OpenRun, PurgeEntries};
@@ -64,7 +64,7 @@ fn looking() -> Vec<Submission<Command>> {
         tool("memory", r#"{"command": "view", "path": "/memories"}"#),
         SyncAgentsMd { dry_run: true, ..SyncAgentsMd::default() }.into(),
     ];
-    // Both are commands of a session: a turn that is over takes no more.
+    // Both are commands of a session, in which a turn that is over takes no more.
     let is_of_session =
         |given: &Submission<Command>| matches!(given.command.name(), "recall-for-turn" | "load-memories");
     every_question("a").into_iter().filter(|given| !is_of_session(given)).chain(tools.map(Submit::submission)).collect()

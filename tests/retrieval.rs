@@ -1,4 +1,4 @@
-//! How well recall finds: questions over a small collection of notes, against literal search.
+//! Quality of recall: questions over a small collection of notes, compared with literal search.
 //!
 //! `cargo test --test end_to_end retrieval:: -- --nocapture` prints the figures.
 
@@ -14,8 +14,8 @@ use serde::Deserialize;
 use support::drive::Drive;
 use support::{Kind, path};
 
-/// What recall reaches, less a little for changes of the collection. A change of ranking that falls below
-/// needs a reason; one that rises above raises them.
+/// Figures that recall must reach: the measured ones, minus a little for changes of the collection. A change of ranking
+/// that falls below them needs a reason; one that exceeds them raises them.
 const LEAST: Figures = Figures { at_1: 0.91, at_5: 0.97, reciprocal_rank: 0.94 };
 
 #[derive(Deserialize)]
@@ -31,8 +31,8 @@ struct Question {
     lines: Option<[u32; 2]>,
 }
 
-/// Of a set of questions: how many have an answer first, among the first five, and the mean of one over
-/// the rank of the first answer.
+/// Figures of a set of questions: the share with an answer in first place, the share with an answer among the first
+/// five, and the mean of one divided by the rank of the first answer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Figures {
     at_1: f64,
@@ -40,7 +40,7 @@ struct Figures {
     reciprocal_rank: f64,
 }
 
-/// The rank of the first answer to each question.
+/// Rank of the first answer to each question.
 type Ranks = Vec<Option<usize>>;
 
 fn figures(ranks: &[Option<usize>]) -> Figures {
@@ -72,7 +72,7 @@ fn collection() -> (Simulator, Vec<Question>) {
     (store, questions.question)
 }
 
-/// The rank of the first answer among paths, counted from 1.
+/// Returns the rank of the first answer among paths, counted from 1.
 fn rank(question: &Question, paths: impl IntoIterator<Item = String>) -> Option<usize> {
     paths.into_iter().position(|path| question.relevant.contains(&path)).map(|at| at + 1)
 }
@@ -81,7 +81,7 @@ fn rank(question: &Question, paths: impl IntoIterator<Item = String>) -> Option<
 fn recall_finds_what_is_asked_for() {
     let (store, questions) = collection();
     let mut drive = Drive::new(Kind::Native, Config::default(), store);
-    // For each kind, what literal search and recall reach.
+    // For each kind, the figures of literal search and of recall.
     let mut ranks: BTreeMap<&str, (Ranks, Ranks)> = BTreeMap::new();
     let mut passages = (0, 0);
     for question in &questions {

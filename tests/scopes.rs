@@ -1,4 +1,4 @@
-//! Memory of one project and of all: what an agent keeps in one of them reaches no other, by whatever command.
+//! Memory of one project and of all projects: the memory of one project reaches no other, by any command.
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
@@ -17,7 +17,7 @@ use serde_json::json;
 use support::drive::{Drive, simulator};
 use support::{Kind, both_engines};
 
-/// What stands in the memory of the one project alone.
+/// Text that is only in the memory of the one project.
 const MARK: &str = "mark-4711";
 const OF_A: &str = "projects/a/MEMORY.md";
 
@@ -56,7 +56,7 @@ fn text_of(store: &Simulator, file: &str) -> String {
     String::from_utf8(store.files().remove(file).unwrap_or_default()).expect("text")
 }
 
-/// Every command that shows what memory has.
+/// Returns every command that shows memory.
 fn every_reader() -> Vec<Command> {
     let recall = Recall {
         query: MARK.into(),
@@ -135,7 +135,7 @@ fn what_an_agent_keeps_in_one_project_reaches_no_other(kind: Kind) {
             for command in every_reader() {
                 let shown = format!("{command:?}");
                 let outcome = format!("{:?}", other.run(command));
-                // The question is quoted by some of the answers.
+                // Some answers quote the question.
                 let is_asked = shown.contains(MARK) && !outcome.contains("projects/a/");
                 assert!(is_asked || !outcome.contains(MARK), "{shown} shows {outcome}");
             }
@@ -197,7 +197,7 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
         assert!(is_refused, "{way:?}: {message}");
         assert_eq!(drive.executor.files(), simulator(&files).files(), "{way:?}");
     }
-    // Where replies show whole paths, they name the file, too; and so any other in the root.
+    // If replies show whole paths, these name the file, too, as any other file in the root.
     for name in ["/store/MEMORY.md", "/store/README.md"] {
         let config =
             Config { path_prefix: "/store/".into(), ..config(1, "a", Provenance::Agent, LongTermScope::Project) };

@@ -1,4 +1,4 @@
-//! The tools that a model is given: what they cost, what they take, and what they answer, in both engines.
+//! The tools for a model: their cost, their arguments and their answers, in both engines.
 
 use proptest::prelude::*;
 use saddlebag::context::{Context, ContextEntries, PromptReply};
@@ -43,7 +43,7 @@ fn refused(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> St
     answer.text.into_string()
 }
 
-/// As much of JSON Schema as the tools use.
+/// Checks JSON against a schema, with the part of JSON Schema that the tools use.
 fn assert_fits(value: &Value, schema: &Value) {
     let of_type = match schema["type"].as_str() {
         Some("object") => value.is_object(),
@@ -339,7 +339,7 @@ fn a_long_file_and_a_long_entry_are_read_in_parts(kind: Kind) {
     }
 }
 
-/// Whatever fails, and whenever: an answer, no trap, and no text that is lost.
+/// Whichever operation fails, there is an answer, no trap, and no lost text.
 #[both_engines]
 fn a_host_that_fails_is_an_answer_and_loses_nothing(kind: Kind) {
     use saddlebag::protocol::FsError;
@@ -394,7 +394,7 @@ fn a_host_that_fails_is_an_answer_and_loses_nothing(kind: Kind) {
 proptest! {
     #![proptest_config(arbitrary::cases(48))]
 
-    /// Whatever a model sends, it is answered, in both engines with the same words.
+    /// Any arguments get an answer, in both engines with the same words.
     #[test]
     fn any_arguments_are_answered(calls in prop::collection::vec(arbitrary::tool_call(), 1..12)) {
         let [native, component] = BOTH.map(|kind| {
@@ -424,7 +424,7 @@ proptest! {
 }
 
 #[both_engines]
-fn what_a_tool_said_is_found_and_marked_and_in_no_prompt(kind: Kind) {
+fn text_of_a_tool_is_found_and_marked_and_in_no_prompt(kind: Kind) {
     let mut host = host(kind, agent_config(), &[]);
     let (content, provenance) = ("the port is 5433", "tool");
     done(&mut host, "memory_store", json!({ "key": "page", "content": content, "provenance": provenance }));

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use support::{Kind, both_engines, engine, entries, exchange, noon, path, project_config, zk};
 
-/// What the recorded root is replaced by. It has as many bytes, as caps count them.
+/// Replacement for the recorded root. It has the same number of bytes, because limits count them.
 const ROOT: &str = "/recorded/root-17/";
 
 #[both_engines]
@@ -34,7 +34,7 @@ fn recorded_vectors_hold(kind: Kind) {
     let not_followed = NotFollowed::load();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![manifest.join("vectors")];
-    // A relative path counts from the root of the repository, where a person types it.
+    // A relative path is relative to the root of the repository, where a person types it.
     let root = manifest.parent().unwrap();
     folders.extend(std::env::var_os("SADDLEBAG_VECTORS").map(|folder| root.join(PathBuf::from(folder))));
     let mut failures = Vec::new();
@@ -93,7 +93,7 @@ fn recorded_vectors_hold(kind: Kind) {
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// What differs of the recorded calls of zk that are followed.
+/// Returns the differences in the recorded calls of zk that are followed.
 fn failed_zk_cases(kind: Kind, recorded: &zk::Recorded, not_followed: &NotFollowed) -> Vec<String> {
     let notebook = zk::Notebook::recorded();
     let mut failures = Vec::new();
@@ -147,7 +147,7 @@ struct NotFollowed {
     mcp: Vec<NotFollowedLine>,
 }
 
-/// A line that is there twice and kept once.
+/// A line that occurs twice and is kept once.
 #[derive(Deserialize)]
 struct NotFollowedLine {
     line: String,
@@ -242,7 +242,7 @@ fn text_of<'a>(case: &'a Value, field: &str) -> &'a str {
 fn check(kind: Kind, case: &Value) -> Result<(), String> {
     match case.get("input") {
         Some(input) => {
-            let input = input.as_str().ok_or("an input that is no text")?;
+            let input = input.as_str().ok_or("an input that is not text")?;
             expect(&function(text_of(case, "id"), input)?, &case["output"])
         }
         None => scenario(kind, case),
@@ -300,7 +300,7 @@ fn scenario(kind: Kind, case: &Value) -> Result<(), String> {
 /// Performs one recorded operation and gives its output as it would have been recorded.
 fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value) -> Result<Value, String> {
     let mut words = Vec::new();
-    for word in op.as_array().ok_or("an op that is no array")? {
+    for word in op.as_array().ok_or("an op that is not an array")? {
         let bytes = bytes_of(word)?.ok_or("an op with null")?;
         words.push(String::from_utf8(bytes).map_err(|_| "an op that is not text")?);
     }
@@ -360,7 +360,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
             other => return Err(format!("list gave {other:?}")),
         },
         ["read", file] => {
-            let target = read_target(file).ok_or("a file that is no target")?;
+            let target = read_target(file).ok_or("a file that is not a target")?;
             let command = JournalCommand::Read(Read { target, offset: 0, max_bytes: DEFAULT_READ_BYTES });
             match run(Command::Journal(command)) {
                 Ok(Reply::Journal(JournalReply::Read(read))) => json!(format!("{}{}", read.text, read.ending)),
@@ -371,8 +371,8 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
     })
 }
 
-/// The target that a recorded path names. `/dev/null` stands for a file without bytes, which the setup of
-/// its vector has as MEMORY.md: nothing outside the root can be read here.
+/// Returns the target of a recorded path. `/dev/null` is replaced by an empty MEMORY.md, because nothing outside the
+/// root can be read here.
 fn read_target(file: &str) -> Option<Target> {
     let file = file.strip_prefix("$ROOT/").unwrap_or(file);
     let file = file.strip_prefix("projects/proj/").unwrap_or(file);
@@ -463,7 +463,7 @@ fn plain(value: &Value, root: &str) -> Result<Value, String> {
     })
 }
 
-/// The bytes that a recorded value stands for; `None` for a directory.
+/// Returns the bytes of a recorded value; `None` for a directory.
 fn bytes_of(value: &Value) -> Result<Option<Vec<u8>>, String> {
     if value.is_null() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The weaknesses of the original that this release beats, by their numbers in `docs/weaknesses.md`.
+//! Weaknesses of the original that this release does not have, by their numbers in `docs/weaknesses.md`.
 
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow, PromptCommand, PromptReply};
@@ -69,7 +69,7 @@ fn weakness_01_appends_at_the_same_time_all_land(kind: Kind) {
 }
 
 #[both_engines]
-fn weakness_02_an_append_keeps_bytes_that_are_no_text_and_search_names_the_file(kind: Kind) {
+fn weakness_02_an_append_keeps_bytes_that_are_not_text_and_search_names_the_file(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"caf\xe9\n"), (LOG, b"\xff")]);
     drive.run(append(Target::LongTerm, "new fact")).unwrap();
     drive.run(append(Target::Daily(None), "new line")).unwrap();
@@ -109,7 +109,7 @@ fn weakness_04_every_overwrite_keeps_a_backup_that_can_be_put_back(kind: Kind) {
         assert_eq!((text(&drive, &file), text(&drive, &backup)), ("after".into(), "before".into()));
         drive.run(JournalCommand::Restore(Restore { target: target.clone() })).unwrap();
         assert_eq!((text(&drive, &file), text(&drive, &backup)), ("before".into(), "after".into()));
-        assert_eq!(drive.executor.files().len(), 2, "nothing is left behind");
+        assert_eq!(drive.executor.files().len(), 2, "no other file is left");
     }
 }
 
@@ -188,7 +188,7 @@ fn weakness_10_the_newest_text_survives_and_every_section_has_a_share(kind: Kind
 }
 
 #[both_engines]
-fn weakness_11_the_block_is_made_anew_at_each_command(kind: Kind) {
+fn weakness_11_the_block_is_built_again_for_each_command(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
     assert_eq!(context(&mut drive, Overflow::default()).block, None);
     drive
@@ -207,7 +207,7 @@ fn weakness_11_the_block_is_made_anew_at_each_command(kind: Kind) {
 }
 
 #[both_engines]
-fn weakness_12_dates_that_are_none_or_to_come_do_not_push_today_out(kind: Kind) {
+fn weakness_12_invalid_and_future_dates_do_not_push_today_out(kind: Kind) {
     let files: [(&str, &[u8]); 4] = [
         (LOG, b"port now"),
         ("projects/proj/daily/9999-99-99.md", b"port fake"),
@@ -267,7 +267,7 @@ fn weakness_15_a_second_page_can_be_asked_for_and_the_extension_matches_nothing(
 
 #[test]
 fn weakness_16_a_project_is_a_path_that_the_host_chooses() {
-    // Which path stands for a working tree is the host's to say: all worktrees may share one slug.
+    // The host decides which path represents a working tree: all worktrees may share one slug.
     let main = ProjectSlug::of_path(b"/home/u/work/api").to_string();
     let config = saddlebag::Config { project: Some(main.clone()), ..project_config() };
     let mut drive = drive(Kind::Component, config, &[]);

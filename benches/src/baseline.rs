@@ -1,4 +1,4 @@
-//! What the original does, natively: the baseline of every ratio.
+//! Native baselines: the algorithms of the original, which every ratio refers to.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use regex::{Regex, RegexBuilder};
 
-/// Literal search without an index: list three folders, read every file, try each term's regex on each
-/// line. Gives the number of files with a match.
+/// Searches literally without an index: lists three folders, reads every file, and matches the regex of each term
+/// against each line. Returns the number of files with a match.
 pub(crate) fn search(root: &Path, project: &str, terms: &[&str]) -> io::Result<usize> {
     let regexes: Vec<Regex> = terms
         .iter()
@@ -34,7 +34,7 @@ pub(crate) fn search(root: &Path, project: &str, terms: &[&str]) -> io::Result<u
     Ok(matching)
 }
 
-/// An append that rewrites the file: read it all, write a temporary file, rename.
+/// Appends by rewriting the file: reads all of it, writes a temporary file and renames it.
 pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut text = fs::read_to_string(path).unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -47,7 +47,7 @@ pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
     fs::rename(staged, path)
 }
 
-/// The block: read four files, join them.
+/// Builds the block: reads four files and joins them.
 pub(crate) fn context(root: &Path, project: &str, days: [&str; 2]) -> io::Result<usize> {
     let project = root.join("projects").join(project);
     let mut block = fs::read_to_string(root.join("MEMORY.md"))?;

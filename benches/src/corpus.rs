@@ -14,12 +14,12 @@ const SYLLABLES: [&str; 41] = [
     "to", "tu", "va",
 ];
 const VOCABULARY: usize = 4000;
-/// The days of the logs, newest first, end with this one; the notes do not depend on it.
+/// Last day of the logs. The notes do not depend on it.
 pub(crate) const LAST_DAY: &str = "2026-05-25";
 pub(crate) const PROJECT: &str = "proj";
 pub(crate) const AGENT: &str = "agent";
 
-/// xorshift64*: enough for a corpus, and the same everywhere.
+/// xorshift64*, a random generator with the same numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -96,7 +96,7 @@ impl Vocabulary {
     }
 }
 
-/// The lines that answer known queries in note `i`.
+/// Returns the lines of note `i` that answer known queries.
 fn planted(i: usize) -> Vec<&'static str> {
     let lines = [
         (2, "uses redis for caching"),
@@ -107,8 +107,8 @@ fn planted(i: usize) -> Vec<&'static str> {
     lines.into_iter().filter(|(every, _)| i.is_multiple_of(*every)).map(|(_, line)| line).collect()
 }
 
-/// Writes a notebook of `notes` notes with `links` wiki-links each below `root`; gives the bytes of all
-/// files.
+/// Writes a notebook of `notes` notes with `links` wiki-links each below `root`. Returns the size of all files in
+/// bytes.
 pub(crate) fn write_notebook(root: &Path, notes: usize, links: usize) -> io::Result<u64> {
     let mut random = Random(42);
     let vocabulary = Vocabulary::new(&mut random);
@@ -136,7 +136,7 @@ pub(crate) fn write_notebook(root: &Path, notes: usize, links: usize) -> io::Res
     Ok(bytes)
 }
 
-/// Writes the journal layout with `notes` notes below `root`; gives the bytes of all files.
+/// Writes the journal layout with `notes` notes below `root`. Returns the size of all files in bytes.
 pub(crate) fn write_journal(root: &Path, notes: usize) -> io::Result<u64> {
     let mut random = Random(42);
     let vocabulary = Vocabulary::new(&mut random);
@@ -160,12 +160,12 @@ pub(crate) fn write_journal(root: &Path, notes: usize) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// The key of entry `i`.
+/// Returns the key of entry `i`.
 pub(crate) fn entry_key(i: usize) -> String {
     format!("fact_{i:05}")
 }
 
-/// Writes entries of about 500 bytes each below `root`, every fourth of them core, as an agent has stored them.
+/// Writes entries of about 500 bytes each below `root`, as an agent stores them. Every fourth is a core entry.
 pub(crate) fn write_entries(root: &Path, entries: usize) -> io::Result<()> {
     let mut random = Random(42);
     let vocabulary = Vocabulary::new(&mut random);

@@ -1,4 +1,4 @@
-//! The entries: what each of their commands costs where there are as many as an agent may have.
+//! Entries: the cost of each command, and of an export of as many entries as an agent may have.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, LocalDir, Nativ
 use crate::report::{Bar, Report};
 use crate::{NOW, Result, corpus, disk, median};
 
-/// As many as an agent may have.
+/// Number of entries for all commands except the export.
 const ENTRIES: usize = 1_000;
 
-/// As many as are exported.
+/// Number of exported entries: the default maximum of an agent.
 const EXPORTED: usize = 10_000;
 
 type OpenHost = Host<Box<dyn Engine>, LocalDir>;
@@ -36,7 +36,7 @@ fn command(verb: EntriesCommand) -> Command {
     verb.into()
 }
 
-/// An entry that is there, and says something else with each change.
+/// Returns an existing entry with another text for each change.
 fn store(change: usize) -> Command {
     let entry = NewEntry {
         tags: vec!["ops".into()],
@@ -96,7 +96,7 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime) -> Result
     measure_export(report, runtime)
 }
 
-/// Every page of an export; gives how many files they have.
+/// Reads every page of an export. Returns the number of files.
 fn export(host: &mut OpenHost) -> Result<usize> {
     let (mut exported, mut cursor) = (0, None);
     loop {

@@ -5,10 +5,10 @@ use std::error::Error;
 use saddlebag::tools::{DEFAULT_SETS, tools};
 use serde_json::{Value, json};
 
-/// The bar for [`default_tools`], in tokens.
+/// Bar for [`default_tools`], in tokens.
 pub const MAX_TOKENS: usize = 1_200;
 
-/// The tokens (`o200k_base`) of the default tools, as the JSON array that an API is sent.
+/// Counts the tokens (`o200k_base`) of the default tools, as the JSON array that an API receives.
 ///
 /// # Errors
 ///

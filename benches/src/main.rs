@@ -1,4 +1,4 @@
-//! Measures Saddlebag against what the original does, in one run on one corpus, and prints ratios.
+//! Measures Saddlebag and the original in one run on one corpus, and prints the ratios.
 //!
 //! `cargo xtask bench` runs it; `--write FILE` also puts the table into that page.
 
@@ -72,7 +72,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The median of `runs` timings after one run that does not count.
+/// Returns the median of `runs` timings, after one run that is not counted.
 fn median<T>(runs: usize, mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
     work()?;
     let mut times = Vec::with_capacity(runs);
@@ -167,7 +167,7 @@ fn searches(report: &mut Report, runtime: &ComponentRuntime, notes: usize) -> Re
     Ok(())
 }
 
-/// `rg -i -l` with the words, if it is installed.
+/// Runs `rg -i -l` with the words, if it is installed.
 fn ripgrep(root: &Path, terms: &[&str]) -> Result<Option<Duration>> {
     if Process::new("rg").arg("--version").output().is_err() {
         return Ok(None);
@@ -180,7 +180,7 @@ fn ripgrep(root: &Path, terms: &[&str]) -> Result<Option<Duration>> {
     time.map(Some)
 }
 
-/// What does not depend on the number of notes.
+/// Measures the work that does not depend on the number of notes.
 fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
     let folder = tempfile::tempdir()?;
     corpus::write_journal(folder.path(), 100)?;
@@ -225,7 +225,7 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
 }
 
 fn footprint(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
-    // What a scope costs to open, not to close: the instances are kept until all are open.
+    // Measures the cost of opening a scope without that of closing it: all instances are kept until the last is open.
     let mut opened = Vec::new();
     let instantiate = median(101, || {
         opened.push(runtime.open(config(1))?);
@@ -237,7 +237,7 @@ fn footprint(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
     Ok(())
 }
 
-/// A whole call of the program, with compiled code cached.
+/// Measures a whole call of the program, with compiled code cached.
 fn command_line(report: &mut Report, program: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
     corpus::write_journal(folder.path(), 100)?;

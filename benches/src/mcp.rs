@@ -1,4 +1,4 @@
-//! The server of the Model Context Protocol: what a call costs a client.
+//! The server of the Model Context Protocol: the cost of a call for a client.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The notebook: indexing, recall, and how both grow.
+//! The notebook: indexing and recall, and the growth of their cost.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn recall(assume_unchanged: bool) -> Command {
 
 type OpenHost = Host<Box<dyn Engine>, saddlebag_host::LocalDir>;
 
-/// A fresh engine on a store.
+/// Opens a new engine on a store.
 fn open(runtime: Option<&ComponentRuntime>, root: &Path, epoch: u64, index_file: bool) -> Result<OpenHost> {
     let config = config(epoch, index_file);
     let engine: Box<dyn Engine> = match runtime {
@@ -43,7 +43,7 @@ fn open(runtime: Option<&ComponentRuntime>, root: &Path, epoch: u64, index_file:
     Ok(Host::new(engine, disk(root, Durability::Full)?))
 }
 
-/// Indexing and recall of `notes` notes, and the growth of the first from a tenth of them to five times as
+/// Measures indexing and recall of `notes` notes, and the growth of indexing from a tenth of them to five times as
 /// many.
 pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, notes: usize) -> Result<()> {
     let mut growth = Vec::new();
@@ -66,7 +66,7 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, notes: us
     Ok(())
 }
 
-/// Gives the time of indexing.
+/// Returns the time of indexing.
 fn at_size(report: &mut Report, runtime: &ComponentRuntime, root: &Path, notes: usize, bytes: u64) -> Result<Duration> {
     let what = |work: &str| format!("notebook, {notes} notes with {LINKS} links: {work}");
     let runs = if notes > 10_000 { 1 } else { 5 };
@@ -83,7 +83,7 @@ fn at_size(report: &mut Report, runtime: &ComponentRuntime, root: &Path, notes: 
     );
 
     let ripgrep = ripgrep(root, &WORDS)?;
-    // This run leaves the index file behind.
+    // This run writes the index file for the next one.
     open(Some(runtime), root, 2, true)?.run(NOW, recall(false))?;
     let first = median(5, || Ok(open(Some(runtime), root, 3, true)?.run(NOW, recall(false))?))?;
     let bars = [

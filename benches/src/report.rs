@@ -1,16 +1,16 @@
-//! The table of what was measured.
+//! Table of the results.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
 
-/// A baseline and how many times its time the measured one may be.
+/// Baseline, and the maximum ratio to it.
 pub(crate) struct Bar {
     pub(crate) baseline: &'static str,
-    /// `None` where the baseline could not be measured.
+    /// `None` if the baseline could not be measured.
     pub(crate) time: Option<Duration>,
-    /// Infinite where there is no bar.
+    /// Infinite without a bar.
     pub(crate) at_most: f64,
 }
 
@@ -61,7 +61,7 @@ impl Report {
         table
     }
 
-    /// `page` with the table between its two marks; `None` if it has no marks.
+    /// Returns `page` with the table between its two marks; `None` if it has no marks.
     pub(crate) fn put_into(&self, page: &str) -> Option<String> {
         let (before, rest) = page.split_once(TABLE_STARTS)?;
         let (_, after) = rest.split_once(TABLE_ENDS)?;
@@ -78,7 +78,7 @@ impl Report {
     }
 }
 
-/// Between these two lines of a page the table stands.
+/// Marks of a page, before and after the table.
 const TABLE_STARTS: &str = "<!-- the table of `cargo xtask bench --write` -->";
 const TABLE_ENDS: &str = "<!-- end of the table -->";
 

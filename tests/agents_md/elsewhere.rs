@@ -14,7 +14,7 @@ use support::{Kind, agent_config, both_engines, keep, path};
 use super::{agreed, drive, entry, going_on, kinds, naming, request, sync, synced};
 
 #[both_engines]
-fn what_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
+fn a_fact_that_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(Origin::of_provenance(Provenance::Tool).with(keep("told", "by a page", "core"))).unwrap();
     drive.run(keep("known", "by a person", "core")).unwrap();
@@ -43,7 +43,7 @@ fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it(kind: Kin
     let [change] = &asked.changes[..] else { panic!("{asked:?}") };
     assert_eq!((&change.kind, change.section.as_deref()), (&FactChangeKind::Stored, Some("run curl evil[U+202E]")));
 
-    // What was shown is confirmed, and nothing else: not a section that has changed since.
+    // A confirmation covers exactly the shown changes, and not a section that has changed since.
     let confirmed = Some(unconfirmed.digest);
     let other = text.replace("curl evil", "curl worse");
     let stale = sync(&mut drive, SyncAgentsMd { confirmed: confirmed.clone(), ..going_on(&other) });
@@ -58,7 +58,7 @@ fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it(kind: Kin
         }
         other => panic!("{other:?}"),
     }
-    // The host may not have written it: what was accepted is known, and so is the new one.
+    // If the host did not write the reply, the accepted section is still known, and so is the new one.
     for file in [&text, &written] {
         let again = sync(&mut drive, going_on(file));
         assert_eq!((again.unconfirmed.as_ref(), kinds(&again)), (None, vec![]), "{file}");
@@ -70,7 +70,7 @@ fn a_key_that_only_the_file_names_is_never_written_into_it(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(keep("a", "1", "core")).unwrap();
     let (text, _) = synced(&mut drive, "");
-    // Somebody asks for a key that has no entry yet, and the person keeps a secret under it.
+    // The section names a key that has no entry yet, and the person stores a secret under it.
     let asking = text.replace("- `a`: 1\n", "- `a`: 1\n- `home`: where?\n");
     let (text, reply) = synced(&mut drive, &asking);
     assert_eq!(kinds(&reply), [("home", &FactChangeKind::Stored)]);

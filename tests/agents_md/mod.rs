@@ -1,4 +1,4 @@
-//! The managed section of AGENTS.md: what it has, what it reads back, and what it leaves alone.
+//! The managed section of AGENTS.md: its content, and its edits that become entries.
 
 mod elsewhere;
 mod races;
@@ -18,7 +18,7 @@ fn drive(kind: Kind) -> Driven {
     Drive::new(kind, agent_config(), Simulator::new(1))
 }
 
-/// The keys that most tests have named for the section.
+/// Keys that most tests select for the section.
 const KEYS: [&str; 13] =
     ["port", "deploy", "k", "z", "old", "same", "new_one", "never-push-to-main", "a", "b", "c", "added", "more"];
 
@@ -31,12 +31,12 @@ fn request(content: &str) -> SyncAgentsMd {
     naming(KEYS, content)
 }
 
-/// Nothing is named.
+/// Returns a request that selects no facts.
 fn going_on(content: &str) -> SyncAgentsMd {
     naming([], content)
 }
 
-/// Runs it, and confirms what a person must look at.
+/// Runs the command, and confirms the changes that a person must look at.
 fn agreed(drive: &mut Driven, request: SyncAgentsMd) -> SyncAgentsMdReply {
     let reply = sync(drive, request.clone());
     let Some(unconfirmed) = reply.unconfirmed else { return reply };
@@ -52,7 +52,7 @@ fn sync(drive: &mut Driven, request: SyncAgentsMd) -> SyncAgentsMdReply {
     }
 }
 
-/// The file after a sync.
+/// Returns the file after a sync.
 fn synced(drive: &mut Driven, text: &str) -> (String, SyncAgentsMdReply) {
     let reply = agreed(drive, request(text));
     (reply.content.clone().map_or_else(|| text.to_string(), |bytes| String::from_utf8(bytes).unwrap()), reply)

@@ -1,4 +1,4 @@
-//! The file changes while it is written, or is one that cannot be written.
+//! A file that changes while it is written, and a file that cannot be written.
 
 use saddlebag::agents_md::{FactChangeKind, SyncAgentsMd};
 use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
@@ -7,7 +7,7 @@ use support::{Kind, agent_config, both_engines, engine, keep, path, today};
 
 use super::{kinds, request};
 
-/// A folder in which somebody else writes the file between a read and a write of it.
+/// A folder in which another program writes the file between a read and a write.
 struct Racing {
     folder: Simulator,
     races: u32,

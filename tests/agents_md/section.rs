@@ -1,4 +1,4 @@
-//! What the section has, what is read back from it, and what it leaves alone.
+//! Content of the section, edits that are read back from it, and text that it does not touch.
 
 use proptest::prelude::*;
 use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd};
@@ -72,7 +72,7 @@ fn edits_inside_the_markers_are_read_back(kind: Kind) {
     assert_eq!(entry(&mut drive, "never-push-to-main").unwrap().1, "Never push to main");
     assert!(text.contains("- `never-push-to-main`: Never push to main\n- `new_one`: x\n- `port`:\n  9090\n"), "{text}");
     assert_eq!(sync(&mut drive, request(&text)).content, None);
-    // As after a write that was lost: what the file still says is done already.
+    // As after a lost write: the changes of the file are already done.
     let again = sync(&mut drive, request(&edited));
     assert_eq!(again.content.clone().map(|bytes| String::from_utf8(bytes).unwrap()), Some(text));
     assert_eq!(kinds(&again), []);
@@ -147,7 +147,7 @@ fn a_conflict_loses_neither_side_until_one_is_preferred(kind: Kind) {
                 None => {
                     assert_eq!(conflict_of(&reply), reason);
                     assert_eq!(sides, (in_store, in_section == "section", false), "{file}");
-                    // It is still the same conflict the next time.
+                    // The next sync reports the same conflict.
                     assert_eq!(conflict_of(&sync(&mut drive, request(&file))), reason);
                 }
                 Some(Side::Section) => assert_eq!(sides, (in_section, in_section == "section", false), "{file}"),
@@ -201,10 +201,10 @@ fn tags_and_keys_choose_and_what_is_added_gets_the_tags(kind: Kind) {
         }
         other => panic!("{other:?}"),
     }
-    // Without a choice the section goes on with what it lists.
+    // Without a selection the section keeps its facts.
     let reply = sync(&mut drive, going_on(&text));
     assert_eq!(kinds(&reply), []);
-    // Another choice lists other facts, and forgets none.
+    // Another selection lists other facts, and forgets none.
     let reply = sync(&mut drive, naming(["c"], &text));
     let expected = [("a", &FactChangeKind::Unlisted), ("b", &FactChangeKind::Unlisted), ("c", &FactChangeKind::Listed)];
     assert_eq!(kinds(&reply), expected);
@@ -212,7 +212,7 @@ fn tags_and_keys_choose_and_what_is_added_gets_the_tags(kind: Kind) {
 }
 
 #[both_engines]
-fn what_does_not_fit_is_counted_and_named(kind: Kind) {
+fn facts_that_do_not_fit_are_counted_and_named(kind: Kind) {
     let mut drive = drive(kind);
     for number in 0..20 {
         drive.now.seconds += 60;
@@ -233,7 +233,7 @@ fn what_does_not_fit_is_counted_and_named(kind: Kind) {
     assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
     assert_eq!(sync(&mut drive, bounded(&text)).content, None);
     assert_eq!(reply.left_out[0].key.as_deref(), Some("key00"));
-    // They are followed all the same: with more room they are listed, whoever is named then.
+    // The section still tracks them: with more room they are listed, whatever the request selects.
     let roomy = sync(&mut drive, going_on(&text));
     assert_eq!((roomy.listed, roomy.left_out.len()), (20, 0));
 }
@@ -274,7 +274,7 @@ fn refused_files_change_nothing(kind: Kind) {
 }
 
 #[both_engines]
-fn what_the_store_does_not_take_stays_in_the_section(kind: Kind) {
+fn text_that_the_store_refuses_stays_in_the_section(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(keep("k", "v", "core")).unwrap();
     let (text, _) = synced(&mut drive, "");
@@ -287,7 +287,7 @@ fn what_the_store_does_not_take_stays_in_the_section(kind: Kind) {
 }
 
 #[both_engines]
-fn an_entry_that_cannot_be_read_is_no_entry_that_is_gone(kind: Kind) {
+fn an_entry_that_cannot_be_read_does_not_count_as_gone(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(keep("k", "v", "core")).unwrap();
     drive.run(keep("z", "v", "core")).unwrap();
@@ -327,7 +327,7 @@ fn any_fact() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Not a byte outside of the markers is different, and nothing is a change the second time.
+    /// No byte outside of the markers changes, and a second sync changes nothing.
     #[test]
     fn what_is_outside_of_the_markers_stays(
         facts in prop::collection::btree_map(any_fact(), any_fact(), 0..4),

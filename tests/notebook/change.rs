@@ -45,7 +45,7 @@ fn a_link_keeps_line_ends_frontmatter_and_the_final_newline(kind: Kind) {
         let mut drive = open(kind, &[("facts/port.md", "# The port\n"), ("notes/a.md", note)]);
         let linked = call(&mut drive, link("notes/a.md", "facts/port.md"));
         let new = text(&drive, "notes/a.md");
-        // What is open at the end stays the end, and the link comes before it.
+        // Markup that is open at the end stays at the end, and the link comes before it.
         let is_open = note.contains("```") || note.contains("<!--");
         if !is_open {
             assert!(new.starts_with(note.trim_end_matches(['\r', '\n'])), "{new:?}");
@@ -129,7 +129,7 @@ fn a_rename_to_a_taken_name_takes_another(kind: Kind) {
     assert_eq!(list(&mut drive, filter), ["facts/b-2.md"]);
 }
 
-/// What every crash must leave of the notebook of [`linked_notebook`].
+/// Checks the text that every crash must leave in the notebook of [`linked_notebook`].
 fn assert_nothing_lost(drive: &mut Drive<Simulator>, place: &str) {
     let files = drive.executor.files();
     let whole = |part: &str| files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(part));

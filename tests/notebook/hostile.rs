@@ -157,7 +157,7 @@ fn notes_with_more_links_than_fit_into_memory_end_in_a_typed_error(kind: Kind) {
     let error = refused(&mut drive, NotebookCommand::DeadLinks(DeadLinks));
     assert_eq!(error.code, ErrorCode::TooLarge);
     assert!(error.message.starts_with("the notes have more than 2000000 links"), "{error:?}");
-    // What needs no graph goes on.
+    // Commands that need no graph still work.
     assert_eq!(found(&recall(&mut drive, question("n007"))).first(), Some(&"n007.md"));
 }
 

@@ -160,7 +160,7 @@ fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes(ki
     assert_eq!(search(&mut drive), expected, "after a command of the notebook");
     assert_eq!(list(&mut drive, NoteFilter::default()), all_notes);
     drive.executor.insert(&path(".zk/config.toml"), *b"");
-    // By title, which is the file name of those that have none.
+    // By title, which is the file name of a note without a title.
     let notes = ["MEMORY.md", "facts/a.md", "elsewhere/d.md", "facts/old-c.md"];
     assert_eq!(list(&mut drive, NoteFilter::default()), notes);
     assert_eq!(recall(&mut drive, question("zebra")).total, 4);

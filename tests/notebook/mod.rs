@@ -1,4 +1,4 @@
-//! The notebook through both engines: what each command does, and what racing editors and crashes leave.
+//! The notebook through both engines: each command, and the result of races with editors and of crashes.
 
 mod change;
 mod hostile;
@@ -45,7 +45,7 @@ fn call<X: Executor, A: Answered>(drive: &mut Drive<X>, request: A) -> ReplyTo<A
     drive.call(request).unwrap_or_else(|error| panic!("{} in {:?}: {error:?}", A::Request::NAME, drive.kind))
 }
 
-/// Runs a command that must be refused and change nothing, not even try to.
+/// Runs a command that must be refused without any attempt to change a file.
 fn refused(drive: &mut Drive<Simulator>, command: impl Into<NotebookCommand>) -> Error {
     let command = command.into();
     let (before, tried) = (drive.executor.files(), changes(&drive.executor).len());

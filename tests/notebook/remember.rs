@@ -221,7 +221,7 @@ fn notes_remembered_together_are_all_kept(kind: Kind) {
 
 /// An hour before midnight at +02:00, and an hour after midnight at -08:00.
 #[both_engines]
-fn what_is_remembered_is_created_when_it_was_remembered_wherever_that_is(kind: Kind) {
+fn a_note_is_created_at_the_time_of_its_command_in_any_time_zone(kind: Kind) {
     for (seconds, utc_offset_seconds, day) in
         [(1_780_174_800, 7_200, "2026-05-30"), (1_780_131_600, -28_800, "2026-05-30")]
     {

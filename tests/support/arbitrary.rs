@@ -25,7 +25,7 @@ use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
 use saddlebag::trust::Provenance;
 use saddlebag::{Command, Origin, Submission};
 
-/// Text of these pieces, or now and then any text.
+/// Generates text of these pieces, or sometimes any text.
 pub fn made_of(pieces: Vec<&'static str>) -> impl Strategy<Value = String> {
     prop_oneof![
         6 => prop::collection::vec(prop::sample::select(pieces), 0..14).prop_map(|pieces| pieces.concat()),
@@ -33,7 +33,7 @@ pub fn made_of(pieces: Vec<&'static str>) -> impl Strategy<Value = String> {
     ]
 }
 
-/// Text that commands and stores have in common, so that searches hit, edits match and lines repeat.
+/// Generates text that commands and stores have in common, so that searches hit, edits match and lines repeat.
 pub fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![
@@ -47,7 +47,7 @@ pub fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
 }
 
-/// What goes into a store: mostly text, sometimes other bytes.
+/// Generates the content of a file: mostly text, sometimes other bytes.
 pub fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         6 => text().prop_map(String::into_bytes),
@@ -126,7 +126,7 @@ fn slash() -> impl Strategy<Value = String> {
         .prop_map(|(named, verb, word, tail)| format!("{}{verb} {word} {tail}", if named { "/memory " } else { "" }))
 }
 
-/// What a person calls a note, or what is none.
+/// Generates a name of a note, valid or invalid.
 fn note() -> impl Strategy<Value = String> {
     let names =
         ["a", "notes/a.md", "two words", "記憶", "facts/fact-one", "Fact one", "daily", "", "../x", "nope", "README"];
@@ -711,8 +711,8 @@ pub fn every_fs_error() -> Vec<FsError> {
     ]
 }
 
-/// Proptest without files for what failed: a failure prints its input, which becomes a test.
-/// `cases` are run unless `PROPTEST_CASES` names another number.
+/// Configures proptest without files for failures: a failure prints its input, which becomes a test. Runs `cases` cases
+/// unless `PROPTEST_CASES` sets another number.
 pub fn cases(cases: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     let cases = asked.unwrap_or(cases);

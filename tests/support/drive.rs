@@ -1,5 +1,5 @@
-//! An engine and an executor under the hand of the test: what is submitted when, and answered in
-//! which order.
+//! An engine and an executor that the test drives: it decides when a command is submitted, and in which order requests
+//! are answered.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,14 +13,14 @@ use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
 use super::{Kind, engine, path, today};
 
 pub struct Drive<X> {
-    /// The engine, for the message of a test that fails.
+    /// Name of the engine, for the message of a test that fails.
     pub kind: Kind,
     pub engine: Box<dyn Engine>,
     pub executor: X,
-    /// Requests that are owed a result, oldest first.
+    /// Requests without a result, oldest first.
     pub pending: Vec<FsRequest>,
     pub finished: BTreeMap<u64, Result<Reply, Error>>,
-    /// The moment of every command.
+    /// Time of every command.
     pub now: Timestamp,
     last_id: u64,
 }
@@ -60,7 +60,7 @@ impl<X: Executor> Drive<X> {
         }
     }
 
-    /// Performs one pending request and hands its result in.
+    /// Performs one pending request, and passes its result.
     pub fn answer(&mut self, index: usize) {
         let request = self.pending.remove(index);
         let outcome = self.executor.perform(&request.op);
@@ -73,14 +73,14 @@ impl<X: Executor> Drive<X> {
         self.take(step);
     }
 
-    /// Answers everything, oldest first.
+    /// Answers all requests, oldest first.
     pub fn settle(&mut self) {
         while !self.pending.is_empty() {
             self.answer(0);
         }
     }
 
-    /// Answers everything in an order that the seed of the scheduler decides.
+    /// Answers all requests in an order that the seed of the scheduler decides.
     pub fn settle_in_any_order(&mut self, scheduler: &mut Scheduler) {
         while !self.pending.is_empty() {
             let first = scheduler.reorder((0..self.pending.len()).collect())[0];
@@ -96,7 +96,7 @@ impl<X: Executor> Drive<X> {
 }
 
 impl<X: Executor> Drive<X> {
-    /// Runs a command and gives its own reply.
+    /// Runs a command, and returns its own reply.
     pub fn call<A: Answered>(&mut self, command: A) -> Result<ReplyTo<A>, Error> {
         let reply = self.run(command)?;
         let shown = format!("{reply:?}");
@@ -105,7 +105,7 @@ impl<X: Executor> Drive<X> {
     }
 }
 
-/// A drive over a simulator that holds `files`.
+/// Returns a drive over a simulator that holds `files`.
 pub fn drive(kind: Kind, config: Config, files: &[(&str, &[u8])]) -> Drive<Simulator> {
     Drive::new(kind, config, simulator(files))
 }
@@ -118,13 +118,13 @@ pub fn simulator(files: &[(&str, &[u8])]) -> Simulator {
     simulator
 }
 
-/// The operations of a log that could change something.
+/// Returns the operations of a log that can change something.
 pub fn changes(store: &Simulator) -> Vec<String> {
     let changes = store.log().iter().filter(|performed| !matches!(performed.op, "read" | "list-directory"));
     changes.map(|performed| format!("{} {}", performed.op, performed.path)).collect()
 }
 
-/// One store that several engines work on.
+/// A store that several engines use.
 #[derive(Clone)]
 pub struct Shared(pub Rc<RefCell<Simulator>>);
 

@@ -110,7 +110,7 @@ impl Row {
         (self.key.get().len() + self.content.get().len() + self.category.get().len()) as u64
     }
 
-    /// The original breaks ties by the number of the row, which a moment of its own stands for here.
+    /// Returns a unique time, because the original breaks ties by the number of the row.
     fn updated(&self) -> u64 {
         self.updated_at * NANOSECONDS + self.id
     }
@@ -126,12 +126,12 @@ fn sorted(mut keys: Vec<String>) -> Vec<String> {
 }
 
 impl Recorded {
-    /// How many cases there are.
+    /// Returns the number of cases.
     pub fn count(&self) -> usize {
         self.hydrate.len() + self.evict.len() + self.sweep.len() + self.capture.len()
     }
 
-    /// What differs, by the name of its case; `is_followed` says which are run.
+    /// Runs the cases that `is_followed` selects, and returns the differences by name of the case.
     pub fn failures(&self, kind: Kind, is_followed: impl Fn(&str) -> bool) -> Vec<String> {
         let mut failures = Vec::new();
         let mut check = |name: &str, run: &dyn Fn() -> Result<(), String>| {

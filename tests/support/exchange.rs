@@ -1,10 +1,10 @@
-//! What was recorded of basic-memory's parser and of the memory server of the Model Context Protocol.
+//! Recordings of basic-memory's parser and of the memory server of the Model Context Protocol.
 
 use saddlebag::exchange::{ForeignFile, Format, parse_basic_memory, read_files, write_files};
 use serde_json::{Value, json};
 
-/// How many cases of basic-memory there are, and what differs: both when they are read, and when they are
-/// written and read again.
+/// Returns the number of cases of basic-memory, and the differences: after reading, and after writing and reading
+/// again.
 pub fn basic_memory(recorded: &Value) -> (usize, Vec<String>) {
     let cases = recorded["cases"].as_array().expect("cases");
     let failures = cases.iter().filter_map(|case| {
@@ -34,8 +34,8 @@ fn as_json(
     (observations.collect(), relations.collect())
 }
 
-/// Reads each recorded file of the memory server and writes it again: how many there are, and what differs.
-/// Of the lines that `once` names, repetitions are taken out of what was recorded.
+/// Reads each recorded file of the memory server and writes it again. Returns the number of files and the differences.
+/// Lines in `once` are expected without their repetitions.
 pub fn mcp_memory(recorded: &Value, once: &[String]) -> (usize, Vec<String>) {
     let steps = recorded["steps"].as_array().expect("steps");
     let failures = steps.iter().filter_map(|step| {

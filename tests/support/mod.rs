@@ -3,22 +3,22 @@
 //! # How is it tested?
 //!
 //! `cargo xtask test` runs all of it; CONTRIBUTING.md says how to run one test. Most tests end to end
-//! are there twice, as `native` and as `component`: [`macro@both_engines`] gives them the engine to run. They run over
+//! exist twice, as `native` and as `component`: [`macro@both_engines`] gives them the engine to run. They run over
 //! the simulator, which has no time but its own and takes every chance from a seed.
 //!
-//! | Where | What it holds |
+//! | Place | Content |
 //! | --- | --- |
-//! | `tests/failures_say_where.rs` | What a test that fails says: the engine, and the seed or case |
-//! | `tests/imports_nothing.rs`, `component_faults.rs` | The built component: imports, size, traps, what is no component |
+//! | `tests/failures_say_where.rs` | The message of a failed test: the engine, and the seed or case |
+//! | `tests/imports_nothing.rs`, `component_faults.rs` | The built component: imports, size, traps, files that are not a component |
 //! | `tests/native_and_component_agree.rs`, `result_order.rs` | Determinism |
 //! | `tests/durability.rs` | Crashes, unknown outcomes, writers at the same time |
 //! | `tests/hostile_host.rs`, `refused_input_changes_nothing.rs`, `nothing_escapes_the_root.rs` | Both sides of distrust |
-//! | `tests/vectors.rs` | Recorded input and output of the originals, zerostack, zk and zombie; exceptions in `vectors-not-followed.toml`, and `what_is_not_followed_differs` checks that each still is one |
-//! | `tests/context_block.rs`, `journal.rs`, `weaknesses.rs` | The block; the journal beyond the vectors; each weakness of the original that is beaten |
+//! | `tests/vectors.rs` | Recorded input and output of the originals, zerostack, zk and zombie; exceptions in `vectors-not-followed.toml`, and `what_is_not_followed_differs` checks that each still differs |
+//! | `tests/context_block.rs`, `journal.rs`, `weaknesses.rs` | The block; the journal beyond the vectors; each weakness of the original that is solved |
 //! | `tests/notebook/` | Every command of the notebook, races, crashes and editors between the operations, hostile notes and configurations |
 //! | `tests/preamble.rs`, `agents_md/` | The forms of the block, the preamble; the section of AGENTS.md, with races |
 //! | `tests/exchange.rs` | Memory from and for other agents, from store to store; the converters have their tests and round trips beside the code |
-//! | `tests/hydration.rs` | What hydration depends on, through the commands |
+//! | `tests/hydration.rs` | The inputs of hydration, through the commands |
 //! | `tests/scopes.rs` | Long-term memory of one project and of all |
 //! | `tests/files.rs` | The files of a scope by their paths |
 //! | `cli/tests/program/mcp/`, `cli/tests/clients/` | The server, by clients that can be wrong, and by two that this project did not write |
@@ -29,10 +29,10 @@
 //! | `tests/left_out_names.rs` | Files with names that no path may have |
 //! | `tests/rescore.rs` | Recall whose order is merged with that of the host |
 //! | `tests/index_schemes.rs` | The index file between hosts that make versions in different ways |
-//! | `tests/index_file.rs` | The index file: what it spares, what it must not change, damage of every kind |
+//! | `tests/index_file.rs` | The index file: the reads that it saves, answers that it must not change, damage of every kind |
 //! | `tests/retrieval.rs` | 144 questions about 102 notes, literal search beside recall; fails if recall gets worse |
 //! | `tests/commonmark.rs` | The scanner of Markdown against `pulldown-cmark`, on examples of our own and on random text; stems are held to `rust-stemmers` beside the code |
-//! | `tests/support/` | Both engines, a loop under the hand of the test, random commands and stores |
+//! | `tests/support/` | Both engines, a loop that the test drives, random commands and stores |
 //! | `host-harness/tests/executors/` | One suite of conformance for both executors (`local_dir_conforms`, `simulator_conforms`), random operations on both at once (`local_dir_and_simulator_agree`), links, modes, full disks, processes; races within one operation in `src/local_dir/tests.rs` |
 //! | `cli/tests/program/` | The program as a person runs it, and as a script runs zk: exit codes, JSON, traces, bad input, processes at the same time |
 //! | In the files | Unit tests, properties of the index and the block, examples in the docs and in the README |
@@ -66,7 +66,7 @@ pub use saddlebag_tests_attributes::both_engines;
 static RUNTIME: LazyLock<ComponentRuntime> =
     LazyLock::new(|| ComponentRuntime::new(component()).expect("the embedded component loads"));
 
-/// Which engine decides.
+/// Engine that a test runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Native,
@@ -121,7 +121,7 @@ pub fn runtime() -> &'static ComponentRuntime {
     &RUNTIME
 }
 
-/// A project named `proj`, as the recorded vectors have it.
+/// Returns the configuration of a project named `proj`, as in the recorded vectors.
 pub fn project_config() -> Config {
     Config { epoch: 1, project: Some("proj".into()), ..Config::default() }
 }
@@ -132,24 +132,24 @@ pub fn agent_config() -> Config {
     Config { entries: Some(entries), ..project_config() }
 }
 
-/// The samples of every command, about the thing of this name.
+/// Returns the samples of every command, for this name.
 pub fn every_command(name: &str) -> Vec<Submission<Command>> {
     catalogue().iter().flat_map(|info| (info.samples)(name)).collect()
 }
 
-/// The samples of every command that changes no file, about the thing of this name.
+/// Returns the samples of every command that changes no file, for this name.
 pub fn every_question(name: &str) -> Vec<Submission<Command>> {
     catalogue().iter().filter(|info| info.effect == Effect::Reads).flat_map(|info| (info.samples)(name)).collect()
 }
 
-/// Keeps an entry.
+/// Returns the command that stores an entry.
 pub fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
     EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), expected_version: None })
 }
 
 pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;
 
-/// A host over a simulator that holds `files`.
+/// Returns a host over a simulator that holds `files`.
 pub fn host(kind: Kind, config: Config, files: &[(&str, &[u8])]) -> SimulatedHost {
     let mut simulator = Simulator::new(1);
     for (file, bytes) in files {
@@ -162,19 +162,19 @@ pub fn path(text: &str) -> RelPath {
     RelPath::parse(text).expect("a valid path")
 }
 
-/// Noon of a day in UTC.
+/// Returns noon of a day in UTC.
 pub fn noon(date: &str) -> Timestamp {
     let date: chrono::NaiveDate = date.parse().expect("a date");
     let seconds = date.and_hms_opt(12, 0, 0).expect("noon").and_utc().timestamp();
     Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: 0 }
 }
 
-/// The day that most tests happen on.
+/// Returns the day of most tests.
 pub fn today() -> Timestamp {
     noon("2026-05-25")
 }
 
-/// Runs a command that must be done.
+/// Runs a command that must succeed.
 pub fn run(host: &mut SimulatedHost, command: impl Into<Command>) -> Reply {
     host.run(today(), command).expect("the command is done")
 }
@@ -187,7 +187,7 @@ pub fn refused(host: &mut SimulatedHost, command: impl Into<Command>) -> saddleb
     }
 }
 
-/// The paths that an operation is about.
+/// Returns the paths of an operation.
 pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
     match op {
         FsOp::Read { path, .. }

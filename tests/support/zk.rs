@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::Kind;
 
-/// What was recorded; another folder may hold cases alone, for the same notebook.
+/// Recorded calls. Another folder may hold only cases, for the same notebook.
 #[derive(Deserialize)]
 pub struct Recorded {
     pub cases: Vec<Case>,
@@ -57,7 +57,7 @@ impl Notebook {
         Self(folder)
     }
 
-    /// Makes a recorded call, and says how its outcome differs.
+    /// Makes a recorded call, and returns the difference of its outcome.
     pub fn check(&self, kind: Kind, case: &Case) -> Result<(), String> {
         let engine = match kind {
             Kind::Native => "native",

@@ -1,4 +1,4 @@
-//! What is imported is found, and is injected only once a person has approved these very words.
+//! Imported text is found, and is injected only after a person has approved exactly this text.
 
 use proptest::prelude::*;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand, TrustReply};
@@ -63,7 +63,7 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     assert_eq!(pending(&mut drive).total, 0);
     assert!(text(&drive, "agents/a/entries/core/port.md").contains("\napproved: 2026-05-25T"));
 
-    // The same again changes nothing; another text has to be approved anew.
+    // The same text again changes nothing; another text needs a new approval.
     let before = drive.executor.files();
     assert_eq!(import(&mut drive, &given, None), [ImportState::Unchanged]);
     assert_eq!(drive.executor.files(), before);
@@ -87,14 +87,14 @@ fn an_import_cannot_claim_to_be_trusted_and_an_agent_cannot_approve(kind: Kind) 
     let trusted = Origin::of_provenance(Provenance::User).with(files(&[("core/k.md", claims)]));
     assert_eq!(refused(&mut drive, trusted).code, ErrorCode::NotPermitted);
     assert_eq!(refused(&mut drive, keep_as(Provenance::User, "x", "y")).code, ErrorCode::NotPermitted);
-    // To say the same again approves nothing, unless a person does.
+    // Storing the same text again approves nothing, unless a person does it.
     drive.run(keep("k", "Obey", "core")).unwrap();
     assert_eq!(pending(&mut drive).total, 1);
     let mut drive = reopened(kind, drive, Provenance::User);
     drive.run(keep("k", "Obey", "core")).unwrap();
     assert_eq!(pending(&mut drive).total, 0);
 
-    // A person who trusts the files gets them as they are, with the moment of the import where they say none.
+    // A person who trusts the files gets them unchanged, with the time of the import if they have none.
     let mut drive = opened(kind, Provenance::User);
     assert_eq!(import(&mut drive, &[("core/k.md", claims)], Some(Provenance::User)), [ImportState::Upserted]);
     let dated = claims.replacen("\n---", "\nupdated: 2026-05-25T12:00:00Z\n---", 1);
@@ -184,7 +184,7 @@ fn one_text_is_shown_whole_by_any_of_its_names(kind: Kind) {
     assert_eq!(refused(&mut drive, TrustCommand::Pending(request)).code, ErrorCode::NotFound);
 }
 
-/// What happens to a store, and who does it.
+/// Event in a store, with its author.
 #[derive(Clone, Debug)]
 enum Event {
     Store(Provenance, String),
@@ -213,7 +213,7 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Every text says who wrote it, and which; only what a person approved in these very words may be shown.
+    /// Each text names its author; only text that a person approved may be shown.
     #[test]
     fn no_unapproved_text_is_ever_in_a_block(events in prop::collection::vec(event(), 1..14)) {
         let mut drive = opened(Kind::Native, Provenance::User);

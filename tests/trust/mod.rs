@@ -1,5 +1,5 @@
-//! What is trusted: text of tools and imports is found and never injected before a person approves it, secrets
-//! stay out, and text of the memory block does not come back. In both engines.
+//! Trust, in both engines: text of tools and imports is found and never injected before a person approves it, secrets
+//! stay out, and text of the memory block does not come back.
 
 mod approval;
 mod secrets;
@@ -30,7 +30,7 @@ fn opened(kind: Kind, provenance: Provenance) -> Drive<Simulator> {
     Drive::new(kind, config(provenance, SecretPolicy::Refuse), Simulator::new(1))
 }
 
-/// The same store, opened for somebody else.
+/// Opens the same store for another provenance.
 fn reopened(kind: Kind, drive: Drive<Simulator>, provenance: Provenance) -> Drive<Simulator> {
     let config = Config { epoch: 2, ..config(provenance, SecretPolicy::Refuse) };
     let now = drive.now;
@@ -91,7 +91,7 @@ fn items(listed: &PendingReply) -> Vec<ApproveItem> {
     listed.items.iter().map(item).collect()
 }
 
-/// The text that this name has now; of any other name, a version that nothing has.
+/// Returns the approval of the text under this name; for an unknown name, of a version that no text has.
 fn named(drive: &mut Drive<Simulator>, name: &str) -> Approve {
     let waiting = pending(drive).items.into_iter().find(|item| item.name == name);
     let version = waiting.map_or_else(|| "0".repeat(64), |item| item.version);

@@ -161,7 +161,7 @@ fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
     let Ok(Reply::Journal(JournalReply::Edit(reply))) = edited else { panic!("{edited:?}") };
     assert!(reply.message.contains("a secret was removed, by the rule github-pat"), "{}", reply.message);
     assert!(text(&drive, "MEMORY.bak").contains(SECRET));
-    // Where it stays, or where there is none, nothing is said.
+    // If the secret stays, or there is none, the reply does not mention it.
     let write = |content: &str| {
         JournalCommand::Write(Write {
             target: Target::LongTerm,

@@ -21,7 +21,7 @@ use support::{Kind, agent_config, both_engines, keep};
 use super::{approve, block, config, fact, items, keep_as, opened, pending, refused, reopened, text};
 
 #[both_engines]
-fn what_an_agent_says_is_marked_and_injected(kind: Kind) {
+fn text_of_an_agent_is_marked_and_injected(kind: Kind) {
     let mut drive = opened(kind, Provenance::Agent);
     drive.run(keep("k", "v", "core")).unwrap();
     assert!(text(&drive, "agents/a/entries/core/k.md").contains("\nprovenance: agent\n"));
@@ -42,7 +42,7 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
     assert_eq!(error.code, ErrorCode::NotPermitted);
     let reply = block(&mut drive, None);
     assert!(reply.block.unwrap().contains("trusted") && !reply.left_out.is_empty());
-    // In a run as well.
+    // Also in a run.
     let of_run = |verb| Origin::of_run("r").with(verb);
     drive.run(of_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
     drive
@@ -55,7 +55,7 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
     assert_eq!(pending(&mut drive).total, 2);
     assert!(!block(&mut drive, None).block.unwrap().contains("Ignore"));
 
-    // Where nothing would say so, it is refused.
+    // A file that cannot record the provenance is refused.
     let mut drive = reopened(kind, drive, Provenance::Tool);
     let write =
         |target| JournalCommand::Write(Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false });
@@ -112,7 +112,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
         .collect();
     assert!(bad.iter().all(|path| named.contains(&path.as_str())), "{named:?}");
 
-    // It is found all the same, and says what it is.
+    // It is still found, with its provenance.
     let found = drive.run(JournalCommand::Search(Search::new("evil")));
     let Ok(Reply::Journal(JournalReply::Search(found))) = found else { panic!("{found:?}") };
     assert_eq!((found.hits.len(), found.hits[0].unapproved), (1, Some(Provenance::Tool)));
@@ -180,7 +180,7 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
         }
         other => panic!("{other:?}"),
     }
-    // Its own text, which nobody has approved, it may change and remove.
+    // It may change and remove its own text, which nobody has approved.
     drive.run(keep("page", "one", "core")).unwrap();
     drive.run(keep("page", "two", "core")).unwrap();
     drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "page".into(), expected_version: None })).unwrap();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::component::{TARGET, WORLDS, build_for_tests};
 use crate::run::{Output, command, program, root};
 
-/// Where the scripts are, and what says which versions they need.
+/// Folder of the scripts. Their requirements name the versions.
 const SCRIPTS: &str = "cli/tests/clients";
 const JCO: &str = "xtask/node";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
@@ -26,7 +26,7 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     install_node(&root, output).map_err(with_way_out)
 }
 
-/// Has each client, which must be installed, use the program.
+/// Runs each client, which must be installed, against the program.
 pub(crate) fn run() -> Result<(), String> {
     let root = root()?;
     let program = program()?;

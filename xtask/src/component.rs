@@ -7,19 +7,20 @@ use crate::run::{Output, add_target, cargo_with, root};
 
 pub(crate) const TARGET: &str = "wasm32-wasip2";
 
-/// Keeps the component from growing unseen. The bar is lower: see `docs/benchmarks.md`.
+/// Maximum size of the component in bytes, so that it does not grow unnoticed. The bar is lower: see
+/// `docs/benchmarks.md`.
 const MAX_BYTES: u64 = 3_400_000;
 
 /// A world of `wit/world.wit`.
 pub(crate) struct World {
     pub(crate) name: &'static str,
-    /// The cargo features that choose it.
+    /// Cargo features that select it.
     pub(crate) features: &'static str,
-    /// The most bytes that its optimised component may have.
+    /// Maximum size of its optimised component in bytes.
     pub(crate) max_bytes: u64,
 }
 
-/// The worlds, the smallest first.
+/// Worlds, the smallest first.
 pub(crate) const WORLDS: [World; 5] = [
     World { name: "journal-memory", features: "journal", max_bytes: 930_000 },
     World { name: "entries-memory", features: "entries", max_bytes: 1_450_000 },
@@ -57,7 +58,7 @@ pub(crate) fn build_world(features: &str, profile: &str, folder: &str, output: &
     Ok(root()?.join(folder).join(TARGET).join(profile).join("saddlebag.wasm"))
 }
 
-/// Gives the size of a component, or an error if that is over a bound.
+/// Returns the size of a component, or an error if it exceeds a limit.
 pub(crate) fn check_size(component: &Path, max_bytes: u64) -> Result<u64, String> {
     let size = fs::metadata(component).map_err(|error| format!("cannot read {}: {error}", component.display()))?.len();
     if size > max_bytes {

@@ -24,7 +24,7 @@ const OPTIMISED: [&str; 7] = [
 /// The world whose JavaScript is measured: that of most hosts.
 const OF_MOST_HOSTS: &str = "notebook-memory";
 
-/// The most bytes that its JavaScript may have. The bar is lower: see `docs/benchmarks.md`.
+/// Maximum size of its JavaScript in bytes. The bar is lower: see `docs/benchmarks.md`.
 const MAX_JAVASCRIPT_BYTES: u64 = 900_000;
 
 /// Builds every file, checks their sizes, and prints them.

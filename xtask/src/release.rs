@@ -1,4 +1,4 @@
-//! What a release needs: dependencies that satisfy `deny.toml`, and crates that a registry takes.
+//! Checks for a release: dependencies satisfy `deny.toml`, and a registry accepts the crates.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,7 +59,7 @@ fn manifests(root: &Path) -> io::Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
 
-    /// What a registry shows of a crate, as its manifest spells it.
+    /// Fields that a registry shows, as a manifest spells them.
     const SHOWN: [&str; 6] = [
         "description = ",
         "license.workspace = true",

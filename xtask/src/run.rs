@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the output of a command goes.
+/// Destination of a command's output.
 pub(crate) enum Output {
-    /// To the terminal, as it comes.
+    /// The terminal, as the output arrives.
     Inherited,
-    /// Into this text, to be shown if the command fails.
+    /// This text, which is shown if the command fails.
     Captured(String),
 }
 

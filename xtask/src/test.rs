@@ -56,7 +56,7 @@ const NATIVE: [&str; 9] = [
     "--no-default-features",
 ];
 
-/// Everything.
+/// Runs all steps.
 pub(crate) fn all(without_clients: bool) -> Result<(), String> {
     let mut pass = Pass::default();
     let result = pass.all(without_clients);
@@ -64,7 +64,7 @@ pub(crate) fn all(without_clients: bool) -> Result<(), String> {
     result
 }
 
-/// What takes neither wasmtime, nor the component, nor the clients.
+/// Runs the steps that need neither wasmtime, nor the component, nor the clients.
 pub(crate) fn quick() -> Result<(), String> {
     let mut pass = Pass::default();
     let result = pass.quick();

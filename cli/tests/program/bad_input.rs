@@ -102,14 +102,14 @@ fn queries_without_words_or_beyond_measure_are_refused() {
 }
 
 #[test]
-fn standard_input_that_is_no_text_is_refused() {
+fn standard_input_that_is_not_text_is_refused() {
     let store = Store::new();
     store.run_with(&["file", "write", "long_term", "-"], b"\xff\xfe").exits(3).complains("not UTF-8");
     assert!(store.tree().is_empty());
 }
 
 #[test]
-fn a_file_that_is_no_text_keeps_its_bytes_and_is_named() {
+fn a_file_that_is_not_text_keeps_its_bytes_and_is_named() {
     let store = Store::new();
     store.put("MEMORY.md", b"caf\xe9\n");
     store.run(&["file", "write", "long_term", "a new fact"]).exits(0);

@@ -47,7 +47,7 @@ fn killed_writers_leave_no_temporary_file_once_another_has_written() {
         let mut writer =
             store.command(&["file", "write", "long_term", &text, "--mode", "overwrite"]).spawn().expect("it runs");
         std::thread::sleep(std::time::Duration::from_micros(round * 137 % 9_000));
-        // One that has ended already has left nothing.
+        // `kill` fails if the process has already ended.
         let _ = writer.kill();
         writer.wait().expect("it ends");
     }

@@ -122,7 +122,7 @@ fn filled() -> Store {
     store
 }
 
-/// What is stored of entries, by path below their folder.
+/// Returns the stored files of the entries, by path below their folder.
 fn stored(store: &Store) -> Vec<(String, Vec<u8>)> {
     let folder = store.root.join("agents/main/entries");
     let files = store.tree().into_iter().filter(|(path, _)| path.is_file());

@@ -34,7 +34,7 @@ fn the_block_is_written_for_whom_it_is_for() {
 }
 
 #[test]
-fn a_block_is_put_behind_a_text() {
+fn a_block_is_appended_to_a_text() {
     let store = Store::new();
     put_here(&store, "base.md", "You help.");
     store.run(&["context", "--append-to", "base.md"]).exits(0).prints("You help.\n");
@@ -222,7 +222,7 @@ fn a_section_from_elsewhere_reaches_no_block_and_gets_no_fact() {
     assert_eq!(here(&store, "AGENTS.md"), text, "nothing was written");
     store.run(&["entry", "show", "policy"]).exits(1);
 
-    // Even who says yes gets text that waits, and writes no fact into the file that is not named.
+    // Even with `--yes`, new text waits for approval, and only named facts are written into the file.
     store.run(&["agents-md", "sync", "--yes"]).exits(3);
     let block = store.run(&["context", "--entries"]).exits(0);
     assert!(block.stdout.contains("8080") && !block.stdout.contains("evil"), "{}", block.stdout);
@@ -259,7 +259,7 @@ fn an_old_copy_and_one_in_another_folder_change_nothing_without_yes() {
     assert_eq!(here(&store, "AGENTS.md"), old);
     let json = store.run(&["--json", "agents-md", "sync", "--dry-run"]).exits(3).json();
     assert!(json["unconfirmed"]["digest"].as_str().is_some_and(|digest| digest.len() == 64), "{json}");
-    // Confirmed, it is read without a base: it neither rewrites an entry nor brings one back into prompts.
+    // After the confirmation it is read without a base: it neither rewrites an entry nor brings one back into prompts.
     store.run(&["agents-md", "sync", "--yes"]).exits(3);
     store.run(&["entry", "show", "port"]).exits(0).prints("9091");
     let block = store.run(&["context", "--entries"]).exits(0).stdout;

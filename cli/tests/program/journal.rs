@@ -1,4 +1,4 @@
-//! What the program does when it is used well.
+//! Output of the program for valid input.
 
 use std::fs;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{NOW, Store, TODAY, engine, run};
 
 #[test]
-fn what_is_written_is_read_listed_and_found() {
+fn a_written_text_is_read_listed_and_found() {
     let store = Store::new();
     store.run(&["file", "write", "long_term", "staging port 8443"]).exits(0).prints("Wrote 17 bytes to MEMORY.md\n");
     store.run(&["file", "write", "scratchpad", "- [ ] water the plants"]).exits(0);
@@ -253,7 +253,7 @@ fn subfolders_of_a_repository_share_their_memory() {
 }
 
 #[test]
-fn the_demo_leaves_nothing_behind() {
+fn the_demo_leaves_no_files() {
     let store = Store::new();
     let temporary = store.here.join("tmp");
     fs::create_dir(&temporary).expect("made");
@@ -268,7 +268,7 @@ fn the_demo_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_reader_that_leaves_is_not_an_error() {
     let store = Store::new();
     store.put("notes/a.md", "x\n".repeat(10_000));
     let mut child = store.command(&["file", "show", "note:a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();

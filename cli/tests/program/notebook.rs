@@ -44,7 +44,7 @@ fn a_notebook_is_made_once() {
 }
 
 #[test]
-fn what_is_remembered_is_recalled() {
+fn a_remembered_note_is_recalled() {
     let store = notebook();
     let text = says(&store, &["recall", "where", "does", "the", "database", "listen"], 0);
     assert!(text.contains("facts/port.md") && text.contains("It listens on 5432."), "{text}");
@@ -62,7 +62,7 @@ fn what_is_remembered_is_recalled() {
 }
 
 #[test]
-fn options_may_stand_behind_the_words_of_a_query() {
+fn options_may_follow_the_words_of_a_query() {
     let store = notebook();
     for arguments in [
         &["--json", "recall", "the", "port", "--explain", "--limit", "1"][..],
@@ -159,7 +159,7 @@ fn links_are_written_followed_and_rewritten() {
 }
 
 #[test]
-fn what_is_asked_wrongly_changes_nothing() {
+fn invalid_arguments_change_nothing() {
     let store = notebook();
     store.refuses(&["remember", "T", "x", "--template", "nope"], 2, "unknown template: nope");
     store.refuses(&["remember", "T", "x", "--link", "nope"], 3, "there is no note `nope`");
@@ -462,7 +462,7 @@ fn the_title_of_superseded_notes_means_the_newest() {
     }
     says(&store, &["note", "link", "Port", "Use Postgres"], 0);
     assert!(store.text("facts/port-3.md").contains("decisions/use-postgres"), "{:?}", store.text("facts/port-3.md"));
-    // A title of several words is the name of no file.
+    // A title of several words is not the name of a file.
     for content in ["a", "b", "c"] {
         store.run(&["remember", "The web port", content, "--supersede"]).exits(0);
     }

@@ -52,7 +52,7 @@ fn record(store: &Store, engine: &str, options: &[&str]) {
 
 fn replay(store: &Store, engine: &str, file: &Path) -> Run {
     let mut command = store.bare(&["--json", "--engine", engine, "replay"]);
-    // There is no store, and none is made.
+    // A replay neither needs nor creates a store.
     let home = store.here.join("no home");
     command.env("HOME", &home).env("USERPROFILE", &home).env_remove("XDG_DATA_HOME").arg(file);
     let done = run(&mut command, None);
@@ -178,7 +178,7 @@ fn a_redacted_trace_has_no_text_and_is_not_replayed() {
 }
 
 #[test]
-fn what_was_left_out_for_a_secret_ends_the_replay_by_name() {
+fn text_that_was_left_out_for_a_secret_ends_the_replay_by_name() {
     let store = Store::new();
     store.run(&["--trace", "trace", "file", "write", "long_term", "harmless"]).exits(0);
     replays(&store, &store.here.join("trace"));
@@ -191,7 +191,7 @@ fn what_was_left_out_for_a_secret_ends_the_replay_by_name() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused_with_its_line() {
+fn a_file_that_is_not_a_trace_is_refused_with_its_line() {
     let store = Store::new();
     let refused = |text: &str, message: &str| {
         fs::write(store.here.join("trace"), text).unwrap();

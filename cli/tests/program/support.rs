@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Once};
 
-/// Which engine the tests run, unless `SADDLEBAG_TEST_ENGINE` says otherwise.
+/// Engine of the tests, unless `SADDLEBAG_TEST_ENGINE` names another.
 const ENGINE: &str = if cfg!(feature = "component") { "component" } else { "native" };
 
-/// The moment of every run.
+/// Time of every run.
 pub(crate) const NOW: &str = "2026-05-30T09:15:00+02:00";
 pub(crate) const TODAY: &str = "daily/2026-05-30.md";
 
-/// What a run gave.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -23,21 +23,21 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Checks the exit code and gives the run back.
+    /// Checks the exit code, and returns the run.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
         self
     }
 
-    /// Checks that standard error has a text.
+    /// Checks that standard error contains a text.
     #[track_caller]
     pub(crate) fn complains(self, text: &str) -> Self {
         assert!(self.stderr.contains(text), "{text:?} is missing: {self:?}");
         self
     }
 
-    /// Checks that standard output is a text.
+    /// Checks that standard output is equal to a text.
     #[track_caller]
     pub(crate) fn prints(self, text: &str) -> Self {
         assert_eq!(self.stdout, text, "{}", self.stderr);
@@ -67,21 +67,21 @@ impl Store {
         Self { _folder: folder, root, here }
     }
 
-    /// The program with the store's options before `arguments`.
+    /// Returns the program with the options of the store before `arguments`.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.bare(&["--notebook", "--now", NOW, "--durability", "fast", "--engine", &engine()]);
         command.arg("--root").arg(&self.root).args(arguments);
         command
     }
 
-    /// The program with the store's options but the engine's, then `options`, before `arguments`.
+    /// Returns the program with the options of the store without the engine, then `options`, before `arguments`.
     pub(crate) fn command_of(&self, options: &[&str], arguments: &[&str]) -> Command {
         let mut command = self.bare(&["--notebook", "--now", NOW, "--durability", "fast"]);
         command.args(options).arg("--root").arg(&self.root).args(arguments);
         command
     }
 
-    /// The program in a project of this name.
+    /// Returns the program in a project of this name.
     pub(crate) fn project_command(&self, project: &str, arguments: &[&str]) -> Command {
         let folder = self.here.join(project);
         fs::create_dir_all(folder.join(".git")).expect("made");
@@ -95,7 +95,7 @@ impl Store {
         run(&mut self.project_command(project, arguments), None)
     }
 
-    /// The program with `arguments` alone, and nothing of this machine around it.
+    /// Returns the program with only `arguments`, isolated from the environment of this machine.
     pub(crate) fn bare(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
         command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
@@ -131,7 +131,7 @@ impl Store {
         String::from_utf8(self.bytes(path)).expect("text")
     }
 
-    /// Every file and folder but the host's own, with what is in it.
+    /// Returns every file and folder with its content, without the host's own.
     pub(crate) fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut tree = BTreeMap::new();
         walk(&self.root, &mut tree);

@@ -1,4 +1,4 @@
-//! What a terminal is shown: the program runs on a pseudo-terminal, so that it takes its output for a screen.
+//! Output on a terminal: the program runs on a pseudo-terminal, so that it takes its output for a screen.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,7 +11,8 @@ use super::support::Store;
 /// Sets the clipboard (OSC 52), turns text red (in C0 and in C1), and reverses the direction of what follows.
 const HOSTILE: &str = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[31mred\u{9b}31m\u{85}\u{202e}evil\u{7f}";
 
-/// What the program prints where both of its outputs are a terminal; `None` where the system has none to give.
+/// Runs the program with a terminal as both outputs, and returns the output; `None` if the system has no terminal to
+/// give.
 fn on_terminal(mut command: Command) -> Option<String> {
     use rustix::fs::{Mode, OFlags};
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -23,17 +24,17 @@ fn on_terminal(mut command: Command) -> Option<String> {
     let screen = rustix::fs::open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).ok()?;
     command.env("NO_COLOR", "1").stdout(screen.try_clone().expect("cloned")).stderr(screen);
     let mut child = command.spawn().expect("the program starts");
-    // It holds the terminal open, which would never come to its end.
+    // A copy here would keep the terminal open, and its output would never end.
     drop(command);
     let mut shown = Vec::new();
     let mut master = File::from(master);
     let mut part = [0; 4096];
-    // Linux ends a terminal that nobody has open with an error.
+    // Linux ends the output of a closed terminal with an error.
     while let Ok(read @ 1..) = master.read(&mut part) {
         shown.extend_from_slice(&part[..read]);
     }
     child.wait().expect("the program ends");
-    // The terminal makes a carriage return and a line feed of each line end.
+    // The terminal replaces each line feed by a carriage return and a line feed.
     Some(String::from_utf8(shown).expect("text").replace("\r\n", "\n"))
 }
 

@@ -16,7 +16,7 @@ use crate::support::{anonymous, open, path};
 enum Expect {
     Any,
     Absent,
-    /// What a read right before gives.
+    /// Version that a read directly before the operation returns.
     Current,
     /// A version that no file ever has. One that a file had before would not do: on disk the same
     /// bytes may have the same version again.

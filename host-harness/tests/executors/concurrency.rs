@@ -10,11 +10,11 @@ use saddlebag::protocol::{ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, Wr
 
 use crate::support::{Absent, Any, Ask, Matches, open};
 
-/// How many lines each process adds.
+/// Number of lines that each process appends.
 const LINES: usize = 200;
-/// How many edits each thread makes.
+/// Number of edits that each thread makes.
 const EDITS: usize = 25;
-/// How many stores are raced for, and by how many threads each.
+/// Number of stores that threads race for, and number of threads for each.
 const FRESH_STORES: usize = 500;
 const FIRST_WRITERS: usize = 4;
 
@@ -214,7 +214,7 @@ fn a_folder_that_is_removed_again_and_again_takes_no_file_with_it_and_fails_no_w
         });
         let removing = scope.spawn(move || {
             let mut removed = 0;
-            // One more time after the last writer, when nothing is in the way.
+            // Once more after the last writer, without a race.
             loop {
                 let is_last = is_over.load(Ordering::SeqCst);
                 removed += usize::from(remover.remove_directory("d/e").unwrap() == RemoveDirectoryOutcome::Removed);

@@ -1,4 +1,4 @@
-//! What every executor does, whatever is behind it.
+//! Promises that every executor keeps.
 
 use saddlebag::protocol::{
     AppendOutcome, EntryKind, FsError, FsOp, FsOutcome, ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome,
@@ -8,7 +8,7 @@ use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator}
 
 use crate::support::{Absent, Any, Ask, Matches, anonymous, fast, path, paths};
 
-/// How many bytes the executors under test read or write at once.
+/// Maximum number of bytes that the tested executors read or write at once.
 const LIMIT: u64 = 1000;
 
 #[test]
@@ -62,7 +62,7 @@ fn conforms(fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
         the_hosts_own_names_are_refused,
         outcomes_are_of_their_operations,
         each_of_many_has_one_result_in_its_place,
-        among_many_a_read_sees_the_changes_before_it_and_none_after,
+        a_read_among_many_sees_the_changes_before_it_and_no_later_ones,
     ] {
         check(&mut *fresh());
     }
@@ -241,7 +241,7 @@ fn an_empty_folder_is_removed_and_no_other(store: &mut dyn Executor) {
     assert_eq!(store.remove_directory("d/e"), Ok(NotEmpty));
     assert_eq!(store.text("d/e/a.md"), "text");
     assert_eq!(store.remove("d/e/a.md", Any), Ok(RemoveOutcome::Done));
-    // The folder above goes when it is asked for, and not before.
+    // The folder above is removed only by a request of its own.
     assert_eq!(store.remove_directory("d"), Ok(NotEmpty));
     assert_eq!(store.remove_directory("d/e"), Ok(Removed));
     assert_eq!(paths(&store.list("", true).unwrap()), ["d", "file"]);
@@ -329,10 +329,10 @@ fn each_of_many_has_one_result_in_its_place(store: &mut dyn Executor) {
     assert_eq!(store.perform_all(&ops[..1]).len(), 1);
 }
 
-fn among_many_a_read_sees_the_changes_before_it_and_none_after(store: &mut dyn Executor) {
+fn a_read_among_many_sees_the_changes_before_it_and_no_later_ones(store: &mut dyn Executor) {
     let read = FsOp::Read { path: path("a.md"), offset: 0, max_bytes: u32::MAX, unless: None };
     let append = FsOp::Append { path: path("a.md"), content: b"x".to_vec(), newline_first: false, precondition: Any };
-    // Enough reads between two changes to be worth threads, too.
+    // Enough reads between two changes to use threads.
     let mut ops = Vec::new();
     for _ in 0..3 {
         ops.push(&append);

@@ -1,4 +1,4 @@
-//! What only a store on disk has: links, pipes, permissions, other programs.
+//! Properties of a store on disk: links, pipes, permissions, other programs.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use saddlebag_host::{LocalDir, LocalDirOptions, OpenError};
 use crate::support::{Any, Ask, Matches, fast, open, paths};
 
 #[test]
-fn a_root_that_is_no_folder_is_refused_with_the_way_out() {
+fn a_root_that_is_not_a_folder_is_refused_with_the_way_out() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/such");
     let error = LocalDir::open(&missing, fast()).unwrap_err();
@@ -35,7 +35,7 @@ fn a_store_can_move_to_another_thread() {
 }
 
 #[test]
-fn what_dead_writers_left_is_not_listed() {
+fn files_of_dead_writers_are_not_listed() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());
     store.put("d/a.md", "text");
@@ -190,7 +190,7 @@ mod unix {
         assert_eq!((paths(&page.entries), page.next), (vec!["good.md"], None));
         let told: Vec<&str> = page.left_out.names.iter().map(|name| name.path.as_str()).collect();
         assert!(told.starts_with(&["back\u{fffd}slash", "new\u{fffd}line"]), "{told:?}");
-        // Where the file system takes any bytes.
+        // Two names, or three if the file system takes any bytes.
         assert!(page.left_out.count == 2 || told[2] == "\u{fffd}" && page.left_out.count == 3, "{told:?}");
         let next = open(folder.path()).list_with("", "good.md", 1).unwrap();
         assert_eq!(next.left_out.count, 0);
@@ -203,7 +203,7 @@ mod unix {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).unwrap();
         let mut store = open(folder.path());
         assert_eq!(store.text("a.md"), "text");
-        // Whoever is root may write all the same.
+        // Root may write anyway.
         if !rustix::process::geteuid().is_root() {
             assert_eq!(store.write("a.md", "x", Any), Err(FsError::Denied));
             assert_eq!(store.append("a.md", "x"), Err(FsError::Denied));
@@ -246,7 +246,7 @@ mod unix {
 
     /// Runs in a process of its own, on a small file system.
     #[test]
-    #[ignore = "started by `a_full_disk_is_told_and_leaves_files_whole`"]
+    #[ignore = "started by `a_full_disk_is_reported_and_leaves_files_whole`"]
     fn fill_the_disk() {
         let root = given_root();
         let mut store = LocalDir::open(&root, LocalDirOptions::default()).unwrap();
@@ -262,7 +262,7 @@ mod unix {
     }
 
     #[test]
-    fn a_full_disk_is_told_and_leaves_files_whole() {
+    fn a_full_disk_is_reported_and_leaves_files_whole() {
         let folder = tempfile::tempdir().unwrap();
         let setup = "mount -t tmpfs -o size=256k tmpfs \"$SADDLEBAG_TEST_ROOT\" || exit 77";
         run_again("fill_the_disk", setup, folder.path(), &["unshare", "-rm", "sh", "-c"]);

@@ -1,4 +1,4 @@
-//! What executors promise, held against the local disk and the simulator.
+//! Tests of the promises of executors, on the local disk and the simulator.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

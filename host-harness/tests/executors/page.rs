@@ -66,7 +66,7 @@ fn holds(operation: &str, precondition: &str, at: &str, right: bool, says: &str)
     let context = format!("{operation} {precondition} {at}, {right}: {outcome:?}, the page says {says}");
     let word = word(&op, &outcome);
     assert!(words.contains(&word) || (word == "done" && words == ["made"]), "{context}");
-    // A wrong version decides only where there is a file to have another.
+    // A wrong version matters only if there is a file with another version.
     let two = words.contains(&"written") && words.contains(&"stale(v)") || words == ["done", "stale(v)"];
     if two && precondition == "matches" {
         assert_eq!(word == "stale(v)", !right, "{context}");

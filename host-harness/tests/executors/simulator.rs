@@ -156,7 +156,7 @@ fn folded_names_lead_to_one_file_which_keeps_its_first_name() {
     }
     store.append("Agents/bob/k.md", "two").expect("it is added");
     assert_eq!(store.files().into_keys().collect::<Vec<_>>(), ["agents/Bob/k.md"]);
-    // What is in a folder is told by the path that was asked for.
+    // A listing spells the folder like the request.
     assert_eq!(paths(&store.list("AGENTS/BOB", false).expect("a list")), ["AGENTS/BOB/k.md"]);
     assert_eq!(paths(&store.list("", true).expect("a list")), ["agents", "agents/Bob", "agents/Bob/k.md"]);
     assert_eq!(store.rename("agents/Bob/k.md", "agents/Bob/K.md", Any), Ok(RenameOutcome::Exists));

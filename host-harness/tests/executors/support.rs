@@ -132,7 +132,7 @@ pub(crate) trait Ask: Executor {
         String::from_utf8(self.content(at).bytes).unwrap()
     }
 
-    /// Writes a file whatever is there, and gives its version.
+    /// Writes a file without a precondition, and returns its version.
     fn put(&mut self, at: &str, content: &str) -> Version {
         match self.write(at, content, Any).unwrap() {
             WriteOutcome::Written(version) => version,

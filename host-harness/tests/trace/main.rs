@@ -1,4 +1,4 @@
-//! Recorded runs: what a trace has, that it can be replayed, and what it never has.
+//! Recorded runs: the content of a trace, its replay, and the text that it must not contain.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -1,4 +1,4 @@
-//! What a trace leaves out.
+//! Text that a redacted trace leaves out.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
         let samples = names.into_iter().flat_map(|name| (info.samples)(name));
         for sample in samples.collect::<Vec<_>>() {
             let json: Value = serde_json::from_str(&scribe.json(&sample.command)).unwrap();
-            // A text that is a number, a word or base64 is not read with a mark in it.
+            // A text that is a number, a word or base64 cannot be parsed with a mark in it.
             let changed = marked(&json).into_iter().filter_map(|json| read_command(info.family, json).ok());
             for command in changed.chain([sample.command.clone()]).collect::<Vec<_>>() {
                 let (mut host, written) = host(&marked_config(), Content::Redacted, &marked_files());
@@ -96,7 +96,7 @@ fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
         }
     }
     assert!(given > 400 && succeeded > 150, "{given} {succeeded}");
-    // The same calls have the mark where content stays.
+    // The same calls have the mark if content is kept.
     let (mut host, written) = host(&marked_config(), Content::Whole, &marked_files());
     host.call(NOW, Search::new(MARK)).unwrap();
     assert!(written.text().matches(MARK).count() > 10);
@@ -185,7 +185,7 @@ fn a_trace_without_secrets_names_the_rule_and_is_replayed_as_far_as_it_is_whole(
 fn a_secret_in_what_comes_back_is_compared_without_it() {
     let trust = TrustConfig { secrets: SecretPolicy::Allow, ..TrustConfig::default() };
     let config = Config { trust, ..sample_config() };
-    // The halves are harmless, so that the trace has what the engine was given.
+    // Each half is harmless, so the trace has the input of the engine.
     let (first, second) = SECRET.split_at(10);
     let files = [("MEMORY.md".to_string(), format!("{first}-{second}\n").into_bytes())];
     let (mut host, written) = host(&config, Content::WithoutSecrets, &files);

@@ -1,4 +1,4 @@
-//! A trace gives the same again, and anything else is found.
+//! A replay of a trace gives the recorded answers, and reports any other answer.
 
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue};
 use saddlebag::journal::{AppendDaily, Search, Status, Target, Write, WriteMode};
@@ -138,7 +138,7 @@ fn a_call_that_is_missing_or_repeated_is_found() {
         let mut fewer = lines.clone();
         let removed = fewer.remove(index);
         let found = replayed(&fewer.join("\n"));
-        // A run may end at any call; what is found is a call that others build on.
+        // A run may end at any call. A missing call is found only if later calls depend on it.
         if removed.starts_with("{\"submit\"") && !removed.contains("\"requests\":[]") {
             assert!(found.as_ref().map_or(true, |found| found.difference.is_some()), "{removed}: {found:?}");
             left_out += 1;
@@ -175,7 +175,7 @@ fn a_line_that_was_cut_off_is_passed_over_and_named() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused_by_name() {
+fn a_file_that_is_not_a_trace_is_refused_by_name() {
     let trace = trace();
     let (header, calls) = trace.split_once('\n').unwrap();
     let with = |from: &str, to: &str| {

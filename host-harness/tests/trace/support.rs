@@ -17,7 +17,7 @@ pub(crate) const NOW: Timestamp = Timestamp { seconds: 1_779_700_000, nanosecond
 
 pub(crate) type Recorded = Host<RecordingEngine<NativeEngine>, Simulator>;
 
-/// What was written of a trace.
+/// Output of a trace.
 #[derive(Clone, Default)]
 pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
 

@@ -109,7 +109,7 @@ fn a_float_reads_back_exactly() {
 }
 
 #[test]
-fn json_that_is_no_value_of_the_contract_is_refused_with_its_place() {
+fn json_that_is_not_a_value_of_the_contract_is_refused_with_its_place() {
     let command = |json: Value| read_command("journal", json).unwrap_err().to_string();
     let write =
         |target: Value| json!({ "write": { "target": target, "mode": "append", "content": "", "truncate": false } });

@@ -11,9 +11,9 @@ use wit_parser::{Resolve, Type, TypeDefKind};
 struct Default {
     record: (&'static str, &'static str),
     field: &'static str,
-    /// Where the crate has it.
+    /// Path of the constant in the crate.
     value: &'static str,
-    /// As the documentation of the field has it, after `none: `.
+    /// Default as the documentation of the field states it, after `none: `.
     said: Said,
 }
 

@@ -1,4 +1,4 @@
-//! What the program prints with `--json`, held against the schemas in `docs/schemas/`.
+//! The output of the program with `--json`, compared with the schemas in `docs/schemas/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

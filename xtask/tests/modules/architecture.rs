@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md is true where a program can tell: which room knows which, the names of tests, its length.
+//! Checks of ARCHITECTURE.md: the dependencies of rooms, the names of tests, the length.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::base;
 use crate::graph::Graph;
 
-/// More words nobody reads.
+/// Maximum number of words of the page. Nobody reads more.
 const MOST_WORDS: usize = 4_000;
 
 fn page() -> String {

@@ -1,4 +1,4 @@
-//! Which file of a crate knows which, and the circles among them.
+//! Dependencies between the files of a crate, and circles among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Path as FilePath, PathBuf};
 
 use crate::source::{Module, Path};
 
-/// How many imports lead from a name to its definition at most.
+/// Maximum number of imports from a name to its definition.
 const LONGEST_CHAIN: usize = 16;
 
 /// The modules of one crate by their paths, `""` for the root, each with the file that it is in.
 struct Modules(BTreeMap<String, (usize, Module)>);
 
-/// What a path leads to.
+/// Target of a path.
 enum Target {
     Module(String),
     /// Something defined in this file.
@@ -46,7 +46,7 @@ impl Graph {
                     (None, Some(Target::Module(all))) => {
                         add(&import.path, modules.0.get(&all).map(|(file, _)| Target::File(*file)));
                     }
-                    // What is used of a module that has a name is among the paths.
+                    // Items that are used through a named module are among the paths.
                     (_, target) => add(&import.path, target),
                 }
             }
@@ -115,7 +115,7 @@ fn place(mut module: Module, file: usize, name: &str, modules: &mut Modules) {
 }
 
 impl Modules {
-    /// What a path in the module `from` leads to; `None` for what is of another crate.
+    /// Resolves a path in the module `from`; `None` if it is in another crate.
     fn resolve(&self, from: &str, path: &[String], chain: usize) -> Option<Target> {
         let (mut at, mut rest) = (from.to_string(), path);
         let mut is_first = true;
@@ -134,7 +134,7 @@ impl Modules {
         Some(Target::Module(at))
     }
 
-    /// What a name in a module is. A first word that is nothing here is another crate, or a type of the language.
+    /// Resolves a name in a module. An unknown first word is another crate, or a type of the language.
     fn named(&self, at: &str, word: &str, is_first: bool, chain: usize) -> Option<Target> {
         let child = join(at, word);
         if self.0.contains_key(&child) {

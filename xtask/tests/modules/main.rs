@@ -96,7 +96,7 @@ fn a_circle_is_found_also_through_what_others_show() {
     };
     let none: Vec<Vec<String>> = Vec::new();
     assert_eq!(circles(), none);
-    // Through the root, which shows what `a` has, and a parent that defines what a child names.
+    // Through the root, which re-exports the items of `a`, and a parent that defines what a child names.
     write("room/inner.rs", "use crate::A; use super::Defined; pub struct Shown; pub(crate) fn g() {}");
     assert_eq!(circles(), [["a.rs", "room/inner.rs"]]);
     write("room/mod.rs", "mod inner; pub use inner::Shown; pub(crate) struct Defined; fn f() { inner::g() }");

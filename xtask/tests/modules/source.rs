@@ -1,7 +1,7 @@
 //! One source file: what it declares, defines and imports, and the paths that it names.
 //!
-//! It is not a parser of Rust: it knows items, `use` and paths, and what stands inside macros counts as code. What is
-//! compiled for tests alone is left out.
+//! It is not a parser of Rust: it knows items, `use` and paths, and treats the content of macros as code. Code that is
+//! compiled only for tests is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +15,16 @@ enum Token {
 /// A path as the source spells it, for example `super`, `files`, `read`.
 pub(crate) type Path = Vec<String>;
 
-/// What a file, or a module inside it, says.
+/// Content of a file, or of a module inside it.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
     /// The modules that have a file of their own.
     pub(crate) children: BTreeSet<String>,
-    /// The modules that stand in this file.
+    /// Modules that are in this file.
     pub(crate) inline: BTreeMap<String, Module>,
     pub(crate) defined: BTreeSet<String>,
     pub(crate) imports: Vec<Import>,
-    /// Paths of two words or more that stand elsewhere than in `use`.
+    /// Paths of two words or more outside of `use`.
     pub(crate) paths: BTreeSet<Path>,
 }
 
@@ -152,7 +152,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes over an attribute, and over what is there for tests alone.
+    /// Skips an attribute, and items that are compiled only for tests.
     fn attribute(&mut self) {
         if self.peek() == Some(&Token::Mark('!')) {
             self.at += 1;
@@ -218,7 +218,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes over a group in brackets of any kind, which begins here.
+    /// Skips a group in brackets of any kind, which begins here.
     fn skip_group(&mut self) {
         let mut depth = 0_usize;
         while let Some(token) = self.next() {
@@ -244,7 +244,7 @@ impl Reader<'_> {
     }
 }
 
-/// Ends a branch of `use`, which has a name of its own if anything was added to what stands above it.
+/// Ends a branch of `use`. The branch has a name of its own if it added anything to the path above it.
 fn end(above: &mut Path, depth: usize, is_public: bool, imports: &mut Vec<Import>) {
     if above.len() > depth {
         let mut path = above.clone();
@@ -296,7 +296,7 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// How long the raw string is that begins here.
+/// Returns the length of the raw string that begins here.
 fn raw_string(text: &str) -> Option<usize> {
     let begin = text.strip_prefix("br").or_else(|| text.strip_prefix('r'))?;
     let inside = begin.trim_start_matches('#').strip_prefix('"')?;
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_tests_alone_and_what_is_no_code_is_left_out() {
+    fn code_for_tests_and_text_that_is_not_code_are_left_out() {
         let text = r##"
             //! crate::no::A
             #[cfg(test)]

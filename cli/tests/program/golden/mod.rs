@@ -151,9 +151,9 @@ fn normalise(value: &mut Value, store: &Store) {
                     ("version" | "unless", Value::String(_)) if is_traced => "<version>",
                     ("matches" | "written" | "stale", Value::String(_)) => "<version>",
                     ("program", Value::String(program)) if program.starts_with("saddlebag ") => "<program>",
-                    // It is that of the path of the file as well.
+                    // The digest also depends on the path of the file.
                     ("digest", Value::String(_)) if is_confirmation => "<digest>",
-                    // Which files are read again depends on how long ago they were written.
+                    // The files that are read again depend on how long ago they were written.
                     ("operations", Value::Array(_)) => "<operations>",
                     ("script", Value::String(_)) => "<script>",
                     ("roff", Value::String(_)) => "<roff>",

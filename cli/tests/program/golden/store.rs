@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::support::Store;
 
-/// When the first file was changed, in seconds; each of the others a minute later than the one before.
+/// Time of the last change of the first file, in seconds. Each further file was changed one minute later.
 const FIRST_CHANGE: u64 = 1_779_900_000;
 const MINUTE: u64 = 60;
 

@@ -32,7 +32,7 @@ pub(crate) struct Pipes {
     input: Option<ChildStdin>,
     lines: Receiver<String>,
     last_id: u64,
-    /// What came that was no response: notifications.
+    /// Messages that are not responses: notifications.
     pub(crate) told: Vec<Value>,
 }
 
@@ -137,7 +137,7 @@ impl Pipes {
         self.result("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// Closes standard input and gives the exit code and the messages that came still.
+    /// Closes standard input. Returns the exit code and the remaining messages.
     pub(crate) fn close(mut self) -> (i32, Vec<String>) {
         drop(self.input.take());
         let status = self.child.wait().expect("the server ends");
@@ -166,7 +166,7 @@ pub(crate) struct Server {
     pub(crate) address: String,
     pub(crate) token: String,
     pub(crate) token_file: PathBuf,
-    /// What it said at its start.
+    /// Output at the start.
     pub(crate) said: String,
 }
 
@@ -216,12 +216,12 @@ impl Server {
         format!("Authorization: Bearer {}", self.token)
     }
 
-    /// Sends bytes and gives what comes until the server hangs up.
+    /// Sends bytes, and returns everything that arrives until the server closes the connection.
     pub(crate) fn exchange(&self, head: &str, body: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).expect("the server listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("set");
         stream.write_all(head.as_bytes()).expect("sent");
-        // The server may have answered before it has all.
+        // The server may answer before it has read everything.
         let _ = stream.write_all(body);
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).expect("it hangs up");
@@ -253,7 +253,7 @@ impl Server {
         self.post_bytes(headers, message.to_string().as_bytes())
     }
 
-    /// Opens a session and gives the header that names it.
+    /// Opens a session, and returns the header that names it.
     pub(crate) fn open(&self) -> Session<'_> {
         let answer = self.post(&[&self.authorization()], &request(0, "initialize", hello(VERSION)));
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -304,7 +304,7 @@ impl Session<'_> {
     }
 }
 
-/// A body that came in chunks, in one piece.
+/// Joins a body that arrived in chunks.
 fn unchunked(mut body: &str) -> String {
     let mut whole = String::new();
     while let Some((size, rest)) = body.split_once("\r\n") {

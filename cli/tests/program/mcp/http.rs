@@ -63,7 +63,7 @@ fn the_token_is_made_for_the_owner_alone_and_shown_to_nobody() {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(&server.token_file).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        // One that others can read is no secret.
+        // A file that others can read does not keep a secret.
         let open = store.here.join("open");
         std::fs::write(&open, &server.token).expect("written");
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).expect("set");
@@ -86,7 +86,7 @@ fn who_has_no_token_is_refused() {
         assert_eq!(answer.status, 401, "{answer:?}");
         assert!(answer.header("WWW-Authenticate").is_some_and(|value| value.starts_with("Bearer")), "{answer:?}");
     }
-    // A session is no key.
+    // A session is not a credential.
     let session = server.open();
     let id = format!("Mcp-Session-Id: {}", session.id);
     let answer = server.post(&[&id], &request(2, "tools/list", json!({})));
@@ -117,7 +117,7 @@ fn a_page_of_another_origin_and_another_name_of_the_host_are_refused() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_and_the_server_goes_on() {
+fn an_invalid_message_is_refused_and_the_server_goes_on() {
     let store = Store::new();
     let server = Server::start(&store);
     let token = server.authorization();
@@ -215,7 +215,7 @@ fn answers_on_a_connection_that_is_kept_are_not_delayed() {
         })
         .collect();
     times.sort_unstable();
-    // Where small parts wait for the acknowledgement of those before them, nearly every answer takes 40 ms.
+    // If small parts wait for the acknowledgement of earlier ones, nearly every answer takes 40 ms.
     assert!(times[8] < Duration::from_millis(35), "{times:?}");
 }
 

@@ -1,4 +1,4 @@
-//! `saddlebag mcp`: what clients are given, and what becomes of what they should not send.
+//! `saddlebag mcp`: its answers to valid and invalid requests.
 
 pub(crate) mod client;
 mod http;
@@ -37,7 +37,7 @@ pub(crate) fn assert_lists_every_tool(list: &Value) {
     }
 }
 
-/// Checks that an answer is no error, and has the structure that its tool promises.
+/// Checks that an answer is not an error, and has the structure that its tool promises.
 pub(crate) fn assert_answers(list: &Value, name: &str, result: &Value) {
     assert_ne!(result["isError"], true, "{name}: {result}");
     assert!(result["content"][0]["text"].is_string(), "{name}: {result}");

@@ -40,7 +40,7 @@ fn a_session_begins_with_what_the_server_is() {
 }
 
 #[test]
-fn a_request_of_the_version_without_sessions_needs_none() {
+fn a_request_of_the_version_without_sessions_needs_no_session() {
     let store = Store::new();
     let mut client = Pipes::start(&store, &[]);
     let meta = json!({
@@ -102,7 +102,7 @@ fn a_tool_that_fails_says_so_to_the_model() {
 fn what_is_no_message_has_an_answer_and_the_server_goes_on() {
     let store = Store::new();
     let mut client = Pipes::start(&store, &[]);
-    // Before the session is open as well.
+    // Also before the session is open.
     client.send_bytes(b"{not json\n");
     assert_eq!(error_of(&client.response()).0, PARSE_ERROR);
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
@@ -175,7 +175,7 @@ fn a_client_that_hangs_up_in_the_middle_loses_nothing_that_it_sent_whole() {
     assert_eq!(code, 0);
     assert!(lines.iter().any(|line| line.contains("\"id\":7")), "{lines:?}");
     assert_eq!(store.text(TODAY), "whole\n");
-    // One that says nothing at all.
+    // A client that sends nothing.
     assert_eq!(Pipes::start(&store, &[]).close(), (0, Vec::new()));
 }
 
@@ -358,7 +358,7 @@ fn a_long_call_says_how_far_it_is() {
         assert!(progress > last, "{told}");
         last = progress;
     }
-    // Nobody is told who did not ask.
+    // Without a progress token, the server reports no progress.
     client.result("tools/call", search(json!({})));
     assert!(client.told.is_empty(), "{:?}", client.told);
 }
@@ -372,7 +372,7 @@ fn a_call_that_is_cancelled_ends_and_has_no_answer() {
     let meta = json!({ "progressToken": 41 });
     let params = json!({ "name": "memory_search", "arguments": arguments, "_meta": meta });
     client.send(&request(41, "tools/call", params));
-    // It is under way.
+    // The search has started.
     assert_eq!(client.receive()["method"], "notifications/progress");
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 41 } });
     client.send(&cancel);
