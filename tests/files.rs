@@ -86,8 +86,8 @@ fn pages_are_the_list_and_each_says_what_follows(kind: Kind) {
         }
     }
     assert_eq!(found, whole.files);
-    let behind = list(&mut drive, Some("workspaces/zzz"), 2).unwrap();
-    assert_eq!((behind.files.len(), behind.next), (0, None));
+    let after = list(&mut drive, Some("workspaces/zzz"), 2).unwrap();
+    assert_eq!((after.files.len(), after.next), (0, None));
 }
 
 #[both_engines]

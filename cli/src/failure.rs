@@ -126,7 +126,7 @@ pub(crate) struct Failure {
     pub(crate) code: Code,
     /// For people; empty where nobody is left to read it.
     pub(crate) message: String,
-    /// The way out; empty where there is none.
+    /// Way out, or an empty string.
     pub(crate) help: String,
     /// How the program ends.
     pub(crate) exit: Exit,
@@ -165,7 +165,7 @@ struct ErrorFields {
     code: &'static str,
     /// What was wrong, with the offending value.
     message: String,
-    /// The way out; empty where there is none.
+    /// Way out, or an empty string.
     help: String,
 }
 

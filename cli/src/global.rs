@@ -83,7 +83,7 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// The options where a model gives the commands: unless told otherwise, text is the agent's.
+    /// Returns the options for commands of a model: by default, their text comes from the agent.
     pub(crate) fn of_agent(&self) -> Self {
         Self { provenance: Some(self.provenance.unwrap_or(Provenance::Agent)), ..self.clone() }
     }

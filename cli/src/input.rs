@@ -45,7 +45,7 @@ pub(crate) fn shown_path(text: &str) -> Result<String, Infallible> {
     Ok(path.map_or(text, |(path, _)| path).to_string())
 }
 
-/// Text may begin with a hyphen, as a list item does; a mistyped option is no text.
+/// Text may begin with a hyphen, as a list item does; a mistyped option is rejected.
 pub(crate) fn free_text(text: &str) -> Result<String, String> {
     let option = text.strip_prefix("--").and_then(|rest| rest.chars().next()).is_some_and(char::is_alphabetic);
     if option {

@@ -3,7 +3,7 @@
 //! Everything that the program prints goes through this file; `clippy.toml` refuses standard output and standard error
 //! elsewhere. Notes may have escape sequences that command a terminal, and characters that nobody sees. So text is
 //! [`Plain`] before it is written: a terminal is shown such characters as `[U+001B]`. Objects are [`JsonLine`]s, which
-//! escape them wherever they go. A pipe gets text byte for byte, as the program behind it may need it so.
+//! escape them wherever they go. A pipe gets text byte for byte, because the next program may need every byte.
 
 #![allow(clippy::disallowed_methods, reason = "this is where standard output and standard error are")]
 
@@ -84,7 +84,7 @@ impl fmt::Display for JsonLine {
     }
 }
 
-/// JSON with its hidden characters escaped. Outside of strings JSON has none but line ends and tabs.
+/// JSON with its hidden characters escaped. Outside strings, JSON has only line ends and tabs.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -42,7 +42,8 @@ fn content(global: &Global) -> Content {
     }
 }
 
-/// Opens the file behind its last whole line. It holds what memory holds, so a new one is for its owner alone.
+/// Opens the file for appending after its last complete line. It holds content of the memory, so a new file is readable by its
+/// owner alone.
 fn open_to_append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);

@@ -51,13 +51,13 @@ impl BlockForm {
 
     /// Returns the beginning of a section.
     pub(super) fn header(self, title: &str) -> ForModel {
-        let (before, behind) = match self {
+        let (before, after) = match self {
             Self::Claude | Self::Openai => ("\n\n## ", "\n"),
             Self::Plain => ("\n\n", ":\n"),
         };
         let mut header = ForModel::ours(before);
         header.push_escaped(title);
-        header.push_ours(behind);
+        header.push_ours(after);
         header
     }
 

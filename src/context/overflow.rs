@@ -256,10 +256,10 @@ fn omission(title: &str) -> ForModel {
 }
 
 /// Returns a line about a section, between fixed texts.
-fn note(before: &'static str, text: &str, behind: &'static str) -> ForModel {
+fn note(before: &'static str, text: &str, after: &'static str) -> ForModel {
     let mut note = ForModel::ours(before);
     note.push(&ForModel::escaped(text).on_one_line(is_line_break));
-    note.push_ours(behind);
+    note.push_ours(after);
     note
 }
 

@@ -86,9 +86,9 @@ fn parts(content: &str) -> Vec<&str> {
         let before_heading = lines().rfind(|&at| heading(line_at(at)).is_some());
         let cut = before_heading.or_else(|| lines().rfind(|&at| line_at(at).trim().is_empty()));
         let cut = cut.or_else(|| lines().next_back()).unwrap_or(window.len());
-        let (part, behind) = rest.split_at_checked(cut).unwrap_or((rest, ""));
+        let (part, rest_after) = rest.split_at_checked(cut).unwrap_or((rest, ""));
         parts.push(part);
-        rest = behind;
+        rest = rest_after;
     }
     if !rest.is_empty() {
         parts.push(rest);

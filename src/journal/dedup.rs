@@ -41,12 +41,12 @@ pub(super) fn novelty(file: &str, addition: &str) -> Novelty {
     let mut kept: Vec<bool> = Vec::with_capacity(lines.len());
     let mut rest = lines.as_slice();
     while !rest.is_empty() {
-        let (group, behind) = rest.split_at(group_length(rest));
+        let (group, rest_after) = rest.split_at(group_length(rest));
         let duplicate = group.iter().any(|line| !line.key.is_empty())
             && group.iter().all(|line| line.key.is_empty() && line.text.trim().is_empty() || seen.has(line));
         kept.extend(group.iter().map(|line| !duplicate || line.text.trim().is_empty()));
         group.iter().for_each(|line| seen.add(line));
-        rest = behind;
+        rest = rest_after;
     }
     drop_emptied_headings(&lines, &mut kept, &seen);
     let skipped = kept.iter().filter(|&&kept| !kept).count();

@@ -360,7 +360,7 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus, scheme: &str) -> Option<Restored> {
     if listed.configuration == corpus.configuration().map(|version| version.0.as_str()) {
         for Folder { path, pages: listed } in listed.folders {
             let (path, listed) = (parse(path)?, listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?);
-            // An unchanged page is no evidence for a note that this scheme has not seen.
+            // An unchanged page proves nothing about a note that this scheme has not seen.
             if !unseen.contains(&path) {
                 pages.insert(path, listed);
             }

@@ -53,10 +53,10 @@ fn without_blocks(text: &str) -> (String, usize, Option<String>) {
     let mut rest = String::new();
     let mut blocks = 0;
     let mut from = text;
-    while let Some(start) = find_tag(from, |behind| letters(behind, NOTE_LETTERS).starts_with(NOTE)) {
+    while let Some(start) = find_tag(from, |after| letters(after, NOTE_LETTERS).starts_with(NOTE)) {
         rest.push_str(from.part(..start));
         let block = from.part(start..);
-        let is_end = |behind: &str| letters(behind, 1) == "/" && opens_tag(behind);
+        let is_end = |after: &str| letters(after, 1) == "/" && opens_tag(after);
         let Some(end) = find_tag(block, is_end) else {
             return (rest, blocks, Some(first_line(block)));
         };
@@ -123,7 +123,7 @@ mod tests {
     fn a_block_is_dropped_and_the_words_around_it_stay() {
         let block = format!("{BLOCK_START}\n\n## Long-term memory (MEMORY.md)\nfact{BLOCK_END}");
         assert_eq!(echo(&block), Echo::Blocks(String::new()));
-        assert_eq!(echo(&format!("before {block} behind")), Echo::Blocks("before  behind".into()));
+        assert_eq!(echo(&format!("before {block} after")), Echo::Blocks("before  after".into()));
         assert_eq!(echo(&format!("{block}a{block}b")), Echo::Blocks("ab".into()));
         let spaced = block.replace("<memory note", "<\u{200b}MEMORY  note").replace("</memory>", "< / memory >");
         assert_eq!(echo(&spaced), Echo::Blocks(String::new()));

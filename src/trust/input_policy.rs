@@ -387,8 +387,8 @@ impl InputPolicy {
 fn differing(before: &[u8], after: &[u8]) -> (Range<usize>, Range<usize>) {
     let shortest = before.len().min(after.len());
     let same_start = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-    let behind = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
-    let same_end = behind.min(shortest - same_start);
+    let same_tail = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
+    let same_end = same_tail.min(shortest - same_start);
     let range = |text: &[u8]| {
         let is_boundary = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
         let start = same_start.saturating_sub(SECRET_REACH);

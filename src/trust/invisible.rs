@@ -95,15 +95,15 @@ pub(super) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
     let mut in_a_row: u32 = 0;
     let mut tags_left = 0_usize;
     for (at, c) in text.char_indices() {
-        let behind = text.part(at + c.len_utf8()..);
+        let after = text.part(at + c.len_utf8()..);
         if c == '\u{1f3f4}' {
-            tags_left = flag_tags(behind);
+            tags_left = flag_tags(after);
         }
         let belongs = if is_tag(c) && tags_left > 0 {
             tags_left -= 1;
             true
         } else {
-            c.is_ascii_graphic() || belongs(before, c, behind.chars().next())
+            c.is_ascii_graphic() || belongs(before, c, after.chars().next())
         };
         let kind = if belongs { None } else { kind_of(c) };
         match kind {
@@ -191,15 +191,15 @@ fn kind_of(c: char) -> Option<FlagKind> {
 }
 
 /// Returns true if a hidden character has a use between these two.
-fn belongs(before: Option<char>, c: char, behind: Option<char>) -> bool {
+fn belongs(before: Option<char>, c: char, after: Option<char>) -> bool {
     let before = |test: fn(char) -> bool| before.is_some_and(test);
     match c {
-        '\u{200d}' if before(|c| is_pictograph(c) || c == '\u{fe0f}') => behind.is_some_and(is_pictograph),
+        '\u{200d}' if before(|c| is_pictograph(c) || c == '\u{fe0f}') => after.is_some_and(is_pictograph),
         '\u{200c}' | '\u{200d}' => before(joins),
         '\u{fe0e}' | '\u{fe0f}' => before(takes_presentation),
         '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => before(is_ideograph),
         '\u{180b}'..='\u{180d}' | '\u{180f}' => before(|c| matches!(c, '\u{1820}'..='\u{18aa}')),
-        '\u{200e}' | '\u{200f}' | '\u{61c}' => before(runs_left) || behind.is_some_and(runs_left),
+        '\u{200e}' | '\u{200f}' | '\u{61c}' => before(runs_left) || after.is_some_and(runs_left),
         _ => false,
     }
 }
@@ -209,8 +209,8 @@ fn is_tag(c: char) -> bool {
 }
 
 /// Returns the number of tags after a black flag that make it the flag of a country.
-fn flag_tags(behind: &str) -> usize {
-    let letters: String = behind
+fn flag_tags(after: &str) -> usize {
+    let letters: String = after
         .chars()
         .take_while(|&c| is_tag(c))
         .filter_map(|c| char::from_u32(u32::from(c).wrapping_sub(0xe0000)))
@@ -326,7 +326,7 @@ mod tests {
         let (shown, flags) = revealed(&format!("😀\u{fe0f}{selectors}"));
         assert!(shown.starts_with("😀\u{fe0f}[U+E0139]") && shown.ends_with("[27 more hidden]"), "{shown}");
         assert_eq!(flags.first().map(|flag| flag.count), Some(31));
-        // A second selector behind the one that belongs there is one too many.
+        // A second selector after the first is one too many.
         assert_eq!(revealed("❤\u{fe0f}\u{fe0f}").0, "❤\u{fe0f}[U+FE0F]");
     }
 

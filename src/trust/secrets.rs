@@ -281,18 +281,18 @@ fn private_keys(text: &str, found: &mut Vec<FoundSecret>) {
     const MOST: usize = 16_384;
     for (start, _) in text.match_indices(HEAD) {
         let rest = text.part(start + HEAD.len()..);
-        let Some((kind, behind)) = rest.split_once("-----") else { continue };
+        let Some((kind, after)) = rest.split_once("-----") else { continue };
         if kind.len() > 100 || !(kind.ends_with("PRIVATE KEY") || kind.ends_with("PRIVATE KEY BLOCK")) {
             continue;
         }
-        let behind = crate::document::head(behind, MOST);
-        let end = behind.find("-----END").unwrap_or(behind.len());
+        let after = crate::document::head(after, MOST);
+        let end = after.find("-----END").unwrap_or(after.len());
         // In a string literal, the line ends are written as `\n`.
-        let body = behind.part(..end);
+        let body = after.part(..end);
         let letters = body.bytes().filter(|&byte| Base64.has(byte)).count();
         if letters >= LEAST {
             let body_start = start + HEAD.len() + kind.len() + "-----".len();
-            let close = behind.get(end + "-----END".len()..).and_then(|close| close.find("-----"));
+            let close = after.get(end + "-----END".len()..).and_then(|close| close.find("-----"));
             let stop = close.map_or(end, |close| end + "-----END".len() + close + "-----".len());
             found.push(FoundSecret { rule: "private-key", range: start..body_start + stop });
         }

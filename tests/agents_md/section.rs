@@ -332,7 +332,7 @@ proptest! {
     fn what_is_outside_of_the_markers_stays(
         facts in prop::collection::btree_map(any_fact(), any_fact(), 0..4),
         before in prop::sample::select(vec!["", "\u{feff}", "# T\n", "no end", "a\r\nb\r\n", "- list\n", "\n\n", "```\nx\n```\n", "> q"]),
-        behind in prop::sample::select(vec!["", "\n", "\nmore", "\r\n\r\nmore\r\n"]),
+        after in prop::sample::select(vec!["", "\n", "\nmore", "\r\n\r\nmore\r\n"]),
         changed in any_fact(),
         max_bytes in 400_u32..2000,
     ) {
@@ -353,7 +353,7 @@ proptest! {
         let end = text.rfind("-->").unwrap() + 3;
         prop_assert!(end - at <= max_bytes as usize, "{} over {max_bytes}", end - at);
         prop_assert_eq!(reply.listed as usize + reply.left_out.len(), facts.len());
-        let text = format!("{}{behind}", &text[..end]);
+        let text = format!("{}{after}", &text[..end]);
         prop_assert_eq!(sync(&mut drive, bounded(&text)).content, None, "{}", text);
 
         let key = facts.keys().next().unwrap();
@@ -361,7 +361,7 @@ proptest! {
         drive.run(keep("added", "x", "core")).unwrap();
         let again = String::from_utf8(sync(&mut drive, bounded(&text)).content.unwrap()).unwrap();
         prop_assert_eq!(&again[..at], &text[..at]);
-        let end = format!("-->{behind}");
+        let end = format!("-->{after}");
         prop_assert!(again.ends_with(&end));
         prop_assert_eq!(sync(&mut drive, bounded(&again)).content, None, "{}", again);
         for (key, content) in &facts {

@@ -465,8 +465,8 @@ fn agents_md() -> impl Strategy<Value = SyncAgentsMd> {
         "",
     ];
     let section =
-        (text(), inside, prop::sample::select(ends.to_vec()), text()).prop_map(|(before, inside, end, behind)| {
-            format!("{before}\n<!-- saddlebag:begin agent=a -->\n{inside}{end}\n{behind}").into_bytes()
+        (text(), inside, prop::sample::select(ends.to_vec()), text()).prop_map(|(before, inside, end, after)| {
+            format!("{before}\n<!-- saddlebag:begin agent=a -->\n{inside}{end}\n{after}").into_bytes()
         });
     let content = prop::option::of(prop_oneof![3 => section, 1 => bytes()]);
     let prefer = prop::option::of(prop::sample::select(vec![Side::Section, Side::Store]));

@@ -30,7 +30,7 @@ pub(super) fn waiting(count: usize) -> String {
     if count == 0 { String::new() } else { format!("; {count} not approved") }
 }
 
-/// A stream that nobody reads to its end is no export.
+/// Returns the failure of a stream whose reader stopped early: the export is incomplete.
 pub(super) fn cut_short(error: &io::Error, file: &str, left: usize) -> Failure {
     let more = if left == 0 { String::new() } else { format!(" and {left} more after it") };
     let message = format!("standard output was closed too early: {}; `{file}`{more} may be missing", error.kind());
@@ -90,7 +90,7 @@ impl Target {
         }
         let absolute = std::path::absolute(out).map_err(unusable)?;
         let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else {
-            return Err(Failure::usage(format!("`{shown}` is no folder to make"), "name a new folder"));
+            return Err(Failure::usage(format!("`{shown}` cannot be created as a folder"), "name a new folder"));
         };
         let mut made_above: Vec<PathBuf> =
             parent.ancestors().take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();

@@ -67,7 +67,7 @@ struct Imports {
     summary: Summary,
 }
 
-/// Imports what is no Markdown of our own. `None` where a folder turns out to be just that.
+/// Imports files of another agent. Returns `None` if the folder holds entries of our own.
 pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
     match (args.format, &args.from) {
         (FormatName::Auto, None) => of_machine(args, global, output).map(Some),

@@ -1,5 +1,5 @@
-//! The files of another agent. What is in a folder is not believed: links are not followed, what is no regular
-//! file is not opened, and nothing is read past its limit.
+//! The files of another agent. Folders are not trusted: links are not followed, only regular files are opened,
+//! and nothing is read past its limit.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -185,11 +185,11 @@ fn pieces(path: &str, bytes: &[u8]) -> Vec<ForeignFile> {
                 continue;
             }
         };
-        let (piece, behind) = rest.split_at(cut);
+        let (piece, remainder) = rest.split_at(cut);
         pieces.push(ForeignFile { path: path.to_string(), first_line, content: Ok(piece.to_vec()) });
         let lines = piece.iter().filter(|&&byte| byte == b'\n').count();
         first_line = first_line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
-        rest = behind;
+        rest = remainder;
     }
     pieces
 }

@@ -118,7 +118,7 @@ fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
 /// Every file of a tar stream that is wanted, in its order. A stream that is cut short is refused as a whole.
 pub(crate) fn stream(input: impl Read, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<ImportFile>, Failure> {
     let refused = |error: io::Error| {
-        let message = format!("standard input is no whole tar stream: {error}");
+        let message = format!("standard input is not a complete tar stream: {error}");
         Failure::new(ProgramCode::Input, message, "nothing was imported")
     };
     let mut archive = tar::Archive::new(input);
@@ -145,7 +145,7 @@ pub(crate) fn stream(input: impl Read, is_wanted: &dyn Fn(&str) -> bool) -> Resu
             _ if !is_file => Err("it is not a regular file".to_string()),
             (_, Err(_)) => Err("its name is not UTF-8 text".to_string()),
             _ => {
-                // What is missing at the end of the stream is no error to the reader.
+                // The reader does not report a stream that ends too early.
                 let expected = member.size().min(MAX_IMPORT_FILE_BYTES as u64 + 1);
                 let content = limited(member).map_err(refused)?;
                 if (content.len() as u64) < expected {

@@ -1,4 +1,4 @@
-//! Streamable HTTP: the SDK's transport behind a door that takes one token and bounded messages.
+//! Streamable HTTP: the SDK's transport, with a guard that checks the token and the size of messages.
 //!
 //! The transport checks `Host` and `Origin`, so that a page in a browser can reach the server under no name of
 //! its own. The door comes before it: nothing is read from who has no token.

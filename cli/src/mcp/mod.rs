@@ -1,17 +1,16 @@
 //! `saddlebag mcp`: memory for clients of the Model Context Protocol.
 //!
-//! [`worker`] runs many calls on one store. [`server`] turns what the protocol asks for into commands,
-//! with [`tools`], [`resources`] and [`prompts`]. [`stdio`] and [`http`] are the ways to it, [`message`] is what comes
-//! in on both; [`token`] is what opens the second, [`connections`] are its places. Standard output has messages of the protocol and nothing else.
+//! [`stdio`] and [`http`] carry messages ([`message`]), [`server`] turns them into commands, and [`worker`] runs the commands
+//! on one store. Over HTTP, [`token`] guards the server and [`connections`] limits the sessions. Standard output
+//! carries only messages of the protocol.
 //!
-//! # How does the server work?
+//! # How the server works
 //!
-//! `saddlebag mcp` is `cli/src/mcp/`, on the official SDK `rmcp`. `worker.rs` has the engine on a thread of its own: it
-//! performs one operation after another, oldest first, and takes new calls and cancellations in between, so that a long
-//! search holds nothing up. `server.rs` turns what the protocol asks for into commands, with `tools.rs`, `resources.rs`
-//! and `prompts.rs`; what the tools are and which files there are, the component says. `stdio.rs` is the SDK's transport
-//! with an answer for what is no message; `http.rs` puts a door before the SDK's service, `token.rs` is its key. Only
-//! this folder knows of `tokio`.
+//! `saddlebag mcp` uses the official SDK `rmcp`. `worker.rs` runs the engine on a thread of its own. It performs one
+//! operation after another, oldest first, and accepts calls and cancellations in between, so that a long search blocks
+//! nothing. `server.rs` turns requests of the protocol into commands, with `tools.rs`, `resources.rs` and `prompts.rs`; the
+//! component decides which tools and files there are. `stdio.rs` is the SDK's transport with answers to invalid messages.
+//! `http.rs` guards the SDK's HTTP service, and `token.rs` reads its token. Only this folder uses `tokio`.
 
 mod args;
 mod connections;

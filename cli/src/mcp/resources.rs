@@ -32,7 +32,8 @@ pub(crate) fn named(uri: &str) -> Result<Named, ErrorData> {
     }
     let path = uri.strip_prefix(FILE_PREFIX).and_then(|path| percent_decode_str(path).decode_utf8().ok());
     path.map(|path| Named::File(path.into_owned())).ok_or_else(|| {
-        let message = format!("`{}` is no resource; there are {CONTEXT_URI} and {FILE_TEMPLATE}", uri.escape_debug());
+        let message =
+            format!("`{}` is not a resource; the resources are {CONTEXT_URI} and {FILE_TEMPLATE}", uri.escape_debug());
         ErrorData::resource_not_found(message, None)
     })
 }
@@ -52,7 +53,7 @@ pub(crate) fn context_contents(reply: ContextReply) -> ResourceContents {
     ResourceContents::text(reply.block.unwrap_or_default().into_string(), CONTEXT_URI).with_mime_type(MARKDOWN)
 }
 
-/// The command that lists the page behind a cursor, which is the path of the last file before it.
+/// Returns the command that lists the page after a cursor, which is the path of the last file before it.
 pub(crate) fn page(cursor: Option<String>) -> ListFiles {
     ListFiles { after: cursor, limit: DEFAULT_LISTED_FILES }
 }

@@ -82,7 +82,7 @@ fn new_session() -> Arc<str> {
     Uuid::new_v4().to_string().into()
 }
 
-/// A failure of what is no tool.
+/// Returns the error for a call that is not of a tool.
 fn refused(failure: &Failure) -> ErrorData {
     let message = failure.to_string();
     let Code::Memory(code) = failure.code else { return ErrorData::internal_error(message, None) };

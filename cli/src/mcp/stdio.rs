@@ -1,7 +1,7 @@
 //! [`Lines`]: one JSON-RPC message a line, over standard input and output.
 //!
-//! Like the transport of the SDK, except that what is no message has an answer: a line that is no JSON, one
-//! that is no request, and one over the bound, which is passed over without being kept.
+//! Unlike the transport of the SDK, it answers invalid messages: a line that is not JSON, a line that is not a request, and
+//! a line over the limit, which is skipped without being stored.
 
 use std::io;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
         Self { input, output, line: Vec::new(), is_passed_over: false, max_bytes, is_open: false }
     }
 
-    /// Reads to the end of a line that is no longer than the bound. `None` at the end of the input; what
-    /// stands there without an end of line is no message.
+    /// Reads one line within the limit. Returns `None` at the end of the input. A last line without a line end is not a
+    /// message.
     async fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let available = self.input.fill_buf().await?;
@@ -64,7 +64,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
         }
     }
 
-    /// Answers what is no message. The answer is written whole, even if nobody waits for it.
+    /// Answers an invalid message. The answer is written whole, even if nobody waits for it.
     fn refuse(&self, error: ErrorData, id: Option<RequestId>) {
         tracing::debug!(code = error.code.0, "message refused");
         let output = self.output.clone();
@@ -76,8 +76,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
         });
     }
 
-    /// Whether the session takes a message. Before a request has opened it, what is no request has no meaning,
-    /// and would end the session.
+    /// Returns true if the session accepts a message. Before a request has opened the session, only requests have a
+    /// meaning; anything else would end it.
     fn takes(&mut self, message: &ClientJsonRpcMessage) -> bool {
         if let (false, JsonRpcMessage::Request(request)) = (self.is_open, message) {
             let has_metadata =

@@ -24,11 +24,7 @@ pub(crate) fn to_mcp_tool(tool: saddlebag::tools::Tool) -> Result<Tool, Failure>
 
 fn schema(text: &str) -> Result<Arc<JsonObject>, Failure> {
     serde_json::from_str(text).map(Arc::new).map_err(|error| {
-        Failure::new(
-            ProgramCode::Component,
-            format!("a tool has a schema that is none: {error}"),
-            "rebuild the program",
-        )
+        Failure::new(ProgramCode::Component, format!("a tool has an invalid schema: {error}"), "rebuild the program")
     })
 }
 

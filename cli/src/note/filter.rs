@@ -114,7 +114,7 @@ pub(crate) fn sort_keys(keys: &[String]) -> Result<Vec<SortKey>, Failure> {
     keys.iter().map(|key| sort_key(key)).collect()
 }
 
-/// A key such as `modified`, `title-` or `created+`. Times descend unless told otherwise.
+/// A key such as `modified`, `title-` or `created+`. Times descend by default.
 fn sort_key(text: &str) -> Result<SortKey, Failure> {
     let (word, ascending) = match (text.strip_suffix('+'), text.strip_suffix('-')) {
         (Some(word), _) => (word, Some(true)),

@@ -38,7 +38,7 @@ pub(crate) struct ReplayJson {
     cut: Vec<u64>,
     /// The fields of configurations that no trace has: what depends on them may differ.
     never_written: Vec<String>,
-    /// The first call that gave something else; `null` if there is none.
+    /// First call with a different answer, or `null`.
     difference: Option<DifferenceJson>,
 }
 

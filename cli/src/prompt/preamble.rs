@@ -123,7 +123,7 @@ fn report(preamble: &PreambleReply, output: &mut Output) -> Result<(), Failure> 
     Ok(())
 }
 
-/// A file, or why it is none; `None` where there is nothing.
+/// Reads a file of the preamble, or the reason why it cannot be read. Returns `None` if it does not exist.
 fn read(folder: &mut LocalDir, role: PreambleRole, name: &str) -> Option<PreambleFile> {
     let path = RelPath::parse(name).ok()?;
     let (content, size) = match folder.perform(&FsOp::Read { path, offset: 0, max_bytes: MAX_READ_BYTES, unless: None })

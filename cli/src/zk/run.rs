@@ -59,7 +59,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Runs what stands behind `saddlebag zk`; gives the exit code, which is zk's.
+/// Runs the arguments of `saddlebag zk` and returns zk's exit code.
 pub(crate) fn run(arguments: Vec<OsString>, global: &Global) -> u8 {
     let ended = match args::parse(arguments) {
         Ok(Asked::Print(text)) => print(&text).map_err(Stop::from),

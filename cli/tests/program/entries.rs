@@ -88,7 +88,10 @@ fn a_run_stores_its_entries_and_names_what_it_skips() {
     assert_eq!(run.stdout, "Closed run r1: 1 stored, 1 skipped\nskipped : key is empty, at least 1 byte is needed\n");
     let before = store.tree();
     store.run_with(&["entry", "run", "r0", "--fence", "1"], lines.as_bytes()).exits(3).complains("UZ-RUN-005");
-    store.run_with(&["entry", "run", "r2", "--fence", "3"], b"{\"key\": 1}").exits(2).complains("line 1 is no entry");
+    store
+        .run_with(&["entry", "run", "r2", "--fence", "3"], b"{\"key\": 1}")
+        .exits(2)
+        .complains("line 1 is not an entry");
     assert_eq!(store.tree(), before);
     store.run_with(&["entry", "run", "r3", "--fence", "3"], b"{\"key\": \"a\", \"deleted\": true}").exits(0);
     store.run(&["entry", "show", "a"]).exits(1);

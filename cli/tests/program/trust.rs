@@ -171,7 +171,7 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
     let run = store.run(&["--provenance", "agent", "note", "rename", "notes/other.md", "Another"]).exits(3);
     assert!(format!("{}{}", run.stdout, run.stderr).contains("AGENTS.md"), "{run:?}");
     assert_eq!(store.text("AGENTS.md"), "# Agents\n\n[[other]]\n");
-    // An entry of that name is no such file.
+    // An entry of that name is not such a file.
     store.run(&["--provenance", "agent", "entry", "store", "claude", "x"]).exits(0);
     // A person may.
     store.run(&["file", "write", "note:CLAUDE", "by hand", "--mode", "overwrite"]).exits(0);

@@ -72,7 +72,7 @@ const OPEN: [((&str, &str), &str, &str); 4] = [
 /// The names of budgets and limits.
 const BUDGETS: [&str; 5] = ["max-bytes", "limit", "max-distance", "max-entries", "max-workspace-entries"];
 
-/// Records whose budgets are no choice of a caller: operations are asked for by the component, limits are those of
+/// Records whose budgets a caller does not choose: operations are asked for by the component, limits are those of
 /// `default-config`, and a reply repeats what was asked for.
 fn is_given(interface: &str, record: &str) -> bool {
     interface != "fs" && (interface, record) != ("config", "limits") && !record.ends_with("-reply")
