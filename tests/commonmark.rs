@@ -1,10 +1,10 @@
-//! The Markdown that a note is read by is CommonMark: held to `pulldown-cmark` on the examples of
-//! `commonmark/examples.md`, which were written for this test. None of them is from the specification,
-//! whose licence is not ours; they cover its sections on headings, code, HTML, quotes, lists and links.
+//! The parser of notes follows CommonMark: it is compared with `pulldown-cmark` on the examples of
+//! `commonmark/examples.md`, which were written for this test. None of them is from the specification, whose licence
+//! does not permit it; they cover its sections on headings, code, HTML, quotes, lists and links.
 //!
-//! Of each example the headings with their text, the Markdown links with text and destination, and the
-//! words that are code or HTML must be the same. Words are compared by tags: `#w1` is a tag in text and
-//! none in code.
+//! For each example, three things must be the same: the headings with their text, the Markdown links with text and
+//! destination, and the words that are code or HTML. Words are compared by tags: `#w1` is a tag in text and not in
+//! code.
 
 use std::collections::BTreeSet;
 
@@ -47,8 +47,8 @@ fn the_examples_read_as_pulldown_cmark_reads_them() {
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), examples.len(), wrong.join("\n\n"));
 }
 
-/// Texts of random pieces, the same in every run. Two brackets are a wiki link, and `pulldown-cmark` does
-/// not take a tab for white space behind a heading: neither occurs.
+/// Random texts, the same in every run. Two brackets are a wiki link, and `pulldown-cmark` does not treat a tab as
+/// white space after a heading, so neither occurs.
 #[test]
 fn random_texts_read_as_pulldown_cmark_reads_them() {
     let pieces = [
