@@ -114,7 +114,7 @@ fn random_texts_read_as_pulldown_cmark_reads_them() {
     assert!(read.is_ok(), "{read:?}");
 }
 
-/// With white space folded: where lines join, theirs keeps what is left of cut markup.
+/// Folds white space, because `pulldown-cmark` keeps some of it where lines join.
 fn folded(mut reading: Reading) -> Reading {
     let headings = reading.headings.iter_mut().map(|(_, text)| text);
     for text in headings.chain(reading.links.iter_mut().map(|(text, _)| text)) {
@@ -216,7 +216,7 @@ fn number(level: HeadingLevel) -> u8 {
     level as u8
 }
 
-/// The destination as a note gives it: decoded unless it has a scheme.
+/// Returns the destination as a note has it: decoded unless it has a scheme.
 fn decoded(destination: &str) -> String {
     let scheme = destination.split_once(':').map(|(scheme, _)| scheme);
     let has_scheme =

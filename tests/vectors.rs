@@ -297,7 +297,7 @@ fn scenario(kind: Kind, case: &Value) -> Result<(), String> {
     }
 }
 
-/// Performs one recorded operation and gives its output as it would have been recorded.
+/// Performs one recorded operation, and returns its output in the form of the recording.
 fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value) -> Result<Value, String> {
     let mut words = Vec::new();
     for word in op.as_array().ok_or("an op that is not an array")? {

@@ -125,7 +125,7 @@ fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Outpu
     })
 }
 
-/// Installs into a folder, unless what the files ask for is there.
+/// Installs into a folder, unless the requested versions are installed there.
 fn unless_installed(
     root: &Path,
     source: &str,

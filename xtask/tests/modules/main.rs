@@ -1,4 +1,4 @@
-//! No file of a crate knows itself through others, and none names what the module around it defines.
+//! No file of a crate depends on itself through others, and none names an item that the module around it defines.
 //!
 //! A file depends on another if it names an item that is defined there, in a `use` or by a path, whoever re-exports it.
 //! A module that declares its children and re-exports their items does not depend on them by that. Tests are left out.
