@@ -11,8 +11,8 @@ use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
 use support::{Kind, both_engines, each, every_question};
 
-/// A run that holds nothing has nothing to store, and keeps its number in a file of its own; the section of AGENTS.md is
-/// written by the host.
+/// Commands that change nothing that people keep: a run without entries has nothing to store, its number is in a file
+/// of its own, and the host writes the section of AGENTS.md.
 const CHANGES_NOTHING_ALONE: [&str; 4] = ["open-run", "checkpoint", "close-run", "sync-agents-md"];
 
 type Files = BTreeMap<String, Vec<u8>>;

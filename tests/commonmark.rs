@@ -1,10 +1,10 @@
-//! The Markdown that a note is read by is CommonMark: held to `pulldown-cmark` on the examples of
-//! `commonmark/examples.md`, which were written for this test. None of them is from the specification,
-//! whose licence is not ours; they cover its sections on headings, code, HTML, quotes, lists and links.
+//! The parser of notes follows CommonMark: it is compared with `pulldown-cmark` on the examples of
+//! `commonmark/examples.md`, which were written for this test. None of them is from the specification, whose licence
+//! does not permit it; they cover its sections on headings, code, HTML, quotes, lists and links.
 //!
-//! Of each example the headings with their text, the Markdown links with text and destination, and the
-//! words that are code or HTML must be the same. Words are compared by tags: `#w1` is a tag in text and
-//! none in code.
+//! For each example, three things must be the same: the headings with their text, the Markdown links with text and
+//! destination, and the words that are code or HTML. Words are compared by tags: `#w1` is a tag in text and not in
+//! code.
 
 use std::collections::BTreeSet;
 
@@ -47,8 +47,8 @@ fn the_examples_read_as_pulldown_cmark_reads_them() {
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), examples.len(), wrong.join("\n\n"));
 }
 
-/// Texts of random pieces, the same in every run. Two brackets are a wiki link, and `pulldown-cmark` does
-/// not take a tab for white space behind a heading: neither occurs.
+/// Random texts, the same in every run. Two brackets are a wiki link, and `pulldown-cmark` does not treat a tab as
+/// white space after a heading, so neither occurs.
 #[test]
 fn random_texts_read_as_pulldown_cmark_reads_them() {
     let pieces = [
@@ -114,7 +114,7 @@ fn random_texts_read_as_pulldown_cmark_reads_them() {
     assert!(read.is_ok(), "{read:?}");
 }
 
-/// With white space folded: where lines join, theirs keeps what is left of cut markup.
+/// Folds white space, because `pulldown-cmark` keeps some of it where lines join.
 fn folded(mut reading: Reading) -> Reading {
     let headings = reading.headings.iter_mut().map(|(_, text)| text);
     for text in headings.chain(reading.links.iter_mut().map(|(text, _)| text)) {
@@ -216,7 +216,7 @@ fn number(level: HeadingLevel) -> u8 {
     level as u8
 }
 
-/// The destination as a note gives it: decoded unless it has a scheme.
+/// Returns the destination as a note has it: decoded unless it has a scheme.
 fn decoded(destination: &str) -> String {
     let scheme = destination.split_once(':').map(|(scheme, _)| scheme);
     let has_scheme =

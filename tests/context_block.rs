@@ -418,7 +418,7 @@ fn a_log_whose_name_is_no_day_is_named_and_never_injected(kind: Kind) {
     }
 }
 
-/// A fact, an entry of the conversation of an open run, one that is too old, and a file that is not an entry.
+/// Returns a store with a fact, an entry of the conversation of an open run, an expired entry, and an invalid file.
 fn entries_of_all_kinds(kind: Kind, entries: &[(String, String, &str)]) -> Drive<Simulator> {
     let mut drive = with_entries(kind, simulator(&[(LONG_TERM, b"fact"), (TODAY, b"now")]), entries);
     let in_run = |verb| Origin::of_run("r").with(verb);

@@ -97,8 +97,8 @@ fn entries_script() -> Vec<Submission<EntriesCommand>> {
     ]
 }
 
-/// As [`script`], with the commands of the other families that end in one write, or in several of which each
-/// leaves the store whole.
+/// Returns the commands of [`script`] and those of other families that end in one write, or in several writes after
+/// each of which the store is whole.
 fn whole_script() -> Vec<Submission<Command>> {
     let fact = |content: &str, supersede| {
         NotebookCommand::Remember(Remember {
@@ -393,9 +393,9 @@ fn count(files: &Files, file: &str, line: &str) -> usize {
     text.lines().filter(|found| *found == line).count()
 }
 
-/// Lines of appenders and ticks of editors on the same files, in any order; operations whose outcome is
-/// unknown are settled by reading again. What a writer reads back at an offset stays there as long as
-/// nobody changes the length of what is before it, so the edits keep the length here.
+/// Appenders and editors write the same files in any order; an operation with an unknown outcome is settled by reading
+/// again. Text at an offset stays there as long as nobody changes the length of the text before it, so the edits keep
+/// the length here.
 #[both_engines]
 fn concurrent_writers_lose_nothing(kind: Kind) {
     proptest!(cases(48), |(

@@ -38,7 +38,7 @@ fn export(drive: &mut Drive<Simulator>) -> Vec<ImportFile> {
     }
 }
 
-/// Replaces all entries by those of the files, which are believed; `None` if it was cut short.
+/// Replaces all entries by those of the files, which are believed; `None` if a crash interrupted it.
 fn replace(drive: &mut Drive<Simulator>, files: &[ImportFile]) -> Option<Vec<ImportedFile>> {
     let mode = ImportMode::Replace;
     let request = ImportEntries { files: files.to_vec(), mode, dry_run: false, earlier: Vec::new() };

@@ -1,4 +1,4 @@
-//! Memory that moves between agents, through both engines.
+//! Exchange of memory between agents, in both engines.
 
 use saddlebag::entries::{
     EntriesCommand, EntriesReply, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, ListEntries, NewEntry,

@@ -313,7 +313,7 @@ fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
     }
 }
 
-/// Answers everything itself: what the host of a nightmare would.
+/// Answers every operation with a function of the test, so that any host can be imitated.
 struct Nightmare<F>(F);
 
 impl<F: FnMut(&FsOp) -> Result<FsOutcome, saddlebag::protocol::FsError>> Executor for Nightmare<F> {
@@ -407,8 +407,8 @@ fn an_append_that_nobody_can_vouch_for_ends_in_contention(kind: Kind) {
     assert_eq!(drive.run(append("x")).unwrap_err().code, ErrorCode::Contention);
 }
 
-/// The samples of every command that asks the host for something. Those that go on with a run need an open one, which no
-/// failing host has let open.
+/// Returns the samples of every command that asks the host for something. Commands that continue a run are left out,
+/// because a failing host cannot open one.
 fn every_command() -> Vec<Submission<Command>> {
     let asks = |given: &Submission<Command>| match &given.command {
         Command::Notebook(NotebookCommand::MemoryContext(_)) => false,

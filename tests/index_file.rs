@@ -435,8 +435,8 @@ fn a_damaged_index_is_never_believed(kind: Kind) {
     });
 }
 
-/// Whoever can write the store can make the checksums fit. The answers may be wrong then, but there is
-/// no trap, no endless work, and nothing outside of the notebook is asked for.
+/// Anyone who can write the store can forge the checksums. The answers may then be wrong, but there is no trap and no
+/// endless work, and nothing outside the notebook is requested.
 #[both_engines]
 fn a_forged_index_does_not_trap(kind: Kind) {
     proptest!(cases(32), |(damage in damage())| {

@@ -1,4 +1,4 @@
-//! Hosts that make versions in different ways share one index file, and none believes the versions of another.
+//! Hosts that make versions in different ways share one index file, and no host trusts the versions of another.
 
 use proptest::prelude::*;
 use saddlebag::journal::{JournalCommand, Search};

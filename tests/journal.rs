@@ -392,7 +392,7 @@ fn a_file_that_found_no_room_is_searched_once_there_is_some(kind: Kind) {
     assert_eq!((results.total_files, &results.skipped[0].reason), (0, &SkipReason::IndexFull));
     drive.executor.insert(&path(FULL), *b"short");
     let results = search(&mut drive, Search::new("alpha"));
-    // What shrinks and what it makes room for are read one search after the other.
+    // The first search may read only the file that shrank; the next one reads the file that has room now.
     let results = if results.total_files == 0 { search(&mut drive, Search::new("alpha")) } else { results };
     assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
 }

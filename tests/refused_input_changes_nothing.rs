@@ -1,4 +1,4 @@
-//! Bad input gives an error and changes nothing: no byte of any file, and no attempt at one.
+//! Bad input gives an error and changes no byte of any file, and no change is attempted.
 
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, TrustCommand};
 use saddlebag::entries::{

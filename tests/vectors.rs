@@ -1,8 +1,8 @@
 //! Recorded input and output pairs, each in both engines.
 //!
-//! Every `*.json` under `tests/vectors/`, and under the folder that `SADDLEBAG_VECTORS` names, is run by
-//! the runner of its family. What is deliberately not followed stands in `vectors-not-followed.toml`,
-//! with the reason; a case that no runner can interpret fails.
+//! The runner of its family runs every `*.json` under `tests/vectors/` and under the folder in `SADDLEBAG_VECTORS`.
+//! Deliberate differences are in `vectors-not-followed.toml`, with the reason; a case that no runner can interpret
+//! fails.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -297,7 +297,7 @@ fn scenario(kind: Kind, case: &Value) -> Result<(), String> {
     }
 }
 
-/// Performs one recorded operation and gives its output as it would have been recorded.
+/// Performs one recorded operation, and returns its output in the form of the recording.
 fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value) -> Result<Value, String> {
     let mut words = Vec::new();
     for word in op.as_array().ok_or("an op that is not an array")? {

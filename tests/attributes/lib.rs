@@ -14,8 +14,8 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 /// Makes two tests of a function that takes a `support::Kind`: `<function>::native` and `<function>::component`.
 ///
-/// It takes the place of `#[test]`; `#[ignore]` and `#[should_panic]` below it hold for both tests. A test that
-/// compares the engines, or needs one of them, has `#[test]` as usual.
+/// It replaces `#[test]`; `#[ignore]` and `#[should_panic]` below it apply to both tests. A test that compares the
+/// engines, or needs one of them, has `#[test]` as usual.
 ///
 /// ```text
 /// #[both_engines]

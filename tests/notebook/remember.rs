@@ -1,4 +1,4 @@
-//! Making a notebook and its notes: what is known is recognised, and what is new gets a free name.
+//! Creating a notebook and its notes: a known fact is recognised, and a new one gets a free name.
 
 use saddlebag::notebook::{
     DeadLinks, InitNotebook, ListNotes, NoteFilter, NotebookCommand, NotebookReply, Related, Remember, RememberError,

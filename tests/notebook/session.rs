@@ -1,4 +1,4 @@
-//! A session: what is shown when it begins and for each turn, and the notes that its errors and summaries become.
+//! A session: its memories at the start and for each turn, and the notes about its errors and summaries.
 
 use saddlebag::notebook::{
     ErrorReply, ErrorState, LoadMemories, MAX_ERROR_NOTES, MemoriesReply, MemoryContext, MemoryContextReply,

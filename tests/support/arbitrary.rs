@@ -682,7 +682,7 @@ pub const PLACES: [&str; 21] = [
     "workspaces/w/entries/a.md",
 ];
 
-/// A small store: paths of the layout and what is in them.
+/// Generates a small store: paths of the layout with their content.
 pub fn store() -> impl Strategy<Value = Vec<(&'static str, Vec<u8>)>> {
     prop::collection::vec((prop::sample::select(PLACES.to_vec()), bytes()), 0..8)
 }

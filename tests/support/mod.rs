@@ -2,9 +2,9 @@
 //!
 //! # How is it tested?
 //!
-//! `cargo xtask test` runs all of it; CONTRIBUTING.md says how to run one test. Most tests end to end
-//! exist twice, as `native` and as `component`: [`macro@both_engines`] gives them the engine to run. They run over
-//! the simulator, which has no time but its own and takes every chance from a seed.
+//! `cargo xtask test` runs all tests; CONTRIBUTING.md says how to run one. Most tests end to end exist twice, as
+//! `native` and as `component`: [`macro@both_engines`] gives them the engine to run. They use the simulator, whose
+//! clock is its own and whose random choices come from a seed.
 //!
 //! | Place | Content |
 //! | --- | --- |
@@ -95,8 +95,9 @@ pub fn component() -> ComponentOptions {
     options
 }
 
-/// `compiled-code` in the build folder, which the running test is in: `<target>/<profile>/deps/<test>`. Where others
-/// can change it, as in a clone below a shared folder, in a folder of this user among the temporary ones.
+/// Opens the code cache in `compiled-code` of the build folder, which contains the running test as
+/// `<target>/<profile>/deps/<test>`. If others can change the build folder, as in a clone below a shared folder, the
+/// cache is in a temporary folder of this user.
 #[allow(clippy::print_stderr, reason = "a person who runs the tests should know")]
 fn compiled_code() -> CodeCache {
     let test = std::env::current_exe().expect("a test knows its own path");

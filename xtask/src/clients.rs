@@ -1,6 +1,6 @@
-//! Clients of the Model Context Protocol that this project did not write: the `mcp` package of PyPI, and the
-//! command line of the MCP Inspector of npm. They are installed below `target/` at pinned versions, and run
-//! against the program. Beside them a host in Python, over the `wasmtime` package of PyPI, runs the component.
+//! Clients of the Model Context Protocol that this project did not write: the `mcp` package of PyPI, and the command
+//! line of the MCP Inspector of npm. They are installed below `target/` at pinned versions, and run against the
+//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well.
 
 use std::ffi::OsString;
 use std::fs;
@@ -125,7 +125,7 @@ fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Outpu
     })
 }
 
-/// Installs into a folder, unless what the files ask for is there.
+/// Installs into a folder, unless the requested versions are installed there.
 fn unless_installed(
     root: &Path,
     source: &str,

@@ -10,7 +10,7 @@ use crate::run::{Output, cargo, command, root};
 
 const FOLDER: &str = "target/dist";
 
-/// For `wasm-opt`: what the components use, and keep saying that they use.
+/// Options of `wasm-opt`: the features that the components use and declare.
 const OPTIMISED: [&str; 7] = [
     "-Oz",
     "--enable-simd",

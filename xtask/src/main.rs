@@ -1,7 +1,7 @@
 //! The project's own commands: `cargo xtask demo`, `test`, `audit`, `bench`, `build`, `dist`.
 //!
-//! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build
-//! the component yet, and adds what such a machine lacks.
+//! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
+//! yet, and installs what such a machine lacks.
 
 #![allow(clippy::print_stderr, reason = "it shows the commands that it runs")]
 

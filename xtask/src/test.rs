@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::run::{Output, add_target, cargo, cargo_with, command, program};
 use crate::{clients, component, release};
 
-/// Has no standard library at all: what compiles for it uses none.
+/// Target without a standard library, to check that a crate uses none.
 const NO_STD_TARGET: &str = "wasm32v1-none";
 
 /// The packages that the component is made of: they do without the standard library, and their unit tests are a step

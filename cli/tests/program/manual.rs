@@ -61,7 +61,7 @@ fn a_manual_page_that_cannot_be_written_is_an_error() {
     assert!(store.run(&["man"]).exits(0).stdout.contains(".TH"));
 }
 
-/// What bash offers for a line whose last word is not finished.
+/// Returns the completions of bash for a line whose last word is not finished.
 fn offered(script: &Path, words: &[&str]) -> Option<Vec<String>> {
     let last = words.last().expect("a word");
     let before = words[words.len() - 2];

@@ -1,4 +1,4 @@
-//! The notebook's subcommands as a person runs them, and those that scripts give zk.
+//! The notebook's subcommands as a person runs them, and those that replace zk in scripts.
 
 use std::fs;
 use std::thread;

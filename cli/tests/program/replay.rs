@@ -60,7 +60,7 @@ fn replay(store: &Store, engine: &str, file: &Path) -> Run {
     done
 }
 
-/// Checks that every engine gives what is recorded, and returns what one of them says.
+/// Checks that every engine gives the recorded answers, and returns the output of one of them.
 #[track_caller]
 pub(crate) fn replays(store: &Store, file: &Path) -> Value {
     let said: Vec<Value> = ENGINES.iter().map(|engine| replay(store, engine, file).exits(0).json()).collect();
@@ -103,7 +103,7 @@ fn a_changed_byte_in_the_trace_is_found() {
     replays(&store, &file);
     let bytes = fs::read(&file).unwrap();
     let text = String::from_utf8(bytes.clone()).unwrap();
-    // Of what the engine returned, and of what ties it to the calls.
+    // Damages what the engine returned, and what connects it to the calls.
     let mut found = 0;
     for (start, line) in text.match_indices("\"returned\":") {
         let end = start + text[start..].find('\n').unwrap();

@@ -226,7 +226,7 @@ fn hidden_files_are_no_memory_in_any_scope() {
     }
 }
 
-/// What holds on every file system.
+/// Checks that no spelling of a path reaches another project, on every file system.
 fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
     store.root = root.into();
     store.put("MEMORY.md", "shared\n");

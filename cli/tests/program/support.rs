@@ -147,9 +147,9 @@ impl Store {
     }
 }
 
-/// Lets the program keep compiled code in the build folder, so that later runs load it. Where others can change that
-/// folder, as in a clone below a shared one, the program would compile for seconds at every start: then in a folder
-/// of this user among the temporary ones.
+/// Lets the program keep compiled code in the build folder, so that later runs load it. If others can change that
+/// folder, as in a clone below a shared one, the program would compile for seconds at every start; then the code is
+/// kept in a temporary folder of this user.
 fn keep_compiled_code(command: &mut Command) {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         let program = Path::new(env!("CARGO_BIN_EXE_saddlebag"));

@@ -18,8 +18,8 @@ enum Expect {
     Absent,
     /// Version that a read directly before the operation returns.
     Current,
-    /// A version that no file ever has. One that a file had before would not do: on disk the same
-    /// bytes may have the same version again.
+    /// A version that no file ever has. An old version of the file would not do: on disk the same bytes may have the
+    /// same version again.
     Never,
 }
 

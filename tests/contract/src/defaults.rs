@@ -72,8 +72,8 @@ const OPEN: [((&str, &str), &str, &str); 4] = [
 /// The names of budgets and limits.
 const BUDGETS: [&str; 5] = ["max-bytes", "limit", "max-distance", "max-entries", "max-workspace-entries"];
 
-/// Records whose budgets a caller does not choose: operations are asked for by the component, limits are those of
-/// `default-config`, and a reply repeats what was asked for.
+/// Returns true if a caller does not choose the budgets of a record: the component asks for operations,
+/// `default-config` has the limits, and a reply repeats the request.
 fn is_given(interface: &str, record: &str) -> bool {
     interface != "fs" && (interface, record) != ("config", "limits") && !record.ends_with("-reply")
 }

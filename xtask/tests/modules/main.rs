@@ -1,7 +1,7 @@
-//! No file of a crate knows itself through others, and none names what the module around it defines.
+//! No file of a crate depends on itself through others, and none names an item that the module around it defines.
 //!
-//! A file knows another if it names what is defined there, in a `use` or by a path; who re-exports it does not matter.
-//! A module that declares its children and re-exports what they have does not thereby know them. Tests are left out.
+//! A file depends on another if it names an item that is defined there, in a `use` or by a path, whoever re-exports it.
+//! A module that declares its children and re-exports their items does not depend on them by that. Tests are left out.
 
 #![allow(clippy::panic, clippy::expect_used)]
 

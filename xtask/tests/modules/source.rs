@@ -30,7 +30,7 @@ pub(crate) struct Module {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Import {
-    /// The name that it has here; `None` for all names of a module.
+    /// Name in this file; `None` for all names of a module.
     pub(crate) name: Option<String>,
     pub(crate) path: Path,
     pub(crate) is_public: bool,

@@ -126,8 +126,8 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     crate::support::run(&mut command, Some(case.input.as_bytes()))
 }
 
-/// Replaces what is different in each run: the folders of the store, the times and the versions of files that were
-/// written just now, what depends on them, and the text that changes with every option of the program.
+/// Replaces text that differs between runs: the folders of the store, the times and versions of files that were just
+/// written, values that depend on them, and the help text that changes with every option.
 fn normalise(value: &mut Value, store: &Store) {
     match value {
         Value::String(text) => {

@@ -107,8 +107,8 @@ pub(super) fn prepared() -> Store {
     store
 }
 
-/// Returns true if a file was given this time, or a text of the store names it: all of them are whole minutes of one
-/// month, or moments of the run itself, whose clock is fixed.
+/// Returns true for the time of a file or in a text of the store: a whole minute of one month, or a time of the run
+/// itself, whose clock is fixed.
 pub(super) fn has_time(time: &str) -> bool {
     time.starts_with("2026-05-") && (time.ends_with(":00Z") || time.starts_with("2026-05-30T07:15:00."))
 }

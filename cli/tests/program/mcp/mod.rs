@@ -16,7 +16,7 @@ pub(crate) fn every_tool() -> Vec<(String, Value)> {
 
 pub(crate) const ALL_SETS: &str = "journal,entries,notebook,anthropic";
 
-/// Checks that a list has every tool, each with what a client needs to know of it.
+/// Checks that a list has every tool, each with the fields that a client needs.
 pub(crate) fn assert_lists_every_tool(list: &Value) {
     let tools = list["tools"].as_array().expect("tools");
     let listed: BTreeSet<String> =
