@@ -27,6 +27,8 @@ mod reference;
 mod replacement;
 #[cfg(test)]
 mod schemas;
+#[cfg(test)]
+mod spellings;
 mod store;
 mod subcommand;
 mod tips;

@@ -5,7 +5,7 @@ use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, PathBuf};
 use clap::Args;
 use saddlebag::journal::{Target, TargetRole};
 use saddlebag::protocol::{Error, ErrorCode};
-use saddlebag::store::{Date, Layout, NoteName, ProjectSlug, RelPath};
+use saddlebag::store::{Date, Layout, NOTE_SUFFIX, NoteName, PathError, ProjectSlug, RelPath};
 use saddlebag_host::{OpenError, now};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -91,13 +91,15 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
     Ok(Some(match target {
         Target::LongTerm => layout.long_term().clone(),
         Target::Scratchpad => layout.scratchpad().clone(),
+        // A path as other commands print it: below the root, else below the notebook.
+        Target::Note(path) if path.contains('/') && path.ends_with(NOTE_SUFFIX) => match RelPath::parse(path.clone()) {
+            Ok(whole) if layout.below_notebook(&whole).is_some() => whole,
+            _ => layout.in_notebook(&path).map_err(|error| not_a_page(&path, &error))?,
+        },
         Target::Note(name) => layout.note(&NoteName::parse(&name).map_err(Error::from)?),
         // The path of a file outside of a project's notebook, as replies show it.
         Target::Page(path) if path == layout.shared_long_term().as_str() => layout.shared_long_term().clone(),
-        Target::Page(path) => layout.in_notebook(&path).map_err(|error| {
-            let message = format!("`{}` is not the path of a page: {error}", path.escape_debug());
-            Failure::new(ErrorCode::InvalidName, message, "give a path as `saddlebag note list` prints it")
-        })?,
+        Target::Page(path) => layout.in_notebook(&path).map_err(|error| not_a_page(&path, &error))?,
         Target::Daily(Some(date)) => layout.daily(Date::parse(&date).ok_or_else(|| not_a_date(&date))?),
         Target::Daily(None) => {
             let local = global.now.unwrap_or_else(now).local();
@@ -106,6 +108,11 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
             layout.daily(local.date())
         }
     }))
+}
+
+fn not_a_page(path: &str, error: &PathError) -> Failure {
+    let message = format!("`{}` is not the path of a page: {error}", path.escape_debug());
+    Failure::new(ErrorCode::InvalidName, message, "give a path as `saddlebag note list` prints it")
 }
 
 fn not_a_date(text: &str) -> Failure {

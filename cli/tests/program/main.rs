@@ -14,9 +14,11 @@ mod manual;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod notebook;
+mod paths;
 mod replay;
 mod scopes;
 mod support;
+mod tasks;
 #[cfg(unix)]
 mod terminal;
 mod tools;

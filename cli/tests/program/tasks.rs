@@ -1,0 +1,59 @@
+//! `docs/tasks.md`, run from top to bottom in an empty store.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::Store;
+
+/// The tasks that the page has.
+const TASKS: usize = 30;
+
+/// A command of the page, and the first line that it prints, if the page has it.
+struct Task {
+    command: String,
+    first_line: Option<String>,
+}
+
+fn tasks() -> Vec<Task> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/tasks.md");
+    let page = fs::read_to_string(path).expect("docs/tasks.md");
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut in_code = false;
+    for line in page.lines().map(str::trim) {
+        match line.strip_prefix("$ saddlebag ") {
+            _ if line.starts_with("```") => in_code = !in_code,
+            Some(command) => tasks.push(Task { command: command.to_string(), first_line: None }),
+            None if in_code => tasks.last_mut().expect("a command").first_line = Some(line.to_string()),
+            None => {}
+        }
+    }
+    tasks
+}
+
+/// The words of a command line whose quotes are double.
+fn words(command: &str) -> Vec<String> {
+    let quoted = command.split('"').enumerate();
+    quoted
+        .flat_map(|(number, part)| match number % 2 {
+            0 => part.split_whitespace().map(str::to_string).collect(),
+            _ => vec![part.to_string()],
+        })
+        .collect()
+}
+
+#[test]
+fn the_page_of_tasks_runs_from_top_to_bottom() {
+    let store = Store::new();
+    let tasks = tasks();
+    assert_eq!(tasks.len(), TASKS);
+    for Task { command, first_line } in &tasks {
+        let words = words(command);
+        let run = store.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(run.code, 0, "{command}: {run:?}");
+        if let Some(first_line) = first_line {
+            assert_eq!(run.stdout.lines().next(), Some(first_line.as_str()), "{command}: {run:?}");
+        }
+    }
+    let shown = tasks.iter().filter(|task| task.first_line.is_some()).count();
+    assert!(shown >= 15, "the page shows what {shown} commands print");
+}
