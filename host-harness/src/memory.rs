@@ -164,7 +164,10 @@ impl Saddlebag {
             project: options.project.slug(),
             path_prefix: if options.absolute_paths { prefix(root) } else { String::new() },
             limits: options.limits,
-            index_file: !options.no_index_file,
+            // A trace without secrets cannot show the index, which has the words of every file. Without an index the
+            // recorded run is replayed to its end.
+            index_file: !options.no_index_file
+                && !options.recording.as_ref().is_some_and(Recording::leaves_secrets_out),
             version_scheme: LocalDir::VERSION_SCHEME.into(),
             // A local disk has no model.
             rescore: false,

@@ -155,6 +155,37 @@ impl Store {
         replies.into_values().collect()
     }
 
+    /// Runs two commands as two processes would: the first one until `before` of its requests are performed, then the
+    /// second one to its end, then the rest of the first one. `None` if the first one has no more requests than that.
+    pub(crate) fn interrupted<T, F>(
+        &mut self,
+        before: usize,
+        mut command: impl FnMut(Fs, u64) -> F,
+    ) -> Option<[Result<T, Error>; 2]>
+    where
+        T: 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let mut engine: Engine<T> = Engine::new(1, Limits::default());
+        let step = engine.start(CommandId(0), "test", |fs| command(fs, 0)).expect("started");
+        let mut requests = step.requests;
+        let mut first = outcomes(&mut engine, step.finished).pop().map(|(_, reply)| reply);
+        let mut second = None;
+        let mut performed = 0;
+        while let Some(request) = requests.pop() {
+            if performed == before {
+                second = self.race(1, 0, |fs, _| command(fs, 1)).pop();
+            }
+            performed += 1;
+            let outcome = self.perform(request.op);
+            let result = FsResult { key: request.key.into_string(), outcome };
+            let step = engine.handle_result(result).expect("taken");
+            requests.extend(step.requests);
+            first = first.or(outcomes(&mut engine, step.finished).pop().map(|(_, reply)| reply));
+        }
+        Some([first.expect("it finished"), second?])
+    }
+
     fn perform(&mut self, op: FsOp) -> Result<FsOutcome, FsError> {
         Ok(match op {
             FsOp::Read { path, offset, max_bytes, unless } => FsOutcome::Read(match self.files.get(path.as_str()) {

@@ -92,6 +92,12 @@ const MAX_SPREAD: usize = 64;
 /// Minimum number of notes for an index file. Fewer notes are read as fast as their index.
 const MIN_NOTES: usize = 128;
 
+/// Returns true if bytes begin as a part of an index file, whatever the number of its format.
+#[cfg(feature = "trace")]
+pub(crate) fn is_part(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"sbindex")
+}
+
 /// Part of the index file before the ranked index.
 #[derive(Serialize, Deserialize)]
 struct Catalog<'a> {

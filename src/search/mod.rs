@@ -20,6 +20,8 @@ pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, Te
 
 pub(crate) use corpus::Corpus;
 pub(crate) use files::{DocId, IndexedFile};
+#[cfg(feature = "trace")]
+pub(crate) use index_file::is_part as is_index_part;
 pub(crate) use index_file::{read as read_index_file, save as save_index_file};
 pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;

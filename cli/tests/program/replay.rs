@@ -191,6 +191,25 @@ fn text_that_was_left_out_for_a_secret_ends_the_replay_by_name() {
 }
 
 #[test]
+fn a_default_trace_in_a_store_with_an_index_is_replayed_to_its_end() {
+    let store = Store::new();
+    for number in 0..150 {
+        store.put(&format!("notes/n{number}.md"), format!("# Note {number}\n\nword{number}\n"));
+    }
+    store.put("notes/latin.md", b"# Latin\n\nword7 \xe9\n");
+    store.run(&["recall", "word7"]).exits(0);
+    let index = store.bytes(".saddlebag/index/0000");
+    for question in ["word7", "word8"] {
+        store.run(&["--trace", "trace", "recall", question]).exits(0);
+        store.run(&["--trace", "trace", "search", question]).exits(0);
+    }
+    let found = replays(&store, &store.here.join("trace"));
+    assert_eq!(found["memories"], 4);
+    assert_eq!(store.bytes(".saddlebag/index/0000"), index);
+    assert!(!fs::read_to_string(store.here.join("trace")).unwrap().contains("{\"left-out\":"));
+}
+
+#[test]
 fn a_file_that_is_not_a_trace_is_refused_with_its_line() {
     let store = Store::new();
     let refused = |text: &str, message: &str| {

@@ -45,6 +45,12 @@ impl Recording {
         self.sink().failure
     }
 
+    /// Returns true if secrets are left out of the trace, and all else is in it.
+    #[must_use]
+    pub fn leaves_secrets_out(&self) -> bool {
+        self.content == Content::WithoutSecrets
+    }
+
     fn put(&self, line: &str) {
         let mut sink = self.sink();
         if sink.failure.is_none()

@@ -164,8 +164,10 @@ impl Task<'_> {
                 Err(_) => return Ok(Move::Taken),
             };
             let Some((current, _)) = self.intent.current(self.call, self.config).await? else {
-                // Others have finished the rename.
-                return if new.is_some() { Ok(Move::Done) } else { Err(self.gone()) };
+                // Others have finished the rename, perhaps after both files were read here.
+                let is_made = new.is_some()
+                    || (load_text(self.call, from).await?.is_none() && load_text(self.call, to).await?.is_some());
+                return if is_made { Ok(Move::Done) } else { Err(self.gone()) };
             };
             let may_take_over = current.removes.is_none();
             match (old, new) {

@@ -170,6 +170,24 @@ mod tests {
     }
 
     #[test]
+    fn a_rename_that_another_process_finishes_meanwhile_has_won() {
+        for before in 0.. {
+            let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", "[[port]]\n")]);
+            let titles = ["DB port", "Web port"];
+            let replies = store
+                .interrupted(before, |fs, i| run_alone(fs, rename(OLD, titles[usize::try_from(i).expect("fits")])));
+            let Some(replies) = replies else {
+                assert!(before > 10, "{before}");
+                break;
+            };
+            let won: Vec<&RenameReply> = replies.iter().filter_map(|reply| reply.as_ref().ok()).collect();
+            let [won] = won.as_slice() else { panic!("{before}: {replies:?}") };
+            assert_eq!(store.names(), ["daily/log.md", won.path.as_str()], "{before}");
+            assert_eq!(store.text("daily/log.md"), format!("[[{}]]\n", slug(&won.title)), "{before}");
+        }
+    }
+
+    #[test]
     fn many_renames_of_many_notes_all_happen_once() {
         for seed in 0..20 {
             let mut store =

@@ -14,7 +14,8 @@ pub enum Content {
     /// Everything.
     Whole,
     /// Everything except secrets. A text with secrets is `{"redacted": text}`, with the names of the rules in place of
-    /// the secrets. Bytes that are not text cannot be searched for secrets and are `{"left-out": length}`.
+    /// the secrets. Bytes that are not text are `{"left-out": length}` if they have a secret. So are parts of the index,
+    /// which has the words of every file.
     WithoutSecrets,
     /// No content. A text is `{"left-out": length}`, unless its field is listed as kept, or as a name, whose segments
     /// are replaced by numbers.

@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 
 use super::content::{Content, Treatment, is_layout, is_never_written, treatment};
 use super::types::{LEFT_OUT, Place, REDACTED, wit_name};
+use crate::search::is_index_part;
 use crate::trust::{FoundSecret, is_hidden, secrets_in};
 
 /// Endings of names that stay, so that a backup can be told from its file.
@@ -169,11 +170,12 @@ impl Writer<'_> {
         }
         match self.scribe.content {
             Content::Whole => self.base64(bytes),
+            Content::WithoutSecrets if is_index_part(bytes) => self.length(bytes.len()),
             Content::WithoutSecrets => match core::str::from_utf8(bytes).map(without_secrets) {
                 Ok(None) => self.base64(bytes),
                 Ok(Some(redacted)) => self.in_place_of_text(REDACTED, |out| out.base64(redacted.as_bytes())),
-                // Bytes that are not text cannot be searched for secrets: the index has the words of every file.
-                Err(_) => self.length(bytes.len()),
+                Err(_) if has_secret(bytes) => self.length(bytes.len()),
+                Err(_) => self.base64(bytes),
             },
             Content::Redacted => self.length(bytes.len()),
         }
@@ -227,6 +229,12 @@ impl Writer<'_> {
         }
         self.raw("\"");
     }
+}
+
+/// Returns true if bytes that are not UTF-8 have a secret, in UTF-16 or in an encoding that extends ASCII.
+fn has_secret(bytes: &[u8]) -> bool {
+    let without_zeros: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    [bytes, &without_zeros].iter().any(|bytes| !secrets_in(&String::from_utf8_lossy(bytes)).is_empty())
 }
 
 /// Returns the text with the name of its rule in place of each secret; `None` if it has none.
