@@ -10,9 +10,11 @@ use crate::run::{Output, cargo, command, root};
 
 const FOLDER: &str = "target/dist";
 
-/// Options of `wasm-opt`: the features that the components use and declare.
-const OPTIMISED: [&str; 7] = [
+/// Options of `wasm-opt`: the features that the components use and declare. Low memory is unused, because only the end of the
+/// stack is there; a stack that overflows still traps.
+const OPTIMISED: [&str; 8] = [
     "-Oz",
+    "--low-memory-unused",
     "--enable-simd",
     "--enable-bulk-memory",
     "--enable-sign-ext",
@@ -25,7 +27,7 @@ const OPTIMISED: [&str; 7] = [
 const OF_MOST_HOSTS: &str = "notebook-memory";
 
 /// Maximum size of its JavaScript in bytes. The bar is lower: see `docs/benchmarks.md`.
-const MAX_JAVASCRIPT_BYTES: u64 = 900_000;
+const MAX_JAVASCRIPT_BYTES: u64 = 830_000;
 
 /// Builds every file, checks their sizes, and prints them.
 pub(crate) fn dist() -> Result<(), String> {
@@ -45,9 +47,11 @@ pub(crate) fn dist() -> Result<(), String> {
     }
     let javascript = root.join("target/worlds/javascript");
     let component = folder.join(format!("{OF_MOST_HOSTS}.wasm"));
-    let translate = ["transpile".into(), "--quiet".into(), component.into_os_string(), "-o".into()];
+    // The component is trusted to hand out what its types allow.
+    let options = ["transpile", "--quiet", "--valid-lifting-optimization"].map(OsString::from);
+    let translate = options.into_iter().chain([component.into_os_string(), "-o".into()]);
     let named = [javascript.clone().into_os_string(), "--name".into(), "saddlebag".into()];
-    run_jco(&root, translate.into_iter().chain(named))?;
+    run_jco(&root, translate.chain(named))?;
     let bytes = check_size(&javascript.join("saddlebag.js"), MAX_JAVASCRIPT_BYTES)?;
     let package = folder.join("saddlebag.wit.wasm");
     let write = ["run", "--quiet", "--package", "saddlebag-contract", "--bin", "wit-package", "--"];

@@ -35,6 +35,7 @@ pub(super) use saddlebag_markdown::paths::parts as path_parts;
 
 use self::graph::Direction;
 use self::mentions::Names;
+use self::paths::named;
 use self::tags::TagFilter;
 use super::types::{NoteFilter, NoteView, SortBy, SortKey};
 use crate::order;
@@ -203,21 +204,6 @@ impl Selection {
             .then_with(|| first.note.title.cmp(&second.note.title))
             .then_with(|| first.path.cmp(second.path))
     }
-}
-
-/// The notes that filters name. One that names none is a mistake.
-fn named(notes: &[NoteView<'_>], paths: &[String]) -> Result<Vec<usize>, SelectError> {
-    let mut named = Vec::new();
-    for path in paths {
-        let found = paths::named(notes, path);
-        if found.is_empty() {
-            return Err(SelectError::NoNotesAt { path: path.clone() });
-        }
-        named.extend(found);
-    }
-    order::sort_slice(&mut named, Ord::cmp);
-    named.dedup();
-    Ok(named)
 }
 
 /// When notes must have been created and changed, in nanoseconds since 1970-01-01T00:00:00Z.

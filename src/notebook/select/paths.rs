@@ -1,9 +1,11 @@
 //! Paths of filters: which notes they name, by zk's rules.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use saddlebag_markdown::paths::{normalize, without_extension};
 
+use super::error::SelectError;
 use crate::notebook::types::NoteView;
 use crate::order;
 
@@ -22,10 +24,24 @@ pub(super) fn listed(notes: &[NoteView<'_>], path: &str) -> Vec<usize> {
     first_that_finds(&paths_of(notes), &[&|path| is_note(path, &href), &|path| fits(path, &href)])
 }
 
-/// The notes that a filter such as `--linked-by` names: by the path, else by a part of the file name,
-/// else by a part of the path.
-pub(super) fn named(notes: &[NoteView<'_>], path: &str) -> Vec<usize> {
-    notes_named(&paths_of(notes), path)
+/// The notes that the paths of a filter such as `--linked-by` name, ascending.
+///
+/// # Errors
+///
+/// A path that names no note.
+pub(super) fn named(notes: &[NoteView<'_>], paths: &[String]) -> Result<Vec<usize>, SelectError> {
+    let of_notes = paths_of(notes);
+    let mut named = Vec::new();
+    for path in paths {
+        let found = notes_named(&of_notes, path);
+        if found.is_empty() {
+            return Err(SelectError::NoNotesAt { path: path.clone() });
+        }
+        named.extend(found);
+    }
+    order::sort_slice(&mut named, Ord::cmp);
+    named.dedup();
+    Ok(named)
 }
 
 /// Returns the places of the notes that a filter such as `--linked-by` names, among the paths of all notes.

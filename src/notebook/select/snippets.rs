@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::error::SelectError;
 use super::links::Links;
-use super::named;
+use super::paths::named;
 use crate::notebook::types::{NoteFilter, NoteView};
 use crate::part::TextPart;
 
