@@ -78,7 +78,7 @@ pub enum ConfigError {
     InvalidProject(String),
     /// The name of the agent, the workspace or a peer does not have 1 to 255 bytes, or contains a secret. The value is
     /// the name, or the rule that matches the secret.
-    #[error("`{0}` is no name of an agent or a workspace (1 to {MAX_SCOPE_NAME_BYTES} bytes)")]
+    #[error("`{0}` is not the name of an agent or a workspace (1 to {MAX_SCOPE_NAME_BYTES} bytes)")]
     InvalidScope(String),
     /// The path prefix is too long or has control characters.
     #[error("path prefix refused (at most {MAX_PATH_PREFIX_BYTES} bytes, no control characters)")]

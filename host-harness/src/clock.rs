@@ -27,7 +27,7 @@ pub fn parse_time(text: &str) -> Result<Timestamp, TimeError> {
 
 /// A text that is not an RFC 3339 date and time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no rfc 3339 date and time; an example is 2026-05-30T09:15:00+02:00")]
+#[error("`{0}` is not an rfc 3339 date and time; an example is 2026-05-30T09:15:00+02:00")]
 pub struct TimeError(String);
 
 fn stamp(moment: DateTime<FixedOffset>) -> Timestamp {
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_refused() {
+    fn an_invalid_time_is_refused() {
         for text in ["", "now", "2026-05-25", "2026-02-30T00:00:00Z", "2026-05-25T00:00:00", "0000-01-01T00:00:00Z"] {
             assert!(parse_time(text).is_err(), "{text:?}");
         }

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_is_shown_and_counted() {
+    fn hidden_characters_are_shown_and_counted() {
         for (text, shown, kind, what) in [
             ("a\u{200b}b", "a[U+200B]b", FlagKind::Invisible, "U+200B"),
             ("a\u{200d}b", "a[U+200D]b", FlagKind::Invisible, "U+200D"),
@@ -326,7 +326,7 @@ mod tests {
         let (shown, flags) = revealed(&format!("😀\u{fe0f}{selectors}"));
         assert!(shown.starts_with("😀\u{fe0f}[U+E0139]") && shown.ends_with("[27 more hidden]"), "{shown}");
         assert_eq!(flags.first().map(|flag| flag.count), Some(31));
-        // A second selector behind the one that belongs there is one too many.
+        // A second selector after a valid one is one too many.
         assert_eq!(revealed("❤\u{fe0f}\u{fe0f}").0, "❤\u{fe0f}[U+FE0F]");
     }
 
