@@ -210,7 +210,7 @@ fn a_path_that_is_none_is_refused_by_the_component_itself() {
         let refused = memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().unwrap_err();
         let engine::ProtocolError::InvalidResult(invalid) = refused else { panic!("{bad:?}: {refused:?}") };
         assert_eq!(invalid.key, key);
-        assert!(invalid.reason.starts_with("a path in it is refused: "), "{}", invalid.reason);
+        assert!(invalid.reason.starts_with("it has an invalid path: "), "{}", invalid.reason);
     }
 
     let page = fs::Listing {

@@ -490,11 +490,11 @@ fn an_agent_does_not_approve_what_it_edits(kind: Kind) {
     let edit = |new: &str| json!({ "target": "note", "name": "a", "old_str": "provenance: import", "new_str": new });
     for new in ["provenance: agent", "", "provenance: import\napproved: 2026-05-25T12:00:00Z"] {
         let told = refused(&mut host, "memory_edit", edit(new));
-        assert!(told.contains("where its text is from"), "{told}");
+        assert!(told.contains("the recorded provenance of the file"), "{told}");
     }
     let path = "/memories/facts/b.md";
     let edit = json!({ "command": "str_replace", "path": path, "old_str": "import", "new_str": "user" });
-    assert!(refused(&mut host, "memory", edit).contains("where its text is from"));
+    assert!(refused(&mut host, "memory", edit).contains("the recorded provenance of the file"));
     let edit = json!({ "command": "str_replace", "path": path, "old_str": "5433", "new_str": "5434" });
     assert!(!tell(&mut host, "memory", edit).is_error);
 }

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_refused() {
+    fn an_invalid_time_is_refused() {
         for text in ["", "now", "2026-05-25", "2026-02-30T00:00:00Z", "2026-05-25T00:00:00", "0000-01-01T00:00:00Z"] {
             assert!(parse_time(text).is_err(), "{text:?}");
         }

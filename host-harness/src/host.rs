@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_performed_beside_a_refused_result_is_not_performed_again() {
+    fn an_operation_beside_a_refused_result_is_not_performed_again() {
         /// Returns a wrong answer for the first append, which it has performed.
         struct Wrong(Simulator, bool);
         impl Executor for Wrong {
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn an_executor_that_leaves_results_out_is_told_of() {
+    fn an_executor_that_omits_results_is_reported() {
         struct Short(Simulator);
         impl Executor for Short {
             fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {

@@ -57,7 +57,7 @@ fn markers_that_are_not_one_pair_are_refused_with_the_line() {
 }
 
 #[test]
-fn markers_in_code_are_none() {
+fn markers_in_code_do_not_count() {
     for text in [
         format!("```\n{BEGIN}\n```\n"),
         format!("~~~ html\n{END}\n{BEGIN}\n"),
@@ -94,7 +94,7 @@ fn a_section_is_read_as_people_edit_it() {
 }
 
 #[test]
-fn what_is_no_item_is_refused_with_the_line() {
+fn an_invalid_item_is_refused_with_its_line() {
     for (inside, what) in [
         ("- a: b\n\nparagraph", "line 4: this is neither an item nor indented below one"),
         ("- a: b\n## Heading", "line 3: this is neither an item nor indented below one"),
@@ -109,7 +109,7 @@ fn what_is_no_item_is_refused_with_the_line() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_a_marker() {
+fn a_byte_order_mark_is_not_part_of_a_marker() {
     let text = format!("\u{feff}{BEGIN}\n{END}\n");
     assert_eq!(section(&text).range, 3..text.len() - 1);
 }

@@ -141,7 +141,7 @@ fn the_blocks_own_lines_have_no_source() {
 }
 
 #[test]
-fn a_heading_in_code_is_no_heading() {
+fn a_heading_in_code_does_not_count() {
     let sections = [text(SectionKind::LongTerm, 'm', "# Build\n```\n# a comment\n```\n#hash\n# \nend".into(), 0)];
     let reply = block(&sections, Overflow::Balanced, 4096);
     let headings: Vec<Option<&str>> = reply.sources.iter().map(|source| source.heading.as_deref()).collect();

@@ -235,7 +235,7 @@ mod tests {
         }
 
         #[test]
-        fn prefix_takes_no_older_entry_of_a_tier_while_a_newer_one_is_out(
+        fn prefix_takes_no_entry_of_a_tier_after_one_that_does_not_fit(
             candidates in proptest::collection::vec(candidate(), 0..30),
             bytes in 0_u64..300,
         ) {

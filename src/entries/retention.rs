@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_is_later_than_every_other_one_unless_that_is_of_a_far_future() {
+    fn a_stamp_is_later_than_all_others_unless_one_is_far_in_the_future() {
         assert_eq!(stamp(100, None), 100);
         assert_eq!(stamp(100, Some(99)), 100);
         assert_eq!(stamp(100, Some(100)), 101);

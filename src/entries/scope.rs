@@ -153,7 +153,7 @@ mod tests {
         let code = |agent, workspace| scope.check(agent, workspace).unwrap_err().code;
         assert_eq!(code(Some("b"), None), ErrorCode::ScopeDenied);
         assert_eq!(code(Some("b"), Some("w")), ErrorCode::ScopeDenied);
-        // In a foreign workspace, nothing is said of the agents.
+        // In a foreign workspace, the error does not tell which agents exist.
         assert_eq!(code(Some("b"), Some("x")), ErrorCode::ScopeNotFound);
         assert_eq!(code(Some("c"), None), ErrorCode::ScopeNotFound);
         assert_eq!(code(None, Some("x")), ErrorCode::ScopeNotFound);

@@ -165,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn what_could_match_nothing_is_refused() {
+    fn a_filter_that_matches_nothing_is_refused() {
         assert!(EntryFilter { category: Some(String::new()), ..EntryFilter::default() }.check().is_err());
         let filter = EntryFilter { since: Some(2), until: Some(2), ..EntryFilter::default() };
         assert_eq!(filter.check().unwrap_err().message, "`since` is not before `until`");
     }
 
     #[test]
-    fn a_cursor_that_is_none_is_refused() {
+    fn an_invalid_cursor_is_refused() {
         for text in ["", "k", "x:k", "1x:k", ":k"] {
             assert_eq!(Cursor::parse(text).unwrap_err().message, format!("`{text}` is not a cursor"));
         }

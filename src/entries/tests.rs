@@ -254,7 +254,7 @@ fn stored(reply: Result<EntriesReply, Error>) -> StoreReply {
 const K: &str = "agents/a/entries/core/k.md";
 
 #[test]
-fn an_entry_is_a_file_that_says_all_of_it() {
+fn an_entry_is_one_complete_file() {
     let mut world = World::new();
     let tags = ["x", "y z"].map(String::from).to_vec();
     let given = NewEntry { tags, source: Some("run 7".into()), ..entry("k", "one\ntwo", "core") };
@@ -303,7 +303,7 @@ fn a_daily_entries_age_although_they_are_stored_again() {
 }
 
 #[test]
-fn a_daily_entry_that_is_too_old_is_made_anew() {
+fn an_expired_daily_entry_is_created_again() {
     let mut world = World::new();
     world.keep("standup", "v", "daily");
     world.seconds += 100 * HOUR;
@@ -313,7 +313,7 @@ fn a_daily_entry_that_is_too_old_is_made_anew() {
 }
 
 #[test]
-fn b_what_was_written_last_is_the_newest_although_the_clock_stands_or_goes_back() {
+fn b_the_last_written_entry_is_the_newest_even_if_the_clock_stops_or_goes_back() {
     let mut world = World::new();
     world.keep("old", "v", "core");
     world.keep("new", "v", "core");
@@ -324,7 +324,7 @@ fn b_what_was_written_last_is_the_newest_although_the_clock_stands_or_goes_back(
 }
 
 #[test]
-fn what_was_forgotten_comes_back_only_with_something_else_to_say() {
+fn a_forgotten_entry_comes_back_only_with_another_text() {
     let mut world = World::new();
     let first = world.keep("k", "v", "core");
     let tombstone = world.forget("k");
@@ -366,7 +366,7 @@ fn a_purge_removes_what_is_forgotten_and_nothing_else() {
 }
 
 #[test]
-fn e_what_would_be_evicted_at_once_is_refused_with_numbers() {
+fn e_an_entry_that_would_be_evicted_at_once_is_refused_with_numbers() {
     let mut world = World::capped(2);
     world.keep("c1", "v", "core");
     world.keep("c2", "v", "core");
@@ -386,7 +386,7 @@ fn e_what_would_be_evicted_at_once_is_refused_with_numbers() {
 }
 
 #[test]
-fn what_is_not_stored_evicts_nothing() {
+fn an_entry_that_is_not_stored_evicts_nothing() {
     let mut world = World::capped(2);
     for key in ["a", "b"] {
         world.keep(key, "v", "notes");
@@ -398,7 +398,7 @@ fn what_is_not_stored_evicts_nothing() {
 }
 
 #[test]
-fn g_tags_are_kept_and_asked_for() {
+fn g_tags_are_kept_and_filter() {
     let mut world = World::new();
     for (key, tags) in [("a", &["x", "y"][..]), ("b", &["x"]), ("c", &[])] {
         let tags = tags.iter().map(|tag| tag.to_string()).collect();
@@ -447,7 +447,7 @@ fn the_workspace_is_shared_and_has_its_own_cap() {
 }
 
 #[test]
-fn a_file_that_is_no_entry_is_named_and_never_written_over() {
+fn a_file_that_is_not_an_entry_is_reported_and_never_overwritten() {
     let mut world = World::new();
     let broken = "---\nkey: [\n---\n\nhand-written";
     world.store.put(K, broken.into());
@@ -481,7 +481,7 @@ fn a_file_that_another_key_has_is_not_written_over() {
 }
 
 #[test]
-fn of_two_files_of_one_key_the_later_one_counts() {
+fn the_later_of_two_files_with_one_key_counts() {
     let mut world = World::new();
     let file = |day: u32| format!("---\nkey: k\nupdated: 2026-01-0{day}\n---\n\n{day}").into_bytes();
     world.store.put("agents/a/entries/core/x.md", file(1));
@@ -496,7 +496,7 @@ fn of_two_files_of_one_key_the_later_one_counts() {
 }
 
 #[test]
-fn an_edit_of_a_person_during_a_store_is_kept() {
+fn a_persons_edit_during_a_store_is_kept() {
     let mut world = World::new();
     world.keep("k", "v", "core");
     let edited = "---\nkey: k\ncategory: core\nnote: mine\n---\n\nv";
@@ -549,7 +549,7 @@ fn content_is_kept_byte_for_byte() {
 }
 
 #[test]
-fn explain_says_why_of_every_entry() {
+fn explain_gives_a_reason_for_every_entry() {
     let mut world = World::new();
     world.keep("d", "v", "daily");
     world.seconds += 100 * HOUR;

@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_written_so_that_it_reads_the_same() {
+    fn a_recorded_line_parses_to_the_same_value() {
         for case in recorded() {
             let input = case["input"].as_str().expect("a text");
             let (observations, relations) = parse(input);

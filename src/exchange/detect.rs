@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_told_by_their_files() {
+    fn folders_are_detected_by_their_files() {
         for (paths, expected) in [
             (&["MEMORY.md", "role.md"][..], Some(Detected::Format(Format::ClaudeCode))),
             (&["MEMORY.md", "memory/2026-01-02.md"], Some(Detected::Format(Format::OpenClaw))),

@@ -95,7 +95,7 @@ fn claude_code_has_topics_and_an_index() {
 }
 
 #[test]
-fn a_topic_in_another_part_is_no_line_without_a_file() {
+fn an_index_line_whose_file_comes_later_is_not_an_entry() {
     let index = files(&[("MEMORY.md", "- [Role](role.md) — x\n")]);
     assert_eq!(read_files(Format::ClaudeCode, &index, &["role.md".to_string()]).0, []);
 }
@@ -302,7 +302,7 @@ fn an_entity_is_an_entry_for_each_observation() {
 }
 
 #[test]
-fn what_is_too_large_is_split_and_nothing_of_it_is_lost() {
+fn a_text_that_is_too_large_is_split_without_loss() {
     let section = format!("## Part\n\n{}\n\n", "words and more words\n".repeat(300));
     let whole = section.repeat(5);
     let entries = read(Format::ClaudeCode, &[("big.md", &whole)]);
@@ -316,7 +316,7 @@ fn what_is_too_large_is_split_and_nothing_of_it_is_lost() {
 }
 
 #[test]
-fn what_is_no_text_or_too_many_tags_is_rejected_and_the_rest_goes_on() {
+fn bytes_that_are_not_text_and_too_many_tags_are_rejected_and_the_rest_is_imported() {
     let mut given = files(&[("good.md", "fine\n"), ("empty.md", "")]);
     given.push(ForeignFile { path: "bad.md".into(), first_line: 1, content: Ok(vec![b'a', 0xff]) });
     given.push(ForeignFile { path: "link.md".into(), first_line: 1, content: Err("it is a link".into()) });
@@ -334,7 +334,7 @@ fn what_is_no_text_or_too_many_tags_is_rejected_and_the_rest_goes_on() {
 }
 
 #[test]
-fn each_export_says_what_it_could_not_carry() {
+fn each_export_reports_its_losses() {
     let full = ForeignEntry {
         tags: vec!["a b".into(), "x\ny".into()],
         category: "incidents".into(),

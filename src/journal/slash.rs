@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_gets_the_usage() {
+    fn an_invalid_command_gets_the_usage() {
         for line in [
             "/memory nope",
             "/memory write",

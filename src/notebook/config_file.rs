@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_excluded_and_foreign_files_are_no_notes() {
+    fn hidden_excluded_and_foreign_files_are_not_notes() {
         let config = parse(
             "[note]\nignore=['drafts/**']\n[group.facts]\nnote.exclude=['old-*']\n[group.w]\nnote.extension='wiki'",
         );

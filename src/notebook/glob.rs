@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_pattern_is_said() {
+    fn an_invalid_pattern_has_a_reason() {
         for (pattern, message) in [
             ("[a", "a `[` without its `]`"),
             ("{a,b", "a `{` without its `}`"),

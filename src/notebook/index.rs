@@ -185,7 +185,7 @@ mod tests {
 
     const TEXT: &str = "# Port\n\n5433\n";
 
-    /// The text and the body of each note, after what was parsed of `port.md` was damaged.
+    /// Returns text and body of each note, after the parsed record of `port.md` was damaged.
     fn listed(bytes: &[u8], is_text_at_hand: bool) -> Result<Vec<(String, String)>, Error> {
         let (mut store, notebook) = (Store::with(&[("facts/port.md", TEXT)]), Arc::new(Notebook::default()));
         let list = |store: &mut Store| {

@@ -180,7 +180,7 @@ mod tests {
         store.put("facts/a.md", b"x".to_vec());
         let again = run(&mut store).expect("kept");
         assert!(again.kept.contains(&".zk/config.toml".to_string()) && again.kept.contains(&"facts/".to_string()));
-        // A folder without files is not in a store that has no folders.
+        // On a store without folders, an empty folder does not exist.
         assert!(store.writes.iter().skip(before).all(|write| write.starts_with("make ")));
     }
 

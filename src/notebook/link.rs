@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_linked_is_refused() {
+    fn an_invalid_link_is_refused() {
         let mut store = Store::with(&[("daily/day.md", "text"), ("facts/port.md", "x")]);
         assert!(add(&mut store, "", Some("a\nb")).is_err());
         assert!(add(&mut store, "[", None).is_err());

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_written_as_the_configuration_says() {
+    fn a_link_has_the_format_of_the_configuration() {
         let wiki = NotebookConfig::default();
         let markdown = NotebookConfig::parse("").0;
         let (plain, _) =

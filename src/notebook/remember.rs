@@ -368,7 +368,7 @@ mod tests {
         let other = keep(&mut store, fact("Port", "5434")).expect("made");
         assert_eq!((other.path.as_str(), other.state), ("facts/port-2.md", RememberState::Created));
         assert_eq!(keep(&mut store, fact("Port", "5434")).expect("known").state, RememberState::AlreadyThere);
-        // Another title that gives the same name is no older version of it.
+        // A note with another title but the same name is not an older version.
         let mut near = fact("port!", "x");
         near.supersede = true;
         assert_eq!(keep(&mut store, near).expect("made").state, RememberState::Created);
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_supersedes_says_so_and_the_old_one_stays() {
+    fn a_superseding_note_names_the_old_one_which_stays() {
         let mut store = Store::default();
         keep(&mut store, fact("Port", "5433")).expect("made");
         let old = store.text("facts/port.md");
@@ -395,13 +395,13 @@ mod tests {
         assert!(text.ends_with("5434\n\n- Supersedes: [[facts/port|Port]]\n"), "{text}");
         assert_eq!(store.text("facts/port.md"), old);
         assert_eq!(keep(&mut store, newer("5434")).expect("known").state, RememberState::AlreadyThere);
-        // Back to what was true before: it is superseded, so it is said anew.
+        // The first value is true again: its note is superseded, so a new one is created.
         let back = keep(&mut store, newer("5433")).expect("made");
         assert_eq!(back.state, RememberState::Superseded("facts/port-2.md".into()));
     }
 
     #[test]
-    fn links_are_written_even_behind_an_open_code_block() {
+    fn links_are_written_even_after_an_open_code_block() {
         let mut store = Store::default();
         let links = |request: Remember| {
             move |fs| async move {
@@ -426,7 +426,7 @@ mod tests {
         assert_eq!((note.title.as_str(), note.tags), ("Mine", alloc::vec!["infra".to_string()]));
         assert!(text.ends_with(&format!("\n{content}\n")));
         assert_eq!(keep(&mut store, fact("Mine", content)).expect("known").state, RememberState::AlreadyThere);
-        // Even under a template that has none.
+        // Even if the template has no frontmatter.
         store.put("templates/fact.md", b"{{content}}".to_vec());
         let reply = keep(&mut store, fact("Bare", content)).expect("made");
         let note_text = store.text(&reply.path);
@@ -497,7 +497,7 @@ mod tests {
         assert_eq!(unknown.message, "unknown template: unknown");
         assert_eq!(unknown.help, "one of fact, decision, runbooks");
         assert!(store.writes.is_empty());
-        // A note without a title is called by its file.
+        // A note without a title is named by its file.
         assert_eq!(keep(&mut store, request("a", "runbooks")).expect("there").path, "runbooks/a.md");
         let another = Remember { content: "y".into(), ..request("a", "runbooks") };
         assert_eq!(keep(&mut store, another).expect("made").path, "runbooks/a-2.md");

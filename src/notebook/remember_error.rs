@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_flood_of_errors() {
+    fn errors_do_not_flood_the_notebook() {
         let mut store = Store::default();
         for i in 0..MAX_ERROR_NOTES {
             store.put(&format!("facts/error-{i}.md"), b"x".to_vec());

@@ -106,7 +106,7 @@ mod tests {
             ("facts/port.md", "facts/port.md", "forgotten\n"),
             ("facts/port", "facts/port.md", "forgotten\n"),
             ("facts/db.md", "facts/db.md", "old\n"),
-            // Left out of the notebook, it can be edited as a page, and so restored.
+            // The file is left out of the notebook, but can be edited as a page, and so restored.
             ("templates/fact.md", "templates/fact.md", "old\n"),
             ("MEMORY.md", "MEMORY.md", "old\n"),
         ] {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_not_one_of_a_page_is_refused_by_both_commands() {
+    fn a_path_that_is_not_a_page_is_refused_by_both_commands() {
         for name in [
             "../facts/port.md",
             ".zk/config.toml",

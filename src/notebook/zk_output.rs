@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_of_a_new_note_is_the_last_that_fits() {
+    fn the_path_of_a_new_note_is_the_last_matching_line() {
         let path = |stdout: &str, root| parse_note_path(stdout, "md", root);
         assert_eq!(path("/n/facts/a b.md\r\n", Some("/n")), Ok("/n/facts/a b.md".into()));
         assert_eq!(path("x.md\n/n/a.md\nbye\n", Some("/n/")), Ok("/n/a.md".into()));

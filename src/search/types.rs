@@ -95,12 +95,14 @@ pub enum SkipReason {
     #[error("could not be read: {0}")]
     Unreadable(FsError),
     /// The folder counts on some file systems as that of another project, agent or workspace.
-    #[error("named like the folder of another memory, in another spelling; rename it, and its notes are read")]
+    #[error("its name counts as the folder of another memory on some systems; rename it to read its notes")]
     OtherMemory,
     /// The name cannot be a path. The given path is the closest valid spelling.
-    #[error("its name is not UTF-8, or has `\\` or a control character; rename it, and it is read")]
+    #[error("its name is not UTF-8, or has `\\` or a control character; rename it to make it readable")]
     Unnameable,
     /// The folder has this many further files and folders with such names.
-    #[error("{0} more in it have names that are not UTF-8, or have `\\` or a control character; rename them")]
+    #[error(
+        "{0} more files or folders in it have names that are not UTF-8, or have `\\` or a control character; rename them"
+    )]
     MoreUnnameable(u32),
 }

@@ -220,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_behind_a_whole_escape_and_stay_apart() {
+    fn long_names_are_cut_after_a_whole_escape_and_stay_different() {
         let long = format!("{}é{}", "k".repeat(178), "x".repeat(40));
         let stem = file_stem(&long);
         assert!(stem.starts_with(&format!("{}~", "k".repeat(178))), "{stem}");
         assert_eq!(stem.len(), 178 + 17);
         assert_ne!(stem, file_stem(&format!("{long}y")));
         assert_eq!(text_of(&stem), None);
-        // The digits are those that `sha256sum` prints.
+        // The digits are those of `sha256sum`.
         assert!(file_stem(&"k".repeat(300)).ends_with("~17b16d8ef494060f"));
     }
 
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_written_otherwise_stands_for_nothing() {
+    fn a_name_in_another_spelling_gives_no_key() {
         for stem in ["Key", "a%2eb", "a b", "%61", "%zz"] {
             assert_eq!(text_of(stem), None, "{stem}");
         }

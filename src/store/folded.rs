@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_forms_and_cases_of_a_name_are_one() {
+    fn normal_forms_and_cases_of_a_name_are_equal() {
         assert_eq!(folded_name("CAF\u{c9}"), folded_name("cafe\u{301}"));
         assert_eq!(folded_name("Straße"), folded_name("STRASSE"));
         assert_eq!(folded_name("\u{fb01}le"), "file");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_hidden_behind_what_nobody_sees() {
+    fn a_name_after_invisible_characters_is_hidden() {
         for name in [".x", ".", "\u{200c}.x", "\u{feff}\u{200b}.saddlebag"] {
             assert!(is_hidden(name), "{name:?}");
         }

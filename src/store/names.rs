@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn what_could_leave_the_folder_is_refused() {
+    fn names_that_could_leave_the_folder_are_refused() {
         for text in [".md", " .md ", "", "  ", "a/b", "a\\b", ".hidden", "a.b", "..", "../x", "README.MD"] {
             assert_eq!(NoteName::parse(text), Err(NameError::SlashOrDot), "{text:?}");
         }
     }
 
     #[test]
-    fn what_a_file_system_or_a_listing_could_misread_is_refused() {
+    fn names_that_a_file_system_or_a_listing_could_misread_are_refused() {
         assert_eq!(NoteName::parse("a\nb"), Err(NameError::ControlCharacter('\n')));
         assert_eq!(NoteName::parse("a\0b"), Err(NameError::ControlCharacter('\0')));
         assert_eq!(NoteName::parse(&"x".repeat(252)), Err(NameError::TooLong(252)));

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_is_told_by_its_title() {
+    fn a_section_is_recognised_by_its_title() {
         let text = "summary\n\n## Scratchpad (open items)\n- [ ] a\n\n## Next\nnew\n";
         assert_eq!(echo(text), Echo::Section("## Scratchpad (open items)".into(), "summary\n\n## Next\nnew\n".into()));
         let of_project = "## Project memory (MEMORY.md)\nfact\n# Mine\nnew\n";
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_is_no_echo() {
+    fn text_that_only_resembles_the_block_is_not_an_echo() {
         for text in [
             "",
             "the <memory> tag ends with </memory>",

@@ -302,7 +302,7 @@ mod tests {
                 all.push_escaped(text);
             }
             let escaped = ForModel::escaped(&all);
-            // Only a title that begins a line by being added to a line break is not looked for.
+            // A title that begins a line only after it is appended to a line break is not searched.
             prop_assert_eq!(escaped, all);
         }
     }

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_is_shown_and_counted() {
+    fn hidden_characters_are_shown_and_counted() {
         for (text, shown, kind, what) in [
             ("a\u{200b}b", "a[U+200B]b", FlagKind::Invisible, "U+200B"),
             ("a\u{200d}b", "a[U+200D]b", FlagKind::Invisible, "U+200D"),

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_marked_is_not() {
+    fn text_that_cannot_be_marked_is_not_marked() {
         for text in [
             "---\nprovenance: user\nprovenance: user\n---\nx",
             "---\napproved: 2026-01-01\napproved: 2026-01-01\n---\nx",

@@ -447,7 +447,8 @@ mod tests {
     use alloc::format;
     use alloc::string::ToString;
 
-    /// Random to the eye, the same each time. Tokens are made here, so that no scanner finds one in this file.
+    /// Generates a text that looks random and is the same each time. Tokens are made here, so that no scanner finds
+    /// one in this file.
     fn random(set: Set, length: usize, seed: u64) -> String {
         let letters: Vec<char> = (33_u8..127).filter(|&byte| set.has(byte) && byte != b'=').map(char::from).collect();
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -494,7 +495,7 @@ mod tests {
                     assert!(!redacted.contains(&token) && redacted.contains(&format!("[redacted: {}]", found[0].rule)));
                     assert_eq!(secrets_in(&redacted), []);
                 }
-                // Within a longer word it is something else, and so is one that is cut short.
+                // Within a longer word it is not a token, and neither is one that is cut short.
                 let cut: String = token.chars().take(token.len() / 2).collect();
                 if !token.starts_with('.') {
                     assert_eq!(rules(&format!("x{token}")), Vec::<&str>::new(), "{rule}");
@@ -520,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_assigned_to_a_name_of_a_secret_is_one() {
+    fn a_value_assigned_to_the_name_of_a_secret_is_a_secret() {
         let value = random(Alnum, 32, 7);
         for text in [
             format!("api_key = \"{value}\""),
@@ -538,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_hashes_and_placeholders_are_no_secrets() {
+    fn prose_hashes_and_placeholders_are_not_secrets() {
         let base64 = random(Base64, 4_000, 5);
         let hex = random(Hex, 64, 6);
         for text in [
@@ -572,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn random_base64_and_hex_are_no_secrets() {
+    fn random_base64_and_hex_are_not_secrets() {
         for seed in 0..50 {
             for set in [Alnum, Base64, Hex, WordDash] {
                 let text = random(set, 2_000, seed + 1);

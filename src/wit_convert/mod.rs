@@ -25,13 +25,13 @@ use crate::trust::{FlagKind, ForModel, HostSecret};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// An invalid path.
-    #[error("a path in it is refused: {0}")]
+    #[error("it has an invalid path: {0}")]
     Path(#[from] PathError),
     /// A word that this version does not know.
     #[error("the word `{0}` is unknown")]
     Word(String),
     /// A case that this version does not know.
-    #[error("a case of it is unknown")]
+    #[error("it has an unknown case")]
     Case,
 }
 

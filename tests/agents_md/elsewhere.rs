@@ -80,7 +80,7 @@ fn a_key_that_only_the_file_names_is_never_written_into_it(kind: Kind) {
         let file = reply.content.clone().map_or(text.clone(), |bytes| String::from_utf8(bytes).unwrap());
         assert!(!file.contains("Harbour"), "{file}");
         let [("home", FactChangeKind::Refused(reason))] = kinds(&reply)[..] else { panic!("{reply:?}") };
-        assert!(reason.contains("name its key"), "{reason}");
+        assert!(reason.contains("request its key"), "{reason}");
     }
     let named = sync(&mut drive, naming(["home"], &text));
     assert!(String::from_utf8(named.content.unwrap()).unwrap().contains("`home`: 12 Harbour Lane"));
@@ -130,7 +130,7 @@ fn the_memory_of_a_section_is_the_agents_own_and_no_file_of_the_scope(kind: Kind
     }
     drive.executor.insert(&path(&memory[0]), b"{}".to_vec());
     let error = drive.run(request("")).unwrap_err();
-    assert!(error.message.contains("is not the memory of a section") && error.help.contains("remove it"), "{error:?}");
+    assert!(error.message.contains("is not the record of a section") && error.help.contains("remove it"), "{error:?}");
     for identity in [String::new(), "x".repeat(4_097)] {
         let error = drive.run(SyncAgentsMd { identity, ..request("") }).unwrap_err();
         assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");

@@ -256,8 +256,8 @@ fn refused_files_change_nothing(kind: Kind) {
             ErrorCode::InvalidArgument,
             "line 1: the section belongs to agent `b`, and this memory to agent `a`",
         ),
-        (b"x\n```\nopen".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that nothing closes"),
-        (b"x\n<!-- open".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that nothing closes"),
+        (b"x\n```\nopen".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that is not closed"),
+        (b"x\n<!-- open".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that is not closed"),
         (b"caf\xe9".to_vec(), ErrorCode::NotText, "not UTF-8 text (at byte 3)"),
         (vec![b'x'; (1 << 20) + 1], ErrorCode::TooLarge, "1048577 bytes, the limit is 1048576"),
     ] {

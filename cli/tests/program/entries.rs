@@ -107,7 +107,7 @@ fn bad_entries_change_nothing() {
     store.refuses(&["entry", "store", "k", "v", "--category", ""], 2, "category is empty");
     store.refuses(&["entry", "store", "k", "v", "--category", "conversation"], 2, "can only be in a run");
     store.refuses(&["entry", "store", "k", "v", "--category", "workspace"], 2, "opened without a workspace");
-    store.refuses(&["--agent", "", "entry", "show", "k"], 3, "no name of an agent");
+    store.refuses(&["--agent", "", "entry", "show", "k"], 3, "not the name of an agent");
     store.refuses(&["entry", "list", "--after", "x"], 2, "`x` is not a cursor");
     store.refuses(&["entry", "forget", "k"], 3, "UZ-MEM-004: no entry `k`");
     store.refuses(&["note", "forget"], 2, "<NOTE>");

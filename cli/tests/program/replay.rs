@@ -186,7 +186,7 @@ fn text_that_was_left_out_for_a_secret_ends_the_replay_by_name() {
     store
         .run(&["replay", "trace"])
         .exits(3)
-        .complains("lacks what the engine was given at `submit.command.write.content`: it has a secret")
+        .complains("lacks the value at `submit.command.write.content`, which was a secret")
         .complains("--secrets allow");
 }
 
@@ -217,8 +217,8 @@ fn a_file_that_is_not_a_trace_is_refused_with_its_line() {
         store.run(&["replay", "trace"]).exits(3).prints("").complains(message);
     };
     store.run(&["replay", "nowhere"]).exits(3).complains("cannot open the trace `nowhere`");
-    refused("", "the trace has no line");
+    refused("", "the trace is empty");
     refused("a text\n", "line 1 is not JSON");
-    refused("{}\n", "line 1 has a call, and no header comes before it");
+    refused("{}\n", "line 1 has a call, but no header comes before it");
     refused("{\"saddlebag-trace\":7}\n", "line 1 begins a trace of version 7 of a package without a name");
 }

@@ -166,8 +166,8 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     assert_eq!(paths, ["Agents/bob.md", "Projects/plan.md"]);
     for command in [&["search", "lighthouse"][..], &["file", "list"], &["recall", "lighthouse"]] {
         let run = store.run(command);
-        let run = run.complains("Agents/bob/entries: named like the folder of another memory");
-        run.complains("Projects/shop-0DB23A34: named like the folder of another memory");
+        let run = run.complains("Agents/bob/entries: its name counts as the folder of another memory");
+        run.complains("Projects/shop-0DB23A34: its name counts as the folder of another memory");
     }
     store.run(&["file", "show", "Agents/bob.md"]).exits(0).prints("a lighthouse");
     store.run(&["file", "show", "Agents/bob/entries/core/k.md"]).exits(3).prints("");

@@ -341,7 +341,7 @@ mod tests {
         }
 
         #[test]
-        fn what_comes_in_order_stays_in_order(count in 0_u32..3_000) {
+        fn items_inserted_in_order_stay_in_order(count in 0_u32..3_000) {
             let set: SortedSet<u32> = (0..count).collect();
             prop_assert_eq!(set.len(), count as usize);
             prop_assert!(set.iter().copied().eq(0..count));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_in_the_store_is_not_counted() {
+    fn links_inside_the_store_are_not_counted() {
         for text in [
             "",
             "plain text, a < b and c > d, Vec<String>",

@@ -475,7 +475,7 @@ mod tests {
         assert_eq!(request(&["-n0"]).expect("valid").limit, None);
     }
 
-    /// Every recorded command line is read, and the two that zk refuses are refused by one of the two halves.
+    /// Checks that every recorded command line is parsed, and that the two that zk refuses are refused here.
     #[test]
     fn recorded_command_lines_are_read() {
         let recorded: serde_json::Value =

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_its_arguments() {
+    fn a_name_expands_to_its_arguments() {
         let filters =
             [("recent", "--sort modified- -n 5 db"), ("db", "--tag db db"), ("bad", "'"), ("worse", "--nope")];
         let args = expanded(&["recent", "x.md", "--tag", "a", "--sort", "title", "-n", "2"], &filters).expect("valid");

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compiled_is_loaded_and_runs() {
+    fn compiled_code_is_loaded_and_runs() {
         let (place, engine, seven) = (Place::new(), engine(), wat::parse_str(SEVEN).unwrap());
         let (component, compiled, refused) = place.compile(&engine, &seven);
         assert_eq!((run(&engine, &component), compiled, refused), (7, 1, None));
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_is_compiled_again() {
+    fn a_file_that_is_not_code_is_compiled_again() {
         let (place, engine) = (Place::new(), engine());
         place.compile(&engine, &component(0));
         let file = place.files().remove(0);

@@ -271,7 +271,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Takes so many bytes and then gives an error.
+    /// Accepts this many bytes and then returns an error.
     struct Full {
         bytes: Vec<u8>,
         room: usize,

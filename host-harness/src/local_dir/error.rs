@@ -98,7 +98,7 @@ mod tests {
     use rustix::io::Errno;
 
     #[test]
-    fn errors_are_told_apart() {
+    fn errors_are_distinguished() {
         for (errno, expected) in [
             (Errno::NOSPC, FsError::NoSpace),
             (Errno::DQUOT, FsError::NoSpace),

@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn shards_stay_what_they_are() {
-        // Writers of different releases must agree.
+        // Writers of different releases must use the same shards.
         assert_eq!([shard("MEMORY.md"), shard("memory.MD"), shard("daily/2026-05-30.md")], [9, 9, 48]);
     }
 
@@ -325,7 +325,7 @@ mod tests {
             write_at(&file, 0, &holder_line()).unwrap();
             wait.pause(&mut file).unwrap();
         }
-        // A holder that stays ends it.
+        // A holder that stays ends the wait.
         let error = loop {
             if let Err(error) = wait.pause(&mut file) {
                 break error;
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_holder_noted_is_found_once_and_a_clean_end_leaves_nothing() {
+    fn the_record_of_a_dead_holder_is_found_once_and_a_clean_end_leaves_nothing() {
         let (_folder, root) = root();
         drop(lock(&root));
         assert!(abandoned(&root).is_empty());

@@ -1,4 +1,4 @@
-//! Races that only show between two steps of one operation.
+//! Tests of races that only show between two steps of one operation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -18,7 +18,7 @@ use saddlebag::store::RelPath;
 use super::{LocalDir, LocalDirOptions};
 use crate::{Durability, Executor};
 
-/// Runs once, after an operation has checked what it needs and before it is acknowledged.
+/// Function that runs once, after the checks of an operation and before its answer.
 #[derive(Default)]
 pub(super) struct Hook(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
@@ -42,16 +42,16 @@ impl fmt::Debug for Hook {
 }
 
 thread_local! {
-    /// What the next syncs of this thread come to; they succeed where nothing is said.
+    /// Results of the next syncs of this thread; syncs without an entry succeed.
     static SYNCS: RefCell<VecDeque<io::Result<()>>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// What the sync that comes now is to give.
+/// Returns the planned result of the current sync.
 pub(super) fn sync_result() -> io::Result<()> {
     SYNCS.with_borrow_mut(VecDeque::pop_front).unwrap_or(Ok(()))
 }
 
-/// Lets `good` syncs succeed and `bad` ones after them fail.
+/// Plans that `good` syncs succeed and `bad` ones after them fail.
 fn plan_syncs(good: usize, bad: usize) {
     let failure = || Err(io::Error::from_raw_os_error(5));
     SYNCS.set((0..good).map(|_| Ok(())).chain((0..bad).map(|_| failure())).collect());
@@ -100,11 +100,11 @@ impl Store {
         }
     }
 
-    /// Lets the version be one of the stat, as it is for a file that has been lying there.
+    /// Waits until the version is one of the stat, as for an older file.
     fn age(&self) {
         let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(100);
         fs::File::options().write(true).open(self.file()).unwrap().set_modified(long_ago).unwrap();
-        // The change time cannot be set, so wait until it is beyond doubt.
+        // The change time cannot be set, so the test waits until it is settled.
         std::thread::sleep(std::time::Duration::from_millis(25));
     }
 
@@ -125,7 +125,7 @@ fn path() -> RelPath {
     RelPath::parse("a.md").unwrap()
 }
 
-/// What an editor can do in between, with what is at the name afterwards.
+/// Edit by an editor between two steps, and the expected content afterwards.
 type Edit = fn(&std::path::Path);
 
 const EDITS: [(&str, Edit); 3] = [
@@ -194,7 +194,7 @@ fn a_write_without_precondition_replaces_what_came_in_between() {
 }
 
 #[test]
-fn an_append_goes_to_the_file_that_an_editor_has_put_there() {
+fn an_append_goes_to_the_file_that_an_editor_has_written() {
     for (saved, expected) in [("PERSON\n", "PERSON\nline\n"), ("PERSON\nline\n", "PERSON\nline\n")] {
         let mut store = Store::new();
         fs::write(store.file(), "before\n").unwrap();
@@ -258,7 +258,7 @@ impl Store {
         std::os::unix::fs::MetadataExt::ino(&fs::metadata(self.file()).unwrap())
     }
 
-    /// The files of a folder of the host's own.
+    /// Returns the files of one of the host's own folders.
     fn own(&self, folder: &str) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.folder.path().join(".saddlebag").join(folder)) else { return Vec::new() };
         entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
@@ -274,7 +274,7 @@ impl Store {
 fn a_change_that_cannot_be_synced_is_not_acknowledged() {
     let mut store = durable();
     store.append("one\n").unwrap();
-    // Only the file is synced where it exists, only the folder once the new file is whole.
+    // Only the file is synced if it exists; only the folder is synced once the new file is complete.
     plan_syncs(0, 1);
     let error = store.append("two\n").unwrap_err();
     assert!(matches!(&error, FsError::NotDurable(cause) if cause.contains("input/output error")), "{error}");
@@ -322,7 +322,7 @@ fn the_change_after_a_failed_sync_writes_the_whole_file_to_new_blocks() {
         plan_syncs(0, 1);
         store.append("two\n").unwrap_err();
         if another_process {
-            // Both are open when the sync fails: the other one only has the marker to go by.
+            // Both stores are open when the sync fails. The other one knows of it only by the marker.
             store.dir = LocalDir::open(store.folder.path(), LocalDirOptions::default()).unwrap();
         }
         let held = fs::File::open(store.file()).unwrap();
@@ -330,7 +330,7 @@ fn the_change_after_a_failed_sync_writes_the_whole_file_to_new_blocks() {
         assert_ne!(store.inode(), first);
         assert_eq!(store.text(), "one\ntwo\nthree\n");
         drop(held);
-        // From then on it is appended to again.
+        // From then on, the file is appended to again.
         let second = store.inode();
         store.append("four\n").unwrap();
         assert_eq!(store.inode(), second);
@@ -384,7 +384,7 @@ fn what_was_not_synced_is_written_again_before_it_is_read() {
     plan_syncs(0, 1);
     store.append("two\n").unwrap_err();
     let first = store.inode();
-    // A disk that still fails leaves it as it is, and it can be read all the same.
+    // If the disk still fails, the file is unchanged and can be read.
     plan_syncs(0, 1);
     store.version();
     assert_eq!((store.inode(), store.text().as_str()), (first, "one\ntwo\n"));
@@ -501,7 +501,7 @@ fn the_root_is_looked_for_where_it_was_opened() {
     dir.perform(&op).unwrap();
 }
 
-/// What a writer leaves that is killed at some point: a temporary file, and its note in the lock file.
+/// Leaves the state of a writer that is killed at some point: a temporary file, and its record in the lock file.
 #[cfg(unix)]
 fn leave_behind(store: &mut Store, at: &str, change_after: Option<&str>) {
     fs::write(store.file(), "before").unwrap();

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::*;
 
-/// A folder that goes away with its last use, by its canonical path.
+/// Returns a temporary folder with its canonical path. It is removed after its last use.
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a folder");
     let path = canonical(dir.path()).expect("it exists");
@@ -21,7 +21,7 @@ fn mkdir(path: PathBuf) -> PathBuf {
     path
 }
 
-/// Runs git; `false` where there is none.
+/// Runs git. Returns `false` if git is not installed.
 fn git(folder: &Path, arguments: &[&str]) -> bool {
     let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"];
     let mut git = Command::new("git");

@@ -52,7 +52,7 @@ pub enum ReplayError {
     #[error("the trace cannot be read: {0}")]
     Io(#[from] io::Error),
     /// The trace is empty.
-    #[error("the trace has no line")]
+    #[error("the trace is empty")]
     Empty,
     /// A line is not JSON.
     #[error("line {line} is not JSON: {reason}")]
@@ -71,7 +71,7 @@ pub enum ReplayError {
         error: Malformed,
     },
     /// A call comes before any header.
-    #[error("line {line} has a call, and no header comes before it")]
+    #[error("line {line} has a call, but no header comes before it")]
     NoHeader {
         /// Line of the trace.
         line: u64,
@@ -93,7 +93,7 @@ pub enum ReplayError {
         line: u64,
     },
     /// A part of a call was left out because of secrets.
-    #[error("line {line} lacks what the engine was given at `{at}`: it has a secret, or it is not text")]
+    #[error("line {line} lacks the value at `{at}`, which was a secret or was not text")]
     LeftOut {
         /// Line of the trace.
         line: u64,

@@ -182,8 +182,8 @@ fn a_file_that_is_not_a_trace_is_refused_by_name() {
         assert!(header.contains(from), "{header}");
         replayed(&format!("{}\n{calls}", header.replacen(from, to, 1))).unwrap_err().to_string()
     };
-    assert_eq!(replayed("").unwrap_err().to_string(), "the trace has no line");
-    assert_eq!(replayed(calls).unwrap_err().to_string(), "line 1 has a call, and no header comes before it");
+    assert_eq!(replayed("").unwrap_err().to_string(), "the trace is empty");
+    assert_eq!(replayed(calls).unwrap_err().to_string(), "line 1 has a call, but no header comes before it");
     let other = with("\"saddlebag-trace\":1", "\"saddlebag-trace\":2");
     assert!(other.starts_with("line 1 begins a trace of version 2 of saddlebag:memory@"), "{other}");
     let other = with("\"saddlebag:memory@", "\"saddlebag:memory@9");

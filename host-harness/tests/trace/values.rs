@@ -1,4 +1,4 @@
-//! Canonical JSON reads back as the value that it was made of.
+//! Tests that canonical JSON parses to the value that it was made from.
 
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue, sample_config};
 use saddlebag::protocol::{Error, FsResult, ProtocolError, Step};
@@ -14,7 +14,7 @@ fn written(value: &impl ToCanonical) -> Value {
     serde_json::from_str(&Scribe::new(Content::Whole).json(value)).unwrap()
 }
 
-/// Reads JSON as a `T`, and checks that a `T` is written as this JSON.
+/// Parses JSON as a `T`, and checks that the value is written as this JSON.
 #[track_caller]
 fn reads_back<T: FromCanonical + ToCanonical>(json: &Value) {
     let value = T::read(json.clone()).unwrap_or_else(|error| panic!("{error}: {json}"));

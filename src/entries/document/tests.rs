@@ -64,7 +64,7 @@ fn the_key_of_the_frontmatter_counts() {
 }
 
 #[test]
-fn what_is_no_entry_says_why() {
+fn a_file_that_is_not_an_entry_has_a_reason() {
     let broken = parse_at("agents/a/entries/core/k.md", "---\nkey: [\n---\n\nx").unwrap_err();
     assert_eq!(broken.key.as_deref(), Some("k"));
     assert!(broken.message.starts_with("line "), "{}", broken.message);

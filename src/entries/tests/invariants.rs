@@ -19,7 +19,7 @@ fn view_of(world: &mut World) -> View {
 
 #[test]
 #[cfg_attr(debug_assertions, should_panic(expected = "the index has lost the text of agents/a/entries/core/k.md"))]
-fn an_entry_whose_text_is_lost_is_not_one_without_text() {
+fn an_entry_with_lost_text_is_not_shown_as_empty() {
     let mut world = World::new();
     world.keep("k", "v", "core");
     let view = view_of(&mut world);

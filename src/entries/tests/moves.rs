@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn j_export_and_import_are_no_difference() {
+fn j_export_and_import_make_no_difference() {
     let mut world = World::new();
     for (key, content, category) in [
         ("deploy_target", "---\nstaging\n---\n", "core"),
@@ -85,7 +85,7 @@ fn a_file_of_another_category_moves_the_entry() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_rejected_and_the_rest_goes_on() {
+fn files_that_cannot_be_imported_are_rejected_and_the_rest_is_imported() {
     let mut world = World::new();
     world.keep("kept", "v", "core");
     world.store.put("agents/a/entries/core/broken.md", b"---\nkey: [\n---\n".to_vec());
@@ -127,7 +127,7 @@ fn what_cannot_be_imported_is_rejected_and_the_rest_goes_on() {
 }
 
 #[test]
-fn of_two_files_of_one_key_the_first_counts() {
+fn the_first_of_two_imported_files_with_one_key_counts() {
     let mut world = World::new();
     let files = given(&[("core/k.md", "one"), ("notes/k.md", "two"), ("workspace/k.md", "three")]);
     let twice = ImportState::Rejected("core/k.md has the key `k` as well".into());
@@ -140,7 +140,7 @@ fn of_two_files_of_one_key_the_first_counts() {
 }
 
 #[test]
-fn what_was_forgotten_comes_back_by_a_replacement_alone() {
+fn a_forgotten_entry_comes_back_only_by_a_replacement() {
     let mut world = World::new();
     world.keep("k", "v", "core");
     let backup = world.export(false);
@@ -160,7 +160,7 @@ fn what_was_forgotten_comes_back_by_a_replacement_alone() {
 }
 
 #[test]
-fn a_replacement_forgets_what_is_in_no_file_and_says_so_first() {
+fn a_replacement_forgets_entries_in_no_file_and_reports_them_first() {
     let mut world = World::new();
     for key in ["a", "b", "c"] {
         world.keep(key, "v", "core");

@@ -147,7 +147,7 @@ fn an_older_fence_is_refused_and_writes_nothing() {
 }
 
 #[test]
-fn what_others_changed_during_a_run_is_not_written_over() {
+fn entries_that_others_changed_during_a_run_are_not_overwritten() {
     let mut world = World::new();
     world.keep("k", "v", "core");
     world.open("r", 1).unwrap();
@@ -159,7 +159,7 @@ fn what_others_changed_during_a_run_is_not_written_over() {
 }
 
 #[test]
-fn a_checkpoint_that_fails_goes_on_where_it_stopped() {
+fn a_failed_checkpoint_continues_where_it_stopped() {
     let mut world = World::new();
     world.open("r", 1).unwrap();
     for key in ["a", "b", "c"] {

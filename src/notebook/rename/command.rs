@@ -271,7 +271,7 @@ mod tests {
             &of("a.md", "b.md", "", Some(A)).replace("aliases", "others"),
         ];
         let forged = [
-            // The other note does not hold what would be removed.
+            // The other note does not have the text that would be removed.
             of("a.md", "b.md", "# B\n\nof b\n", Some(A)),
             of("a.md", "b.md", "", None),
             of("a.md", "none.md", "", Some(A)),

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_in_the_folder_is_a_path() {
+    fn a_path_that_stays_in_the_folder_is_valid() {
         for (text, segments) in [
             ("/memories", &[][..]),
             ("/memories/", &[]),

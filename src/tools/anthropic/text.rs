@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_insertion_is_behind_a_line_that_is_there() {
+    fn text_is_inserted_after_an_existing_line() {
         assert_eq!(inserted("1\n2", 2, "x\n\n"), Ok("1\n2\nx\n".into()));
         assert_eq!(inserted("", 0, "x"), Ok("x\n".into()));
         assert_eq!(inserted("1\n", 2, "x"), Err(1));

@@ -1,4 +1,4 @@
-//! Edits, and what they leave as it was.
+//! Tests of edits: the change, and the bytes that must stay.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn spans_that_do_not_fit_are_left_out() {
 }
 
 #[test]
-fn a_block_comes_last_behind_a_blank_line() {
+fn a_block_is_appended_after_a_blank_line() {
     for (text, block, expected) in [
         ("", "a", "a\n"),
         ("a", "b", "a\n\nb\n"),
@@ -64,7 +64,7 @@ fn a_title_changes_where_it_stands() {
     for (text, expected) in [
         ("# Old\n\nb\n", "# New\n\nb\n"),
         ("a\n\n# *Old* ##\r\nb", "a\n\n# New ##\r\nb"),
-        // A section is not a title.
+        // The heading of a section is not a title.
         ("a\n\n## Risks\nb", "# New\n\na\n\n## Risks\nb"),
         ("Old\ntitle\n===\nb", "New\n===\nb"),
         ("> - # Old\n", "> - # New\n"),

@@ -1,4 +1,4 @@
-//! What a frontmatter says.
+//! Tests of the frontmatter.
 
 use super::*;
 
@@ -85,7 +85,7 @@ fn fences_are_lines_of_dashes_at_the_very_start() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_line() {
+fn problems_are_reported_with_their_line() {
     check_problem("a: b\ntitle: Error: unquoted colon", 3, "mapping values");
     check_problem("just text", 2, "not a mapping");
     check_problem("- a\n- b", 2, "not a mapping");
@@ -117,7 +117,7 @@ fn bombs_are_refused() {
 }
 
 #[test]
-fn aliases_stand_for_their_values() {
+fn aliases_expand_to_their_values() {
     let frontmatter = frontmatter("a: &x [1, 2]\nb: *x");
     assert_eq!(frontmatter.problem, None);
     assert_eq!(frontmatter.value("b"), frontmatter.value("a"));

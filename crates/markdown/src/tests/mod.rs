@@ -1,4 +1,4 @@
-//! What a note says: the notes of zk's vectors, the corners of its rules, and what holds for any input.
+//! Tests of notes: those of zk's vectors, the corner cases of its rules, and properties of any input.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,7 +19,7 @@ fn note(text: &str) -> Note {
     Note::parse(text, ALL)
 }
 
-/// Title, lead, body, tags and words of a note.
+/// Checks title, lead, body, tags and words of a note.
 fn check(text: &str, title: &str, lead: &str, body: &str, tags: &[&str], words: u32) {
     let note = note(text);
     assert_eq!(note.title, title);
@@ -42,7 +42,7 @@ fn check_hashtags(text: &str, expected: &[&str]) {
     assert_eq!(tags(text, HASHTAGS), expected, "{text:?}");
 }
 
-/// `kind target#anchor (text) relations` of each link.
+/// Returns `kind target#anchor (text) relations` of each link.
 fn links(text: &str) -> Vec<String> {
     let show = |link: &Link| {
         let anchor = link.anchor.as_ref().map_or(String::new(), |anchor| format!("#{anchor}"));
@@ -69,7 +69,7 @@ fn check_links(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn the_notes_of_zk_say_what_they_say_there() {
+fn the_notes_of_zk_parse_as_in_zk() {
     let journal = "- 09:00 set up the database port\n- 10:00 talked about Use Rust and WebAssembly";
     check(&format!("# January 05, 2026\n\n{journal}\n"), "January 05, 2026", journal, journal, &[], 19);
     let linked = "Nothing linked here. #journal #multi word tag# done";
@@ -190,7 +190,7 @@ fn hashtags_follow_the_rules_of_zk() {
 }
 
 #[test]
-fn multiword_tags_close_behind_a_word() {
+fn multiword_tags_close_after_a_word() {
     check_tags("#two words# and #one", &["two words", "one"]);
     check_tags("#journal #multi word tag# done", &["journal", "multi word tag"]);
     check_tags("#a b # c", &["a"]);
@@ -283,7 +283,7 @@ fn texts_of_the_frontmatter_have_links() {
             "wiki h (h)",
         ],
     );
-    // Without quotes, that is a list in a list; what is behind `#` is a comment.
+    // Without quotes, this is a list in a list; text after `#` is a comment.
     check_links("---\nup: [[a]]\nb: [[c, d], [e]] # [[f]]\ng: '[[]]'\n---\n", &[]);
     let text = "---\r\nup: \"[[ a#b ]]\"\r\n---\r\n";
     let link = note(text).links.remove(0);
@@ -367,7 +367,7 @@ fn dates_are_read_as_utc() {
     assert_eq!(note.created(), Some(1_767_484_800_000_000_000));
 }
 
-/// A date by the patterns of `strftime`.
+/// Parses a date by the patterns of `strftime`.
 fn date_by_patterns(date: &str) -> Option<i64> {
     use chrono::{DateTime, NaiveDate, NaiveDateTime};
     let date = date.trim();
@@ -394,7 +394,7 @@ proptest! {
     }
 }
 
-/// Every range is within the text, on boundaries of characters, and in order.
+/// Checks that every range is within the text, on character boundaries, and in order.
 fn check_ranges(text: &str) {
     let note = note(text);
     let slice = |range: &core::ops::Range<usize>| text.get(range.clone()).expect("a range of the text");
@@ -427,7 +427,7 @@ fn check_ranges(text: &str) {
     assert_eq!(tags.len(), note.tags.len());
 }
 
-/// Pieces of Markdown, so that random texts have structure.
+/// Generates pieces of Markdown, so that random texts have structure.
 fn markdown() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "---\n",
@@ -505,7 +505,7 @@ proptest! {
     }
 }
 
-/// The time that a text of `size` bytes takes.
+/// Measures the time for a text of `size` bytes.
 fn time(piece: &str, size: usize) -> Duration {
     let text = piece.repeat(size / piece.len());
     let start = Instant::now();
@@ -576,8 +576,8 @@ fn the_time_is_linear_in_the_size() {
         "[[a|",
         "[![a](b)](c)",
     ] {
-        // For 16 times the text a quadratic scan takes 256 times as long, whatever else the machine does; a
-        // linear one may take far more than 16 times by chance, or where the allocator changes its ways.
+        // For 16 times the text, a quadratic scan takes 256 times as long, whatever else the machine does. A linear
+        // one may by chance take far more than 16 times, for example if the allocator changes its behaviour.
         let is_linear = (0..10).any(|_| {
             let small = time(piece, 64 << 10).max(Duration::from_micros(100));
             time(piece, 1 << 20) < small * 80

@@ -1,4 +1,4 @@
-//! The engine with small commands, and a host that is played by each test.
+//! Tests of the engine with small commands. Each test plays the host.
 
 use alloc::string::ToString;
 use alloc::vec;
@@ -29,7 +29,7 @@ fn answer(request: &FsRequest, outcome: Result<FsOutcome, FsError>) -> FsResult 
     FsResult { key: request.key.to_string(), outcome }
 }
 
-/// Reads the files at once, and joins what is in them.
+/// Reads the files at once, and joins their contents.
 async fn read_all(fs: Fs, names: &'static [&'static str]) -> Result<String, Error> {
     let reads = names.iter().map(|name| fs.read(&path(name), 0, 100)).collect();
     let mut joined = String::new();
@@ -69,7 +69,7 @@ fn the_order_of_results_is_not_seen() {
 }
 
 #[test]
-fn used_foreign_and_unknown_keys_are_told_apart() {
+fn used_foreign_and_unknown_keys_are_distinguished() {
     let mut engine = engine(Limits::default());
     let step = engine.start(CommandId(3), "read", |fs| read_all(fs, &["a"])).expect("started");
     let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
@@ -116,7 +116,7 @@ fn commands_over_the_limit_and_old_ids_are_refused() {
     let step = start(&mut engine, 5).expect("started");
     assert_eq!(start(&mut engine, 6), Err(ProtocolError::TooManyCommands(1)));
     let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
-    // Its reply was not taken yet.
+    // The reply of the last command was not taken yet.
     assert_eq!(start(&mut engine, 6), Err(ProtocolError::TooManyCommands(1)));
     assert_eq!(engine.take(CommandId(5), Ok), Ok("a".to_string()));
     assert_eq!(start(&mut engine, 5), Err(ProtocolError::CommandIdNotNew { given: 5, last: 5 }));
@@ -181,7 +181,7 @@ fn a_reply_is_taken_once_and_by_the_part_that_it_has() {
 }
 
 #[test]
-fn the_reply_of_a_command_that_is_given_up_late_is_dropped() {
+fn the_reply_of_a_command_that_is_cancelled_late_is_dropped() {
     let mut engine = engine(Limits { max_commands: 1, ..Limits::default() });
     let step = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a"])).expect("started");
     let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");

@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn two_characters_fold_alike_exactly_when_a_regex_says_so() {
         let mut folder = Folder::default();
-        // Letters of Unicode 17, which regexes do not know yet.
+        // Letters of Unicode 17, which the regex crate does not know yet.
         let is_newer = |c: &char| matches!(*c as u32, 0xa7ce..=0xa7d5 | 0x1_6ea0..=0x1_6ed3);
         for c in (0x80..0x2_0000).filter_map(char::from_u32).filter(|c| !is_newer(c)) {
             for other in c.to_lowercase().chain(c.to_uppercase()).filter(|&other| other != c) {

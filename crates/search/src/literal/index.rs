@@ -414,7 +414,7 @@ mod tests {
         index
     }
 
-    /// The lines that a scan finds, which are those that the index finds.
+    /// Returns the lines that a scan finds, and checks that the index finds the same.
     fn lines(index: &mut Indexed, term: &str) -> Vec<(String, u32)> {
         let scanned = lines_once(index, term);
         let indexed = lines_once(index, term);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_file_leaves_nothing_behind() {
+    fn a_changed_file_leaves_no_old_words() {
         let mut index = index(&[("a", "old"), ("b", "old")]);
         index.insert("a", "new");
         assert_eq!(lines(&mut index, "old"), [("b".to_string(), 0)]);
@@ -478,7 +478,7 @@ mod tests {
     }
 
     proptest! {
-        /// The model is the original's rule: every line against the term's case-insensitive regex.
+        /// The model is the original's rule: every line is matched with the term's case-insensitive regex.
         #[test]
         fn the_index_gives_the_lines_that_scanning_gives(
             texts in prop::collection::vec("[aAbBkK\u{212a}σςΣß \t\r\n.*é]{0,60}", 1..6),

@@ -304,7 +304,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The note, with its headings as the parser would find them, and its best passage.
+    /// Returns the best passage of a note, with its headings as the parser would find them.
     fn best_of(text: &str, query: &str, max_bytes: usize) -> Option<Passage> {
         let mut index = RankedIndex::default();
         index.insert(0, &Fields { body: text, ..Fields::default() });

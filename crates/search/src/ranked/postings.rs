@@ -283,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_pushed_is_read(postings in postings()) {
+        fn pushed_postings_are_read(postings in postings()) {
             let bytes = coded(&postings);
             let read: Vec<Posting<'_>> = Postings::new(&bytes, 7, u32::MAX).collect();
             prop_assert_eq!(read.len(), postings.len());

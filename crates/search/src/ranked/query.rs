@@ -414,7 +414,7 @@ mod tests {
         Query::parse(text, Joining::Any).unwrap()
     }
 
-    /// The tree with words for their numbers.
+    /// Renders the tree, with words in place of their numbers.
     fn tree(text: &str, joining: Joining) -> String {
         fn show(query: &Query, node: &Node) -> String {
             let all = |nodes: &[Node]| nodes.iter().map(|node| show(query, node)).collect::<Vec<_>>().join(" ");
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_no_problem() {
+    fn deep_nesting_is_harmless() {
         parse(&"(".repeat(100_000));
         parse(&"(a ".repeat(1000));
         parse(&"NOT ".repeat(1000));

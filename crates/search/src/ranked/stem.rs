@@ -297,7 +297,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Roots and endings, for words that look like English: each root with each ending.
+    /// Roots and endings of words that look like English: each root is combined with each ending.
     const ROOTS: &str = "abandon abil absol absor abstract accept access account accuse achiev acid act activ adapt add \
         address admir adopt advis affect agen aggreg agre allow alter ambigu amus analog analys anger annoy answer appear \
         apolog appli arbitr argu arrang arsen assert assum attach attack author automat avail awak back balanc ban bank \

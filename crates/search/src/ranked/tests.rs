@@ -1,4 +1,4 @@
-//! The index, its persistence and the ranking together.
+//! Tests of the index, its persistence and the ranking together.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -50,7 +50,7 @@ fn search(index: &RankedIndex, query: &str) -> Ranking {
     index.search(&Query::parse(query, Joining::Any).unwrap(), 100, &|_| true, &|_| 1.0, &by_number)
 }
 
-/// The documents that a query finds, best first.
+/// Returns the documents that a query finds, best first.
 fn found(index: &RankedIndex, query: &str) -> Vec<u32> {
     search(index, query).hits.iter().map(|hit| hit.doc).collect()
 }
@@ -81,7 +81,7 @@ fn a_question_finds_what_answers_it() {
     ]);
     assert_eq!(found(&index, "What port does the staging database use?")[0], 1);
     assert_eq!(found(&index, "deploying to staging")[0], 2);
-    // Stop words alone find nothing beside others.
+    // Stop words find nothing if there are other words.
     assert_eq!(search(&index, "what is the zorblax?").total, 0);
     assert_eq!(found(&index, "what is"), [3, 2]);
 }
@@ -138,7 +138,7 @@ fn operators_require_and_exclude() {
 }
 
 #[test]
-fn what_finds_nothing_is_relaxed() {
+fn a_query_without_matches_is_relaxed() {
     let index = index_of(&["reset the connection", "nothing here"]);
     let ranking = search(&index, "\"connection reset\"");
     assert!(ranking.is_relaxed && ranking.hits.len() == 1);
@@ -200,7 +200,7 @@ fn the_caller_filters_and_weighs() {
 }
 
 #[test]
-fn a_whole_message_can_be_asked_for() {
+fn a_whole_message_can_be_a_query() {
     let index = index_of(&["needle", "haystack straw", "木材"]);
     let message = format!("{} needle {}", "haystack straw and more ".repeat(2000), "日木材".repeat(3000));
     assert_eq!(search(&index, &message).total, 3);
@@ -226,7 +226,7 @@ fn logarithms_are_exact_enough() {
     }
 }
 
-/// What happens to an index.
+/// A change of an index.
 #[derive(Clone, Debug)]
 enum Step {
     Insert(Text),
@@ -277,8 +277,8 @@ fn queries() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// However it came to be, an index answers like one that was made of the same documents at once,
-    /// to the last bit of a score.
+    /// Checks that an index answers like one that was built from the same documents at once, to the last bit of a
+    /// score.
     #[test]
     fn history_does_not_matter(steps in steps(), queries in proptest::collection::vec(queries(), 4)) {
         let mut index = RankedIndex::default();
@@ -314,7 +314,7 @@ proptest! {
         }
     }
 
-    /// A damaged file may give wrong answers, but it does not panic, and each search ends.
+    /// Checks that a damaged file may give wrong answers, but does not panic, and that each search ends.
     #[test]
     fn damaged_files_do_no_harm(
         texts in proptest::collection::vec(text(), 1..8),
@@ -351,7 +351,7 @@ proptest! {
     }
 }
 
-/// Also where more are equal than are looked at closely.
+/// Checks the order even if more documents are equal than are examined closely.
 #[test]
 fn equal_scores_are_ordered_by_what_the_documents_are() {
     let index = index_of(&["same words"; 200]);

@@ -465,7 +465,7 @@ mod tests {
         tokens
     }
 
-    /// `position:token` of each; a whole in brackets.
+    /// Renders `position:token` of each token; a whole in brackets.
     fn dump(text: &str) -> String {
         let tokens = read(text);
         let shown = tokens.iter().map(|token| {

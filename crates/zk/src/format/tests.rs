@@ -26,7 +26,7 @@ fn nanoseconds(value: &Value) -> u64 {
     whole * 1_000_000_000 + format!("{fraction:0<9}").parse::<u64>().expect("digits")
 }
 
-/// Seconds of an RFC 3339 time in UTC, found by what writes them.
+/// Returns the seconds of an RFC 3339 time in UTC, by searching for the time that is written this way.
 fn saddlebag_time(text: &str) -> u64 {
     let wanted = text.get(..19).expect("a time");
     let (mut low, mut high) = (0_u64, 4_000_000_000_u64);
