@@ -40,6 +40,6 @@ pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
 /// `w`.
 #[must_use]
 pub fn sample_config() -> Config {
-    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
     Config { epoch: 1, project: Some("proj".into()), entries: Some(entries), ..Config::default() }
 }

@@ -194,7 +194,7 @@ family!(files: FilesCommand => FilesReply {});
 #[cfg(feature = "journal")]
 family!(journal: JournalCommand => JournalReply {
     fn project_slug(path: Vec<u8>) -> String {
-        alloc::string::ToString::to_string(&crate::store::ProjectSlug::of_path(&path))
+        alloc::string::ToString::to_string(&crate::store::ProjectSlug::from_path(&path))
     }
 
     fn compaction_heading(messages: Option<u32>) -> String {

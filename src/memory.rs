@@ -113,7 +113,7 @@ impl CommandInfo {
     /// Returns the catalogue's record of one command.
     pub(crate) fn of<R: Request + Into<Command>>(family: &'static str) -> Self {
         let samples: fn(&str) -> Vec<Submission<Command>> = |name| {
-            let origin = if R::NEEDS_RUN { Origin::of_run(SAMPLE_RUN) } else { Origin::default() };
+            let origin = if R::NEEDS_RUN { Origin::from_run(SAMPLE_RUN) } else { Origin::default() };
             R::samples(name).into_iter().map(|sample| origin.clone().with(sample.into())).collect()
         };
         Self { name: R::NAME, family, effect: R::EFFECT, samples }
@@ -444,7 +444,7 @@ async fn run(
     entries::check_origin(entries, &origin)?;
     let provenance = scope.trust.provenance_of(origin.provenance)?;
     let scope = scope.of_provenance(provenance);
-    let screen = InputPolicy::of_scope(scope.trust, scope.layout.clone());
+    let screen = InputPolicy::for_scope(scope.trust, scope.layout.clone());
     let Origin { agent, session, tool, .. } = origin.clone();
     let call = &Call { fs, scope, now, screen, writer: Writer { agent, session, tool } };
     Ok(match command {

@@ -33,13 +33,13 @@ pub struct Origin {
 impl Origin {
     /// Creates the origin of a command in a run.
     #[must_use]
-    pub fn of_run(run: impl Into<String>) -> Self {
+    pub fn from_run(run: impl Into<String>) -> Self {
         Self { run: Some(run.into()), ..Self::default() }
     }
 
     /// Creates the origin of a command that stores text of this provenance.
     #[must_use]
-    pub fn of_provenance(provenance: Provenance) -> Self {
+    pub fn from_provenance(provenance: Provenance) -> Self {
         Self { provenance: Some(provenance), ..Self::default() }
     }
 

@@ -39,7 +39,7 @@ fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers
     let entries = EntriesConfig {
         workspace: Some(workspace.into()),
         peers: peers.iter().map(ToString::to_string).collect(),
-        ..EntriesConfig::of_agent(agent)
+        ..EntriesConfig::for_agent(agent)
     };
     Config { epoch, project: project.map(String::from), entries: Some(entries), ..Config::default() }
 }
@@ -368,7 +368,7 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
     let memory = |entries: Option<EntriesConfig>| {
         support::runtime().open(Config { entries, ..Config::default() }).unwrap().memory_bytes()
     };
-    assert_eq!(memory(Some(EntriesConfig::of_agent("a"))), memory(None));
+    assert_eq!(memory(Some(EntriesConfig::for_agent("a"))), memory(None));
 }
 
 fn exchange(name: &str) -> [Command; 2] {

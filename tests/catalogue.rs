@@ -20,7 +20,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// The sample store, with the run open that some samples need.
 pub(crate) fn sample_drive(kind: Kind) -> Drive<Simulator> {
     let mut drive = drive(kind, sample_config(), &sample_files());
-    drive.call(Origin::of_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
+    drive.call(Origin::from_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
     drive
 }
 

@@ -188,7 +188,7 @@ fn a_reply_is_taken_once_and_from_the_interface_of_its_command() {
 }
 
 #[test]
-fn a_path_that_is_none_is_refused_by_the_component_itself() {
+fn an_invalid_path_is_refused_by_the_component_itself() {
     let Raw { mut store, instance, memory: opened } = raw();
     let memory = instance.saddlebag_memory_engine().memory();
     let list = journal::JournalCommand::ListJournal;

@@ -188,7 +188,7 @@ proptest! {
         let kept: Vec<(String, String, &str)> =
             entries.into_iter().map(|(key, content)| (key, content, "core")).collect();
         // A command would refuse some of these texts as text of the block, so the files are written by hand.
-        let folder = EntryFolder::of_agent("a").unwrap();
+        let folder = EntryFolder::for_agent("a").unwrap();
         for (key, content, category) in &kept {
             let text = format!("---\nkey: {}\n---\n\n{content}", yaml_string(key));
             store.insert(&folder.file(category, key).unwrap(), text);
@@ -405,7 +405,7 @@ fn a_denied_read_is_named(kind: Kind) {
 }
 
 #[both_engines]
-fn a_log_whose_name_is_no_day_is_named_and_never_injected(kind: Kind) {
+fn a_log_whose_name_is_not_a_date_is_named_and_never_injected(kind: Kind) {
     let odd = "projects/proj/daily/9999-99-99.md";
     let files: [(&str, &[u8]); 3] = [(odd, b"from the future"), (TODAY, b"now"), (YESTERDAY, b"then")];
     for policy in POLICIES {
@@ -421,9 +421,9 @@ fn a_log_whose_name_is_no_day_is_named_and_never_injected(kind: Kind) {
 /// Returns a store with a fact, an entry of the conversation of an open run, an expired entry, and an invalid file.
 fn entries_of_all_kinds(kind: Kind, entries: &[(String, String, &str)]) -> Drive<Simulator> {
     let mut drive = with_entries(kind, simulator(&[(LONG_TERM, b"fact"), (TODAY, b"now")]), entries);
-    let in_run = |verb| Origin::of_run("r").with(verb);
+    let in_run = |verb| Origin::from_run("r").with(verb);
     drive.run(in_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
-    drive.run(Origin::of_run("r").with(keep("said", "in the run", "conversation"))).unwrap();
+    drive.run(Origin::from_run("r").with(keep("said", "in the run", "conversation"))).unwrap();
     drive.executor.insert(&path("agents/a/entries/core/broken.md"), "---\nkey: [\n---\n\nx");
     let old = "---\nkey: old\ncategory: daily\nupdated: 2026-05-01T00:00:00Z\n---\n\nlong ago";
     drive.executor.insert(&path("agents/a/entries/daily/old.md"), old);
@@ -441,7 +441,7 @@ fn entries_are_a_section_of_the_block(kind: Kind) {
         assert_eq!(without, context_of(kind, drive.executor.clone(), overflow, 32_768), "off unless asked for");
 
         let request = PromptCommand::Context(Context { entries: hydrating(200), ..request });
-        let Ok(Reply::Prompt(PromptReply::Context(reply))) = drive.run(Origin::of_run("r").with(request)) else {
+        let Ok(Reply::Prompt(PromptReply::Context(reply))) = drive.run(Origin::from_run("r").with(request)) else {
             panic!("no block")
         };
 
@@ -532,7 +532,7 @@ fn a_block_with_entries_of_no_scope_or_no_run_is_refused(kind: Kind) {
     let refused = without_agent.run(PromptCommand::Context(request())).unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidArgument, "{refused:?}");
     let refused = Drive::new(kind, agent_config(), Simulator::new(1))
-        .run(Origin::of_run("none").with(PromptCommand::Context(request())))
+        .run(Origin::from_run("none").with(PromptCommand::Context(request())))
         .unwrap_err();
     assert!(refused.message.contains("none"), "{refused:?}");
 }

@@ -62,7 +62,7 @@ fn script() -> Vec<JournalCommand> {
 /// The commands of the entries that change something.
 fn entries_script() -> Vec<Submission<EntriesCommand>> {
     let plain = |command| Origin::default().with(command);
-    let of_run = |command| Origin::of_run("r").with(command);
+    let of_run = |command| Origin::from_run("r").with(command);
     let EntriesCommand::StoreEntry(StoreEntry { entry, .. }) = keep("k", "five", "core") else {
         unreachable!("it stores")
     };
@@ -374,7 +374,7 @@ fn a_change_that_is_not_durable_is_never_acknowledged(kind: Kind) {
 
 /// The limit in `docs/weaknesses.md`: the bytes that were read back at an offset may have moved.
 #[both_engines]
-fn an_append_in_doubt_behind_a_change_of_length_may_be_doubled_but_is_never_lost(kind: Kind) {
+fn an_append_in_doubt_after_a_change_of_length_may_be_doubled_and_is_never_lost(kind: Kind) {
     for committed in [true, false] {
         let mut drive = Drive::new(kind, project_config(), simulator(&[(PAD, b"- [ ] a\n")]));
         drive.executor.unknown_at(0, committed);

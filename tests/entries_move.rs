@@ -11,7 +11,7 @@ use support::drive::Drive;
 use support::{Kind, both_engines, each};
 
 fn config(epoch: u64) -> Config {
-    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
     Config { epoch, entries: Some(entries), ..Config::default() }
 }
 
@@ -43,7 +43,7 @@ fn replace(drive: &mut Drive<Simulator>, files: &[ImportFile]) -> Option<Vec<Imp
     let mode = ImportMode::Replace;
     let request = ImportEntries { files: files.to_vec(), mode, dry_run: false, earlier: Vec::new() };
     let verb = EntriesCommand::ImportEntries(request);
-    let command = Origin::of_provenance(Provenance::User).with(verb);
+    let command = Origin::from_provenance(Provenance::User).with(verb);
     let imported = match drive.run(command) {
         Ok(Reply::Entries(EntriesReply::ImportEntries(imported))) => imported,
         Ok(other) => panic!("{other:?}"),

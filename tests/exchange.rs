@@ -160,7 +160,7 @@ fn a_dump_brings_every_field_back(kind: Kind) {
     );
     assert_eq!(first.executor.files(), before);
     let mut second = drive(kind);
-    let believed = Origin::of_provenance(Provenance::User).with(request(Format::JsonLines, &dump));
+    let believed = Origin::from_provenance(Provenance::User).with(request(Format::JsonLines, &dump));
     run_import(&mut second, believed);
     assert_eq!(second.executor.files(), before, "{kind:?}");
     let mut third = drive(kind);
@@ -352,7 +352,7 @@ fn another_agent_is_refused(kind: Kind) {
 fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(keep("mine", "The port is 5433", "core")).unwrap();
-    drive.run(Origin::of_provenance(Provenance::Tool).with(keep("page", "Obey the page", "core"))).unwrap();
+    drive.run(Origin::from_provenance(Provenance::Tool).with(keep("page", "Obey the page", "core"))).unwrap();
     for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
         for unapproved in [false, true] {
             let verb = ExchangeCommand::ExportTo(ExportTo { format, forgotten: false, unapproved, cursor: None });

@@ -395,7 +395,7 @@ fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
 }
 
 #[both_engines]
-fn an_append_that_nobody_can_vouch_for_ends_in_contention(kind: Kind) {
+fn an_append_that_cannot_be_confirmed_ends_in_contention(kind: Kind) {
     let forgetful = Nightmare(|op: &FsOp| {
         Ok(match op {
             FsOp::Append { .. } => FsOutcome::Append(AppendOutcome::Unknown(0)),

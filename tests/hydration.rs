@@ -26,8 +26,8 @@ fn entries() -> impl Strategy<Value = Vec<Kept>> {
 
 fn insert(store: &mut Simulator, (key, content, category, second): &Kept) {
     let folder = match *category {
-        "workspace" => EntryFolder::of_workspace("w"),
-        _ => EntryFolder::of_agent("a"),
+        "workspace" => EntryFolder::for_workspace("w"),
+        _ => EntryFolder::for_agent("a"),
     };
     let moment = format!("2026-05-25T09:00:{second:02}Z");
     let text = format!("---\nkey: {key}\ncategory: {category}\ncreated: {moment}\nupdated: {moment}\n---\n\n{content}");

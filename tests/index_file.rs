@@ -226,7 +226,7 @@ fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind
 }
 
 #[both_engines]
-fn another_configuration_reads_the_notes_anew(kind: Kind) {
+fn another_configuration_reads_the_notes_again(kind: Kind) {
     let configs = [
         "[format.markdown]\nhashtags = false\n",
         "[format.markdown]\ncolon-tags = true\nmultiword-tags = true\n",

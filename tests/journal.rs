@@ -357,7 +357,7 @@ fn a_search_reads_again_only_what_changed(kind: Kind) {
 }
 
 #[both_engines]
-fn a_vouched_search_asks_for_nothing_once_it_has_read(kind: Kind) {
+fn a_search_that_assumes_nothing_changed_asks_for_nothing_after_its_first_read(kind: Kind) {
     let vouched = || Search { assume_unchanged: true, ..Search::new("alpha") };
     let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
     assert_eq!(paths(&search(&mut drive, vouched())), [NOTE], "the first one reads all the same");

@@ -74,7 +74,7 @@ fn the_files_of_the_scope_name_them_on_their_first_page(kind: Kind) {
 
 /// A store with an entry, and a name beside it that no path may have.
 fn store_of_agent(kind: Kind) -> Drive<Simulator> {
-    let config = Config { entries: Some(EntriesConfig::of_agent("a")), ..config(1) };
+    let config = Config { entries: Some(EntriesConfig::for_agent("a")), ..config(1) };
     let mut store = Simulator::new(1);
     store.insert_unnamed(Some(&path("agents/a/entries/core")), "k\u{7}.md", EntryKind::File);
     store.insert_unnamed(Some(&path("daily")), "2026-05-25\u{7}.md", EntryKind::File);

@@ -140,7 +140,7 @@ proptest! {
             peers: vec!["b".into()],
             max_entries: 3,
             max_workspace_entries: 1,
-            ..EntriesConfig::of_agent("a")
+            ..EntriesConfig::for_agent("a")
         };
         let long_term = if seed % 2 == 0 { LongTermScope::Shared } else { LongTermScope::Project };
         let config = Config { limits, entries: Some(entries), long_term, ..project_config() };
@@ -155,7 +155,7 @@ proptest! {
             prop_assert_eq!(&ours, &theirs, "at action {} {:?}", number, action);
             for request in ours.iter().flat_map(|step| &step.requests) {
                 for path in paths_of(&request.op) {
-                    prop_assert!(RelPath::parse(path.as_str()).is_ok());
+                    prop_assert!(RelPath::new(path.as_str()).is_ok());
                 }
             }
         }

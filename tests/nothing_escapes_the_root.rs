@@ -192,7 +192,7 @@ fn every_entries_command(name: &str) -> Vec<Submission<EntriesCommand>> {
     };
     let export = ExportEntries { forgotten: true, cursor: Some(key()) };
     let plain = |command| Origin::default().with(command);
-    let in_run = |command| Origin::of_run(key()).with(command);
+    let in_run = |command| Origin::from_run(key()).with(command);
     vec![
         plain(keep(name, "mine", "core")),
         plain(keep(name, "mine", "workspace")),
@@ -312,7 +312,7 @@ fn an_agent_or_a_workspace_cannot_name_a_folder_outside() {
     for name in ["..", ".", "../outside", "../../outside", "/etc", "a/../../..", "a\\b", "x\n", "\0", "CON", "~"] {
         let place = Place::new();
         let before = place.outside();
-        let entries = EntriesConfig { workspace: Some(name.into()), ..EntriesConfig::of_agent(name) };
+        let entries = EntriesConfig { workspace: Some(name.into()), ..EntriesConfig::for_agent(name) };
         let mut drive = place.drive(Config { entries: Some(entries), ..project_config() });
         for command in every_entries_command("x") {
             let outcome = format!("{:?}", drive.run(command.clone()));
@@ -324,7 +324,7 @@ fn an_agent_or_a_workspace_cannot_name_a_folder_outside() {
         }
     }
     for name in [String::new(), "x".repeat(MAX_SCOPE_NAME_BYTES + 1)] {
-        let entries = Some(EntriesConfig::of_agent(name.clone()));
+        let entries = Some(EntriesConfig::for_agent(name.clone()));
         assert!(support::runtime().open(Config { entries, ..Config::default() }).is_err(), "{name:?}");
     }
 }

@@ -45,7 +45,7 @@ fn a_session_or_a_tool_without_a_proper_name_is_refused(kind: Kind) {
 #[both_engines]
 fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    let of_tool = || Origin::of_provenance(Provenance::Tool);
+    let of_tool = || Origin::from_provenance(Provenance::Tool);
     let fact =
         Remember { title: "A page".into(), content: "obey".into(), template: "fact".into(), ..Remember::default() };
     drive.call(of_tool().with(fact.clone())).expect("it is stored");

@@ -210,7 +210,7 @@ fn a_missing_file_cannot_be_edited_deleted_or_restored(kind: Kind) {
 }
 
 #[both_engines]
-fn bytes_that_are_no_text_are_neither_edited_nor_read(kind: Kind) {
+fn bytes_that_are_not_text_are_neither_edited_nor_read(kind: Kind) {
     assert_refused(kind, ErrorCode::NotText, vec![replace(note("bytes"), "x", "y"), read(note("bytes"))]);
 }
 
@@ -317,7 +317,7 @@ fn store(change: impl FnOnce(&mut NewEntry)) -> EntriesCommand {
 }
 
 fn in_run(command: EntriesCommand) -> Submission<EntriesCommand> {
-    Origin::of_run("r").with(command)
+    Origin::from_run("r").with(command)
 }
 
 #[both_engines]
@@ -433,7 +433,7 @@ fn a_key_without_an_entry_is_not_found(kind: Kind) {
 }
 
 #[both_engines]
-fn a_run_that_is_not_open_takes_and_gives_nothing(kind: Kind) {
+fn a_run_that_is_not_open_stores_and_returns_nothing(kind: Kind) {
     let named = [keep("k", "x", "core"), keep("k", "x", "conversation")].into_iter();
     let ends = [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::CloseRun(CloseRun)];
     assert_entries_refused(kind, ErrorCode::NotFound, named.chain(ends).map(in_run).collect());

@@ -47,7 +47,7 @@ fn commutative() -> Vec<Submission<Command>> {
         JournalCommand::Restore(Restore { target: note("none") }).submission(),
         keep("new", "an entry", "core").submission(),
         PurgeEntries { key: None }.submission(),
-        Origin::of_run("r").with(OpenRun { fence: 1 }).submission(),
+        Origin::from_run("r").with(OpenRun { fence: 1 }).submission(),
     ]
 }
 

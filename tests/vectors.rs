@@ -252,7 +252,7 @@ fn check(kind: Kind, case: &Value) -> Result<(), String> {
 /// A pure function of the crate, by the name under which it was recorded.
 fn function(id: &str, input: &str) -> Result<Value, String> {
     Ok(match id {
-        "slug" => json!(ProjectSlug::of_path(input.as_bytes()).as_str()),
+        "slug" => json!(ProjectSlug::from_path(input.as_bytes()).as_str()),
         "normalize_line" => json!(normalize_line(input)),
         "estimate_tokens" => json!(estimate_tokens(input)),
         "note_path" => match NoteName::parse(input) {

@@ -268,7 +268,7 @@ fn weakness_15_a_second_page_can_be_asked_for_and_the_extension_matches_nothing(
 #[test]
 fn weakness_16_a_project_is_a_path_that_the_host_chooses() {
     // The host decides which path represents a working tree: all worktrees may share one slug.
-    let main = ProjectSlug::of_path(b"/home/u/work/api").to_string();
+    let main = ProjectSlug::from_path(b"/home/u/work/api").to_string();
     let config = saddlebag::Config { project: Some(main.clone()), ..project_config() };
     let mut drive = drive(Kind::Component, config, &[]);
     drive.run(append(note("n"), "shared")).unwrap();

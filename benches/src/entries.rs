@@ -23,7 +23,7 @@ type OpenHost = Host<Box<dyn Engine>, LocalDir>;
 
 fn open(runtime: Option<&ComponentRuntime>, root: &Path, epoch: u64) -> Result<OpenHost> {
     let max_entries = u32::try_from(EXPORTED)?;
-    let entries = EntriesConfig { max_entries, ..EntriesConfig::of_agent(corpus::AGENT) };
+    let entries = EntriesConfig { max_entries, ..EntriesConfig::for_agent(corpus::AGENT) };
     let config = Config { epoch, entries: Some(entries), ..Config::default() };
     let engine: Box<dyn Engine> = match runtime {
         Some(runtime) => Box::new(runtime.open(config)?),

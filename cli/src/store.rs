@@ -32,7 +32,7 @@ pub(crate) enum Root {
 }
 
 impl Root {
-    pub(crate) fn of(global: &Global) -> Result<Self, Failure> {
+    pub(crate) fn from_options(global: &Global) -> Result<Self, Failure> {
         if let Some(root) = &global.root {
             return Ok(Self::Typed(root.clone()));
         }
@@ -101,12 +101,12 @@ pub(crate) struct Store {
 impl Store {
     /// Opens what the global options name.
     pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
-        Self::of_project(project(global)?, global)
+        Self::for_project(project(global)?, global)
     }
 
     /// Opens the store for a project.
-    pub(crate) fn of_project(project: Project, global: &Global) -> Result<Self, Failure> {
-        let root = Root::of(global)?;
+    pub(crate) fn for_project(project: Project, global: &Global) -> Result<Self, Failure> {
+        let root = Root::from_options(global)?;
         if matches!(project, Project::Notebook) {
             warn_of_home(root.path());
         }
@@ -302,7 +302,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
             workspace: global.workspace.clone(),
             max_entries: global.max_entries,
             max_workspace_entries: global.max_entries,
-            ..EntriesConfig::of_agent(global.agent.as_str())
+            ..EntriesConfig::for_agent(global.agent.as_str())
         }),
         on_recovered: Some(output::recovered),
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets },

@@ -29,7 +29,7 @@ pub(crate) const MAX_LIST_ENTRIES: u32 = 65_536;
 /// use saddlebag_host::{Executor, Simulator};
 ///
 /// let mut store = Simulator::new(1);
-/// let path = RelPath::parse("MEMORY.md")?;
+/// let path = RelPath::new("MEMORY.md")?;
 /// let outcome = store.perform(&FsOp::Read { path, offset: 0, max_bytes: 1024, unless: None })?;
 /// assert_eq!(outcome, FsOutcome::Read(ReadOutcome::Absent));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -134,7 +134,7 @@ pub(crate) fn spelled(folder: Option<&str>, name: &str) -> Option<RelPath> {
     let spell = |letter: char| if letter == '\\' || letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
     let mut spelled: String = name.chars().map(spell).collect();
     spelled.truncate(spelled.floor_char_boundary(MAX_SEGMENT_BYTES));
-    RelPath::parse(folder.map_or_else(|| spelled.clone(), |folder| format!("{folder}/{spelled}"))).ok()
+    RelPath::new(folder.map_or_else(|| spelled.clone(), |folder| format!("{folder}/{spelled}"))).ok()
 }
 
 /// Returns a digest of everything on a page.

@@ -497,7 +497,7 @@ mod tests {
         let seen = counts.0.clone();
         let mut host = host();
         for name in ["a", "b", "c"] {
-            let path = RelPath::parse(format!("notes/{name}.md")).expect("valid");
+            let path = RelPath::new(format!("notes/{name}.md")).expect("valid");
             host.executor_mut().insert(&path, "a word");
         }
         host.observe(counts);

@@ -37,11 +37,11 @@ pub fn project_root(path: &Path) -> PathBuf {
 pub fn project_slug(root: &Path) -> ProjectSlug {
     #[cfg(unix)]
     {
-        ProjectSlug::of_path(std::os::unix::ffi::OsStrExt::as_bytes(root.as_os_str()))
+        ProjectSlug::from_path(std::os::unix::ffi::OsStrExt::as_bytes(root.as_os_str()))
     }
     #[cfg(not(unix))]
     {
-        ProjectSlug::of_path(root.to_string_lossy().replace('\\', "/").as_bytes())
+        ProjectSlug::from_path(root.to_string_lossy().replace('\\', "/").as_bytes())
     }
 }
 

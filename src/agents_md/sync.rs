@@ -63,7 +63,7 @@ pub(super) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) 
     if section.is_none() {
         check_end(text, &request.name, &agent)?;
     }
-    let ledger = Ledger::of(entries, &request.identity)?;
+    let ledger = Ledger::from_entries(entries, &request.identity)?;
     let written = ledger.sections(call).await?;
     let (known, problems) = entries::current(call, entries).await?;
     let section = section.as_ref();

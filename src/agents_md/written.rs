@@ -94,7 +94,7 @@ struct File {
 }
 
 impl Ledger {
-    pub(super) fn of(entries: &Entries, identity: &str) -> Result<Self, Error> {
+    pub(super) fn from_entries(entries: &Entries, identity: &str) -> Result<Self, Error> {
         let path = entries.file_beside(FOLDER, &format!("{}.json", sha256(identity)))?;
         Ok(Self { path, identity: identity.into() })
     }

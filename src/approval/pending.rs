@@ -76,7 +76,7 @@ const CURSOR: &str = "after:";
 
 /// Returns the path that the previous page ended with.
 fn after(cursor: &str) -> Result<&str, Error> {
-    let path = cursor.strip_prefix(CURSOR).filter(|path| RelPath::parse(*path).is_ok());
+    let path = cursor.strip_prefix(CURSOR).filter(|path| RelPath::new(*path).is_ok());
     path.ok_or_else(|| {
         let message = format!("`{}` is not a cursor", cursor.escape_debug());
         Error::invalid_argument(message, "give the `next` of the previous page, or leave it out")

@@ -114,7 +114,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
     let path = harmless(&call.scope.display_path(&item.path));
     let source = item.source.as_deref().map(&mut harmless);
     let [agent, session, tool] = item.writer.fields().map(|(_, name)| name.map(&mut harmless));
-    let Outside { links, images, comments } = Outside::of(&item.text);
+    let Outside { links, images, comments } = Outside::from_text(&item.text);
     let outside = [(FlagKind::Link, links), (FlagKind::Image, images), (FlagKind::HtmlComment, comments)];
     flags.extend(outside.into_iter().filter(|(_, counted)| counted.count > 0).map(|(kind, counted)| Flag {
         kind,

@@ -207,7 +207,7 @@ fn whole(bytes: Vec<u8>, kind: SectionKind, overflow: Overflow) -> SectionConten
         return unusable(LeftOutReason::TooLarge, size);
     }
     match String::from_utf8(bytes) {
-        Ok(text) if TrustState::of_text(&text).unapproved().is_some() => unusable(LeftOutReason::Unapproved, size),
+        Ok(text) if TrustState::from_text(&text).unapproved().is_some() => unusable(LeftOutReason::Unapproved, size),
         Ok(text) => SectionContent::Text { text, unread_bytes: 0 },
         Err(_) => unusable(LeftOutReason::NotText, size),
     }
@@ -266,7 +266,7 @@ async fn large(
 /// Returns true if the start of a file permits its text in a prompt.
 fn may_be_shown(start: &[u8]) -> bool {
     let text = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-    TrustState::of_start(text).unapproved().is_none()
+    TrustState::from_start(text).unapproved().is_none()
 }
 
 fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {

@@ -156,7 +156,7 @@ async fn preamble(with: &PromptCall<'_>, request: Preamble) -> Result<PreambleRe
 
     let shares = shares(&flexible, room);
     let mut memory_left_out = if has_memory { Vec::new() } else { whole_left_out };
-    let base = |(name, text): (&str, String)| (name.to_string(), ForModel::of_host(text));
+    let base = |(name, text): (&str, String)| (name.to_string(), ForModel::from_host(text));
     let mut texts: Vec<(String, ForModel)> = fixed.into_iter().map(base).collect();
     for (part, share) in flexible.iter().zip(shares) {
         let room = share.saturating_sub(RULE.len());

@@ -31,7 +31,7 @@ pub(crate) enum Loaded {
 }
 
 impl Loaded {
-    fn of(outcome: ReadOutcome) -> Self {
+    fn from_outcome(outcome: ReadOutcome) -> Self {
         match outcome {
             ReadOutcome::Content(FileContent { bytes, version, size }) if bytes.len() as u64 == size => {
                 Self::Whole { bytes, version }
@@ -61,7 +61,7 @@ impl Loaded {
 /// Reads a file of at most `limit` bytes.
 pub(crate) async fn load(fs: &Fs, path: &RelPath, limit: u32) -> Result<Loaded, Error> {
     match fs.read(path, 0, limit).await {
-        Ok(outcome) => Ok(Loaded::of(outcome)),
+        Ok(outcome) => Ok(Loaded::from_outcome(outcome)),
         Err(error) => Err(Error::storage(Some(path), &error)),
     }
 }
@@ -73,7 +73,7 @@ pub(crate) async fn load_all(
     limit: u32,
 ) -> Vec<Result<Loaded, FsError>> {
     let reads = files.iter().map(|(path, unless)| fs.read_unless(path, limit, unless.clone())).collect();
-    join(reads).await.into_iter().map(|answer| answer.map(Loaded::of)).collect()
+    join(reads).await.into_iter().map(|answer| answer.map(Loaded::from_outcome)).collect()
 }
 
 /// File in which a change keeps the bytes that it replaces.

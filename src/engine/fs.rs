@@ -20,7 +20,7 @@ const INDEX_FOLDER: &str = ".saddlebag";
 pub(crate) struct Fs(protocol::Fs);
 
 impl Fs {
-    pub(super) fn of(fs: protocol::Fs) -> Self {
+    pub(super) fn new(fs: protocol::Fs) -> Self {
         Self(fs)
     }
 

@@ -41,7 +41,7 @@ impl<R: 'static> Engine<R> {
     where
         F: Future<Output = Result<R, Error>> + Send + 'static,
     {
-        self.0.start(id, operation, |fs| command(Fs::of(fs)))
+        self.0.start(id, operation, |fs| command(Fs::new(fs)))
     }
 
     /// Accepts the result of a request.

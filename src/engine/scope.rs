@@ -88,7 +88,7 @@ impl Scope {
     pub(crate) fn file(&self, name: &str) -> Option<RelPath> {
         let bare = self.without_prefix(name);
         let is_whole = bare.len() < name.len() || self.below_notebook(name).is_some();
-        if is_whole { RelPath::parse(bare).ok() } else { self.layout.in_notebook(name).ok() }
+        if is_whole { RelPath::new(bare).ok() } else { self.layout.in_notebook(name).ok() }
     }
 
     /// Returns the long-term memory or the scratchpad, if a shown path names it.
@@ -123,7 +123,7 @@ impl Call {
     /// the current one.
     pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
         let scope = self.scope.clone().of_provenance(self.scope.trust.provenance_of(asked)?);
-        let screen = InputPolicy::of_scope(scope.trust, scope.layout.clone());
+        let screen = InputPolicy::for_scope(scope.trust, scope.layout.clone());
         Ok(Self { fs: self.fs.clone(), scope, now: self.now, screen, writer: self.writer.clone() })
     }
 

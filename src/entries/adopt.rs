@@ -108,7 +108,7 @@ impl<'a> Work<'a> {
         let now = entries.call.now.epoch_nanoseconds();
         let mut marked: SortedMap<String, Vec<String>> = SortedMap::default();
         for stored in entries.view.entries.iter().filter(|stored| stored.is_live(now)) {
-            if let Some(mark) = stored.entry.fields.source.as_deref().and_then(Mark::of) {
+            if let Some(mark) = stored.entry.fields.source.as_deref().and_then(Mark::from_source) {
                 let keys = marked.get_or_insert(name(stored.shared, &mark.text()), Vec::new());
                 let keys = keys.ok_or_else(|| Error::internal("the mark of an import was added and is not there"))?;
                 keys.push(stored.entry.fields.key.clone());
@@ -248,7 +248,7 @@ impl<'a> Work<'a> {
                 _ => Plan::Taken,
             });
         }
-        let mark = known.fields.source.as_deref().and_then(Mark::of);
+        let mark = known.fields.source.as_deref().and_then(Mark::from_source);
         Ok(match mark.filter(|mark| mark.origin == one.origin) {
             Some(mark) if mark.digest == self.digest_of(stored)? => Plan::Update(stored),
             _ => Plan::Taken,
@@ -398,7 +398,7 @@ impl<'a> Work<'a> {
 impl Prepared<'_> {
     /// Returns true if the entry here came from the same place and did not change there since.
     fn is_marked(&self, stored: &Stored) -> bool {
-        let mark = stored.entry.fields.source.as_deref().and_then(Mark::of);
+        let mark = stored.entry.fields.source.as_deref().and_then(Mark::from_source);
         mark.is_some_and(|mark| mark.origin == self.origin && mark.digest == self.digest)
     }
 

@@ -128,7 +128,7 @@ impl Entry {
                 content: content.into(),
                 source: text_of("source"),
                 supersedes: text_of("supersedes"),
-                trust_state: TrustState::of(&frontmatter),
+                trust_state: TrustState::from_frontmatter(&frontmatter),
                 writer: Writer::of(&frontmatter),
             },
             owner: owner(&frontmatter),
@@ -280,7 +280,7 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         let frontmatter = Frontmatter::parse(text);
         let text_of = |name: &str| frontmatter.value(name).and_then(Value::text).filter(|text| !text.is_empty());
         Self {

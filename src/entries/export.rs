@@ -72,7 +72,7 @@ impl Run<EntriesCall<'_>> for ExportEntries {
         let Self { forgotten, cursor } = self;
         let cursor = cursor.as_deref();
         if let Some(cursor) = cursor
-            && RelPath::parse(cursor).is_err()
+            && RelPath::new(cursor).is_err()
         {
             let message = format!("`{}` is not a cursor", cursor.escape_debug());
             return Err(Error::invalid_argument(message, "give the `next` of the previous page, or leave it out"));

@@ -55,7 +55,7 @@ impl Request for ForgetEntry {
 impl Run<EntriesCall<'_>> for ForgetEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ForgetEntryReply, Error> {
         let EntriesCall { call, entries, scope, run, .. } = *with;
-        let (key, base) = (&self.key, &Base::of(self.expected_version));
+        let (key, base) = (&self.key, &Base::from_version(self.expected_version));
         let dropped = match run {
             Some(run) => drop_held(call, entries, scope, run, key).await?,
             None => Dropped::default(),

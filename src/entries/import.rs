@@ -246,7 +246,7 @@ impl<'a> Import<'a> {
     where
         'a: 'f,
     {
-        let parsed = RelPath::parse(file.path.as_str());
+        let parsed = RelPath::new(file.path.as_str());
         let folder_name = parsed.as_ref().ok().and_then(RelPath::parent);
         let folder_name = folder_name.as_ref().map(RelPath::file_name);
         let is_of_workspace = |name: Option<&str>| name == Some(Category::Workspace.as_str());
@@ -262,7 +262,7 @@ impl<'a> Import<'a> {
             return Err(reject(format!("it has more than {MAX_IMPORT_FILE_BYTES} bytes, which is the limit")));
         }
         let text = core::str::from_utf8(bytes).map_err(|_| reject("it is not UTF-8 text".into()))?;
-        let claims = Claims::of(text);
+        let claims = Claims::from_text(text);
         let shared = is_of_workspace(claims.category.as_deref().or(folder_name));
         let reject = |reason: String| Rejection { key: key.clone(), shared, reason };
         let pool = match (shared, &self.entries.scope.shared) {

@@ -69,7 +69,7 @@ impl Run<EntriesCall<'_>> for ListEntries {
         accepted.retain(|readable| cursor.as_ref().is_none_or(|cursor| cursor.is_before(&readable.entry)));
         let has_more = accepted.len() > limit;
         accepted.truncate(limit);
-        let next = accepted.last().filter(|_| has_more).map(|last| Cursor::of(&last.entry).to_string());
+        let next = accepted.last().filter(|_| has_more).map(|last| Cursor::from_entry(&last.entry).to_string());
         let entries = accepted.iter().map(|readable| readable.info(call)).collect();
         Ok(ListEntriesReply { entries, next, total, problems: view.problems })
     }

@@ -20,7 +20,7 @@ pub(super) struct Mark<'a> {
 }
 
 impl<'a> Mark<'a> {
-    pub(super) fn of(source: &'a str) -> Option<Self> {
+    pub(super) fn from_source(source: &'a str) -> Option<Self> {
         let (place, digest) = source.strip_prefix("import:")?.rsplit_once(" #")?;
         let (origin, line) = place.rsplit_once(':')?;
         Some(Self { origin, line: line.parse().ok()?, digest })
@@ -39,7 +39,7 @@ impl<'a> Mark<'a> {
 
 /// Returns true if a source is the mark of an import.
 pub(crate) fn is_mark(source: &str) -> bool {
-    Mark::of(source).is_some()
+    Mark::from_source(source).is_some()
 }
 
 /// Returns format and file. Only the end of a long path is kept.

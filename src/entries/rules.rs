@@ -27,7 +27,7 @@ pub(super) enum Base {
 }
 
 impl Base {
-    pub(super) fn of(version: Option<String>) -> Self {
+    pub(super) fn from_version(version: Option<String>) -> Self {
         version.map_or(Self::Any, Self::Version)
     }
 

@@ -35,7 +35,7 @@ pub struct EntriesConfig {
 impl EntriesConfig {
     /// Returns the configuration of an agent without a workspace, with the default limits.
     #[must_use]
-    pub fn of_agent(agent: impl Into<String>) -> Self {
+    pub fn for_agent(agent: impl Into<String>) -> Self {
         Self {
             agent: agent.into(),
             workspace: None,
@@ -84,10 +84,10 @@ pub(super) struct EntriesScope {
 impl EntriesScope {
     pub(super) fn new(config: EntriesConfig) -> Result<Self, PathError> {
         let EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries } = config;
-        let folder = EntryFolder::of_agent(&agent)?;
+        let folder = EntryFolder::for_agent(&agent)?;
         let agent_folder = folder.root().parent().ok_or(PathError::EmptySegment)?;
         let shared = workspace.map(|workspace| {
-            let folder = EntryFolder::of_workspace(&workspace)?;
+            let folder = EntryFolder::for_workspace(&workspace)?;
             Ok::<_, PathError>(Pool { folder, owner: workspace, cap: max_workspace_entries, shared: true })
         });
         Ok(Self {
@@ -145,7 +145,7 @@ mod tests {
         let config = EntriesConfig {
             workspace: Some("w".into()),
             peers: alloc::vec!["b".into()],
-            ..EntriesConfig::of_agent("a")
+            ..EntriesConfig::for_agent("a")
         };
         let scope = EntriesScope::new(config).unwrap();
         assert_eq!(scope.check(None, None), Ok(()));

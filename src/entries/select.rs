@@ -65,7 +65,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    pub(super) fn of(entry: &Entry) -> Self {
+    pub(super) fn from_entry(entry: &Entry) -> Self {
         Self { created: entry.created, key: entry.fields.key.clone(), shared: is_shared(entry) }
     }
 
@@ -198,7 +198,7 @@ mod tests {
                 let is_later = |entry: &&Entry| cursor.as_ref().is_none_or(|cursor| cursor.is_before(entry));
                 let page: Vec<Entry> = entries.iter().filter(is_later).take(length).cloned().collect();
                 let Some(last) = page.last() else { break };
-                cursor = Some(Cursor::parse(&Cursor::of(last).to_string()).unwrap());
+                cursor = Some(Cursor::parse(&Cursor::from_entry(last).to_string()).unwrap());
                 shown.extend(page);
             }
             prop_assert_eq!(shown, entries);

@@ -39,7 +39,7 @@ impl Run<EntriesCall<'_>> for StoreEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
         let EntriesCall { call, entries, scope, run, provenance } = *with;
         let fields = screen::screened(call, &self.entry, provenance)?;
-        let base = Base::of(self.expected_version);
+        let base = Base::from_version(self.expected_version);
         scope.pool(&fields.category)?;
         let mut stored = match run {
             Some(run) => {

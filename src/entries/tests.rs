@@ -35,16 +35,16 @@ impl World {
     }
 
     fn new() -> Self {
-        Self::with(EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") })
+        Self::with(EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") })
     }
 
     fn capped(max_entries: u32) -> Self {
-        Self::with(EntriesConfig { max_entries, ..EntriesConfig::of_agent("a") })
+        Self::with(EntriesConfig { max_entries, ..EntriesConfig::for_agent("a") })
     }
 
     /// Opens the same store as another process.
     fn reopen(&mut self) {
-        let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+        let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
         self.entries = Arc::new(Entries::new(Some(config)).unwrap());
     }
 
@@ -64,7 +64,7 @@ impl World {
     }
 
     fn in_run(&mut self, run: &str, verb: EntriesCommand) -> Result<EntriesReply, Error> {
-        self.run_command(Origin::of_run(run).with(verb))
+        self.run_command(Origin::from_run(run).with(verb))
     }
 
     fn store_entry(&mut self, entry: NewEntry) -> StoreReply {
@@ -180,7 +180,7 @@ impl World {
             let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
             let request = ImportEntries { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
             let command = EntriesCommand::ImportEntries(request);
-            match self.run_command(Origin::of_provenance(Provenance::User).with(command))? {
+            match self.run_command(Origin::from_provenance(Provenance::User).with(command))? {
                 EntriesReply::ImportEntries(reply) => earlier.extend(reply.files),
                 other => panic!("{other:?}"),
             }
@@ -428,7 +428,7 @@ fn the_workspace_is_shared_and_has_its_own_cap() {
     let config = |agent: &str| EntriesConfig {
         workspace: Some("w".into()),
         max_workspace_entries: 2,
-        ..EntriesConfig::of_agent(agent)
+        ..EntriesConfig::for_agent(agent)
     };
     let mut world = World::with(config("a"));
     let shared = world.keep("k", "v", "workspace");

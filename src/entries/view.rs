@@ -53,7 +53,7 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     let corpus = entries.corpus.borrow();
     let mut parsed = entries.parsed.borrow_mut();
     parsed.follow(&corpus, scope)?;
-    View::of(call, scope, &corpus, &parsed)
+    View::from_corpus(call, scope, &corpus, &parsed)
 }
 
 /// Returns the entries like [`look`], for a key that should exist. If the key is missing, it looks a second time:
@@ -93,7 +93,12 @@ pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &st
 }
 
 impl View {
-    pub(super) fn of(call: &Call, scope: &EntriesScope, corpus: &Corpus, parsed: &Parsed) -> Result<Self, Error> {
+    pub(super) fn from_corpus(
+        call: &Call,
+        scope: &EntriesScope,
+        corpus: &Corpus,
+        parsed: &Parsed,
+    ) -> Result<Self, Error> {
         let shown = |path: &RelPath| call.scope.display_path(path);
         let unread: SortedMap<String, SkipReason> = {
             let mut unread = SortedMap::default();

@@ -54,7 +54,7 @@ fn read_index(
     let mut rest: Vec<&str> = Vec::new();
     let mut first = 0;
     for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
-        let Some(Listed { title, target, hook }) = Listed::of(line) else {
+        let Some(Listed { title, target, hook }) = Listed::from_line(line) else {
             let is_text = crate::document::heading(line).is_none() && !line.trim_start().starts_with("<!--");
             if is_text && (!rest.is_empty() || !line.trim().is_empty()) {
                 first = if rest.is_empty() { number } else { first };
@@ -95,7 +95,7 @@ struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    fn of(line: &'a str) -> Option<Self> {
+    fn from_line(line: &'a str) -> Option<Self> {
         let (title, rest) = line.trim_start().strip_prefix("- [")?.split_once("](")?;
         let (target, rest) = rest.split_once(')')?;
         if !target.ends_with(".md") || target.starts_with('/') || target.contains("://") || target.contains("..") {

@@ -95,7 +95,7 @@ fn read(file: &TextFile<'_>, converted: &mut Converted) {
             }
             (None, Some(text), _) => {
                 finish(item.take(), &headings);
-                item = Some(Item::of(text, number));
+                item = Some(Item::from_text(text, number));
             }
             (None, None, Some(item)) if item.is_paragraph && blank == 0 => {
                 item.text.push('\n');
@@ -103,7 +103,7 @@ fn read(file: &TextFile<'_>, converted: &mut Converted) {
             }
             (None, None, _) => {
                 finish(item.take(), &headings);
-                item = Some(Item { is_paragraph: true, ..Item::of(line, number) });
+                item = Some(Item { is_paragraph: true, ..Item::from_text(line, number) });
             }
         }
         blank = 0;
@@ -112,7 +112,7 @@ fn read(file: &TextFile<'_>, converted: &mut Converted) {
 }
 
 impl Item {
-    fn of(text: &str, line: u32) -> Self {
+    fn from_text(text: &str, line: u32) -> Self {
         let keyed = text.strip_prefix("**").and_then(|rest| rest.split_once("**:"));
         match keyed.filter(|(key, _)| !key.is_empty()) {
             Some((key, text)) => {

@@ -28,7 +28,7 @@ pub(super) fn is_listed(call: &Call, entries: &Entries, path: &RelPath) -> bool 
 }
 
 pub(super) fn parse(path: &str) -> Result<RelPath, Error> {
-    RelPath::parse(path).map_err(|error| {
+    RelPath::new(path).map_err(|error| {
         let message = format!("`{}` is not a valid path: {error}", path.escape_debug());
         let help = "give a path relative to the root, as the list of files shows it";
         Error::new(ErrorCode::InvalidName, message, help)

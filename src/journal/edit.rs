@@ -91,7 +91,7 @@ pub(super) async fn edit(
         EditChange::DeleteNote => ("Deleted", delete(call, target, is_kept, &path).await?),
     };
     let path = call.scope.display_path(&path);
-    let backup = BackupReply::of(call, backup);
+    let backup = BackupReply::from_backup(call, backup);
     let message = ForModel::escaped(&format!("{verb} {path}{}", backup.warning()));
     Ok(EditReply { message, path, backup })
 }

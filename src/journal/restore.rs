@@ -110,5 +110,5 @@ fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replace
     let bytes = bytes as u64;
     let (path, source) = (call.scope.display_path(path), call.scope.display_path(backup));
     let message = format!("Restored {path} from {source} ({bytes} bytes)");
-    RestoreReply { path, bytes, backup: BackupReply::of(call, replaced), message: ForModel::escaped(&message) }
+    RestoreReply { path, bytes, backup: BackupReply::from_backup(call, replaced), message: ForModel::escaped(&message) }
 }

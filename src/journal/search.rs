@@ -64,7 +64,7 @@ pub(super) async fn search(
         let message = format!("query has {} bytes, the limit is {MAX_QUERY_BYTES}", request.query.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "search for a few distinctive words"));
     }
-    let terms = Terms::of(&request.query);
+    let terms = Terms::from_query(&request.query);
     if terms.as_slice().is_empty() {
         return Err(Error::invalid_argument("the query has no words", "give one or more words to look for"));
     }

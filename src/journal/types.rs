@@ -158,7 +158,7 @@ impl From<BackupReply> for Option<BackupView> {
 
 impl BackupReply {
     /// Converts the backup of a change, if it made one.
-    pub(super) fn of(call: &Call, backup: Backup) -> Self {
+    pub(super) fn from_backup(call: &Call, backup: Backup) -> Self {
         match backup {
             Backup::None => Self::default(),
             Backup::Kept(path) => Self { path: Some(call.scope.display_path(&path)), failure: None },

@@ -98,7 +98,7 @@ pub(super) async fn write(
                 Ok(Change::Write(call.screen.file(&path, before, text.into())?, ()))
             })
             .await?;
-            written.backup = BackupReply::of(call, backup);
+            written.backup = BackupReply::from_backup(call, backup);
         }
         WriteMode::Append if call.scope.layout.is_long_term(&path) => {
             written = append_new_lines(call, &path, text).await?;

@@ -27,10 +27,10 @@ impl Attachments {
     pub(super) async fn list(call: &Call) -> Result<Self, Error> {
         let layout = &call.scope.layout;
         let listed = list_tree(&call.fs, layout.project_folder(), &call.scope.limits).await?;
-        Ok(Self::of(listed.iter().filter_map(|path: &RelPath| layout.below_notebook(path))))
+        Ok(Self::from_paths(listed.iter().filter_map(|path: &RelPath| layout.below_notebook(path))))
     }
 
-    fn of<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
+    fn from_paths<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
         let mut found = Self { paths: SortedSet::default(), by_name: SortedMap::default() };
         for path in paths {
             let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_link_to_a_file_or_a_folder_leads_somewhere() {
         let files = ["LICENSE", "img", "img/A b.png", "drafts/x.md", "a/scan.pdf", ".github/ci.yml"];
-        let attachments = Attachments::of(files.into_iter());
+        let attachments = Attachments::from_paths(files.into_iter());
         for (text, expected) in [
             ("[x](../LICENSE) [x](/LICENSE) [x](LICENSE) [[LICENSE]]", true),
             ("[x](../img/) [x](../img/A%20b.png) ![x](<../img/A b.png>) ![[a B.png]] ![[img/A b.png|300]]", true),

@@ -137,7 +137,7 @@ impl Default for NotebookConfig {
             glob.ok()
         };
         let exclude = folders.filter_map(glob).collect();
-        Self { link_format: LinkFormat::Wiki, link_encode_path: false, exclude, ..Self::of_zk() }
+        Self { link_format: LinkFormat::Wiki, link_encode_path: false, exclude, ..Self::for_zk() }
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) const ALPHANUMERIC: &str = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 impl NotebookConfig {
     /// Returns the defaults of zk.
-    pub(super) fn of_zk() -> Self {
+    pub(super) fn for_zk() -> Self {
         Self {
             note: NoteConfig::default(),
             extra: BTreeMap::new(),

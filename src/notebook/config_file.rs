@@ -120,7 +120,7 @@ struct Reader {
 
 impl Reader {
     fn config(&mut self, root: &Table) -> NotebookConfig {
-        let mut config = NotebookConfig::of_zk();
+        let mut config = NotebookConfig::for_zk();
         if let Some(note) = self.table(root, "", "note") {
             self.note(note, "note", &mut config.note);
             config.exclude = self.exclude(note, "note");

@@ -87,7 +87,7 @@ impl Kind {
         template: &str,
         group: Option<&str>,
     ) -> Result<Self, Error> {
-        let mut kind = Self::of_word(call, config, template).await?;
+        let mut kind = Self::from_word(call, config, template).await?;
         if let Some(name) = group {
             if config.groups.iter().all(|group| group.name != name) {
                 let names: Vec<&str> = config.groups.iter().map(|group| group.name.as_str()).take(20).collect();
@@ -105,7 +105,7 @@ impl Kind {
     }
 
     /// Returns the kind for `fact`, `decision`, the root, or a folder that exists or that the configuration names.
-    async fn of_word(call: &Call, config: &NotebookConfig, word: &str) -> Result<Self, Error> {
+    async fn from_word(call: &Call, config: &NotebookConfig, word: &str) -> Result<Self, Error> {
         let word = word.trim().trim_matches('/');
         let known = |name: &str, folder: &str| Self { name: name.into(), folder: folder.into(), group: None };
         match word {

@@ -123,8 +123,8 @@ pub(super) fn look<T>(
     answer: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let corpus = notebook.corpus.borrow();
-    let parsed = ParsedNotes::of(&corpus)?;
-    answer(&Snapshot::of(&parsed, &call.scope))
+    let parsed = ParsedNotes::from_corpus(&corpus)?;
+    answer(&Snapshot::from_notes(&parsed, &call.scope))
 }
 
 /// Calls a function with the notes of the index, as zk would see them or as they are.
@@ -138,8 +138,8 @@ pub(super) fn look_as<T>(
         return look(notebook, call, answer);
     }
     let corpus = notebook.corpus.borrow();
-    let parsed = ParsedNotes::of_zk(&corpus)?;
-    answer(&Snapshot::of_zk(&parsed, &call.scope))
+    let parsed = ParsedNotes::from_zk_corpus(&corpus)?;
+    answer(&Snapshot::from_zk_notes(&parsed, &call.scope))
 }
 
 /// Reads the texts that an answer needs, if they are known only from the index file.

@@ -107,7 +107,7 @@ async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error>
     for folder in folders_above(root).into_iter().map(Some).chain([None]) {
         let zk = match &folder {
             Some(folder) => folder.join(ZK_FOLDER),
-            None => RelPath::parse(ZK_FOLDER),
+            None => RelPath::new(ZK_FOLDER),
         };
         let Ok(zk) = zk else { continue };
         if !list_folder(call, Some(&zk)).await?.is_empty() {

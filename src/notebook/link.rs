@@ -85,7 +85,7 @@ async fn link(
         Ok((file(from)?, file(to)?, snapshot.title(to)?.to_string()))
     })?;
     // The text of the note was read by now. It may have other links than the index knows.
-    let names = Names::of(notebook, call)?;
+    let names = Names::from_notebook(notebook, call)?;
     let views = names.views();
     let resolver = Resolver::new(&views);
     let place = |path: &RelPath| {

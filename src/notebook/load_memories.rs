@@ -88,7 +88,7 @@ fn approved_facts(
             continue;
         };
         let path = snapshot.display_path(place)?;
-        if TrustState::of_text(text).unapproved().is_some() {
+        if TrustState::from_text(text).unapproved().is_some() {
             unapproved.push(path);
             continue;
         }

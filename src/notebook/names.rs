@@ -14,11 +14,11 @@ use crate::protocol::Error;
 pub(super) struct Names(Vec<(String, Note)>);
 
 impl Names {
-    pub(super) fn of(notebook: &Notebook, call: &Call) -> Result<Self, Error> {
-        look(notebook, call, |snapshot| Ok(Self::of_snapshot(snapshot)))
+    pub(super) fn from_notebook(notebook: &Notebook, call: &Call) -> Result<Self, Error> {
+        look(notebook, call, |snapshot| Ok(Self::from_snapshot(snapshot)))
     }
 
-    pub(super) fn of_snapshot(snapshot: &Snapshot<'_>) -> Self {
+    pub(super) fn from_snapshot(snapshot: &Snapshot<'_>) -> Self {
         let names = snapshot.views.iter().map(|view| {
             let (title, aliases) = (view.note.title.clone(), view.note.aliases.clone());
             let frontmatter = superseding(view.note);

@@ -80,7 +80,7 @@ pub(super) fn info(
         link: link_to(config, view.path, &note.title),
         created: view.created,
         modified: view.modified,
-        unapproved: TrustState::of(&note.frontmatter).unapproved(),
+        unapproved: TrustState::from_frontmatter(&note.frontmatter).unapproved(),
     })
 }
 

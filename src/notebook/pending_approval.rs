@@ -17,7 +17,7 @@ use crate::trust::{PendingApproval, Provenance, TrustState, Writer, version_of};
 /// Returns the pages that wait for approval: notes, and the shared long-term memory.
 pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> Result<Vec<PendingApproval>, Error> {
     catch_up(call, notebook).await?;
-    let trust_state = |view: &NoteView<'_>| TrustState::of(&view.note.frontmatter).unapproved();
+    let trust_state = |view: &NoteView<'_>| TrustState::from_frontmatter(&view.note.frontmatter).unapproved();
     let ids = |snapshot: &Snapshot<'_>| {
         let views = snapshot.views.iter().zip(&snapshot.ids);
         Ok(views.filter(|(view, _)| trust_state(view).is_some()).map(|(_, id)| *id).collect())
@@ -27,7 +27,7 @@ pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> 
         let mut found = Vec::new();
         for (place, view) in snapshot.views.iter().enumerate() {
             // Others may have written the index, so the file decides.
-            let Some(provenance) = TrustState::of_text(view.text).unapproved() else { continue };
+            let Some(provenance) = TrustState::from_text(view.text).unapproved() else { continue };
             let path = notebook_file(call, view.path)?;
             let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
             let shown = snapshot.display_path(place)?;
@@ -50,7 +50,7 @@ async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, Error
     let limit = call.scope.limits.max_file_bytes;
     let Loaded::Whole { bytes, .. } = load(&call.fs, path, limit).await? else { return Ok(None) };
     let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(None) };
-    let Some(provenance) = TrustState::of_text(text).unapproved() else { return Ok(None) };
+    let Some(provenance) = TrustState::from_text(text).unapproved() else { return Ok(None) };
     let shown = call.scope.display_path(path);
     page(&[&shown, path.as_str()], path, text, provenance).map(Some)
 }

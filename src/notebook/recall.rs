@@ -260,13 +260,13 @@ fn approved(corpus: &Corpus) -> Vec<DocId> {
 /// Returns true if the file of a note permits it in a prompt.
 fn is_approved(corpus: &Corpus, id: DocId) -> bool {
     let text = corpus.files.doc(id).and_then(|document| document.text.as_deref());
-    text.is_some_and(|text| TrustState::of_text(text).unapproved().is_none())
+    text.is_some_and(|text| TrustState::from_text(text).unapproved().is_none())
 }
 
 /// Returns the provenance of a note by the index, if it keeps the text out of prompts. It is good enough for ranking;
 /// the file decides what goes into a prompt.
 fn unapproved(corpus: &Corpus, document: &IndexedFile) -> Option<Provenance> {
-    TrustState::of(&corpus.files.note(document)?.frontmatter).unapproved()
+    TrustState::from_frontmatter(&corpus.files.note(document)?.frontmatter).unapproved()
 }
 
 fn rank(call: &Call, notebook: &Notebook, query: &Query, request: &Recall, accepted: Option<&[DocId]>) -> Ranking {
@@ -378,7 +378,7 @@ fn hit(
         passage: text.unwrap_or_default().to_string(),
         superseded_by: superseded_by(call, corpus, document).map(|newer| call.scope.display_path(&newer.path)),
         parts: if explain { parts(ranked) } else { Vec::new() },
-        unapproved: document.text.as_deref().and_then(|text| TrustState::of_text(text).unapproved()),
+        unapproved: document.text.as_deref().and_then(|text| TrustState::from_text(text).unapproved()),
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn texts(corpus: &Corpus, query: &Query, best: &[Ranked]) -> Vec<(Doc
         let Some(document) = corpus.files.doc(hit.doc) else { continue };
         let Some(text) = document.text.as_deref() else { continue };
         // Text that must not go into a prompt is not sent to a model either.
-        if TrustState::of_text(text).unapproved().is_some() {
+        if TrustState::from_text(text).unapproved().is_some() {
             continue;
         }
         let note: Option<Note> = corpus.note_of_text(document);

@@ -28,7 +28,7 @@ pub(super) struct ParsedNotes<'a> {
 impl<'a> ParsedNotes<'a> {
     /// Decodes the notes. Fails if a note cannot be decoded, or if the notes have so many links that they would not
     /// fit into memory.
-    pub(super) fn of(corpus: &'a Corpus) -> Result<Self, Error> {
+    pub(super) fn from_corpus(corpus: &'a Corpus) -> Result<Self, Error> {
         let files = &corpus.files;
         let documents = files.by_path().filter_map(|(_, id)| Some((id, files.doc(id)?)));
         let mut notes = Vec::new();
@@ -51,8 +51,8 @@ impl<'a> ParsedNotes<'a> {
     }
 
     /// Decodes the notes with titles and bodies as zk reads them.
-    pub(super) fn of_zk(corpus: &'a Corpus) -> Result<Self, Error> {
-        let notes = Self::of(corpus)?.notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
+    pub(super) fn from_zk_corpus(corpus: &'a Corpus) -> Result<Self, Error> {
+        let notes = Self::from_corpus(corpus)?.notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
         Ok(Self { notes: notes.collect() })
     }
 }
@@ -67,7 +67,7 @@ pub(super) struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    pub(super) fn of(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
+    pub(super) fn from_notes(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
         let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope };
         for (id, document, note) in &parsed.notes {
             let Some(below) = scope.layout.below_notebook(&document.path) else { continue };
@@ -81,8 +81,8 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Creates a snapshot of the notes that zk would index: those with valid frontmatter.
-    pub(super) fn of_zk(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
-        let Self { views, ids, paths, .. } = Self::of(parsed, scope);
+    pub(super) fn from_zk_notes(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
+        let Self { views, ids, paths, .. } = Self::from_notes(parsed, scope);
         let all = views.into_iter().zip(ids).zip(paths);
         let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope };
         for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {

@@ -499,7 +499,7 @@ mod tests {
         fn no_name_or_pattern_panics(text in ".{0,60}") {
             let name = slug(&text);
             proptest::prop_assert!(!name.is_empty() && name.len() <= 100 && !name.starts_with(['.', '-']));
-            let path = crate::store::RelPath::parse(format!("{name}-999.md"));
+            let path = crate::store::RelPath::new(format!("{name}-999.md"));
             proptest::prop_assert!(path.is_ok());
             let _ = super::super::glob::Glob::parse(&text).map(|glob| glob.matches(&text));
             let _ = super::super::config::NotebookConfig::parse(&text);

@@ -59,7 +59,7 @@ where
 }
 
 pub(crate) fn path(text: &str) -> RelPath {
-    RelPath::parse(text).expect("a path")
+    RelPath::new(text).expect("a path")
 }
 
 /// Files with their versions, and a record of changes.

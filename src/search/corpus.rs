@@ -327,7 +327,7 @@ impl Corpus {
         let id = self.files.id(path)?;
         let document = self.files.doc(id)?;
         let is_indexed = id < self.ranked_to && !matches!(document.note, EncodedNote::Unknown);
-        (is_indexed && document.hash == ContentHash::of(text)).then_some(id)
+        (is_indexed && document.hash == ContentHash::from_text(text)).then_some(id)
     }
 
     pub(super) fn insert(&mut self, mut document: IndexedFile) {
@@ -574,7 +574,7 @@ fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath
     let filename_only = found.lines.is_empty();
     let path = shown(&doc.path);
     let terms: Vec<String> = found.terms.iter().filter_map(|&number| terms.as_slice().get(number).cloned()).collect();
-    let unapproved = TrustState::of_text(doc.text()).unapproved();
+    let unapproved = TrustState::from_text(doc.text()).unapproved();
     SearchHit {
         heading: render::heading(&path, unapproved, &terms),
         path,

@@ -78,7 +78,7 @@ pub(crate) struct Rank {
 
 impl Rank {
     /// Returns the properties that follow from the path.
-    pub(crate) fn of(path: &RelPath) -> Self {
+    pub(crate) fn from_path(path: &RelPath) -> Self {
         let is_log = path.parent().is_some_and(|folder| is_name(folder.file_name(), DAILY_FOLDER));
         Self {
             is_long_term: is_name(path.file_name(), LONG_TERM_FILE),
@@ -89,13 +89,13 @@ impl Rank {
 
 impl IndexedFile {
     pub(crate) fn new(path: RelPath, version: Version, modified: u64, text: Option<String>) -> Self {
-        let rank = Rank::of(&path);
+        let rank = Rank::from_path(&path);
         Self {
             path,
             version,
             modified,
             size: text.as_ref().map_or(0, String::len) as u64,
-            hash: text.as_deref().map(ContentHash::of).unwrap_or_default(),
+            hash: text.as_deref().map(ContentHash::from_text).unwrap_or_default(),
             row: None,
             text: text.map(String::into_boxed_str),
             note: EncodedNote::Unknown,

@@ -252,7 +252,7 @@ fn encode(corpus: &Corpus, scheme: &str) -> Option<Vec<u8>> {
     let folders = corpus.pages().iter().filter(|(folder, _)| !incomplete.contains(*folder));
     let folders = folders.map(|(folder, pages)| Folder {
         path: folder.as_ref().map(RelPath::as_str),
-        pages: pages.iter().map(ListedPage::of).collect(),
+        pages: pages.iter().map(ListedPage::from_page).collect(),
     });
     let configuration = corpus.configuration().map(|version| version.0.as_str());
     let listed = Listed { configuration, folders: folders.collect() };
@@ -347,7 +347,7 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus, scheme: &str) -> Option<Restored> {
     let mut unseen: SortedSet<Option<RelPath>> = SortedSet::default();
     for (row, (Entry { id, path, hash, note }, seen)) in (0_u32..).zip(catalog.notes.into_iter().zip(seen)) {
         let Seen { version, modified } = seen;
-        let mut document = IndexedFile::new(RelPath::parse(path).ok()?, Version(version.into()), modified, None);
+        let mut document = IndexedFile::new(RelPath::new(path).ok()?, Version(version.into()), modified, None);
         document.note = EncodedNote::InFile(range_in(&file, note)?);
         (document.hash, document.row) = (hash, Some(row));
         if version.is_empty() {
@@ -359,7 +359,7 @@ fn decode(bytes: Vec<u8>, corpus: &Corpus, scheme: &str) -> Option<Restored> {
     supersedes.extend(catalog.supersedes);
     let mut problems = SortedMap::default();
     for (path, problem) in catalog.problems {
-        problems.insert(RelPath::parse(path).ok()?, problem);
+        problems.insert(RelPath::new(path).ok()?, problem);
     }
     let mut pages = Pages::default();
     // Under another configuration, other files of a folder are notes.
@@ -385,7 +385,7 @@ impl Entry<'_> {
 }
 
 impl<'a> ListedPage<'a> {
-    fn of(page: &'a Page) -> Self {
+    fn from_page(page: &'a Page) -> Self {
         Self {
             after: page.after.as_ref().map(RelPath::as_str),
             next: page.next.as_ref().map(RelPath::as_str),
@@ -401,7 +401,7 @@ impl<'a> ListedPage<'a> {
             after: parse(self.after)?,
             next: parse(self.next)?,
             version: self.version.map(|version| Version(version.into())),
-            folders: self.folders.into_iter().map(|path| RelPath::parse(path).ok()).collect::<Option<_>>()?,
+            folders: self.folders.into_iter().map(|path| RelPath::new(path).ok()).collect::<Option<_>>()?,
             left_out: LeftOut {
                 names: self.left_out.0.into_iter().map(left_out_name).collect::<Option<_>>()?,
                 count: self.left_out.1,
@@ -416,13 +416,13 @@ fn named(name: &LeftOutName) -> (&str, bool) {
 
 fn left_out_name((path, is_folder): (&str, bool)) -> Option<LeftOutName> {
     let kind = if is_folder { EntryKind::Directory } else { EntryKind::File };
-    Some(LeftOutName { path: RelPath::parse(path).ok()?, kind })
+    Some(LeftOutName { path: RelPath::new(path).ok()?, kind })
 }
 
 /// Parses an optional path; `None` if it is invalid.
 fn parse(path: Option<&str>) -> Option<Option<RelPath>> {
     match path {
-        Some(path) => RelPath::parse(path).ok().map(Some),
+        Some(path) => RelPath::new(path).ok().map(Some),
         None => Some(None),
     }
 }

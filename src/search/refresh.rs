@@ -42,7 +42,7 @@ pub(crate) async fn refresh(
     let mut listed = Vec::new();
     corpus.borrow_mut().begin();
     let rules = corpus.borrow().rules;
-    let mut walk = Walk::of(scopes);
+    let mut walk = Walk::from_scopes(scopes);
     while let Some(scope) = walk.next()? {
         let pages = look_through(fs, corpus, &scope, limits, &mut changed).await?;
         pages.iter().for_each(|page| walk.add(&page.folders));

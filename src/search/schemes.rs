@@ -26,7 +26,7 @@ pub(super) const MAX_SCHEMES: usize = 4;
 pub(crate) struct ContentHash([u8; 8]);
 
 impl ContentHash {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         Self(xxh3_64(text.as_bytes()).to_le_bytes())
     }
 }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_folder_counts_as_changed_only_where_another_scheme_could_have_listed_it() {
-        let folder = RelPath::parse("notes").ok();
+        let folder = RelPath::new("notes").ok();
         let mut alone = OtherSchemes::default();
         alone.folder_changed(folder.clone());
         assert!(alone.is_unchanged(&folder));

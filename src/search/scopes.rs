@@ -92,7 +92,7 @@ impl Markdown {
 /// Lists the Markdown files of scopes.
 pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Markdown, Error> {
     let mut found = Markdown::default();
-    let mut walk = Walk::of(scopes);
+    let mut walk = Walk::from_scopes(scopes);
     while let Some(scope) = walk.next()? {
         let mut after = None;
         let mut bound = FolderBound::new(&scope);
@@ -127,7 +127,7 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
 /// Lists all files and folders below a folder, except those of other scopes and of tools that keep thousands.
 pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits) -> Result<Vec<RelPath>, Error> {
     let mut found = Vec::new();
-    let mut walk = Walk::of(alloc::vec![FolderScope { folder: folder.cloned(), tree: true }]);
+    let mut walk = Walk::from_scopes(alloc::vec![FolderScope { folder: folder.cloned(), tree: true }]);
     while let Some(scope) = walk.next()? {
         let mut after = None;
         let mut bound = FolderBound::new(&scope);
@@ -188,7 +188,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    pub(super) fn of(scopes: Vec<FolderScope>) -> Self {
+    pub(super) fn from_scopes(scopes: Vec<FolderScope>) -> Self {
         Self { queue: scopes.into(), seen: SortedSet::default() }
     }
 

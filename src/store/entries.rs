@@ -44,8 +44,8 @@ impl EntryFolder {
     /// # Errors
     ///
     /// The name is empty.
-    pub fn of_agent(agent: &str) -> Result<Self, PathError> {
-        let root = RelPath::parse(format!("{AGENTS_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(agent)))?;
+    pub fn for_agent(agent: &str) -> Result<Self, PathError> {
+        let root = RelPath::new(format!("{AGENTS_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(agent)))?;
         Ok(Self { root, has_categories: true })
     }
 
@@ -54,8 +54,8 @@ impl EntryFolder {
     /// # Errors
     ///
     /// The name is empty.
-    pub fn of_workspace(workspace: &str) -> Result<Self, PathError> {
-        let root = RelPath::parse(format!("{WORKSPACES_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(workspace)))?;
+    pub fn for_workspace(workspace: &str) -> Result<Self, PathError> {
+        let root = RelPath::new(format!("{WORKSPACES_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(workspace)))?;
         Ok(Self { root, has_categories: false })
     }
 
@@ -123,7 +123,7 @@ impl EntryFolder {
 ///
 /// The key or the category is empty.
 pub fn portable_path(category: &str, key: &str) -> Result<RelPath, PathError> {
-    RelPath::parse(file_stem(category))?.join(&format!("{}{NOTE_SUFFIX}", file_stem(key)))
+    RelPath::new(file_stem(category))?.join(&format!("{}{NOTE_SUFFIX}", file_stem(key)))
 }
 
 /// Returns the name of the file or folder for a text, without extension: all bytes except `a-z`, `0-9`, `.`, `_`
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_path_gives_the_names_back() {
-        let folder = EntryFolder::of_agent("Ops 1").unwrap();
+        let folder = EntryFolder::for_agent("Ops 1").unwrap();
         assert_eq!(folder.root().as_str(), "agents/%4Fps%201/entries");
         let path = folder.file("CORE", "a:b").unwrap();
         assert_eq!(path.as_str(), "agents/%4Fps%201/entries/%43%4F%52%45/a%3Ab.md");
@@ -241,10 +241,10 @@ mod tests {
         assert!(folder.has(&path));
         assert!(!folder.has(&folder.root().join("a.md").unwrap()));
         for hidden in ["core/.a.md", ".core/a.md"] {
-            assert!(!folder.has(&RelPath::parse(format!("{}/{hidden}", folder.root())).unwrap()), "{hidden}");
+            assert!(!folder.has(&RelPath::new(format!("{}/{hidden}", folder.root())).unwrap()), "{hidden}");
         }
 
-        let shared = EntryFolder::of_workspace("ws").unwrap();
+        let shared = EntryFolder::for_workspace("ws").unwrap();
         let path = shared.file("workspace", "k").unwrap();
         assert_eq!(path.as_str(), "workspaces/ws/entries/k.md");
         assert_eq!(shared.names_of(&path), (None, Some("k".to_string())));
@@ -262,7 +262,7 @@ mod tests {
         fn every_key_has_a_file_of_its_own(a in "\\PC{1,70}|[a-cA-C./~%]{1,12}", b in "[a-cA-C./~%]{1,12}") {
             let (stem, other) = (file_stem(&a), file_stem(&b));
             let name = format!("{stem}{NOTE_SUFFIX}");
-            prop_assert!(RelPath::parse(name).is_ok());
+            prop_assert!(RelPath::new(name).is_ok());
             prop_assert!(stem.len() <= MAX_STEM_BYTES);
             prop_assert_eq!(a == b, stem.eq_ignore_ascii_case(&other));
             if !stem.contains('~') {

@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_path_is_compared_segment_by_segment() {
-        let path = |text: &str| RelPath::parse(text).expect("a path");
+        let path = |text: &str| RelPath::new(text).expect("a path");
         assert!(is_path(&path("PROJECTS/Api-0DB23A34/memory.md"), &path("projects/api-0db23a34/MEMORY.md")));
         assert!(is_path(&path("projects/.../MEMORY.md"), &path("projects/MEMORY.md")), "Windows drops the dots");
         assert!(!is_path(&path("projects/x/MEMORY.md"), &path("MEMORY.md")));

@@ -79,10 +79,10 @@ impl Layout {
     ///
     /// A path is invalid, which cannot happen for a slug that [`ProjectSlug`] accepts.
     pub fn new(project: Option<&ProjectSlug>) -> Result<Self, PathError> {
-        let folder = project.map(|slug| RelPath::parse(format!("{PROJECTS_FOLDER}/{slug}"))).transpose()?;
-        let below = |name: &str| folder.as_ref().map_or_else(|| RelPath::parse(name), |folder| folder.join(name));
+        let folder = project.map(|slug| RelPath::new(format!("{PROJECTS_FOLDER}/{slug}"))).transpose()?;
+        let below = |name: &str| folder.as_ref().map_or_else(|| RelPath::new(name), |folder| folder.join(name));
         Ok(Self {
-            shared_long_term: RelPath::parse(LONG_TERM_FILE)?,
+            shared_long_term: RelPath::new(LONG_TERM_FILE)?,
             project_long_term: folder.as_ref().map(|folder| folder.join(LONG_TERM_FILE)).transpose()?,
             long_term_scope: LongTermScope::Shared,
             scratchpad: below(SCRATCHPAD_FILE)?,
@@ -233,11 +233,11 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// Those of [`RelPath::parse`].
+    /// Those of [`RelPath::new`].
     pub fn in_notebook(&self, path: &str) -> Result<RelPath, PathError> {
         match &self.project {
-            Some(folder) => RelPath::parse(format!("{folder}/{path}")),
-            None => RelPath::parse(path),
+            Some(folder) => RelPath::new(format!("{folder}/{path}")),
+            None => RelPath::new(path),
         }
     }
 
@@ -298,15 +298,15 @@ fn may_be_slug(name: &str) -> bool {
 fn beside(path: &RelPath, suffix: &str) -> RelPath {
     let whole = path.as_str();
     let stem = whole.strip_suffix(NOTE_SUFFIX).unwrap_or(whole);
-    RelPath::parse(format!("{stem}{suffix}")).unwrap_or_else(|_| {
+    RelPath::new(format!("{stem}{suffix}")).unwrap_or_else(|_| {
         let digits: String =
             Sha256::digest(whole.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let folder = path.parent().map(|folder| format!("{folder}/")).unwrap_or_default();
         let name = path.file_name();
         let kept = name.get(..name.floor_char_boundary(KEPT_NAME_BYTES)).unwrap_or(name);
-        let short = RelPath::parse(format!("{folder}{kept}~{digits}{suffix}"));
+        let short = RelPath::new(format!("{folder}{kept}~{digits}{suffix}"));
         // In very deep folders no further name fits, so the digest is the whole name, in the root.
-        short.or_else(|_| RelPath::parse(format!("~{digits}{suffix}"))).unwrap_or_else(|error| {
+        short.or_else(|_| RelPath::new(format!("~{digits}{suffix}"))).unwrap_or_else(|error| {
             debug_assert!(false, "a broken invariant: a digest is not a name: {error}");
             path.clone()
         })
@@ -333,7 +333,7 @@ mod tests {
         let names = ["x".repeat(252) + ".md", "x".repeat(250) + ".text", format!("a/{}.md", "é".repeat(126)), deep];
         let mut all = alloc::collections::BTreeSet::new();
         for name in names {
-            let path = RelPath::parse(&name).expect("a path");
+            let path = RelPath::new(&name).expect("a path");
             let files = [Layout::backup_of(&path), Layout::before_change_of(&path), Layout::replaced_of(&path)];
             assert!(files.iter().zip([".bak", ".pre", ".old"]).all(|(file, end)| file.as_str().ends_with(end)));
             assert!(!files.contains(&path), "{name}");
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn the_memory_of_others_is_known_in_every_spelling() {
-        let path = |text: &str| RelPath::parse(text).expect("a path");
+        let path = |text: &str| RelPath::new(text).expect("a path");
         for folder in [
             "projects/api-0db23a34",
             "Projects/API-0DB23A34",
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn no_new_note_has_the_name_of_a_kept_file() {
-        let path = |text: &str| RelPath::parse(text).expect("a path");
+        let path = |text: &str| RelPath::new(text).expect("a path");
         let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
         let (root, project) = (Layout::new(None).expect("valid"), Layout::new(Some(&slug)).expect("valid"));
         for text in [
@@ -437,9 +437,9 @@ mod tests {
     fn the_journal_is_known_in_every_spelling() {
         let layout = Layout::new(None).expect("valid");
         for text in ["notes/a.md", "Notes/a.md", "DAILY/2026-05-30.md", "scratchpad.md"] {
-            assert!(layout.is_journal(&RelPath::parse(text).expect("a path")), "{text}");
+            assert!(layout.is_journal(&RelPath::new(text).expect("a path")), "{text}");
         }
-        assert!(!layout.is_journal(&RelPath::parse("other/a.md").expect("a path")));
+        assert!(!layout.is_journal(&RelPath::new("other/a.md").expect("a path")));
     }
 
     #[test]

@@ -27,10 +27,10 @@ impl ProjectSlug {
     /// ```
     /// use saddlebag::store::ProjectSlug;
     ///
-    /// assert_eq!(ProjectSlug::of_path(b"/home/u/work/api").as_str(), "api-0db23a34");
+    /// assert_eq!(ProjectSlug::from_path(b"/home/u/work/api").as_str(), "api-0db23a34");
     /// ```
     #[must_use]
-    pub fn of_path(path: &[u8]) -> Self {
+    pub fn from_path(path: &[u8]) -> Self {
         let base: String = last_component(path)
             .unwrap_or(ROOT)
             .chars()
@@ -102,9 +102,9 @@ mod tests {
             ("/home/u/..", "root-5698ad52"),
             ("C:\\x\\y", "C--x-y-7946acfb"),
         ] {
-            assert_eq!(ProjectSlug::of_path(path.as_bytes()).as_str(), slug, "{path}");
+            assert_eq!(ProjectSlug::from_path(path.as_bytes()).as_str(), slug, "{path}");
         }
-        assert!(ProjectSlug::of_path(b"/home/\xff").as_str().starts_with("root-"));
+        assert!(ProjectSlug::from_path(b"/home/\xff").as_str().starts_with("root-"));
     }
 
     #[test]

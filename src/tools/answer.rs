@@ -38,7 +38,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn of(items: impl Iterator<Item = Item>) -> Self {
+    pub(super) fn from_items(items: impl Iterator<Item = Item>) -> Self {
         let mut bytes = 0;
         let mut page = Self { items: Vec::new() };
         for mut item in items {

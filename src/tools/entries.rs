@@ -151,7 +151,7 @@ fn found(reply: &FindEntriesReply, query: &str, start: u32) -> Answer {
         object.texts("terms", &hit.terms);
         Item { text, object }
     });
-    let page = Page::of(items);
+    let page = Page::from_items(items);
     let end = start.saturating_add(page.len());
     let next = (page.len() > 0 && end < reply.total).then(|| end.to_string());
     let headline = match (reply.total, page.len()) {
@@ -172,7 +172,7 @@ fn listed(reply: &ListEntriesReply) -> Answer {
         let text = format!("- {key} [{category}] {}{}: {preview}{rest}", utc_text(entry.updated), unapproved(entry));
         Item { text, object: fields(entry, &preview) }
     });
-    let page = Page::of(items);
+    let page = Page::from_items(items);
     // A page that is full before the command's page ends continues after the last entry shown.
     let last = reply.entries.get(page.len() as usize..).and_then(|rest| rest.first()).and_then(|_| {
         let last = (page.len() as usize).checked_sub(1)?;

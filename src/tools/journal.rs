@@ -166,7 +166,7 @@ fn listed(reply: &ListReply, start: u32) -> Answer {
         object.count("size", file.size);
         Item { text: format!("{} ({} bytes)", file.path, file.size), object }
     });
-    let page = Page::of(items);
+    let page = Page::from_items(items);
     let end = start.saturating_add(page.len());
     let next = ((end as usize) < total && page.len() > 0).then(|| end.to_string());
     let headline = match (total, page.len()) {

@@ -117,7 +117,7 @@ fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
         }
         Item { text, object }
     });
-    let page = Page::of(items);
+    let page = Page::from_items(items);
     let end = start.saturating_add(page.len());
     let next = (page.len() > 0 && end < reply.total).then(|| end.to_string());
     let headline = match (reply.total, page.len()) {
@@ -139,7 +139,7 @@ fn related(notes: &[RelatedNote], note: &str, start: u32, limit: u32) -> Answer 
         object.text("reason", &related.reason);
         Item { text, object }
     });
-    let page = Page::of(items);
+    let page = Page::from_items(items);
     let end = start.saturating_add(page.len());
     let next = (page.len() > 0 && (end as usize) < notes.len()).then(|| end.to_string());
     let headline = match (notes.is_empty(), page.len()) {

@@ -45,7 +45,7 @@ impl ForModel {
     }
 
     /// Wraps the instructions that the host gives for its model: they are its own words.
-    pub(crate) fn of_host(text: String) -> Self {
+    pub(crate) fn from_host(text: String) -> Self {
         Self(text)
     }
 

@@ -140,7 +140,7 @@ impl InputPolicy {
     }
 
     /// Creates the policy for the files of a scope.
-    pub(crate) fn of_scope(config: TrustConfig, layout: Layout) -> Self {
+    pub(crate) fn for_scope(config: TrustConfig, layout: Layout) -> Self {
         Self { layout: Some(layout), ..Self::new(config) }
     }
 
@@ -152,7 +152,8 @@ impl InputPolicy {
 
     /// Checks like [`file`](Self::file), for an edit by hand. Only a person may change the recorded provenance.
     pub(crate) fn edited(&self, path: &RelPath, before: &str, after: String) -> Result<Screened, Error> {
-        if self.config.provenance != Provenance::User && TrustState::of_text(before) != TrustState::of_text(&after) {
+        if self.config.provenance != Provenance::User && TrustState::from_text(before) != TrustState::from_text(&after)
+        {
             let message = "the edit changes the recorded provenance of the file";
             let help = "leave `provenance` and `approved` unchanged; nothing was written";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
@@ -238,10 +239,10 @@ impl InputPolicy {
             return Ok(());
         }
         if let Some(before) = before {
-            self.check_replaced(path, TrustState::of_bytes(before))?;
+            self.check_replaced(path, TrustState::from_bytes(before))?;
         }
         match after {
-            Some(after) if TrustState::of_bytes(after).unapproved().is_none() => self.needs_trust(path.as_str()),
+            Some(after) if TrustState::from_bytes(after).unapproved().is_none() => self.needs_trust(path.as_str()),
             _ => Ok(()),
         }
     }

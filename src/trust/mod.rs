@@ -29,7 +29,7 @@
 //! made by the `InputPolicy` of the call, which sees the path, the old bytes and the new ones. It finds secrets that were put
 //! together from parts. It refuses to change trusted text in a memory for tools, and files that other projects or agents read.
 //!
-//! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `TrustState::of_text`
+//! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `TrustState::from_text`
 //! finds unapproved. It reads the text of the file, never the index. The rest becomes `ForModel`, by escaping or from literals;
 //! the fields of replies that a model may read have that type. `from_contract` accepts text that has this type on the other
 //! side of the contract, `of_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command

@@ -55,7 +55,7 @@ impl TrustState {
 
     /// Reads the record in the frontmatter of a file.
     #[must_use]
-    pub(crate) fn of(frontmatter: &Frontmatter) -> Self {
+    pub(crate) fn from_frontmatter(frontmatter: &Frontmatter) -> Self {
         let provenance = match frontmatter.value(PROVENANCE) {
             None => Provenance::User,
             Some(Value::String(word)) => word.trim().parse().unwrap_or(Provenance::Imported),
@@ -68,28 +68,28 @@ impl TrustState {
     /// Reads the record in the text of a whole file. Invalid frontmatter that names a provenance counts as that of an
     /// import.
     #[must_use]
-    pub fn of_text(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         let frontmatter = Frontmatter::parse(text);
         let block = text.part(frontmatter.span.clone());
         if frontmatter.problem.is_some() && frontmatter.value(PROVENANCE).is_none() && names_provenance(block) {
             return Self::new(Provenance::Imported);
         }
-        Self::of(&frontmatter)
+        Self::from_frontmatter(&frontmatter)
     }
 
     /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end that
     /// names a provenance counts as that of an import.
     #[must_use]
-    pub(crate) fn of_start(text: &str) -> Self {
+    pub(crate) fn from_start(text: &str) -> Self {
         let is_open =
             text.trim_start_matches('\u{feff}').starts_with("---") && Frontmatter::parse(text).span.is_empty();
-        if is_open && names_provenance(text) { Self::new(Provenance::Imported) } else { Self::of_text(text) }
+        if is_open && names_provenance(text) { Self::new(Provenance::Imported) } else { Self::from_text(text) }
     }
 
     /// Reads the record in the bytes of a file. Bytes that are not text have no frontmatter.
     #[must_use]
-    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
-        core::str::from_utf8(bytes).map(Self::of_text).unwrap_or_default()
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        core::str::from_utf8(bytes).map(Self::from_text).unwrap_or_default()
     }
 
     /// Returns the provenance, if it keeps the text out of prompts.
@@ -117,14 +117,14 @@ pub(crate) fn mark(text: &str, provenance: Provenance) -> Option<String> {
 
 /// Returns the text of a file, approved at a time in nanoseconds. `None` as for [`mark`].
 pub(crate) fn approve(text: &str, now: u64) -> Option<String> {
-    let trust_state = TrustState { approved: parse_date(&utc_text(now)), ..TrustState::of_text(text) };
+    let trust_state = TrustState { approved: parse_date(&utc_text(now)), ..TrustState::from_text(text) };
     said(set_field(text, &head_of(text), APPROVED, &utc_text(now)), trust_state)
 }
 
 /// Returns the text, if it parses back to this record.
 fn said(text: String, trust_state: TrustState) -> Option<String> {
     let frontmatter = Frontmatter::parse(&text);
-    (frontmatter.problem.is_none() && TrustState::of(&frontmatter) == trust_state).then_some(text)
+    (frontmatter.problem.is_none() && TrustState::from_frontmatter(&frontmatter) == trust_state).then_some(text)
 }
 
 /// Parses the frontmatter only, which is all that an edit of it needs.
@@ -144,23 +144,23 @@ mod tests {
             assert_eq!(provenance.as_str().parse(), Ok(provenance));
         }
         assert!("User".parse::<Provenance>().is_err());
-        let of = |value: &str| TrustState::of_text(&format!("---\nprovenance: {value}\n---\n\nx")).unapproved();
+        let of = |value: &str| TrustState::from_text(&format!("---\nprovenance: {value}\n---\n\nx")).unapproved();
         assert_eq!(of("user"), None);
         assert_eq!(of("agent"), None);
         assert_eq!(of("tool"), Some(Provenance::Tool));
         for unknown in ["import", "User", "trusted", "[user]", "", "1", "{user: user}"] {
             assert_eq!(of(unknown), Some(Provenance::Imported), "{unknown}");
         }
-        assert_eq!(TrustState::of_text("no frontmatter").unapproved(), None);
+        assert_eq!(TrustState::from_text("no frontmatter").unapproved(), None);
     }
 
     #[test]
     fn frontmatter_that_cannot_be_read_is_trusted_only_if_it_names_no_provenance() {
-        let of = |block: &str| TrustState::of_text(&format!("---\n{block}\n---\n\nx")).unapproved();
+        let of = |block: &str| TrustState::from_text(&format!("---\n{block}\n---\n\nx")).unapproved();
         assert_eq!(of("title: Error: foo"), None);
         assert_eq!(of("title: Error: foo\nprovenance: tool"), Some(Provenance::Imported));
         assert_eq!(of("Provenance : user\n: ["), Some(Provenance::Imported));
-        let of = |start: &str| TrustState::of_start(start).unapproved();
+        let of = |start: &str| TrustState::from_start(start).unapproved();
         assert_eq!(of("---\ntitle: a\n"), None);
         assert_eq!(of("---\nprovenance: tool\ntitle: a\n"), Some(Provenance::Imported));
         assert_eq!(of("text\nprovenance: tool\n"), None);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn only_a_moment_approves() {
         let of = |approved: &str| {
-            TrustState::of_text(&format!("---\nprovenance: import\napproved: {approved}\n---\nx")).unapproved()
+            TrustState::from_text(&format!("---\nprovenance: import\napproved: {approved}\n---\nx")).unapproved()
         };
         assert_eq!(of("2026-05-25T12:00:00Z"), None);
         for word in ["", "yes", "true", "[2026-05-25]"] {
@@ -188,10 +188,10 @@ mod tests {
             "---\nprovenance: [user, agent]\ntags: [a]\n---\nx",
         ] {
             let marked = mark(text, Provenance::Imported).expect(text);
-            assert_eq!(TrustState::of_text(&marked), TrustState::new(Provenance::Imported), "{marked:?}");
+            assert_eq!(TrustState::from_text(&marked), TrustState::new(Provenance::Imported), "{marked:?}");
             assert_eq!(mark(&marked, Provenance::Imported).as_deref(), Some(marked.as_str()), "{marked:?}");
             let approved = approve(&marked, 1_779_700_000_000_000_000).expect("approved");
-            assert_eq!(TrustState::of_text(&approved).unapproved(), None, "{approved:?}");
+            assert_eq!(TrustState::from_text(&approved).unapproved(), None, "{approved:?}");
             assert_eq!(mark(&approved, Provenance::Imported).as_deref(), Some(marked.as_str()));
         }
     }

@@ -95,7 +95,7 @@ macro_rules! text {
 }
 
 text! {
-    RelPath: |text| Ok(RelPath::parse(text)?), |path: RelPath| path.into_string();
+    RelPath: |text| Ok(RelPath::new(text)?), |path: RelPath| path.into_string();
     Version: |text| Ok(Version(text)), |version: Version| version.0;
     ForModel: |text| Ok(ForModel::from_contract(text)), |text: ForModel| text.into_string();
     FlagKind: |text: String| text.parse().map_err(|_| Mismatch::Word(text)), |kind: FlagKind| kind.as_str().into();

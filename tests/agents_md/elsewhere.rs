@@ -16,7 +16,7 @@ use super::{agreed, drive, entry, going_on, kinds, naming, request, sync, synced
 #[both_engines]
 fn a_fact_that_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
     let mut drive = drive(kind);
-    drive.run(Origin::of_provenance(Provenance::Tool).with(keep("told", "by a page", "core"))).unwrap();
+    drive.run(Origin::from_provenance(Provenance::Tool).with(keep("told", "by a page", "core"))).unwrap();
     drive.run(keep("known", "by a person", "core")).unwrap();
     let reply = sync(&mut drive, naming(["told", "known"], ""));
     let text = String::from_utf8(reply.content.unwrap()).unwrap();
@@ -102,7 +102,7 @@ fn a_fact_that_a_section_from_elsewhere_guesses_is_not_followed(kind: Kind) {
 
 #[both_engines]
 fn a_section_removes_no_entry_to_make_room(kind: Kind) {
-    let entries = EntriesConfig { max_entries: 3, ..EntriesConfig::of_agent("a") };
+    let entries = EntriesConfig { max_entries: 3, ..EntriesConfig::for_agent("a") };
     let config = Config { entries: Some(entries), ..agent_config() };
     let mut drive = Drive::new(kind, config, Simulator::new(1));
     for key in ["k", "z"] {

@@ -71,7 +71,7 @@ fn the_parts_of_a_score_add_up_to_it(kind: Kind) {
 }
 
 #[both_engines]
-fn a_question_without_words_is_an_error_and_any_other_is_none(kind: Kind) {
+fn only_a_question_without_words_is_an_error(kind: Kind) {
     let mut drive = library(kind);
     for empty in ["", "  ", "\n\t"] {
         assert_eq!(refused(&mut drive, NotebookCommand::Recall(question(empty))).code, ErrorCode::InvalidArgument);
@@ -120,7 +120,7 @@ fn the_index_follows_what_editors_do(kind: Kind) {
 }
 
 #[both_engines]
-fn what_the_host_vouches_for_is_not_listed_again(kind: Kind) {
+fn a_host_that_assumes_nothing_changed_is_not_asked_to_list_again(kind: Kind) {
     let mut drive = library(kind);
     recall(&mut drive, question("port"));
     let before = drive.executor.operations();

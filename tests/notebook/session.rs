@@ -78,7 +78,7 @@ fn a_late_answer_never_reaches_a_later_turn(kind: Kind) {
 }
 
 #[both_engines]
-fn of_two_recalls_for_a_turn_the_later_one_counts(kind: Kind) {
+fn the_later_of_two_recalls_for_a_turn_counts(kind: Kind) {
     let recall_for =
         |query: &str| NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: query.into(), limit: 3 });
     let mut drive = library(kind);
@@ -123,7 +123,7 @@ fn remember_error(drive: &mut Drive<Simulator>, error: &str) -> ErrorReply {
 }
 
 #[both_engines]
-fn the_same_error_is_counted_and_errors_are_no_flood(kind: Kind) {
+fn a_repeated_error_is_counted_and_errors_do_not_flood_the_notebook(kind: Kind) {
     let mut drive = open(kind, &[]);
     let first = remember_error(&mut drive, "warming up\nerror: linker `cc` not found at /usr/bin/x1 (3 times)\nmore");
     assert_eq!((first.state, first.count), (ErrorState::Created, 1));

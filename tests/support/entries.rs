@@ -244,8 +244,8 @@ impl Capture {
 
 /// A host whose store has the rows as files, each last changed at its moment.
 fn host<'a>(kind: Kind, cap: u32, rows: impl Iterator<Item = (&'a Row, u64)>) -> SimulatedHost {
-    let entries = EntriesConfig { max_entries: cap, ..EntriesConfig::of_agent("a") };
-    let folder = EntryFolder::of_agent("a").expect("a folder");
+    let entries = EntriesConfig { max_entries: cap, ..EntriesConfig::for_agent("a") };
+    let folder = EntryFolder::for_agent("a").expect("a folder");
     let mut simulator = Simulator::new(1);
     for (row, updated) in rows {
         let (key, category) = (row.key.get(), row.category.get());

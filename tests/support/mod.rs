@@ -129,7 +129,7 @@ pub fn project_config() -> Config {
 
 /// [`project_config`] with the entries of agent `a` in workspace `w`.
 pub fn agent_config() -> Config {
-    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+    let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
     Config { entries: Some(entries), ..project_config() }
 }
 
@@ -160,7 +160,7 @@ pub fn host(kind: Kind, config: Config, files: &[(&str, &[u8])]) -> SimulatedHos
 }
 
 pub fn path(text: &str) -> RelPath {
-    RelPath::parse(text).expect("a valid path")
+    RelPath::new(text).expect("a valid path")
 }
 
 /// Returns noon of a day in UTC.

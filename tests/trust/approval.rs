@@ -84,7 +84,7 @@ fn an_import_cannot_claim_to_be_trusted_and_an_agent_cannot_approve(kind: Kind) 
     let request = named(&mut drive, "k");
     let error = refused(&mut drive, TrustCommand::Approve(request));
     assert_eq!(error.code, ErrorCode::NotPermitted);
-    let trusted = Origin::of_provenance(Provenance::User).with(files(&[("core/k.md", claims)]));
+    let trusted = Origin::from_provenance(Provenance::User).with(files(&[("core/k.md", claims)]));
     assert_eq!(refused(&mut drive, trusted).code, ErrorCode::NotPermitted);
     assert_eq!(refused(&mut drive, keep_as(Provenance::User, "x", "y")).code, ErrorCode::NotPermitted);
     // Storing the same text again approves nothing, unless a person does it.
@@ -147,7 +147,7 @@ fn what_arrived_or_changed_after_the_listing_is_not_approved_with_it(kind: Kind)
         drive.run(keep_as(Provenance::Tool, key, "as listed")).unwrap();
     }
     drive
-        .run(Origin::of_provenance(Provenance::Tool).with(NotebookCommand::Remember(fact("A note", "of a page"))))
+        .run(Origin::from_provenance(Provenance::Tool).with(NotebookCommand::Remember(fact("A note", "of a page"))))
         .unwrap();
     let listed = pending(&mut drive);
     assert_eq!(pending(&mut drive).digest, listed.digest);
@@ -231,7 +231,7 @@ proptest! {
                 }
                 Event::Remember(provenance, title) => {
                     let request = NotebookCommand::Remember(fact(&title, &words(provenance)));
-                    drop(drive.run(Origin::of_provenance(provenance).with(request)));
+                    drop(drive.run(Origin::from_provenance(provenance).with(request)));
                 }
                 Event::Summary(tool) => {
                     drop(drive.run(NotebookCommand::RememberSummary(RememberSummary { tool, summary: words(Provenance::Tool) })));
@@ -241,7 +241,7 @@ proptest! {
                     approve(&mut drive, request);
                     let files = drive.executor.files();
                     let texts = files.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-                    approved.extend(texts.filter(|text| TrustState::of_text(text).approved.is_some()));
+                    approved.extend(texts.filter(|text| TrustState::from_text(text).approved.is_some()));
                 }
                 Event::Forget(key) => drop(drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None }))),
             }

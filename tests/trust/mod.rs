@@ -40,7 +40,7 @@ fn reopened(kind: Kind, drive: Drive<Simulator>, provenance: Provenance) -> Driv
 }
 
 fn keep_as(provenance: Provenance, key: &str, content: &str) -> Submission<EntriesCommand> {
-    Origin::of_provenance(provenance).with(keep(key, content, "core"))
+    Origin::from_provenance(provenance).with(keep(key, content, "core"))
 }
 
 fn fact(title: &str, content: &str) -> Remember {

@@ -134,7 +134,7 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
         assert_eq!(drive.executor.files(), before, "{arguments}");
     }
     let of_agent =
-        |agent: &str| Config { entries: Some(saddlebag::entries::EntriesConfig::of_agent(agent)), ..agent_config() };
+        |agent: &str| Config { entries: Some(saddlebag::entries::EntriesConfig::for_agent(agent)), ..agent_config() };
     let error = saddlebag::Memory::open(of_agent(SECRET)).err().expect("refused").to_string();
     assert!(error.contains("github-pat") && !error.contains(SECRET), "{error}");
 }

@@ -43,11 +43,11 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
     let reply = block(&mut drive, None);
     assert!(reply.block.unwrap().contains("trusted") && !reply.left_out.is_empty());
     // Also in a run.
-    let of_run = |verb| Origin::of_run("r").with(verb);
+    let of_run = |verb| Origin::from_run("r").with(verb);
     drive.run(of_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
     drive
         .run(
-            Origin { run: Some("r".into()), ..Origin::of_provenance(Provenance::Tool) }
+            Origin { run: Some("r".into()), ..Origin::from_provenance(Provenance::Tool) }
                 .with(keep("run", "Ignore", "core")),
         )
         .unwrap();
@@ -84,7 +84,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
     let mut drive = opened(kind, Provenance::User);
     drive.run(NotebookCommand::Remember(fact("Harbour port", "The port of staging is 5433"))).unwrap();
     let page = fact("Harbour port of the page", "The port is evil: harbour port port port");
-    drive.run(Origin::of_provenance(Provenance::Tool).with(NotebookCommand::Remember(page))).unwrap();
+    drive.run(Origin::from_provenance(Provenance::Tool).with(NotebookCommand::Remember(page))).unwrap();
     let summary =
         NotebookCommand::RememberSummary(RememberSummary { tool: "curl".into(), summary: "harbour port 1".into() });
     drive.run(summary).unwrap();
@@ -197,7 +197,7 @@ fn text_that_nobody_approved_evicts_none_that_somebody_did(kind: Kind) {
     }
     for key in ["x", "y"] {
         drive.now.seconds += 1;
-        drive.run(Origin::of_provenance(Provenance::Tool).with(keep(key, "page", "daily"))).unwrap();
+        drive.run(Origin::from_provenance(Provenance::Tool).with(keep(key, "page", "daily"))).unwrap();
     }
     let keys: Vec<String> = drive.executor.files().into_keys().filter(|path| path.contains("/daily/")).collect();
     assert_eq!(keys.len(), 3, "{keys:?}");
@@ -209,6 +209,6 @@ fn text_that_nobody_approved_evicts_none_that_somebody_did(kind: Kind) {
     for key in ["c", "d", "e"] {
         drive.run(keep(key, "trusted", "daily")).unwrap();
     }
-    let tool = Origin::of_provenance(Provenance::Tool).with(keep("z", "page", "daily"));
+    let tool = Origin::from_provenance(Provenance::Tool).with(keep("z", "page", "daily"));
     assert_eq!(refused(&mut drive, tool).code, ErrorCode::TooLarge);
 }

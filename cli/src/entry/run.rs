@@ -48,7 +48,7 @@ impl Subcommand for RunArgs {
 fn run_of_agent(args: RunArgs, global: &Global, output: &mut Output) -> Result<CheckpointReply, Failure> {
     let verbs = run_verbs(&args)?;
     let mut store = Store::open(global)?;
-    let origin = Origin::of_run(&args.name);
+    let origin = Origin::from_run(&args.name);
     store.call(origin.clone().with(OpenRun { fence: args.fence }), output)?;
     let mut refused = Vec::new();
     for (key, verb) in verbs {

@@ -49,7 +49,7 @@ pub(super) fn run(format: Format, args: &ExportArgs, global: &Global, output: &m
     }
     // Where the format is one file, a name like its own is that of the file, any other that of a folder.
     let is_file = single.is_some_and(|name| args.out.extension() == Path::new(name).extension());
-    let target = if is_stream { None } else { Some(Target::of(&args.out, global, is_file)?) };
+    let target = if is_stream { None } else { Some(Target::from_path(&args.out, global, is_file)?) };
     if let Some(target) = &target {
         target.name_leftovers(output);
     }

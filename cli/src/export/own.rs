@@ -34,7 +34,7 @@ pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
     if args.out.as_os_str() == "-" {
         return to_stream(args, &mut store, global, output);
     }
-    let target = Target::of(&args.out, global, false)?;
+    let target = Target::from_path(&args.out, global, false)?;
     target.name_leftovers(output);
     let made = target.folder()?;
     let exported = each_file(args, &mut store, output, |file, _| {
@@ -90,7 +90,7 @@ fn each_file(
             bar.inc(1);
             exported.bytes += file.content.len();
             let text = String::from_utf8_lossy(&file.content);
-            exported.unapproved += usize::from(TrustState::of_text(&text).unapproved().is_some());
+            exported.unapproved += usize::from(TrustState::from_text(&text).unapproved().is_some());
             exported.files.push(file.path.clone());
             exported.count += 1;
         }

@@ -72,7 +72,7 @@ const UNFINISHED: &str = ".saddlebag-export-";
 
 impl Target {
     /// Refuses what is not empty, as the old files would be imported as well, and what is in the store.
-    pub(super) fn of(out: &Path, global: &Global, is_file: bool) -> Result<Self, Failure> {
+    pub(super) fn from_path(out: &Path, global: &Global, is_file: bool) -> Result<Self, Failure> {
         let shown = out.display().to_string();
         let unusable = |error: io::Error| failure(&shown, &error);
         if is_file && out.symlink_metadata().is_ok() {
@@ -97,7 +97,7 @@ impl Target {
         made_above.reverse();
         fs::create_dir_all(parent).map_err(unusable)?;
         let parent = fs::canonicalize(parent).map_err(unusable)?;
-        let root = fs::canonicalize(Root::of(global)?.path()).map_err(unusable)?;
+        let root = fs::canonicalize(Root::from_options(global)?.path()).map_err(unusable)?;
         let folder = parent.join(name);
         if folder.starts_with(&root) {
             let help = "its files would be read as memory; name a folder elsewhere";
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_export_that_cannot_be_synced_is_no_success_and_leaves_nothing() {
+    fn an_export_that_cannot_be_synced_fails_and_leaves_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let target = target(folder.path(), Durability::Full);
         let made = target.folder().expect("made");

@@ -52,7 +52,7 @@ impl Subcommand for PathArgs {
 }
 
 fn place(args: PathArgs, global: &Global) -> Result<Place, Failure> {
-    let root = Root::of(global)?;
+    let root = Root::from_options(global)?;
     let folder = match std::fs::canonicalize(root.path()) {
         Ok(_) if !root.path().is_dir() => return Err(root.failure(&OpenError::NotDirectory(root.path().into()))),
         Ok(folder) => plain(folder),
@@ -92,7 +92,7 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
         Target::LongTerm => layout.long_term().clone(),
         Target::Scratchpad => layout.scratchpad().clone(),
         // A path as other commands print it: below the root, else below the notebook.
-        Target::Note(path) if path.contains('/') && path.ends_with(NOTE_SUFFIX) => match RelPath::parse(path.clone()) {
+        Target::Note(path) if path.contains('/') && path.ends_with(NOTE_SUFFIX) => match RelPath::new(path.clone()) {
             Ok(whole) if layout.below_notebook(&whole).is_some() => whole,
             _ => layout.in_notebook(&path).map_err(|error| not_a_page(&path, &error))?,
         },

@@ -112,7 +112,7 @@ fn in_place(from: &Path) -> Failure {
 fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let source = Source::open(from, format)?;
     let reply = take_in(format, &source, args.dry_run, args.trust, &mut Store::open(global)?, output)?;
-    let summary = Summary::of(reply);
+    let summary = Summary::from_reply(reply);
     let exit = summary.exit();
     if output.is_json() {
         output.object(&Imported { dry_run: args.dry_run, source: Imports { format, summary } })?;
@@ -150,7 +150,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
             }
         };
         let reply = take_in(format, &source, true, args.trust, &mut store, output)?;
-        let summary = Summary::of(reply);
+        let summary = Summary::from_reply(reply);
         tell(&format!("{}: {place}: {}, {}", known.agent, files(source.len()), summary.line()));
         let has_news = summary.has_news();
         found.push(OfAgent::Files { agent: known.agent, place, source: Imports { format, summary } });
@@ -170,7 +170,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
     let mut has_news = false;
     for (known, format, source) in planned.iter().filter(|_| is_done) {
         let reply = take_in(*format, source, false, args.trust, &mut store, output)?;
-        let summary = Summary::of(reply);
+        let summary = Summary::from_reply(reply);
         if summary.exit() != Exit::Done {
             exit = summary.exit();
         }
@@ -276,7 +276,7 @@ struct Kept {
 }
 
 impl Summary {
-    fn of(reply: ImportFromReply) -> Self {
+    fn from_reply(reply: ImportFromReply) -> Self {
         let mut summary = Self { rejected: reply.rejected, ..Self::default() };
         for ExchangedEntry { path, line, key, state, .. } in reply.entries {
             match state {

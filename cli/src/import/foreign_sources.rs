@@ -45,7 +45,7 @@ impl Source {
     /// The files of a format in a folder, a single file, or standard input.
     pub(super) fn open(from: &Path, format: Format) -> Result<Self, Failure> {
         if from.as_os_str() == "-" {
-            return Self::of_standard_input(format);
+            return Self::from_standard_input(format);
         }
         let refused = |error: io::Error| {
             let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
@@ -67,7 +67,7 @@ impl Source {
         Ok(Self { place: place(folder), files: vec![Found { path, place: Place::File(from.to_path_buf()) }] })
     }
 
-    fn of_standard_input(format: Format) -> Result<Self, Failure> {
+    fn from_standard_input(format: Format) -> Result<Self, Failure> {
         let place_name = "-".to_string();
         if let Some(name) = format.single_file() {
             let limit = limit(format);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_resource_is_refused() {
+    fn an_unknown_resource_is_refused() {
         for uri in ["", "saddlebag://", "saddlebag://contexts", "file:///etc/passwd", "saddlebag://file/%ff"] {
             assert!(named(uri).is_err(), "{uri}");
         }

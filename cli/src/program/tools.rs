@@ -95,7 +95,7 @@ struct Described {
 }
 
 impl Described {
-    fn of(tool: Tool) -> Result<Self, Failure> {
+    fn from_tool(tool: Tool) -> Result<Self, Failure> {
         Ok(Self {
             input_schema: schema(&tool.input_schema)?,
             output_schema: output_schema(&tool)?,
@@ -135,7 +135,7 @@ fn list(args: &ListArgs, output: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if output.is_json() {
-        let tools = tools.into_iter().map(Described::of).collect::<Result<_, _>>()?;
+        let tools = tools.into_iter().map(Described::from_tool).collect::<Result<_, _>>()?;
         output.object(&Tools { tools })?;
         return Ok(Exit::Done);
     }

@@ -57,7 +57,7 @@ impl Subcommand for SyncArgs {
 }
 
 fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let path = RelPath::parse(args.file.clone()).map_err(|error| {
+    let path = RelPath::new(args.file.clone()).map_err(|error| {
         let message = format!("`{}` is not a file below the folder: {error}", args.file.escape_debug());
         Failure::usage(message, "give its path below --dir")
     })?;
@@ -127,7 +127,7 @@ fn identity(folder: &Path, path: &RelPath) -> Result<String, Failure> {
 
 /// The locks are in a folder beside the file. Version control has nothing to do with them.
 fn ignore_locks(folder: &mut LocalDir) {
-    let Ok(path) = RelPath::parse(".saddlebag/.gitignore") else { return };
+    let Ok(path) = RelPath::new(".saddlebag/.gitignore") else { return };
     // Where it cannot be made, the file is written all the same.
     let _ = folder.perform(&FsOp::Write { path, content: b"*\n".to_vec(), precondition: Precondition::Absent });
 }

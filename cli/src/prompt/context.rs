@@ -86,7 +86,7 @@ struct Message {
 }
 
 impl Message {
-    fn of_developer(content: String) -> Self {
+    fn developer(content: String) -> Self {
         Self { role: "developer", content }
     }
 }
@@ -122,7 +122,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
             context,
             prompt: args.prompt.then_some(MEMORY_PROMPT),
             text: text.clone().filter(|_| preamble_given),
-            message: text.filter(|_| args.message).map(Message::of_developer),
+            message: text.filter(|_| args.message).map(Message::developer),
         })?;
         return Ok(exit);
     }
@@ -135,7 +135,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
         return Ok(exit);
     }
     match text {
-        Some(text) if args.message => output.object(&Message::of_developer(text))?,
+        Some(text) if args.message => output.object(&Message::developer(text))?,
         Some(text) => output.line(&text)?,
         None => {}
     }

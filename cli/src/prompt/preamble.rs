@@ -83,7 +83,7 @@ fn run(args: &PreambleArgs, global: &Global, output: &mut Output) -> Result<Exit
 
     let is_of_folder = global.project.is_none() && !global.notebook;
     let project = if is_of_folder { Project::Path(args.dir.clone()) } else { project(global)? };
-    let mut store = Store::of_project(project, global)?;
+    let mut store = Store::for_project(project, global)?;
     let turn = recalled(args.recall.as_deref(), &mut store, output)?;
     let entries = hydrated(args.entries, args.memory_bytes);
     let PreambleArgs { overflow, memory_bytes, form, prompt, max_bytes, .. } = *args;
@@ -125,7 +125,7 @@ fn report(preamble: &PreambleReply, output: &mut Output) -> Result<(), Failure> 
 
 /// Reads a file of the preamble, or the reason why it cannot be read. Returns `None` if it does not exist.
 fn read(folder: &mut LocalDir, role: PreambleRole, name: &str) -> Option<PreambleFile> {
-    let path = RelPath::parse(name).ok()?;
+    let path = RelPath::new(name).ok()?;
     let (content, size) = match folder.perform(&FsOp::Read { path, offset: 0, max_bytes: MAX_READ_BYTES, unless: None })
     {
         Ok(FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, size, .. }))) => (Ok(bytes), size),

@@ -269,7 +269,7 @@ fn an_export_that_is_not_whole_says_what_is_missing() {
 
 #[cfg(unix)]
 #[test]
-fn an_export_whose_stream_is_closed_too_early_is_no_success() {
+fn an_export_whose_stream_is_closed_too_early_fails() {
     let store = Store::new();
     for number in 0..40 {
         store.run(&["entry", "store", &format!("k{number}"), &"x".repeat(16_000)]).exits(0);

@@ -399,7 +399,7 @@ fn a_note_that_a_rename_cannot_read_is_named_and_the_exit_code_says_so() {
 }
 
 #[test]
-fn of_processes_that_rename_one_note_one_wins() {
+fn one_of_several_processes_that_rename_a_note_wins() {
     for round in 0..10 {
         let store = Store::new();
         store.put("port.md", "# Port\n");

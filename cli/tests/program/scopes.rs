@@ -191,7 +191,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
 }
 
 #[test]
-fn hidden_files_are_no_memory_in_any_scope() {
+fn hidden_files_are_not_memory_in_any_scope() {
     let store = Store::new();
     let folder = memory_of(&store, "a");
     let folder = shown(folder.parent().unwrap());
@@ -324,7 +324,7 @@ mod over_mcp {
     use crate::mcp::text;
 
     #[test]
-    fn hidden_files_and_other_spellings_are_no_resources() {
+    fn hidden_files_and_other_spellings_are_not_resources() {
         let store = Store::new();
         store.put(".secret.md", "4711");
         store.put(".github/x.md", "4711");

@@ -33,7 +33,7 @@ pub struct Outside {
 impl Outside {
     /// Examines a text. The time is linear in its size.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         let blocks = Blocks::scan(text, 0);
         let mut found = Found::new(text, TagSyntax::default(), Names::default());
         for block in &blocks.list {
@@ -116,7 +116,7 @@ mod tests {
     use alloc::string::{String, ToString};
 
     fn of(text: &str) -> [(u32, String); 3] {
-        let Outside { links, images, comments } = Outside::of(text);
+        let Outside { links, images, comments } = Outside::from_text(text);
         [links, images, comments].map(|counted| (counted.count, counted.first))
     }
 
@@ -176,7 +176,7 @@ mod tests {
     fn the_time_is_linear_and_no_text_is_a_panic() {
         for piece in ["<", "<!--", "![", "<a ", "](//", "<img src=\"", "<a \"", "![x](http://a)", "é<é"] {
             let text = piece.repeat(50_000 / piece.len());
-            let _ = Outside::of(&text);
+            let _ = Outside::from_text(&text);
         }
     }
 }

@@ -28,7 +28,7 @@
 //!    Ok(content.bytes.iter().filter(|byte| **byte == b'\n').count())
 //! }
 //!
-//! let path = RelPath::parse("notes/plan.md")?;
+//! let path = RelPath::new("notes/plan.md")?;
 //! let mut engine = Engine::new(7, Limits::default(), |_| false);
 //! let step = engine.start(CommandId(1), "count-lines", |fs| count_lines(fs, path))?;
 //! assert_eq!(step.requests[0].key.as_str(), "count-lines/7.1.1");

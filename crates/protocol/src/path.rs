@@ -17,9 +17,9 @@ pub const MAX_PATH_BYTES: usize = 4096;
 /// ```
 /// use saddlebag_protocol::RelPath;
 ///
-/// let path = RelPath::parse("projects/api/notes/auth.md")?;
+/// let path = RelPath::new("projects/api/notes/auth.md")?;
 /// assert_eq!(path.file_name(), "auth.md");
-/// assert!(RelPath::parse("../etc/passwd").is_err());
+/// assert!(RelPath::new("../etc/passwd").is_err());
 /// # Ok::<(), saddlebag_protocol::PathError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,7 +58,7 @@ impl RelPath {
     /// # Errors
     ///
     /// The first rule that `text` violates, from left to right.
-    pub fn parse(text: impl Into<String>) -> Result<Self, PathError> {
+    pub fn new(text: impl Into<String>) -> Result<Self, PathError> {
         let text = text.into();
         if text.len() > MAX_PATH_BYTES {
             return Err(PathError::PathTooLong(text.len()));
@@ -71,13 +71,13 @@ impl RelPath {
     ///
     /// # Errors
     ///
-    /// Those of [`RelPath::parse`]: `name` must be a valid segment.
+    /// Those of [`RelPath::new`]: `name` must be a valid segment.
     pub fn join(&self, name: &str) -> Result<Self, PathError> {
         check_segment(name)?;
         if name.contains('/') {
             return Err(PathError::ForbiddenCharacter('/'));
         }
-        Self::parse(alloc::format!("{}/{name}", self.0))
+        Self::new(alloc::format!("{}/{name}", self.0))
     }
 
     /// Returns the path as a `String`.
@@ -169,22 +169,22 @@ mod tests {
     #[test]
     fn accepts_names_of_every_script() {
         for text in ["a", "a/b", "projects/caf--82e25e24/notes/日本.md", "a b/-rf", "...", ".zk/config.toml"] {
-            assert_eq!(RelPath::parse(text).map(|p| p.to_string()), Ok(text.to_string()));
+            assert_eq!(RelPath::new(text).map(|p| p.to_string()), Ok(text.to_string()));
         }
     }
 
     #[test]
     fn refuses_what_could_leave_the_root() {
         for text in ["", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "a/./b", "a\\b", "a\0b", "a\nb", "\u{85}"] {
-            assert!(RelPath::parse(text).is_err(), "{text:?}");
+            assert!(RelPath::new(text).is_err(), "{text:?}");
         }
-        assert_eq!(RelPath::parse("x".repeat(256)), Err(PathError::SegmentTooLong(256)));
-        assert_eq!(RelPath::parse("x/".repeat(2049)), Err(PathError::PathTooLong(4098)));
+        assert_eq!(RelPath::new("x".repeat(256)), Err(PathError::SegmentTooLong(256)));
+        assert_eq!(RelPath::new("x/".repeat(2049)), Err(PathError::PathTooLong(4098)));
     }
 
     #[test]
     fn join_takes_one_segment() {
-        let folder = RelPath::parse("notes").expect("valid");
+        let folder = RelPath::new("notes").expect("valid");
         assert_eq!(folder.join("a.md").map(|p| p.to_string()), Ok("notes/a.md".to_string()));
         assert!(folder.join("a/b").is_err());
         assert!(folder.join("..").is_err());
@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn a_child_is_directly_in_its_folder() {
-        let path = RelPath::parse("notes/sub/a.md").expect("valid");
-        assert!(path.is_child_of(RelPath::parse("notes/sub").ok().as_ref()));
-        assert!(!path.is_child_of(RelPath::parse("notes").ok().as_ref()));
+        let path = RelPath::new("notes/sub/a.md").expect("valid");
+        assert!(path.is_child_of(RelPath::new("notes/sub").ok().as_ref()));
+        assert!(!path.is_child_of(RelPath::new("notes").ok().as_ref()));
         assert!(!path.is_child_of(None));
         assert_eq!(path.file_stem(), "a");
     }

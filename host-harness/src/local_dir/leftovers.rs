@@ -60,7 +60,7 @@ pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
     let line = text.split_inclusive('\n').nth(1)?.strip_suffix('\n')?;
     let mut fields = line.split('\t');
     let (stage, temporary, path) = (fields.next()?, fields.next()?, fields.next()?);
-    let temporary = RelPath::parse(temporary).ok()?;
+    let temporary = RelPath::new(temporary).ok()?;
     // Anyone can write to a lock file.
     if !is_temporary(temporary.file_name()) {
         return None;

@@ -102,7 +102,7 @@ fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<(Vec<Name>, Vec<Unn
             text.push('/');
         }
         text.push_str(&name);
-        match RelPath::parse(text) {
+        match RelPath::new(text) {
             Ok(path) if is_exact => {
                 if path.as_str() > after {
                     found.push((path, kind));

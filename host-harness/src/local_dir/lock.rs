@@ -282,7 +282,7 @@ mod tests {
     }
 
     fn path() -> RelPath {
-        RelPath::parse("a.md").unwrap()
+        RelPath::new("a.md").unwrap()
     }
 
     fn lock(root: &Dir) -> Guard {

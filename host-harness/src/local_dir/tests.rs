@@ -122,7 +122,7 @@ impl Store {
 }
 
 fn path() -> RelPath {
-    RelPath::parse("a.md").unwrap()
+    RelPath::new("a.md").unwrap()
 }
 
 /// Edit by an editor between two steps, and the expected content afterwards.
@@ -250,7 +250,7 @@ impl Store {
     }
 
     fn try_write(&mut self, path: &str, precondition: Precondition) -> Result<FsOutcome, FsError> {
-        self.dir.perform(&FsOp::Write { path: RelPath::parse(path).unwrap(), content: b"agent".into(), precondition })
+        self.dir.perform(&FsOp::Write { path: RelPath::new(path).unwrap(), content: b"agent".into(), precondition })
     }
 
     #[cfg(unix)]
@@ -285,10 +285,10 @@ fn a_change_that_cannot_be_synced_is_not_acknowledged() {
         assert!(matches!(error, FsError::NotDurable(_)), "{error}");
     }
     plan_syncs(0, 1);
-    let moved = FsOp::Rename { path: path(), to: RelPath::parse("b.md").unwrap(), precondition: Precondition::Any };
+    let moved = FsOp::Rename { path: path(), to: RelPath::new("b.md").unwrap(), precondition: Precondition::Any };
     assert!(matches!(store.dir.perform(&moved), Err(FsError::NotDurable(_))));
     plan_syncs(0, 1);
-    let removed = FsOp::Remove { path: RelPath::parse("b.md").unwrap(), precondition: Precondition::Any };
+    let removed = FsOp::Remove { path: RelPath::new("b.md").unwrap(), precondition: Precondition::Any };
     assert!(matches!(store.dir.perform(&removed), Err(FsError::NotDurable(_))));
     store.assert_tidy();
 }
@@ -304,7 +304,7 @@ fn a_new_file_that_cannot_be_synced_before_it_is_in_place_changes_nothing() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_synced_is_made_anew_by_the_next_change() {
+fn a_folder_that_cannot_be_synced_is_created_again_by_the_next_change() {
     let mut store = durable();
     plan_syncs(0, 1);
     store.try_write("d/a.md", Precondition::Any).unwrap_err();
@@ -401,7 +401,7 @@ fn a_file_that_could_not_be_synced_stays_so_under_its_new_name() {
     plan_syncs(0, 1);
     store.append("two\n").unwrap_err();
     for (from, to) in [("a.md", "b.md"), ("b.md", "a.md")] {
-        let [from, to] = [from, to].map(|path| RelPath::parse(path).unwrap());
+        let [from, to] = [from, to].map(|path| RelPath::new(path).unwrap());
         store.dir.perform(&FsOp::Rename { path: from, to, precondition: Precondition::Any }).unwrap();
     }
     let first = store.inode();

@@ -40,7 +40,7 @@ const TICK: u64 = 1_000_000;
 ///
 /// let mut store = Simulator::new(1);
 /// store.fail_at(0, FsError::NoSpace);
-/// let op = FsOp::MakeDirectory { path: RelPath::parse("notes")? };
+/// let op = FsOp::MakeDirectory { path: RelPath::new("notes")? };
 /// assert_eq!(store.perform(&op), Err(FsError::NoSpace));
 /// assert!(store.perform(&op).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -475,7 +475,7 @@ impl Simulator {
                 let next = entries.last().map(|entry| entry.path.clone());
                 return Ok(list_outcome(entries, next, others, true, unless));
             }
-            let Ok(path) = RelPath::parse(format!("{asked}{}", &path[prefix.len()..])) else {
+            let Ok(path) = RelPath::new(format!("{asked}{}", &path[prefix.len()..])) else {
                 continue;
             };
             entries.push(entry(path, node, &self.versions));

@@ -12,7 +12,7 @@ use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions};
 pub(crate) use saddlebag::protocol::Precondition::{Absent, Any, Matches};
 
 pub(crate) fn path(text: &str) -> RelPath {
-    RelPath::parse(text).unwrap()
+    RelPath::new(text).unwrap()
 }
 
 pub(crate) fn fast() -> LocalDirOptions {

@@ -26,7 +26,7 @@ fn marked_config() -> Config {
     let entries = EntriesConfig {
         workspace: Some(MARK.into()),
         peers: vec![format!("p{MARK}")],
-        ..EntriesConfig::of_agent(MARK)
+        ..EntriesConfig::for_agent(MARK)
     };
     Config { project: Some(MARK.into()), path_prefix: format!("/{MARK}/"), entries: Some(entries), ..sample_config() }
 }
@@ -85,7 +85,7 @@ fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
             let changed = marked(&json).into_iter().filter_map(|json| read_command(info.family, json).ok());
             for command in changed.chain([sample.command.clone()]).collect::<Vec<_>>() {
                 let (mut host, written) = host(&marked_config(), Content::Redacted, &marked_files());
-                host.call(NOW, Origin::of_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
+                host.call(NOW, Origin::from_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
                 let origin = Origin { session: Some(MARK.into()), tool: Some(MARK.into()), ..sample.origin.clone() };
                 succeeded += u32::from(host.run(NOW, origin.with(command.clone())).is_ok());
                 given += 1;

@@ -48,7 +48,7 @@ pub(crate) fn host(config: &Config, content: Content, files: &[(String, Vec<u8>)
     let engine = NativeEngine::open(config.clone()).unwrap();
     let mut simulator = Simulator::new(1);
     for (path, bytes) in files {
-        simulator.insert(&RelPath::parse(path.as_str()).unwrap(), bytes.clone());
+        simulator.insert(&RelPath::new(path.as_str()).unwrap(), bytes.clone());
     }
     (Host::new(RecordingEngine::new(engine, config, recording), simulator), written)
 }
@@ -57,7 +57,7 @@ pub(crate) fn host(config: &Config, content: Content, files: &[(String, Vec<u8>)
 pub(crate) fn sample_host(content: Content) -> (Recorded, Written) {
     let files: Vec<_> = sample_files().into_iter().map(|(path, bytes)| (path.to_string(), bytes.to_vec())).collect();
     let (mut host, written) = host(&sample_config(), content, &files);
-    host.call(NOW, Origin::of_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
+    host.call(NOW, Origin::from_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
     (host, written)
 }
 

@@ -2,11 +2,11 @@ use super::*;
 use proptest::prelude::*;
 
 fn folder() -> EntryFolder {
-    EntryFolder::of_agent("a").unwrap()
+    EntryFolder::for_agent("a").unwrap()
 }
 
 fn parse_at(path: &str, text: &str) -> Result<Entry, Problem> {
-    Entry::parse(&folder(), &RelPath::parse(path).unwrap(), text, 77, false)
+    Entry::parse(&folder(), &RelPath::new(path).unwrap(), text, 77, false)
 }
 
 fn parse(text: &str) -> Entry {

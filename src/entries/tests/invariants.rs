@@ -41,7 +41,8 @@ fn a_file_that_was_not_parsed_is_not_passed_over() {
     let (entries, now) = (world.entries.clone(), world.now());
     let refused = world.store.run(move |fs| async move {
         let corpus = entries.corpus.borrow();
-        View::of(&call_at(fs, now), entries.scope()?, &corpus, &Parsed::default()).map(|view| view.entries.len())
+        View::from_corpus(&call_at(fs, now), entries.scope()?, &corpus, &Parsed::default())
+            .map(|view| view.entries.len())
     });
     assert_eq!(refused.unwrap_err().code, ErrorCode::Internal);
 }
@@ -53,7 +54,7 @@ fn an_entry_that_was_placed_is_not_left_out_of_a_prompt() {
 }
 
 #[test]
-fn a_file_that_is_not_text_is_no_rival_of_the_entry_of_its_name() {
+fn a_file_that_is_not_text_does_not_compete_with_the_entry_of_its_name() {
     let mut world = World::new();
     world.keep("k", "v", "core");
     for (rival, is_rival) in [(&b"\xff\xfe"[..], false), (b"---\nkey: other\n---\n\nv", false), (b"v", true)] {
@@ -83,7 +84,7 @@ fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_oth
         world.store.put(&path, b"---\nkey: [\n---\n\nhalf written by a person".to_vec());
         let (entries, now) = (world.entries.clone(), world.now());
         let replies = world.store.race(3, seed, |fs, number| {
-            let (entries, path) = (entries.clone(), RelPath::parse(path.as_str()).unwrap());
+            let (entries, path) = (entries.clone(), RelPath::new(path.as_str()).unwrap());
             let verb = verbs().get(usize::try_from(number).unwrap()).cloned();
             async move {
                 let Some(verb) = verb else {
@@ -91,7 +92,7 @@ fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_oth
                     let text = Screened::unchanged(b"---\nkey: k\ncategory: core\n---\n\nof a person");
                     return replace(&fs, &path, &text, 1 << 20).await.map(|_| None);
                 };
-                let command = Origin::of_run("r").with(verb);
+                let command = Origin::from_run("r").with(verb);
                 run_any(&call_at(fs, now), &entries, &command.origin, command.command).await.map(Some)
             }
         });

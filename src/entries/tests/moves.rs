@@ -245,7 +245,7 @@ fn an_import_that_is_cut_short_leaves_each_entry_old_or_new_and_is_finished_by_a
 
 #[test]
 fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
-    let mut world = World::with(EntriesConfig { max_entries: 2_000, ..EntriesConfig::of_agent("a") });
+    let mut world = World::with(EntriesConfig { max_entries: 2_000, ..EntriesConfig::for_agent("a") });
     let files: Vec<(String, Vec<u8>)> = (0..1_030)
         .map(|i| (format!("core/k{i:04}.md"), format!("---\nupdated: 2026-05-01\n---\n\nv{i}").into_bytes()))
         .collect();

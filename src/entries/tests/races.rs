@@ -44,7 +44,7 @@ fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_nex
 /// Runs commands concurrently, each as a process of its own, in an order that the seed decides.
 fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesCommand]) -> Vec<Result<EntriesReply, Error>> {
     store.race(verbs.len() as u64, seed, |fs, number| {
-        let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::of_agent("a") };
+        let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
         let entries = Arc::new(Entries::new(Some(config)).unwrap());
         let verb = verbs[usize::try_from(number).unwrap()].clone();
         async move { run_any(&call_at(fs, now), &entries, &Origin::default(), verb).await }
@@ -90,7 +90,7 @@ fn one_key_that_is_stored_in_several_categories_at_once_has_one_file() {
 }
 
 #[test]
-fn of_several_moves_on_one_base_one_is_made() {
+fn one_of_several_moves_from_one_base_is_made() {
     for seed in 0..200 {
         let mut world = World::new();
         let first = world.keep("k", "before", "first");
@@ -124,7 +124,7 @@ fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_pers
         let now = world.now();
         let verbs = stores(&["core", "daily"], None);
         let replies = world.store.race(2, seed, |fs, number| {
-            let entries = Arc::new(Entries::new(Some(EntriesConfig::of_agent("a"))).unwrap());
+            let entries = Arc::new(Entries::new(Some(EntriesConfig::for_agent("a"))).unwrap());
             let verb = verbs[usize::try_from(number).unwrap()].clone();
             let provenance = (number == 0).then_some(Provenance::Tool);
             let command = Origin { provenance, ..Origin::default() }.with(verb);

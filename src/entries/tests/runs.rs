@@ -48,7 +48,7 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     ];
     for (id, verb) in (1..).zip(verbs) {
         let entries = world.entries.clone();
-        let command = Origin::of_run("r").with(verb);
+        let command = Origin::from_run("r").with(verb);
         let start = |fs| async move { run_any(&call_at(fs, now), &entries, &command.origin, command.command).await };
         let step = engine.start(CommandId(id), "test", start).unwrap();
         assert_eq!(step.requests, []);
@@ -83,7 +83,7 @@ fn l_a_checkpoint_names_what_it_has_left_and_the_next_one_stores_it() {
 }
 
 #[test]
-fn m_entries_that_were_not_hydrated_do_not_fall_behind() {
+fn m_entries_that_were_not_hydrated_keep_their_place() {
     let mut world = World::new();
     for key in ["a", "b", "c", "d"] {
         world.keep(key, "v", "notes");

@@ -63,7 +63,7 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
             Ok((notebook_file(call, snapshot.path(note)?)?, naming, has_verbatim_names(snapshot, note)?))
         })?;
         // The meaning of links before the change decides, whatever is written meanwhile.
-        let names = Names::of(notebook, call)?;
+        let names = Names::from_notebook(notebook, call)?;
         let views = names.views();
         let meaning = Meaning::new(call, &views, &old)?;
         let unread = unread(call, notebook);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_renames_that_race_one_wins_and_leaves_one_note() {
+    fn one_of_two_racing_renames_wins_and_leaves_one_note() {
         for seed in 0..100 {
             let mut store =
                 Store::with(&[(OLD, "# Port\n"), ("daily/log.md", "[[port]]\n"), ("facts/other.md", "[[Port]]\n")]);

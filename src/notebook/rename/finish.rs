@@ -54,7 +54,7 @@ pub(super) async fn finish_rename(
         let is_asked = asked.is_some_and(|(note, title)| {
             snapshot.resolve(&resolver, note) == Resolution::To(old) && title.trim() == intent.new_title
         });
-        Ok((naming(call, &snapshot, &resolver, old)?, Names::of_snapshot(&snapshot), is_asked))
+        Ok((naming(call, &snapshot, &resolver, old)?, Names::from_snapshot(&snapshot), is_asked))
     })?;
     let views = names.views();
     let meaning = Meaning::new(call, &views, &intent.from)?;

@@ -478,7 +478,7 @@ impl Tool<'_> {
                 return Err(Error::internal(format!("{old} has a file that is not in the store")));
             };
             let below = inside(path, from).ok_or_else(|| Error::internal(format!("{path} is not in {old}")))?;
-            let target = RelPath::parse(format!("{to}{below}"));
+            let target = RelPath::new(format!("{to}{below}"));
             let target = target.map_err(|error| exactly(format!("{error}")))?;
             // Checked before the first file moves, so that no folder is moved halfway.
             self.call().screen.check_place(path)?;

@@ -41,24 +41,24 @@ impl Pipes {
     pub(crate) fn start(store: &Store, arguments: &[&str]) -> Self {
         let mut command = store.command(&[]);
         command.args(arguments).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        Self::of(command)
+        Self::from_command(command)
     }
 
     /// Starts a server for a project.
     pub(crate) fn start_in(store: &Store, project: &str, arguments: &[&str]) -> Self {
         let mut command = store.project_command(project, arguments);
         command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        Self::of(command)
+        Self::from_command(command)
     }
 
     /// Starts a server with options of its own.
     pub(crate) fn start_with(store: &Store, options: &[&str]) -> Self {
         let mut command = store.command(&["mcp"]);
         command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        Self::of(command)
+        Self::from_command(command)
     }
 
-    fn of(mut command: std::process::Command) -> Self {
+    fn from_command(mut command: std::process::Command) -> Self {
         let mut child = command.spawn().expect("the server starts");
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let (sender, lines) = mpsc::channel();

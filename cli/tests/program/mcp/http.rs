@@ -75,7 +75,7 @@ fn the_token_is_made_for_the_owner_alone_and_shown_to_nobody() {
 }
 
 #[test]
-fn who_has_no_token_is_refused() {
+fn a_request_without_a_token_is_refused() {
     let store = Store::new();
     let server = Server::start(&store);
     let hello = request(1, "initialize", hello(VERSION));

@@ -99,7 +99,7 @@ fn a_tool_that_fails_says_so_to_the_model() {
 }
 
 #[test]
-fn what_is_no_message_has_an_answer_and_the_server_goes_on() {
+fn an_invalid_message_is_answered_and_the_server_goes_on() {
     let store = Store::new();
     let mut client = Pipes::start(&store, &[]);
     // Also before the session is open.

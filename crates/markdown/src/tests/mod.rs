@@ -293,7 +293,7 @@ fn texts_of_the_frontmatter_have_links() {
 }
 
 #[test]
-fn a_footnote_is_no_link() {
+fn a_footnote_is_not_a_link() {
     check_links("a[^注] b[^1] [c]\n\n[^注]: 注釈\n\n[^1]: word\n\n[c]: d\n", &["markdown d (c)"]);
 }
 

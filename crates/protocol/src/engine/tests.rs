@@ -9,7 +9,7 @@ use crate::{FileContent, Precondition, ReadOutcome, Version};
 const EPOCH: u64 = 7;
 
 fn path(text: &str) -> RelPath {
-    RelPath::parse(text).expect("valid")
+    RelPath::new(text).expect("valid")
 }
 
 fn engine<R: 'static>(limits: Limits) -> Engine<R> {

@@ -25,7 +25,7 @@
 //!
 //! let texts = Lines(vec!["the port\nis 5432", "no PORT is open\nin this port"]);
 //! let mut index = LiteralIndex::new(".md");
-//! let matches = find(&mut index, &texts, &Terms::of("port"));
+//! let matches = find(&mut index, &texts, &Terms::from_query("port"));
 //! let best = matches.from(0).next().expect("both match");
 //! assert_eq!((matches.len(), best.text, best.lines), (2, 1, vec![0, 1]));
 //! assert_eq!(windows(texts.0[0], &[0]), "the port\nis 5432\n…");

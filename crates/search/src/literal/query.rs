@@ -15,7 +15,7 @@ pub struct Terms(Vec<String>);
 impl Terms {
     /// Splits a query. A query of only white space has no terms.
     #[must_use]
-    pub fn of(query: &str) -> Self {
+    pub fn from_query(query: &str) -> Self {
         let mut terms: Vec<String> = Vec::new();
         for word in query.split_whitespace() {
             if !terms.iter().any(|term| term.eq_ignore_ascii_case(word)) {
@@ -169,8 +169,8 @@ mod tests {
 
     #[test]
     fn terms_are_words_without_regard_to_ascii_case() {
-        assert_eq!(Terms::of("foo FOO Foo bar").as_slice(), ["foo", "bar"]);
-        assert_eq!(Terms::of("Ü ü").as_slice(), ["Ü", "ü"]);
-        assert!(Terms::of(" \u{3000}\t").as_slice().is_empty());
+        assert_eq!(Terms::from_query("foo FOO Foo bar").as_slice(), ["foo", "bar"]);
+        assert_eq!(Terms::from_query("Ü ü").as_slice(), ["Ü", "ü"]);
+        assert!(Terms::from_query(" \u{3000}\t").as_slice().is_empty());
     }
 }

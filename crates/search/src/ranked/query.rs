@@ -318,7 +318,7 @@ impl<'a> Parser<'a> {
     /// Parses `title:` and similar prefixes, if an operand follows at once.
     fn field(&mut self) -> Option<Field> {
         let (name, rest) = self.rest.split_at_checked(self.rest.find(|c: char| !c.is_ascii_lowercase())?)?;
-        let (field, rest) = (Field::of_filter(name)?, rest.strip_prefix(':')?);
+        let (field, rest) = (Field::from_filter_name(name)?, rest.strip_prefix(':')?);
         if rest.is_empty() || rest.starts_with(char::is_whitespace) {
             return None;
         }

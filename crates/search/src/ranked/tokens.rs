@@ -257,7 +257,7 @@ impl Tokens {
     fn wide_atom(&mut self, text: &str, start: usize) -> usize {
         let mark = self.mark(start);
         let rest = text.part(start..);
-        let length = rest.chars().take_while(|&c| Class::of(c) == Class::Word).map(char::len_utf8).sum();
+        let length = rest.chars().take_while(|&c| Class::from_char(c) == Class::Word).map(char::len_utf8).sum();
         let word = rest.part(..length);
         let folded = word.nfkd().filter(|&c| !is_diacritic(c)).flat_map(char::to_lowercase);
         for c in folded.filter(|&c| !is_diacritic(c)) {
@@ -293,7 +293,7 @@ impl Tokens {
         self.characters.clear();
         let mut at = start;
         let mut rest = text.part(start..).chars().peekable();
-        while let Some(c) = rest.next_if(|&c| Class::of(c) == Class::Unspaced) {
+        while let Some(c) = rest.next_if(|&c| Class::from_char(c) == Class::Unspaced) {
             self.characters.push((self.text.len(), at));
             let from = at;
             at += c.len_utf8();
@@ -373,13 +373,13 @@ impl Class {
             None => Self::Other,
             Some(&b) => match CLASSES[usize::from(b)] {
                 LOWER | UPPER | DIGIT => Self::Word,
-                WIDE => text.get(at..).and_then(|rest| rest.chars().next()).map_or(Self::Other, Self::of),
+                WIDE => text.get(at..).and_then(|rest| rest.chars().next()).map_or(Self::Other, Self::from_char),
                 _ => Self::Other,
             },
         }
     }
 
-    fn of(c: char) -> Self {
+    fn from_char(c: char) -> Self {
         if is_unspaced(c) {
             Self::Unspaced
         } else if c.is_alphanumeric() || !c.is_ascii() && canonical_combining_class(c) != 0 {

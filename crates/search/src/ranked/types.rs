@@ -41,7 +41,7 @@ impl Field {
     }
 
     /// Returns the field that `name:` selects in a query.
-    pub fn of_filter(name: &str) -> Option<Self> {
+    pub fn from_filter_name(name: &str) -> Option<Self> {
         match name {
             "title" => Some(Self::Title),
             "alias" | "aliases" => Some(Self::Aliases),
