@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::cell::RefCell;
+use core::str::FromStr;
 
 use crate::protocol::ProtocolError;
 use crate::wit_convert::{Mismatch, WitConvert};
@@ -206,7 +207,7 @@ family!(journal: JournalCommand => JournalReply {
     }
 
     fn check_slash(line: String) -> Result<(), types::Error> {
-        crate::journal::SlashCommand::parse(&line).map(|_| ()).map_err(given)
+        crate::journal::SlashCommand::from_str(&line).map(|_| ()).map_err(given)
     }
 });
 

@@ -3,6 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use atomic_refcell::AtomicRefCell;
 
@@ -334,7 +335,7 @@ impl Memory {
             long_term,
             secret,
         } = config;
-        let slug = project.map(|text| ProjectSlug::parse(&text)).transpose().map_err(ConfigError::InvalidProject)?;
+        let slug = project.map(|text| ProjectSlug::from_str(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
             return Err(ConfigError::InvalidPathPrefix);
         }

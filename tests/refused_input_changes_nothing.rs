@@ -1,5 +1,6 @@
 //! Bad input gives an error and changes no byte of any file, and no change is attempted.
 
+use core::str::FromStr;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, TrustCommand};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, GetEntry,
@@ -291,7 +292,7 @@ fn a_word_that_is_misspelt_chooses_nothing() {
     }
     for word in ["longterm", "Note", "", "list"] {
         assert!(Target::parse(word, None, TargetRole::Target).is_err());
-        assert!(SlashCommand::parse(&format!("write {word} x")).is_err());
+        assert!(SlashCommand::from_str(&format!("write {word} x")).is_err());
     }
     assert!(Target::parse("scratchpad", Some("x"), TargetRole::Target).is_err());
 }

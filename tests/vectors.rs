@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use core::str::FromStr;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -255,7 +256,7 @@ fn function(id: &str, input: &str) -> Result<Value, String> {
         "slug" => json!(ProjectSlug::from_path(input.as_bytes()).as_str()),
         "normalize_line" => json!(normalize_line(input)),
         "estimate_tokens" => json!(estimate_tokens(input)),
-        "note_path" => match NoteName::parse(input) {
+        "note_path" => match NoteName::from_str(input) {
             Ok(name) => json!(format!("Some(\"{ROOT}projects/proj/notes/{name}.md\")")),
             Err(_) => json!("None"),
         },

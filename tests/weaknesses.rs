@@ -1,5 +1,6 @@
 //! Weaknesses of the original that this release does not have, by their numbers in `docs/weaknesses.md`.
 
+use core::str::FromStr;
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow, PromptCommand, PromptReply};
 use saddlebag::journal::{
@@ -297,7 +298,7 @@ fn weakness_18_deleting_is_said_and_edits_are_bounded_and_unambiguous(kind: Kind
     };
     assert_eq!(drive.run(replace("aa", "b".into())).unwrap_err().code, ErrorCode::NoUniqueMatch);
     assert_eq!(drive.run(replace("aaa", "b".repeat(65_537))).unwrap_err().code, ErrorCode::TooLarge);
-    assert!(SlashCommand::parse("edit note:n aaa").is_err(), "an edit without a new text deletes nothing");
+    assert!(SlashCommand::from_str("edit note:n aaa").is_err(), "an edit without a new text deletes nothing");
     drive.run(JournalCommand::Edit(Edit { target: note("n"), change: EditChange::DeleteNote })).unwrap();
     assert_eq!(text(&drive, "projects/proj/notes/n.bak"), "aaa");
 }

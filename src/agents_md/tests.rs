@@ -161,7 +161,7 @@ proptest! {
         let texts: Vec<String> = facts.iter().map(|(key, content)| item::render(key, content)).collect();
         let items: Vec<&str> = texts.iter().map(String::as_str).collect();
         let (written, digest) = Contents { agent: &agent, preface: "", items: &items, not_listed, generation }.render();
-        let text = format!("{before}{written}\nbehind\n");
+        let text = format!("{before}{written}\nafter\n");
         let text = if windows { text.replace('\n', "\r\n") } else { text };
         let found = section(&text);
         let read: Vec<(String, String)> =

@@ -121,7 +121,7 @@ fn openclaw_has_keys_headings_days_and_long_items() {
             (
                 "MEMORY.md",
                 "# Memory\n\n## People\n- **bob**: likes tea\n  - and cake\n\n  on Sundays\n- no key\n\n### Work\nA paragraph\nof two lines\n\n\
-                 ```\ncode\n\n- is no item\n```\n## Rules\n* star\n",
+                 ```\ncode\n\n- not an item\n```\n## Rules\n* star\n",
             ),
             ("memory/2026-05-20.md", "# 2026-05-20\n- deployed\n"),
         ],
@@ -132,7 +132,7 @@ fn openclaw_has_keys_headings_days_and_long_items() {
             ("bob", "core", "likes tea\n- and cake\n\non Sundays"),
             ("openclaw_core_8", "core", "no key"),
             ("openclaw_core_11", "core", "A paragraph\nof two lines"),
-            ("openclaw_core_14", "core", "```\ncode\n\n- is no item\n```"),
+            ("openclaw_core_14", "core", "```\ncode\n\n- not an item\n```"),
             ("openclaw_core_20", "core", "star"),
             ("openclaw_2026-05-20_2", "daily", "deployed"),
         ]

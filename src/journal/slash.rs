@@ -1,6 +1,6 @@
 //! The `/memory` command line.
 //!
-//! [`SlashCommand::parse`] is a pure function of the line. Running the command uses the same operations as the tools.
+//! [`SlashCommand::from_str`] is a pure function of the line. Running the command uses the same operations as the tools.
 //! Everything that it replaces or deletes is backed up first.
 
 use alloc::format;
@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
+use core::str::FromStr;
 
 use super::edit::{edit, screened_change};
 use super::list::list;
@@ -68,7 +69,7 @@ impl Request for Slash {
 impl Run<JournalCall<'_>> for Slash {
     async fn run(self, with: &JournalCall<'_>) -> Result<SlashReply, Error> {
         let call = with.call;
-        let command = screened_command(call, SlashCommand::parse(&self.line)?)?;
+        let command = screened_command(call, SlashCommand::from_str(&self.line)?)?;
         let mut text = run(call, with.corpus, command).await?;
         text.push_str(&call.screen.told());
         Ok(SlashReply { text })
@@ -90,7 +91,7 @@ fn screened_command(call: &Call, command: SlashCommand) -> Result<SlashCommand, 
 /// ```
 /// use saddlebag::journal::{SlashCommand, Target};
 ///
-/// let command = SlashCommand::parse("/memory read daily 2026-05-30")?;
+/// let command = SlashCommand::from_str("/memory read daily 2026-05-30")?;
 /// assert_eq!(command, SlashCommand::Read(Target::Daily(Some("2026-05-30".into()))));
 /// # Ok::<(), saddlebag::protocol::Error>(())
 /// ```
@@ -117,13 +118,15 @@ pub enum SlashCommand {
     Restore(Target),
 }
 
-impl SlashCommand {
+impl FromStr for SlashCommand {
+    type Err = Error;
+
     /// Parses a line, with or without `/memory` before it.
     ///
     /// # Errors
     ///
     /// The usage for an unknown command; the missing or unknown part for an incomplete one.
-    pub fn parse(line: &str) -> Result<Self, Error> {
+    fn from_str(line: &str) -> Result<Self, Self::Err> {
         let line = line.trim();
         let line =
             line.strip_prefix("/memory").filter(|rest| !rest.starts_with(|c: char| !c.is_whitespace())).unwrap_or(line);
@@ -158,6 +161,8 @@ impl SlashCommand {
         }
     }
 }
+
+impl SlashCommand {}
 
 /// Runs a command. The reply is text for a person.
 async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCommand) -> Result<String, Error> {
@@ -275,7 +280,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> SlashCommand {
-        SlashCommand::parse(line).expect("a command")
+        SlashCommand::from_str(line).expect("a command")
     }
 
     #[test]
@@ -309,9 +314,13 @@ mod tests {
             "/memory edit long x",
             "/memory clear",
         ] {
-            assert_eq!(SlashCommand::parse(line).map_err(|error| error.help), Err(SLASH_USAGE.to_string()), "{line}");
+            assert_eq!(
+                SlashCommand::from_str(line).map_err(|error| error.help),
+                Err(SLASH_USAGE.to_string()),
+                "{line}"
+            );
         }
-        assert!(SlashCommand::parse("/memoryx").is_err());
-        assert!(SlashCommand::parse("/memory read bogus").is_err());
+        assert!(SlashCommand::from_str("/memoryx").is_err());
+        assert!(SlashCommand::from_str("/memory read bogus").is_err());
     }
 }

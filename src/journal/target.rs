@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
@@ -94,9 +95,9 @@ impl Target {
             Self::Note(name) => match shown_path(call, name) {
                 // A note can also be named by its path in replies.
                 Some(path) if path.parent().as_ref() == Some(layout.notes_folder()) => {
-                    layout.note(&NoteName::parse(path.file_name())?)
+                    layout.note(&NoteName::from_str(path.file_name())?)
                 }
-                _ => layout.note(&NoteName::parse(name)?),
+                _ => layout.note(&NoteName::from_str(name)?),
             },
             Self::Page(name) => page_path(call, name)?,
         })

@@ -16,6 +16,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use super::glob::Glob;
 use crate::document::TagSyntax;
@@ -132,7 +133,7 @@ impl Default for NotebookConfig {
         let folders = SCOPE_FOLDERS.into_iter().chain([TEMPLATES_FOLDER]);
         // A default cannot fail. Without one of these globs, notes of other memories would be listed.
         let glob = |folder| {
-            let glob = Glob::parse(&format!("{folder}/**"));
+            let glob = Glob::from_str(&format!("{folder}/**"));
             debug_assert!(glob.is_ok(), "a broken invariant: {folder}: {glob:?}");
             glob.ok()
         };

@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use toml::{Table, Value};
 
@@ -249,7 +250,7 @@ impl Reader {
         match self.text(table, place, "link-format").as_deref() {
             None | Some("markdown" | "") => {}
             Some("wiki") => config.link_format = LinkFormat::Wiki,
-            Some(other) => match Template::parse(other) {
+            Some(other) => match Template::from_str(other) {
                 Ok(_) if other.contains("{{") => config.link_format = LinkFormat::Template(other.to_string()),
                 Ok(_) => self.warn(format!("{place}.link-format: not markdown, wiki or a template; markdown is used")),
                 Err(problem) => self.warn(format!("{place}.link-format: {problem}; markdown is used")),
@@ -292,7 +293,7 @@ impl Reader {
     }
 
     fn glob(&mut self, place: &str, pattern: &str) -> Option<Glob> {
-        let glob = Glob::parse(pattern);
+        let glob = Glob::from_str(pattern);
         if let Err(problem) = &glob {
             self.warn(format!("{place}: `{}`: {problem}; it is ignored", pattern.escape_debug()));
         }

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -210,7 +211,7 @@ impl Draft<'_> {
                         format!("the file name `{}` of the configuration: {problem}", filename.escape_debug());
                     Error::invalid_argument(message, "correct `filename` in .zk/config.toml; nothing was written")
                 };
-                let template = Template::parse(filename).map_err(refused)?;
+                let template = Template::from_str(filename).map_err(refused)?;
                 let name = template.render(&self.variables(None, number)).map_err(refused)?;
                 let name = safe_name(&name);
                 // A name with an id differs in each attempt.

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use super::config::{CONFIG_FILE, Group, NotebookConfig};
 use super::template::{MAX_TEMPLATE_BYTES, Template};
@@ -102,7 +103,7 @@ pub(super) struct FoundTemplate {
 impl FoundTemplate {
     /// Creates a built-in template.
     pub(super) fn built_in(name: &str, text: &str) -> Result<Self, Error> {
-        let parsed = Template::parse(text).map_err(|problem| Error::internal(format!("{name}: {problem}")));
+        let parsed = Template::from_str(text).map_err(|problem| Error::internal(format!("{name}: {problem}")));
         Ok(Self { path: name.to_string(), template: parsed? })
     }
 
@@ -153,7 +154,7 @@ pub(super) async fn find_template(
             Loaded::TooLarge(size) => return Err(Error::file_too_large(file, size, u64::from(limit))),
             Loaded::Whole { bytes, .. } => {
                 let text = core::str::from_utf8(&bytes).map_err(|_| Error::not_text(file))?;
-                let template = Template::parse(text).map_err(|problem| template_error(path, &problem))?;
+                let template = Template::from_str(text).map_err(|problem| template_error(path, &problem))?;
                 found = Some((FoundTemplate { path: path.clone(), template }, *is_own));
                 break;
             }

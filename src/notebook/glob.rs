@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 /// Maximum length of a pattern in bytes.
 pub const MAX_GLOB_BYTES: usize = 1_024;
@@ -39,13 +40,15 @@ enum Step {
     End,
 }
 
-impl Glob {
+impl FromStr for Glob {
+    type Err = String;
+
     /// Parses a pattern.
     ///
     /// # Errors
     ///
     /// The problem in words: a bracket without its end, alternatives nested too deep, a pattern that is too long.
-    pub fn parse(pattern: &str) -> Result<Self, String> {
+    fn from_str(pattern: &str) -> Result<Self, Self::Err> {
         if pattern.len() > MAX_GLOB_BYTES {
             return Err(format!("the pattern has {} bytes, the limit is {MAX_GLOB_BYTES}", pattern.len()));
         }
@@ -54,7 +57,9 @@ impl Glob {
         parser.program.push(Step::End);
         Ok(Self { program: parser.program })
     }
+}
 
+impl Glob {
     /// Returns true if the whole of `path` matches.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
@@ -253,9 +258,9 @@ impl Parser {
             self.program.push(Step::End);
             self.place(fork, Step::Fork(fork + 1, self.program.len()));
         }
-        let behind = self.program.len();
+        let after = self.program.len();
         for end in ends {
-            self.place(end, Step::Jump(behind));
+            self.place(end, Step::Jump(after));
         }
         Ok(())
     }
@@ -272,7 +277,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, path: &str) -> bool {
-        Glob::parse(pattern).expect("valid").matches(path)
+        Glob::from_str(pattern).expect("valid").matches(path)
     }
 
     #[test]
@@ -327,10 +332,10 @@ mod tests {
             ("{a,b", "a `{` without its `}`"),
             ("a\\", "a `\\` with nothing after it"),
         ] {
-            assert_eq!(Glob::parse(pattern).expect_err("invalid"), message);
+            assert_eq!(Glob::from_str(pattern).expect_err("invalid"), message);
         }
-        assert!(Glob::parse(&"{".repeat(100)).is_err());
-        assert!(Glob::parse(&"x".repeat(2_000)).is_err());
+        assert!(Glob::from_str(&"{".repeat(100)).is_err());
+        assert!(Glob::from_str(&"x".repeat(2_000)).is_err());
     }
 
     #[test]

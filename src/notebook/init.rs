@@ -150,6 +150,8 @@ fn config_text(is_root: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use core::str::FromStr as _;
+
     use super::super::config::{LinkFormat, NotebookConfig};
     use super::super::template::Template;
     use super::super::testing::{Store, call_at, call_in, day};
@@ -191,7 +193,7 @@ mod tests {
         assert!(!config.is_indexed("templates/fact.md") && !config.is_indexed("projects/a/facts/b.md"));
         assert!(config.is_indexed("facts/a.md"));
         for template in [NOTE_TEMPLATE, DAILY_TEMPLATE] {
-            assert!(Template::parse(template).is_ok());
+            assert!(Template::from_str(template).is_ok());
         }
     }
 

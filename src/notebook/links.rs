@@ -26,6 +26,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use super::config::{LinkFormat, NotebookConfig};
 use super::files::one_line;
@@ -86,7 +87,7 @@ fn from_template(template: &str, from: &str, to: LinkTarget<'_>, config: &Notebo
     variables.set_text("title", &one_line(to.title));
     let name = to.path.rsplit('/').next().unwrap_or(to.path);
     variables.set_text("filename", if config.link_drop_extension { without_extension(name, config) } else { name });
-    let link = Template::parse(template).ok()?.render(&variables).ok()?;
+    let link = Template::from_str(template).ok()?.render(&variables).ok()?;
     Some(one_line(&link)).filter(|link| !link.is_empty())
 }
 
@@ -304,7 +305,7 @@ mod tests {
             for path in paths {
                 for title in titles {
                     let link = format_link(&config, "facts/a.md", target(path, title));
-                    let text = format!("before {link} behind");
+                    let text = format!("before {link} after");
                     let note = crate::document::Note::parse(&text, config.tags);
                     let [found] = note.links.as_slice() else { panic!("{text}: {:?}", note.links) };
                     let stem = |path: &str| path.trim_start_matches("facts/").trim_end_matches(".md").to_string();

@@ -238,7 +238,7 @@ fn normalized_word(word: &str) -> String {
     };
     let core = word.trim_matches(is_around);
     let Some(start) = word.find(core).filter(|_| !core.is_empty()) else { return word.to_string() };
-    let (before, behind) = (word.part(..start), word.part(start + core.len()..));
+    let (before, after) = (word.part(..start), word.part(start + core.len()..));
     let stands_for = if core.contains("://") {
         "<url>"
     } else if is_uuid(core) {
@@ -255,16 +255,16 @@ fn normalized_word(word: &str) -> String {
         core.split_once(':').filter(|(name, rest)| is_file_name(name) && rest.starts_with(|c: char| c.is_ascii_digit()))
     {
         // A word such as `main.rs:10:5`.
-        return format!("{before}{name}{behind}");
+        return format!("{before}{name}{after}");
     } else if let Some((name, value)) = core.split_once('=') {
         return format!(
-            "{before}{name}={}{behind}",
+            "{before}{name}={}{after}",
             if value.is_empty() { String::new() } else { normalized_word(value) }
         );
     } else {
         return word.to_string();
     };
-    format!("{before}{stands_for}{behind}")
+    format!("{before}{stands_for}{after}")
 }
 
 fn is_file_name(name: &str) -> bool {

@@ -85,12 +85,12 @@ impl SameTitle {
 /// and every link of the new one.
 fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> Result<bool, Error> {
     // If a part were lost here, the texts could look the same, and the new note would not be written.
-    let behind = |text: &str, note: &Note| -> Result<_, Error> {
+    let after = |text: &str, note: &Note| -> Result<_, Error> {
         Ok(parts(part_of(text, note.frontmatter.span.end..text.len())?))
     };
     let new = Note::parse(rendered, draft.config.tags);
-    let (old_words, old_links) = behind(text, note)?;
-    let (new_words, new_links) = behind(rendered, &new)?;
+    let (old_words, old_links) = after(text, note)?;
+    let (new_words, new_links) = after(rendered, &new)?;
     let has_links = new_links.iter().all(|link| old_links.contains(link));
     let body = part_of(text, note.body.clone())?;
     Ok(has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0))

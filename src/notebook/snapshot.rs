@@ -52,7 +52,8 @@ impl<'a> ParsedNotes<'a> {
 
     /// Decodes the notes with titles and bodies as zk reads them.
     pub(super) fn from_zk_corpus(corpus: &'a Corpus) -> Result<Self, Error> {
-        let notes = Self::from_corpus(corpus)?.notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
+        let notes =
+            Self::from_corpus(corpus)?.notes.into_iter().map(|(id, document, note)| (id, document, note.into_zk()));
         Ok(Self { notes: notes.collect() })
     }
 }

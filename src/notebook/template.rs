@@ -8,6 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use super::date_words::named_date;
 use super::slug::slug;
@@ -56,19 +57,23 @@ impl Variables {
     }
 }
 
-impl Template {
+impl FromStr for Template {
+    type Err = String;
+
     /// Parses a template.
     ///
     /// # Errors
     ///
     /// The problem and its line. A refused or unknown helper is named.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.len() > MAX_TEMPLATE_BYTES {
             return Err(format!("the template has {} bytes, the limit is {MAX_TEMPLATE_BYTES}", text.len()));
         }
         parse(text).map(|nodes| Self { nodes })
     }
+}
 
+impl Template {
     /// Returns true if the template uses the variable.
     pub(crate) fn uses(&self, name: &str) -> bool {
         self.nodes.iter().any(|node| node_uses(node, name))
@@ -381,7 +386,7 @@ mod tests {
     }
 
     fn render(template: &str) -> Result<String, String> {
-        Template::parse(template)?.render(&variables())
+        Template::from_str(template)?.render(&variables())
     }
 
     #[test]
@@ -501,7 +506,7 @@ mod tests {
             proptest::prop_assert!(!name.is_empty() && name.len() <= 100 && !name.starts_with(['.', '-']));
             let path = crate::store::RelPath::new(format!("{name}-999.md"));
             proptest::prop_assert!(path.is_ok());
-            let _ = super::super::glob::Glob::parse(&text).map(|glob| glob.matches(&text));
+            let _ = super::super::glob::Glob::from_str(&text).map(|glob| glob.matches(&text));
             let _ = super::super::config::NotebookConfig::parse(&text);
         }
     }
@@ -512,16 +517,16 @@ mod tests {
         assert!(render(&format!("{{{{slug {}", "(slug ".repeat(1_000))).is_err());
         let mut many = variables();
         many.set("tags", Variable::List(alloc::vec!["x".repeat(100); 1_000]));
-        let template = |text: &str| Template::parse(text).expect("valid").render(&many);
+        let template = |text: &str| Template::from_str(text).expect("valid").render(&many);
         assert!(template("{{#each tags}}{{tags}}{{/each}}").is_err());
         let nested = "{{#each tags}}".repeat(20) + &"{{/each}}".repeat(20);
         assert!(template(&nested).is_err());
-        assert!(Template::parse(&"x".repeat(100_000)).is_err());
+        assert!(Template::from_str(&"x".repeat(100_000)).is_err());
     }
 
     #[test]
     fn it_is_known_what_a_template_uses() {
-        let template = Template::parse("{{#if (slug a)}}{{else}}{{#each b}}{{c.d}}{{/each}}{{/if}}").expect("valid");
+        let template = Template::from_str("{{#if (slug a)}}{{else}}{{#each b}}{{c.d}}{{/each}}{{/if}}").expect("valid");
         assert!(["a", "b", "c"].iter().all(|name| template.uses(name)));
         assert!(!template.uses("d"));
     }

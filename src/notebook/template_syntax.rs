@@ -98,7 +98,7 @@ struct Block {
 #[derive(Clone, Copy, Default)]
 struct Trim {
     before: bool,
-    behind: bool,
+    after: bool,
 }
 
 struct Scanner<'a> {
@@ -193,7 +193,7 @@ impl<'a> Scanner<'a> {
             Tag::Show(self.shown()?)
         };
         self.space();
-        trim.behind = self.take("~");
+        trim.after = self.take("~");
         if !self.take(if is_triple { "}}}" } else { "}}" }) {
             return Err(match self.rest().chars().next() {
                 Some(c) => format!("`{}` where the tag should end", c.escape_debug()),
@@ -205,15 +205,15 @@ impl<'a> Scanner<'a> {
 
     fn comment(&mut self, trim: &mut Trim) -> Result<Tag, String> {
         let end = if self.rest().starts_with("!--") { "--" } else { "" };
-        for (close, behind) in [(format!("{end}}}}}"), false), (format!("{end}~}}}}"), true)] {
+        for (close, after) in [(format!("{end}}}}}"), false), (format!("{end}~}}}}"), true)] {
             if let Some(found) = self.rest().find(&close) {
                 // The nearer of the two ends.
-                let other = if behind { None } else { self.rest().find(&format!("{end}~}}}}")) };
+                let other = if after { None } else { self.rest().find(&format!("{end}~}}}}")) };
                 if other.is_some_and(|other| other < found) {
                     continue;
                 }
                 self.at += found + close.len();
-                trim.behind = behind;
+                trim.after = after;
                 return Ok(Tag::Comment);
             }
         }
@@ -362,19 +362,19 @@ fn refused(name: &str, kind: &str) -> String {
 fn kept_texts<'a>(texts: &'a [String], tags: &[(Tag, Trim, usize)]) -> Vec<&'a str> {
     let mut cuts: Vec<(usize, usize)> = texts.iter().map(|text| (0, text.len())).collect();
     for (i, (tag, trim, _)) in tags.iter().enumerate() {
-        let (Some(before), Some(behind)) = (texts.get(i), texts.get(i + 1)) else { continue };
+        let (Some(before), Some(after)) = (texts.get(i), texts.get(i + 1)) else { continue };
         let mut end = before.len();
         let mut start = 0;
         if !matches!(tag, Tag::Show(_)) {
             let line_start = before.rfind('\n').map(|at| at + 1).or((i == 0).then_some(0));
-            let line_end = match behind.find('\n') {
+            let line_end = match after.find('\n') {
                 Some(at) => Some(at + 1),
-                None => (i + 1 == tags.len()).then_some(behind.len()),
+                None => (i + 1 == tags.len()).then_some(after.len()),
             };
             let is_blank = |text: Option<&str>| text.is_some_and(|text| text.trim().is_empty());
             if let (Some(from), Some(to)) = (line_start, line_end)
                 && is_blank(before.get(from..))
-                && is_blank(behind.get(..to))
+                && is_blank(after.get(..to))
             {
                 (end, start) = (from, to);
             }
@@ -382,8 +382,8 @@ fn kept_texts<'a>(texts: &'a [String], tags: &[(Tag, Trim, usize)]) -> Vec<&'a s
         if trim.before {
             end = before.trim_end().len();
         }
-        if trim.behind {
-            start = behind.len() - behind.trim_start().len();
+        if trim.after {
+            start = after.len() - after.trim_start().len();
         }
         if let Some(cut) = cuts.get_mut(i) {
             cut.1 = cut.1.min(end);

@@ -7,6 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::future::Future;
+use core::str::FromStr;
 
 use super::index::{Notebook, NotebookCall};
 use crate::engine::{Call, Engine, Fs, Limits, Scope};
@@ -30,7 +31,7 @@ pub(crate) fn call_at(fs: Fs, now: LocalTime) -> Call {
 
 /// Returns a call in the notebook of a project.
 pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
-    let slug = project.map(|text| ProjectSlug::parse(text).expect("a slug"));
+    let slug = project.map(|text| ProjectSlug::from_str(text).expect("a slug"));
     let layout = Layout::new(slug.as_ref()).expect("a layout");
     Call {
         fs,

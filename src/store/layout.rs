@@ -325,6 +325,8 @@ fn child(folder: &RelPath, stem: &str, suffix: &str) -> RelPath {
 
 #[cfg(test)]
 mod tests {
+    use core::str::FromStr as _;
+
     use super::*;
 
     #[test]
@@ -344,13 +346,13 @@ mod tests {
 
     #[test]
     fn a_project_has_its_own_folder_and_shares_long_term_memory() {
-        let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
+        let slug = ProjectSlug::from_str("api-0db23a34").expect("valid");
         let layout = Layout::new(Some(&slug)).expect("valid");
         let date = Date::parse("2026-05-30").expect("valid");
         assert_eq!(layout.long_term().as_str(), "MEMORY.md");
         assert_eq!(layout.scratchpad().as_str(), "projects/api-0db23a34/SCRATCHPAD.md");
         assert_eq!(layout.daily(date).as_str(), "projects/api-0db23a34/daily/2026-05-30.md");
-        let note = layout.note(&NoteName::parse("auth").expect("valid"));
+        let note = layout.note(&NoteName::from_str("auth").expect("valid"));
         assert_eq!(Layout::backup_of(&note).as_str(), "projects/api-0db23a34/notes/auth.bak");
         assert_eq!(layout.in_notebook("facts/a.md").as_ref().map(|p| layout.below_notebook(p)), Ok(Some("facts/a.md")));
         assert_eq!(layout.below_notebook(layout.long_term()), None);
@@ -359,7 +361,7 @@ mod tests {
 
     #[test]
     fn long_term_memory_is_shared_or_of_the_project() {
-        let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
+        let slug = ProjectSlug::from_str("api-0db23a34").expect("valid");
         let layout = Layout::new(Some(&slug)).expect("valid").with_long_term(LongTermScope::Project);
         assert_eq!(layout.long_term().as_str(), "projects/api-0db23a34/MEMORY.md");
         assert_eq!(layout.shared_long_term().as_str(), "MEMORY.md");
@@ -405,7 +407,7 @@ mod tests {
     #[test]
     fn no_new_note_has_the_name_of_a_kept_file() {
         let path = |text: &str| RelPath::new(text).expect("a path");
-        let slug = ProjectSlug::parse("api-0db23a34").expect("valid");
+        let slug = ProjectSlug::from_str("api-0db23a34").expect("valid");
         let (root, project) = (Layout::new(None).expect("valid"), Layout::new(Some(&slug)).expect("valid"));
         for text in [
             "MEMORY.md",
@@ -452,7 +454,7 @@ mod tests {
     #[test]
     fn the_longest_name_still_has_a_path_and_a_backup() {
         let layout = Layout::new(None).expect("valid");
-        let note = layout.note(&NoteName::parse(&"x".repeat(251)).expect("valid"));
+        let note = layout.note(&NoteName::from_str(&"x".repeat(251)).expect("valid"));
         assert!(note.as_str().ends_with(".md"));
         assert!(Layout::backup_of(&note).as_str().ends_with(".bak"));
     }

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
+use core::str::FromStr;
 
 use crate::protocol::{Error, ErrorCode, MAX_SEGMENT_BYTES};
 
@@ -38,21 +39,23 @@ pub enum NameError {
     TooLong(usize),
 }
 
-impl NoteName {
+impl FromStr for NoteName {
+    type Err = NameError;
+
     /// Parses a name.
     ///
     /// ```
     /// use saddlebag::store::NoteName;
     ///
-    /// assert_eq!(NoteName::parse(" auth.md ")?.as_str(), "auth");
-    /// assert!(NoteName::parse("../x").is_err());
+    /// assert_eq!(NoteName::from_str(" auth.md ")?.as_str(), "auth");
+    /// assert!(NoteName::from_str("../x").is_err());
     /// # Ok::<(), saddlebag::store::NameError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// The first rule that the name violates.
-    pub fn parse(text: &str) -> Result<Self, NameError> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut name = text.trim();
         while let Some(stem) = name.strip_suffix(NOTE_SUFFIX) {
             name = stem;
@@ -71,7 +74,9 @@ impl NoteName {
         }
         Ok(Self(name.into()))
     }
+}
 
+impl NoteName {
     /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -113,30 +118,30 @@ mod tests {
     #[test]
     fn suffix_and_surrounding_space_do_not_count() {
         for text in ["auth", " auth ", "auth.md", "auth.md.md"] {
-            assert_eq!(NoteName::parse(text).as_ref().map(NoteName::as_str), Ok("auth"), "{text:?}");
+            assert_eq!(NoteName::from_str(text).as_ref().map(NoteName::as_str), Ok("auth"), "{text:?}");
         }
-        assert_eq!(NoteName::parse("auth .md").as_ref().map(NoteName::as_str), Ok("auth "));
-        assert_eq!(NoteName::parse("-rf").as_ref().map(NoteName::as_str), Ok("-rf"));
+        assert_eq!(NoteName::from_str("auth .md").as_ref().map(NoteName::as_str), Ok("auth "));
+        assert_eq!(NoteName::from_str("-rf").as_ref().map(NoteName::as_str), Ok("-rf"));
     }
 
     #[test]
     fn names_that_could_leave_the_folder_are_refused() {
         for text in [".md", " .md ", "", "  ", "a/b", "a\\b", ".hidden", "a.b", "..", "../x", "README.MD"] {
-            assert_eq!(NoteName::parse(text), Err(NameError::SlashOrDot), "{text:?}");
+            assert_eq!(NoteName::from_str(text), Err(NameError::SlashOrDot), "{text:?}");
         }
     }
 
     #[test]
     fn names_that_a_file_system_or_a_listing_could_misread_are_refused() {
-        assert_eq!(NoteName::parse("a\nb"), Err(NameError::ControlCharacter('\n')));
-        assert_eq!(NoteName::parse("a\0b"), Err(NameError::ControlCharacter('\0')));
-        assert_eq!(NoteName::parse(&"x".repeat(252)), Err(NameError::TooLong(252)));
-        assert!(NoteName::parse(&"x".repeat(251)).is_ok());
+        assert_eq!(NoteName::from_str("a\nb"), Err(NameError::ControlCharacter('\n')));
+        assert_eq!(NoteName::from_str("a\0b"), Err(NameError::ControlCharacter('\0')));
+        assert_eq!(NoteName::from_str(&"x".repeat(252)), Err(NameError::TooLong(252)));
+        assert!(NoteName::from_str(&"x".repeat(251)).is_ok());
         for device in ["CON", "nul", "Com1", "LPT³", "aux ", "CONIN$"] {
-            assert!(matches!(NoteName::parse(device), Err(NameError::DeviceName(_))), "{device}");
+            assert!(matches!(NoteName::from_str(device), Err(NameError::DeviceName(_))), "{device}");
         }
         for fine in ["CONTROL", "com", "com10", "nullable"] {
-            assert!(NoteName::parse(fine).is_ok(), "{fine}");
+            assert!(NoteName::from_str(fine).is_ok(), "{fine}");
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use alloc::string::String;
 use core::fmt;
+use core::str::FromStr;
 
 use crate::protocol::MAX_SEGMENT_BYTES;
 
@@ -16,6 +17,20 @@ const ROOT: &str = "root";
 /// Name of a project's folder: `{base}-{hash}`, for example `api-0db23a34`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectSlug(String);
+
+impl FromStr for ProjectSlug {
+    type Err = String;
+
+    /// Parses an existing slug.
+    ///
+    /// # Errors
+    ///
+    /// The text itself, unless it is non-empty, has at most 255 bytes, and only ASCII letters, digits, `-` and `_`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fits = !text.is_empty() && text.len() <= MAX_SEGMENT_BYTES;
+        if fits && text.chars().all(is_plain) { Ok(Self(text.into())) } else { Err(text.into()) }
+    }
+}
 
 impl ProjectSlug {
     /// Computes the slug of the project at `path`, the absolute path as raw bytes.
@@ -38,16 +53,6 @@ impl ProjectSlug {
             .map(|c| if is_plain(c) { c } else { '-' })
             .collect();
         Self(alloc::format!("{base}-{:08x}", fnv1a(path) & 0xffff_ffff))
-    }
-
-    /// Parses an existing slug.
-    ///
-    /// # Errors
-    ///
-    /// The text itself, unless it is non-empty, has at most 255 bytes, and only ASCII letters, digits, `-` and `_`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let fits = !text.is_empty() && text.len() <= MAX_SEGMENT_BYTES;
-        if fits && text.chars().all(is_plain) { Ok(Self(text.into())) } else { Err(text.into()) }
     }
 
     /// Returns the slug as text.
@@ -109,9 +114,9 @@ mod tests {
 
     #[test]
     fn a_slug_is_one_safe_segment() {
-        assert!(ProjectSlug::parse("proj").is_ok());
+        assert!(ProjectSlug::from_str("proj").is_ok());
         for bad in ["", "..", "a/b", "a.b", "a b"] {
-            assert!(ProjectSlug::parse(bad).is_err(), "{bad:?}");
+            assert!(ProjectSlug::from_str(bad).is_err(), "{bad:?}");
         }
     }
 }

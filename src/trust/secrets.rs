@@ -511,9 +511,9 @@ mod tests {
         for kind in ["", "RSA ", "OPENSSH ", "EC "] {
             let body = lines.join("\n");
             let key = format!("-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----");
-            let text = format!("before\n{key}\nbehind");
+            let text = format!("before\n{key}\nafter");
             let found = secrets_in(&text);
-            assert_eq!(redacted(&text, &found), "before\n[redacted: private-key]\nbehind");
+            assert_eq!(redacted(&text, &found), "before\n[redacted: private-key]\nafter");
         }
         assert_eq!(rules("-----BEGIN PRIVATE KEY----- is how it begins"), Vec::<&str>::new());
         let public = format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----", lines.join("\n"));

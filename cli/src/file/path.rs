@@ -1,5 +1,6 @@
 //! `file path`: where something is. Nothing is opened or made.
 
+use core::str::FromStr;
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, PathBuf};
 
 use clap::Args;
@@ -79,7 +80,7 @@ fn place(args: PathArgs, global: &Global) -> Result<Place, Failure> {
 /// The path below the root; `None` for the root itself.
 fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<RelPath>, Failure> {
     let refused = |slug: String| Failure::new(ErrorCode::InvalidName, format!("`{slug}` is not a project slug"), "");
-    let slug = slug.map(ProjectSlug::parse).transpose().map_err(refused)?;
+    let slug = slug.map(ProjectSlug::from_str).transpose().map_err(refused)?;
     let layout =
         Layout::new(slug.as_ref()).map_err(|error| Failure::new(ErrorCode::InvalidName, error.to_string(), ""))?;
     let layout = layout.with_long_term(global.long_term());
@@ -96,7 +97,7 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
             Ok(whole) if layout.below_notebook(&whole).is_some() => whole,
             _ => layout.in_notebook(&path).map_err(|error| not_a_page(&path, &error))?,
         },
-        Target::Note(name) => layout.note(&NoteName::parse(&name).map_err(Error::from)?),
+        Target::Note(name) => layout.note(&NoteName::from_str(&name).map_err(Error::from)?),
         // The path of a file outside of a project's notebook, as replies show it.
         Target::Page(path) if path == layout.shared_long_term().as_str() => layout.shared_long_term().clone(),
         Target::Page(path) => layout.in_notebook(&path).map_err(|error| not_a_page(&path, &error))?,

@@ -121,14 +121,14 @@ pub(super) fn block(line: &[u8], interrupts: bool) -> Option<HtmlEnd> {
     let closing = at(line, 1) == b'/';
     let name = line.get(if closing { 2 } else { 1 }..)?;
     let length = name.iter().take(16).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    let behind = name.get(length..)?;
+    let after = name.get(length..)?;
     let word = name.get(..length)?;
-    let ends_name = matches!(behind.first(), None | Some(b' ' | b'\t' | b'>'));
+    let ends_name = matches!(after.first(), None | Some(b' ' | b'\t' | b'>'));
     let is_any_of = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
     if !closing && ends_name && is_any_of(&RAW) {
         return Some(HtmlEnd::RawTag);
     }
-    if (ends_name || behind.starts_with(b"/>")) && is_any_of(&BLOCKS) {
+    if (ends_name || after.starts_with(b"/>")) && is_any_of(&BLOCKS) {
         return Some(HtmlEnd::Blank);
     }
     if interrupts {

@@ -374,13 +374,13 @@ impl<'s> Scan<'s> {
         let find = |label: &str| self.blocks.definitions.get(&references::normalize(label));
         let mut end = close + 1;
         if at(self.bytes, close + 1) == b'['
-            && let Some((label, behind)) = references::label(self.text, close + 1)
+            && let Some((label, after)) = references::label(self.text, close + 1)
         {
             let label = self.slice(label);
             if !label.is_empty() {
-                return Some((find(label)?, behind));
+                return Some((find(label)?, after));
             }
-            end = behind;
+            end = after;
         }
         if opener.nested {
             return None;

@@ -42,14 +42,14 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     }
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        let digits = match (byte, behind) {
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits = match (byte, after) {
             (b'%', [high, low, ..]) => char::from(*high).to_digit(16).zip(char::from(*low).to_digit(16)),
             _ => None,
         };
         let value = digits.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
         decoded.push(value.unwrap_or(byte));
-        rest = if value.is_some() { behind.part(2..) } else { behind };
+        rest = if value.is_some() { after.part(2..) } else { after };
     }
     if decoded.len() == text.len() {
         return Cow::Borrowed(text);

@@ -62,7 +62,7 @@ impl Markup {
         let before = text.get(..start).and_then(|before| before.chars().next_back()).unwrap_or('\n');
         let rest = text.part(start..);
         let mark = rest.bytes().next().unwrap_or(b'*');
-        let after = rest.get(length..).and_then(|behind| behind.chars().next()).unwrap_or('\n');
+        let after = rest.get(length..).and_then(|after| after.chars().next()).unwrap_or('\n');
         let left =
             !after.is_whitespace() && (!is_punctuation(after) || before.is_whitespace() || is_punctuation(before));
         let right =

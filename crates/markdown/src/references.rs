@@ -51,13 +51,13 @@ pub(super) fn definition(content: &Content<'_>, start: usize) -> Option<FoundDef
     if at(bytes, start) != b'[' {
         return None;
     }
-    let (label, behind) = label(text, start)?;
+    let (label, after) = label(text, start)?;
     let label = normalize(text.get(label)?);
     // `[^1]: word` is a footnote, which leads nowhere else.
-    if label.is_empty() || label.starts_with('^') || at(bytes, behind) != b':' {
+    if label.is_empty() || label.starts_with('^') || at(bytes, after) != b':' {
         return None;
     }
-    let (destination, destination_end) = destination(bytes, skip_space(bytes, behind + 1))?;
+    let (destination, destination_end) = destination(bytes, skip_space(bytes, after + 1))?;
     if destination.is_empty() && at(bytes, destination_end.saturating_sub(1)) != b'>' {
         return None;
     }

@@ -438,9 +438,9 @@ fn atx(line: &[u8]) -> Option<(u8, Range<usize>)> {
     if at(line, level) == 0 && level < line.len() {
         return None;
     }
-    let behind = line.get(level..)?;
-    let start = level + (behind.len() - behind.trim_ascii_start().len());
-    let end = level + behind.trim_ascii_end().len();
+    let after = line.get(level..)?;
+    let start = level + (after.len() - after.trim_ascii_start().len());
+    let end = level + after.trim_ascii_end().len();
     if start >= end {
         return Some((u8::try_from(level).ok()?, level..level));
     }
@@ -481,12 +481,12 @@ fn marker(line: &[u8], interrupts: bool) -> Option<usize> {
         b'.' | b')' if (1..=9).contains(&digits) => digits + 1,
         _ => return None,
     };
-    let behind = line.get(width..)?;
-    if !matches!(behind.first(), None | Some(b' ' | b'\t')) {
+    let after = line.get(width..)?;
+    if !matches!(after.first(), None | Some(b' ' | b'\t')) {
         return None;
     }
     // A number at the start of a wrapped line, or a lone dash, does not begin a list.
-    if interrupts && (behind.trim_ascii().is_empty() || digits > 0 && line.get(..digits) != Some(b"1")) {
+    if interrupts && (after.trim_ascii().is_empty() || digits > 0 && line.get(..digits) != Some(b"1")) {
         return None;
     }
     Some(width)

@@ -4,7 +4,7 @@
 //! every note, and the words are those of FTS5.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use regex::{Regex, RegexBuilder};
 use saddlebag::notebook::{NoteInfo, SortBy, SortKey, notes_named};
@@ -106,7 +106,7 @@ impl TextSearch {
         let full_text = self.full_text(&mentioned)?;
         if !full_text.is_empty() {
             let found = full_text.run(&mut all.iter().map(row));
-            let scores: HashMap<&str, f64> =
+            let scores: BTreeMap<&str, f64> =
                 found.iter().filter_map(|found| Some((all.get(found.note)?.path.as_str(), found.score))).collect();
             notes.retain(|note| scores.contains_key(&*note.path));
             notes.sort_by(|a, b| {
@@ -220,15 +220,15 @@ fn named<'a>(all: &'a [NoteInfo], paths: &[String]) -> Result<Vec<&'a NoteInfo>,
     Ok(places.into_iter().filter_map(|place| all.get(place)).collect())
 }
 
-fn paths_of<'a>(notes: &[&'a NoteInfo]) -> HashSet<&'a str> {
+fn paths_of<'a>(notes: &[&'a NoteInfo]) -> BTreeSet<&'a str> {
     notes.iter().map(|note| note.path.as_str()).collect()
 }
 
 /// The paths of the notes whose title or alias is in one of the mentioning notes.
-fn mentioned_by<'a>(all: &'a [NoteInfo], mentioning: &[&NoteInfo]) -> HashSet<&'a str> {
+fn mentioned_by<'a>(all: &'a [NoteInfo], mentioning: &[&NoteInfo]) -> BTreeSet<&'a str> {
     let named: Vec<(&str, &str)> =
         all.iter().flat_map(|note| names(note).map(|name| (note.path.as_str(), name))).collect();
-    let mut mentioned = HashSet::new();
+    let mut mentioned = BTreeSet::new();
     for note in mentioning {
         let found = mentions(&row(note), named.iter().map(|(_, name)| *name));
         mentioned.extend(named.iter().zip(found).filter(|(_, is_found)| *is_found).map(|((path, _), _)| *path));

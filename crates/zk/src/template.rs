@@ -49,11 +49,11 @@ impl Template {
     pub(super) fn parse(template: &str) -> Result<Self, Problem> {
         let mut parts = Vec::new();
         let mut rest = template;
-        while let Some((before, behind)) = rest.split_once("{{") {
+        while let Some((before, after)) = rest.split_once("{{") {
             parts.push(Part::Text(unescape(before)));
-            let (behind, end) = behind.strip_prefix('{').map_or((behind, "}}"), |behind| (behind, "}}}"));
+            let (after, end) = after.strip_prefix('{').map_or((after, "}}"), |after| (after, "}}}"));
             let (call, after) =
-                behind.split_once(end).ok_or_else(|| format!("template: `{{{{{behind}` is not closed"))?;
+                after.split_once(end).ok_or_else(|| format!("template: `{{{{{after}` is not closed"))?;
             rest = after;
             if call.starts_with('!') {
                 continue;
@@ -114,7 +114,7 @@ fn call<'a>(words: &'a [Word], item: Item<'a>, context: &Context) -> Result<Fill
     let [Word::Name(helper), arguments @ ..] = words else {
         return match words {
             [word] => argument(word),
-            _ => Err("template: text is no helper".into()),
+            _ => Err("template: a quoted text is not a helper".into()),
         };
     };
     match (helper.as_str(), arguments) {

@@ -18,7 +18,7 @@ use crate::protocol::{Error, ErrorCode};
 
 /// Finishes the rename that is in progress, if there is one.
 ///
-/// Commands that change the notebook begin with it. An error here is no reason to refuse them; the next rename reports
+/// Commands that change the notebook begin with it. An error here does not refuse them; the next rename reports
 /// it.
 pub(in crate::notebook) async fn settle(call: &Call, notebook: &Arc<Notebook>) {
     // The process that began the rename reports its result.

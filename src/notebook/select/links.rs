@@ -224,7 +224,7 @@ impl<'a> Resolver<'a> {
         let folded = fold(place);
         let bare = without_extension(name);
         let whole = self.by_stem.get(&fold(name)).into_iter().flatten().map(|&note| (note, name));
-        // `port.md` names the file, `v1.2` is no file of the type `2`.
+        // `port.md` names the file, `v1.2` is not a file of the type `2`.
         let of_file = self.by_stem.get(&fold(bare)).into_iter().flatten().map(|&note| (note, bare));
         let of_file = of_file.filter(|_| bare.len() < name.len());
         let fits = |&(note, _): &(usize, &str)| {

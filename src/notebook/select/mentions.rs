@@ -28,7 +28,7 @@ pub(crate) struct Mention<'a> {
 }
 
 /// The lines of notes that have the title or an alias of a note in their text, of notes without a link to
-/// it. What stands within a link to something else is no mention.
+/// it. What stands within a link to something else is not a mention.
 pub(crate) fn unlinked_mentions<'a>(notes: &[NoteView<'a>], graph: &Graph, note: usize) -> Vec<Mention<'a>> {
     let Some(named) = notes.get(note) else { return Vec::new() };
     let folded: Vec<(&'a str, String)> = names(named).map(|name| (name, fold(name))).collect();
@@ -93,7 +93,7 @@ impl Names {
                 && let Some(lengths) = self.lengths.get(first_word(rest))
             {
                 let names = lengths.iter().filter_map(|&length| rest.split_at_checked(length));
-                let apart = names.filter(|(name, behind)| is_apart(name.chars().next_back(), behind.chars().next()));
+                let apart = names.filter(|(name, after)| is_apart(name.chars().next_back(), after.chars().next()));
                 found.extend(apart.map(|(name, _)| name).filter(|name| self.notes.contains_key(*name)));
             }
             before = Some(c);
@@ -118,7 +118,7 @@ fn is_apart(inside: Option<char>, outside: Option<char>) -> bool {
     !(inside.is_some_and(joins) && outside.is_some_and(joins))
 }
 
-/// The text of a note behind its frontmatter, without its links, folded as names are.
+/// The text of a note after its frontmatter, without its links, folded as names are.
 #[derive(Default)]
 struct FoldedText {
     text: String,
@@ -176,8 +176,8 @@ impl FoldedText {
         let (first, last) = (needle.chars().next(), needle.chars().next_back());
         name.find_iter(self.text.as_bytes()).filter(move |&at| {
             let before = self.text.get(..at).and_then(|text| text.chars().next_back());
-            let behind = self.text.get(at + needle.len()..).and_then(|text| text.chars().next());
-            is_apart(first, before) && is_apart(last, behind)
+            let after = self.text.get(at + needle.len()..).and_then(|text| text.chars().next());
+            is_apart(first, before) && is_apart(last, after)
         })
     }
 

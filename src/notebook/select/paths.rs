@@ -58,8 +58,8 @@ pub(super) fn named(notes: &[NoteView<'_>], paths: &[String]) -> Result<Vec<usiz
 pub fn notes_named(paths: &[&str], path: &str) -> Vec<usize> {
     let Some(href) = normalize(path).filter(|href| !href.is_empty()) else { return Vec::new() };
     let in_name = |path: &str| {
-        let behind = path.rfind(&href).and_then(|at| path.get(at + href.len()..));
-        behind.is_some_and(|behind| !behind.contains('/'))
+        let after = path.rfind(&href).and_then(|at| path.get(at + href.len()..));
+        after.is_some_and(|after| !after.contains('/'))
     };
     first_that_finds(paths, &[&|path| is_note(path, &href), &in_name, &|path| path.contains(&href)])
 }

@@ -55,7 +55,7 @@ fn glob(tag: &str) -> String {
 /// The globs of SQLite: `*` any text, `?` any character, `[a-z]` and `[^a-z]` one of a set.
 fn matches_glob(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern, text);
-    // Behind the last `*`, and how much of the text it has to swallow at least.
+    // After the last `*`, and how much of the text it has to swallow at least.
     let mut retry: Option<(&str, &str)> = None;
     loop {
         if let Some(rest) = pattern.strip_prefix('*') {
@@ -92,7 +92,7 @@ fn match_one<'a>(pattern: &'a str, text: &'a str) -> Option<(&'a str, &'a str)> 
     }
 }
 
-/// The pattern after a set, given from behind its `[`, if the character is in it. A `]` that comes first belongs to it.
+/// The pattern after a set, given from after its `[`, if the character is in it. A `]` that comes first belongs to it.
 fn match_set(set: &str, c: char) -> Option<&str> {
     let (is_inverted, set) = set.strip_prefix('^').map_or((false, set), |set| (true, set));
     let mut rest = set.chars();

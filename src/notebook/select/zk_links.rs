@@ -81,10 +81,10 @@ impl<'a> ZkResolver<'a> {
         let start = self.ends.partition_point(|&end| self.end(end) < href);
         let ends = self.ends.part(start..).iter();
         let best = ends
-            .map_while(|&end| self.end(end).strip_prefix(href).map(|behind| (end, behind)))
-            .filter_map(|((note, at), behind)| {
-                let is_last_part = !behind.contains(&b'/');
-                let fits = is_wiki || (at == 0 && (is_last_part || behind.starts_with(b"/")));
+            .map_while(|&end| self.end(end).strip_prefix(href).map(|after| (end, after)))
+            .filter_map(|((note, at), after)| {
+                let is_last_part = !after.contains(&b'/');
+                let fits = is_wiki || (at == 0 && (is_last_part || after.starts_with(b"/")));
                 let rank = self.ranks.get(note as usize)?;
                 fits.then_some((is_wiki && !is_last_part, *rank, note as usize))
             })

@@ -16,6 +16,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use super::path::{ENTRIES, MemoryPath, exactly};
 use crate::engine::Call;
@@ -310,7 +311,7 @@ impl Folder<'_> {
                 refused("its name is not a date", "use /memories/daily/YYYY-MM-DD.md")
             }
             (Area::Scope, Use::Create, [NOTES_FOLDER, name]) if name.ends_with(NOTE_SUFFIX) => {
-                NoteName::parse(name).map(|_| ()).map_err(Error::from)
+                NoteName::from_str(name).map(|_| ()).map_err(Error::from)
             }
             (Area::Scope, Use::Create, [first, .., name]) if name.ends_with(NOTE_SUFFIX) && !first.is_empty() => Ok(()),
             (Area::Scope, Use::Create, _) => {

@@ -25,8 +25,8 @@ fn every_golden_file_has_the_json_that_the_schema_of_its_command_describes() {
     for entry in fs::read_dir(folder("cli/tests/golden/json")).expect("the golden files") {
         let path = entry.expect("an entry").path();
         let golden = json(&path);
-        // The schema of `agents-md sync` is that of `agents-md`.
-        let command = golden["command"].as_str().and_then(|command| command.split(' ').next()).expect("a command");
+        // The schema of `agents-md sync` is `agents-md-sync.json`.
+        let command = &golden["command"].as_str().expect("a command").replace(' ', "-");
         if command == "zk" {
             // It prints the JSON of zk.
             continue;
@@ -55,8 +55,8 @@ fn every_golden_file_has_the_json_that_the_schema_of_its_command_describes() {
 
 #[test]
 fn a_schema_rejects_an_object_without_a_field_and_one_with_a_wrong_word() {
-    let schema = validator("store");
-    let golden = json(&folder("cli/tests/golden/json/store.json"));
+    let schema = validator("entry-store");
+    let golden = json(&folder("cli/tests/golden/json/entry-store.json"));
     assert!(schema.is_valid(&golden["output"]));
     let mut incomplete = golden["output"].clone();
     incomplete.as_object_mut().expect("an object").remove("path");

@@ -205,8 +205,8 @@ impl LiteralIndex {
                     line += u32::try_from(passed).unwrap_or(u32::MAX);
                     found.push(Occurrence { place: Place { text: id, line }, term });
                     // Further occurrences on this line add nothing.
-                    let behind = rest.part(at..);
-                    let Some(end) = memchr::memchr(LINE_END, behind) else { break };
+                    let after = rest.part(at..);
+                    let Some(end) = memchr::memchr(LINE_END, after) else { break };
                     from += at + end + 1;
                     line += 1;
                 }

@@ -48,12 +48,12 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let (line, behind) = match memchr(b'\n', rest.as_bytes()) {
+        let (line, after) = match memchr(b'\n', rest.as_bytes()) {
             Some(end) => (rest.get(..end)?, rest.get(end + 1..)?),
             None => (rest, ""),
         };
-        let is_last = behind.is_empty() && !rest.ends_with('\n');
-        rest = behind;
+        let is_last = after.is_empty() && !rest.ends_with('\n');
+        rest = after;
         Some(if is_last { line } else { line.strip_suffix('\r').unwrap_or(line) })
     })
 }

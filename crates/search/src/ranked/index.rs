@@ -503,8 +503,8 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
         } else {
             memchr::memchr(b'\n', rest_bytes.get(PIECE_BYTES..)?).map_or(rest.len(), |at| PIECE_BYTES + at + 1)
         };
-        let (piece, behind) = rest.split_at_checked(cut)?;
-        rest = behind;
+        let (piece, after) = rest.split_at_checked(cut)?;
+        rest = after;
         (!piece.is_empty()).then_some(piece)
     })
 }

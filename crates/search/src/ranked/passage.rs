@@ -193,10 +193,10 @@ fn widen(blocks: &[Block], best: usize, max_bytes: usize) -> Range<usize> {
             range.end.max(other.range.end) - range.start.min(other.range.start) <= max_bytes
         };
         let before = neighbour(first.checked_sub(1)).filter(|other| room(&range, other));
-        let behind = neighbour(Some(last + 1)).filter(|other| room(&range, other));
+        let after = neighbour(Some(last + 1)).filter(|other| room(&range, other));
         let is_better = |a: &Block, b: Option<&Block>| a.score > 0.0 && b.is_none_or(|b| a.score >= b.score);
-        match (before, behind) {
-            (Some(other), behind) if is_better(other, behind) || other.is_heading => {
+        match (before, after) {
+            (Some(other), after) if is_better(other, after) || other.is_heading => {
                 range.start = other.range.start;
                 first -= 1;
             }

@@ -242,8 +242,8 @@ impl<'a> Parser<'a> {
             let rest = self.rest.trim_start_matches('"');
             let end =
                 rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '(' | ')' | '|')).unwrap_or(rest.len());
-            let (word, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            self.rest = behind;
+            let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            self.rest = after;
             self.is_behind_word = !word.is_empty();
             let key = (word, context.field, context.is_excluded);
             let number = match self.known.get(&key) {
@@ -345,12 +345,12 @@ impl<'a> Parser<'a> {
             Operator::Not => ("-", "NOT"),
         };
         let behind_sign = self.rest.strip_prefix(sign).filter(|_| !sign.is_empty());
-        let is_sign = behind_sign.is_some_and(|behind| {
-            let mut next = behind.chars();
+        let is_sign = behind_sign.is_some_and(|after| {
+            let mut next = after.chars();
             let is_name = next.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '"' | '('));
             // In a sentence, `-v` is the name of an option.
             let is_option = self.joining == Joining::Any
-                && behind.starts_with(|c: char| c.is_ascii_alphabetic())
+                && after.starts_with(|c: char| c.is_ascii_alphabetic())
                 && !next.next().is_some_and(char::is_alphanumeric);
             operator == Operator::Or || !self.is_behind_word && is_name && !is_option
         });

@@ -218,16 +218,16 @@ impl Tokens {
             [b'\'', tail @ ..] | [0xe2, 0x80, 0x99, tail @ ..] => tail,
             _ => return at,
         };
-        let behind = bytes.len() - tail.len();
+        let after = bytes.len() - tail.len();
         let length = tail.iter().take_while(|b| b.is_ascii_alphabetic()).take(3).count();
         let tail = tail.part(..length);
         if tail.eq_ignore_ascii_case(b"s") {
-            return behind + 1;
+            return after + 1;
         }
         if [b"t".as_slice(), b"re", b"ve", b"ll", b"d", b"m"].iter().any(|ending| tail.eq_ignore_ascii_case(ending)) {
             self.text.push(b'\'');
             self.text.extend(tail.iter().map(u8::to_ascii_lowercase));
-            return behind + length;
+            return after + length;
         }
         at
     }

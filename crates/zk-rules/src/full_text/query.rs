@@ -179,16 +179,16 @@ fn lex(query: &str) -> Result<Vec<Lexeme>, String> {
     let mut lexemes = Vec::new();
     let mut rest = query;
     while let Some(c) = rest.chars().next() {
-        let behind = rest.part(c.len_utf8()..);
+        let after = rest.part(c.len_utf8()..);
         match c {
-            ' ' | '\t' | '\n' | '\r' => rest = behind,
+            ' ' | '\t' | '\n' | '\r' => rest = after,
             '(' | ')' | '{' | '}' | ':' | ',' | '+' | '*' | '-' | '^' => {
                 lexemes.push(Lexeme::Sign(c));
-                rest = behind;
+                rest = after;
             }
             // What zk's syntax quotes holds no quote.
             '"' => {
-                let (text, after) = behind.split_once('"').ok_or("a quote is not closed")?;
+                let (text, after) = after.split_once('"').ok_or("a quote is not closed")?;
                 lexemes.push(Lexeme::Text(text.into()));
                 rest = after;
             }

@@ -15,7 +15,7 @@ use saddlebag_collections::TextPart;
 /// Number of tokens that are shown.
 const TOKENS: usize = 20;
 
-/// Stands for what is left out.
+/// Mark for text that is left out.
 const ELLIPSIS: &str = "…";
 
 /// The column of the body.
