@@ -107,7 +107,7 @@ fn bad_entries_change_nothing() {
     store.refuses(&["entry", "store", "k", "v", "--category", ""], 2, "category is empty");
     store.refuses(&["entry", "store", "k", "v", "--category", "conversation"], 2, "can only be in a run");
     store.refuses(&["entry", "store", "k", "v", "--category", "workspace"], 2, "opened without a workspace");
-    store.refuses(&["--agent", "", "entry", "show", "k"], 3, "not the name of an agent");
+    store.refuses(&["--agent", "", "entry", "show", "k"], 3, "not a valid name of an agent");
     store.refuses(&["entry", "list", "--after", "x"], 2, "`x` is not a cursor");
     store.refuses(&["entry", "forget", "k"], 3, "UZ-MEM-004: no entry `k`");
     store.refuses(&["note", "forget"], 2, "<NOTE>");
@@ -170,8 +170,8 @@ fn a_tar_stream_goes_from_store_to_store() {
     store.run(&["entry", "purge"]).exits(0);
     assert_eq!(stored(&fresh), stored(&store));
     let before = fresh.tree();
-    fresh.run_with(&["memory", "import", "-"], &stream[..700]).exits(3).complains("no whole tar stream");
-    fresh.run_with(&["memory", "import", "-"], b"no tar").exits(3).complains("no whole tar stream");
+    fresh.run_with(&["memory", "import", "-"], &stream[..700]).exits(3).complains("not a complete tar stream");
+    fresh.run_with(&["memory", "import", "-"], b"no tar").exits(3).complains("not a complete tar stream");
     assert_eq!(fresh.tree(), before);
 }
 

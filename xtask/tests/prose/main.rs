@@ -4,6 +4,8 @@
 //! Comments, doc comments, messages and pages are read alike: a phrase counts wherever its words follow each other, across
 //! line ends too.
 
+#![allow(clippy::panic, clippy::expect_used)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
