@@ -7,6 +7,7 @@ It needs `flock` and calls that take an open folder, so it runs on Linux and mac
 import contextlib
 import errno
 import fcntl
+import functools
 import hashlib
 import itertools
 import os
@@ -84,26 +85,22 @@ class Folder:
         entries, others = [], []
         with self.folder(folder or "") as opened:
             for name in os.listdir(opened) if opened is not None else []:
-                path = f"{folder}/{name}" if folder else name
                 spelled = "".join("\ufffd" if is_forbidden(letter) else letter for letter in name)
-                if spelled != name:
-                    others.append(left_out(opened, name, f"{folder}/{spelled}" if folder else spelled))
-                    continue
+                path = f"{folder or ''}/{spelled.encode()[:255].decode(errors='ignore')}".lstrip("/")
                 # What is the host's own and what is gone by now is left out.
                 with contextlib.suppress(Refused, FileNotFoundError):
+                    if spelled != name:
+                        others.append(dict(path=path, kind=status_of(opened, name)[1]))
+                        continue
                     check_path(path)
                     entry = entry_of(opened, name, path)
                     entries += [entry] if after is None or path > after else []
         entries.sort(key=lambda entry: entry["path"])  # Code points sort as the bytes of UTF-8 do.
         page = entries[:max(1, limit)]
         cursor = page[-1]["path"] if len(entries) > len(page) else None
-        in_doubt = any(entry["version"] == "r" for entry in page)
         others = sorted(others, key=lambda other: other["path"]) if after is None else []
-        left = dict(names=others[:64], count=len(others))
-        version = None if in_doubt else version_of(repr((cursor, page, left)).encode())
-        if version is not None and version == unless:
-            return ("unchanged",)
-        return ("page", dict(entries=page, next=cursor, left_out=left, version=version))
+        # Without a version of the page, the component compares the files of it each time.
+        return ("page", dict(entries=page, next=cursor, left_out=dict(names=others[:64], count=len(others)), version=None))
 
     def remove(self, path, precondition):
         with self.locked(path), self.above(path) as (folder, name):
@@ -134,23 +131,17 @@ class Folder:
             return None
 
     def remove_directory(self, path):
-        with self.above(path) as (folder, name):
-            if folder is None or open_and_close(folder, name) is None:
+        # A writer that has opened the folder, and is about to make a file in it, holds the lock of that file.
+        with self.locked(shards=range(64)), self.above(path) as (above, name), self.folder(path) as folder:
+            if folder is None:
                 return "absent"
-            # A writer that has opened the folder, and is about to make a file in it, holds the lock of that file.
-            with self.locked_shards(range(64)):
-                try:
-                    os.rmdir(name, dir_fd=folder)
-                except FileNotFoundError:
-                    return "absent"
-                except OSError as error:
-                    if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-                        return "not-empty"
-                    raise
             try:
-                os.fsync(folder)
+                os.rmdir(name, dir_fd=above)
             except OSError as error:
-                raise Refused("not-durable", error.strerror) from error
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                    return "not-empty"
+                raise
+            self.sync(path, above)
             return "removed"
 
     def score(self, query, texts):
@@ -237,16 +228,11 @@ class Folder:
     # Locks.
 
     @contextlib.contextmanager
-    def locked(self, *paths):
+    def locked(self, *paths, shards=()):
         """Holds the locks of the paths; gives the function that notes which temporary file is in use."""
-        with self.locked_shards({shard_of(path) for path in paths}) as note:
-            yield note
-
-    @contextlib.contextmanager
-    def locked_shards(self, shards):
         with contextlib.ExitStack() as held:
             # In one order for everybody, or two renames would wait for each other.
-            files = [held.enter_context(self.lock(shard)) for shard in sorted(shards)]
+            files = [held.enter_context(self.lock(shard)) for shard in sorted({*shards, *map(shard_of, paths)})]
             line = f"{os.getpid()}\tpython_host\t{next(COUNT)}\n".encode()
             for file in files:
                 self.clear(file)
@@ -259,18 +245,15 @@ class Folder:
 
     @contextlib.contextmanager
     def lock(self, shard, patience=PATIENCE):
-        name, since, holder, pause = f"{shard:02}", time.monotonic(), b"", 0.0001
+        name, since = f"{shard:02}", time.monotonic()
         current = os.path.join(self.path, LOCKS, name)
         while True:
             with self.folder(LOCKS, make=True) as folder, opened(folder, name, os.O_RDWR | os.O_CREAT) as file:
                 while not try_lock(file):
-                    holding = read_all(file).split(b"\n")[0]
-                    if holding not in (b"", holder):  # It goes from one writer to the next: wait on.
-                        holder, since = holding, time.monotonic()
                     if time.monotonic() - since >= patience:
-                        raise Refused("locked", holder.decode(errors="replace") or "another program")
-                    time.sleep(pause)
-                    pause = min(pause * 2, 0.001)
+                        holder = read_all(file).split(b"\n")[0].decode(errors="replace")
+                        raise Refused("locked", holder or "another program")
+                    time.sleep(0.0005)
                 # Somebody may have deleted the file while it was waited for.
                 if os.path.exists(current) and os.path.samestat(os.lstat(current), os.fstat(file)):
                     yield file
@@ -328,12 +311,6 @@ def open_folder(above, name, make):
     return open_folder(above, name, False)
 
 
-def open_and_close(above, name):
-    """Whether there is such a folder: `None` if not."""
-    folder = open_folder(above, name, False)
-    return None if folder is None else os.close(folder) or True
-
-
 @contextlib.contextmanager
 def opened(folder, name, flags):
     file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=folder)
@@ -347,12 +324,12 @@ def content_of(folder, name):
     """The bytes of a regular file at one moment; `None` where there is none."""
     for _ in range(ATTEMPTS if folder is not None else 0):
         try:
-            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            found, kind = status_of(folder, name)
         except FileNotFoundError:
             return None
-        if not stat.S_ISREG(mode):
-            raise Refused("is-directory" if stat.S_ISDIR(mode) else
-                          "symbolic-link" if stat.S_ISLNK(mode) else "not-regular")
+        if kind != "file":
+            other = "symbolic-link" if stat.S_ISLNK(found.st_mode) else "not-regular"
+            raise Refused("is-directory" if kind == "directory" else other)
         with contextlib.suppress(FileNotFoundError), opened(folder, name, os.O_RDONLY) as file:
             before, whole, after = os.fstat(file), read_all(file), os.fstat(file)
             if (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size) == (after.st_mtime_ns, len(whole)):
@@ -367,18 +344,15 @@ def is_forbidden(letter):
     return "\ud800" <= letter <= "\udfff" or letter == "\\" or unicodedata.category(letter) == "Cc"
 
 
-def left_out(folder, name, spelled):
-    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    kind = "file" if stat.S_ISREG(mode) else "directory" if stat.S_ISDIR(mode) else "other"
-    above, _, last = spelled.rpartition("/")
-    last = last.encode()[:255].decode(errors="ignore")
-    return dict(path=f"{above}/{last}" if above else last, kind=kind)
+def status_of(folder, name):
+    """What `stat` says of a file, and its kind."""
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return found, "file" if stat.S_ISREG(found.st_mode) else "directory" if stat.S_ISDIR(found.st_mode) else "other"
 
 
 def entry_of(folder, name, path):
-    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    if not stat.S_ISREG(found.st_mode):
-        kind = "directory" if stat.S_ISDIR(found.st_mode) else "other"
+    found, kind = status_of(folder, name)
+    if kind != "file":
         return dict(path=path, kind=kind, size=0, version="", modified=0)
     size, version = found.st_size, "r"  # A file that cannot be read hides no other one, and matches nothing.
     with contextlib.suppress(Refused, PermissionError):
@@ -386,7 +360,7 @@ def entry_of(folder, name, path):
         if whole is None:
             raise FileNotFoundError
         size, version = len(whole), version_of(whole)
-    return dict(path=path, kind="file", size=size, version=version, modified=max(0, found.st_mtime_ns))
+    return dict(path=path, kind=kind, size=size, version=version, modified=max(0, found.st_mtime_ns))
 
 
 def require(old, precondition):
@@ -432,14 +406,11 @@ def try_lock(file):
     with contextlib.suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
-    return False
 
 
 def shard_of(path):
-    digest = 0xCBF29CE484222325
-    for byte in path.lower().encode():
-        digest = (digest ^ byte) * 0x100000001B3 % (1 << 64)
-    return digest % 64
+    fnv_1a = lambda digest, byte: (digest ^ byte) * 0x100000001B3 % (1 << 64)
+    return functools.reduce(fnv_1a, path.lower().encode(), 0xCBF29CE484222325) % 64
 
 
 def marker(path):
@@ -459,6 +430,6 @@ def check_path(path):
     names = path.split("/")
     if any(map(is_temporary, names)) or [folded(name) for name in names[:2]] == LOCKS.split("/"):
         raise Refused("invalid-path", "this name is kept for the host")
-    bad = any(unicodedata.category(c) in ("Cc", "Cs") or c == "\\" for c in path) or {"", ".", ".."} & set(names)
+    bad = any(map(is_forbidden, path)) or {"", ".", ".."} & set(names)
     if bad or len(path.encode()) > 4096 or any(len(name.encode()) > 255 for name in names):
         raise Refused("invalid-path", "a segment is empty, `.` or `..`, is too long, or has a forbidden character")

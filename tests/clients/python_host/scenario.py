@@ -16,6 +16,7 @@ import threading
 from types import SimpleNamespace
 
 import folder as folder_module
+import lines_of_code
 from folder import Folder
 from host import Failed, Memory, Runtime
 
@@ -398,9 +399,9 @@ def race(program, runtime, root):
         # The native engine starts faster, so that both meet more often; what races is how they use the folder.
         base = [program, "--engine", "native", "--root", str(root), "--notebook", "--now", "2026-05-25T11:06:40+02:00"]
         for number in range(APPENDS):
-            run(base + ["write", "scratchpad" if number % 2 else "daily", f"- {who} {number}."])
+            run(base + ["file", "write", "scratchpad" if number % 2 else "daily", f"- {who} {number}."])
             if number % (APPENDS // EDITS) == 0:
-                edit(lambda old, new: run(base + ["edit", "note:counts", "--old", old, "--new", new]), who, number)
+                edit(lambda old, new: run(base + ["file", "edit", "note:counts", old, new]), who, number)
 
     def edit(replace, who, number):
         step = number // (APPENDS // EDITS)
@@ -450,4 +451,5 @@ def run(command):
 
 
 if __name__ == "__main__":
+    print(f"python host: {lines_of_code.check()} lines of code")
     main(*sys.argv[1:])
