@@ -10,7 +10,7 @@ use saddlebag_words::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How the program ends.
+/// Exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// It did what it was asked.
@@ -119,7 +119,7 @@ words!(ProgramCode, "code of a failure" {
     Token = "token",
 });
 
-/// Why the program did not do what it was asked.
+/// Reason why the program did not do what it was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     /// For programs.
@@ -128,7 +128,7 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// Way out, or an empty string.
     pub(crate) help: String,
-    /// How the program ends.
+    /// Exit code of the program.
     pub(crate) exit: Exit,
 }
 
@@ -158,12 +158,12 @@ pub(crate) struct ErrorObject {
     error: ErrorFields,
 }
 
-/// What went wrong.
+/// Error, for programs.
 #[derive(Serialize, JsonSchema)]
 struct ErrorFields {
     /// The kind of the failure, one word. New kinds may be added.
     code: &'static str,
-    /// What was wrong, with the offending value.
+    /// Description of the mistake, with the offending value.
     message: String,
     /// Way out, or an empty string.
     help: String,
@@ -217,7 +217,7 @@ impl From<EngineError> for Failure {
     }
 }
 
-/// Of writing to standard output.
+/// A failure to write to standard output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

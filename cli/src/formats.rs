@@ -31,7 +31,7 @@ pub(crate) enum FormatName {
     Letta,
     /// Codex's memories; only imported
     Codex,
-    /// What the folder looks like; without a folder, what is found on this machine; only imported
+    /// Format that the folder looks like; without a folder, all that this machine has; import only
     Auto,
 }
 

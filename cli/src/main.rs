@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         .into()
 }
 
-/// What clap has to say: help and version, or what is wrong with the arguments.
+/// Prints clap's answer: help, version, or the mistake in the arguments.
 fn refused_arguments(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {

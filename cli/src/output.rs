@@ -1,4 +1,4 @@
-//! What people and programs are shown.
+//! The output for people and programs.
 //!
 //! Everything that the program prints goes through this file; `clippy.toml` refuses standard output and standard error
 //! elsewhere. Notes may have escape sequences that command a terminal, and characters that nobody sees. So text is
@@ -22,15 +22,15 @@ use serde_json::Value;
 
 use crate::failure::{ErrorObject, Exit, Failure};
 
-/// Of errors.
+/// Style of errors.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// Of warnings.
+/// Style of warnings.
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-/// Of what helps.
+/// Style of tips.
 const HELP: Style = AnsiColor::Cyan.on_default();
-/// Of what is to be seen first.
+/// Style of the most important text.
 pub(crate) const STRONG: Style = Style::new().bold();
-/// Of what is said on the side.
+/// Style of remarks.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 
 /// Names a text on standard error that was found in a temporary file. It may be the only copy, so a run that
@@ -208,7 +208,7 @@ impl Output {
         Self { is_terminal: stdout.is_terminal(), out: BufWriter::new(stdout), json, has_colour }
     }
 
-    /// Whether one JSON object is wanted rather than text.
+    /// Returns true if the output is one JSON object.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
@@ -293,7 +293,7 @@ impl Output {
         }
     }
 
-    /// Why the run ends without doing what was asked.
+    /// Prints the reason why the program failed.
     pub(crate) fn failure(&mut self, failure: &Failure) {
         let Failure { message, help, .. } = failure;
         if message.is_empty() {
@@ -315,7 +315,7 @@ impl Output {
     }
 }
 
-/// How far a long work has come, on standard error where that is a terminal.
+/// Returns a progress bar on standard error, if that is a terminal.
 pub(crate) fn progress(files: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(files), ProgressDrawTarget::stderr());
     match ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} files") {

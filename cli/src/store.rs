@@ -51,7 +51,7 @@ impl Root {
         }
     }
 
-    /// Whether the folder is made when it is missing: one that was named may be a mistake.
+    /// Returns true if a missing folder is created. A folder that a person named may be a mistake.
     pub(crate) fn is_made(&self) -> bool {
         matches!(self, Self::Default(_))
     }
@@ -181,7 +181,7 @@ impl Store {
         Ok(reply)
     }
 
-    /// Why the trace is not whole, if it is not.
+    /// Returns the reason why the trace is incomplete, if it is.
     pub(crate) fn trace_failure(&self) -> Option<String> {
         self.trace.as_ref().and_then(trace::failure)
     }
@@ -312,7 +312,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
     })
 }
 
-/// Whose memory it is.
+/// Returns the project whose memory is used.
 ///
 /// # Errors
 ///
@@ -325,7 +325,7 @@ pub(crate) fn project(global: &Global) -> Result<Project, Failure> {
     Ok(named_project(global))
 }
 
-/// Whose memory it would be: of a path that was typed, whether it exists or not.
+/// Returns the project of a typed path, whether it exists or not.
 pub(crate) fn named_project(global: &Global) -> Project {
     if global.notebook {
         return Project::Notebook;

@@ -28,7 +28,7 @@ pub(crate) fn recording(global: &Global) -> Result<Option<Recording>, Failure> {
     Ok(Some(Recording::new(file, content(global), concat!("saddlebag ", env!("CARGO_PKG_VERSION")))))
 }
 
-/// Why a trace is not whole, if it is not.
+/// Returns the reason why a trace is incomplete, if it is.
 pub(crate) fn failure(recording: &Recording) -> Option<String> {
     recording.failure().map(|kind| format!("the trace is not whole: {kind}"))
 }

@@ -33,7 +33,7 @@ pub struct FilePage {
     pub next: Option<String>,
     /// Number of files in the scope.
     pub total: u64,
-    /// What is left out of the listing, on the first page alone: links, and names that no path may have.
+    /// Names left out of the listing, on the first page only: links, and names that cannot be paths.
     pub skipped: Vec<Skipped>,
 }
 

@@ -12,7 +12,7 @@ pub(super) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
     problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
 }
 
-/// What keeps an entry out of prompts until it is approved.
+/// Returns the mark of an entry that is kept out of prompts until it is approved.
 pub(super) fn mark(entry: &EntryInfo) -> String {
     entry.trust_state().unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }

@@ -33,7 +33,7 @@ pub(crate) struct Exported {
     bytes: u64,
     /// Their paths below the folder.
     files: Vec<String>,
-    /// What the format cannot hold.
+    /// Fields that the format cannot hold.
     losses: Vec<Loss>,
     /// The files of the store that cannot be exported.
     problems: Vec<EntryProblem>,

@@ -58,9 +58,9 @@ pub(super) fn report(problems: &[EntryProblem], output: &mut Output) -> Exit {
 /// The folder or the file that an export makes.
 pub(super) struct Target {
     folder: PathBuf,
-    /// What it is in.
+    /// Folder that it is in.
     parent: PathBuf,
-    /// As it was typed.
+    /// Path as it was typed.
     shown: String,
     /// Folders above it that were made, the outermost first.
     made_above: Vec<PathBuf>,

@@ -18,7 +18,7 @@ use crate::global::Global;
 use crate::output::{self, Output, progress, single_line};
 use crate::store::Store;
 
-/// What an import came to.
+/// Result of an import.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Imported {
     /// True if nothing was changed.
@@ -27,7 +27,7 @@ pub(crate) struct Imported {
     source: Imports,
 }
 
-/// What the imports of all agents on this machine came to.
+/// Results of the imports of all agents on this machine.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfMachine {
     /// True if nothing was changed.
@@ -58,7 +58,7 @@ enum OfAgent {
     },
 }
 
-/// What the import of one source came to.
+/// Result of the import of one source.
 #[derive(Serialize, JsonSchema)]
 struct Imports {
     /// The format, as `--from` names it.
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
     }
 }
 
-/// What a folder or a file looks like.
+/// Detects the format of a folder or a file.
 fn detected(from: &Path) -> Result<Detected, Failure> {
     let paths = if from.is_dir() {
         sources::listing(from)?
@@ -193,7 +193,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
     Ok(exit)
 }
 
-/// What a person is shown before anything is done, on standard error: standard output has the summary.
+/// Prints a line on standard error before anything is changed. Standard output has the summary.
 fn tell(line: &str) {
     output::tell(&single_line(line));
 }
@@ -271,7 +271,7 @@ struct Conflict {
 struct Kept {
     /// Its key.
     key: String,
-    /// Why.
+    /// Reason.
     reason: String,
 }
 

@@ -12,17 +12,17 @@ use saddlebag::protocol::ErrorCode;
 use super::sources::stream as tar_members;
 use crate::failure::{Failure, ProgramCode};
 
-/// How many bytes a dump of JSON lines may have. It is handed on in pieces of whole lines.
+/// Maximum size of a JSON Lines dump, in bytes. It is handed on in pieces of whole lines.
 const MAX_DUMP_BYTES: usize = 64 << 20;
 
-/// How many bytes a piece of a dump has at most.
+/// Maximum size of a piece of a dump, in bytes.
 const PIECE_BYTES: usize = 2 << 20;
 
-/// How many files and folders are looked at, and how deep.
+/// Maximum number of files and folders that are looked at, and maximum depth.
 const MAX_LOOKED_AT: usize = 1 << 17;
 const MAX_DEPTH: usize = 32;
 
-/// What an import is to take in.
+/// Files that an import reads.
 pub(super) struct Source {
     /// As the sources of the entries say it.
     pub(super) place: String,
@@ -257,7 +257,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
     Ok(files)
 }
 
-/// Where files come from, as the sources of entries say it: the same for each way to name a folder, and `~` for
+/// Returns the place that entries record as their source: the same for each way to name a folder, and `~` for
 /// the home folder.
 pub(super) fn place(folder: &Path) -> String {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());

@@ -1,4 +1,4 @@
-//! Where the agents of this machine keep their memory.
+//! The folders in which agents keep their memory on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::global::Global;
 
 /// Memory that was found.
 pub(super) struct Known {
-    /// Whose it is.
+    /// Agent that owns it.
     pub(super) agent: &'static str,
     pub(super) place: PathBuf,
     pub(super) kind: Kind,
@@ -60,7 +60,7 @@ pub(super) fn find(global: &Global) -> Vec<Known> {
     found.filter(|known| known.place.exists()).collect()
 }
 
-/// What Claude Code calls the folder of a project: its path with `-` for all but letters and digits.
+/// Returns Claude Code's name for the folder of a project: its path with `-` for each character except letters and digits.
 fn claude_folder(project: &Path) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric();
     project.to_string_lossy().chars().map(|c| if is_plain(c) { c } else { '-' }).collect()

@@ -16,7 +16,7 @@ use crate::global::Global;
 use crate::output::{self, Output, progress, single_line};
 use crate::store::Store;
 
-/// What an import came to.
+/// Result of an import.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Imported {
     /// The number of files that were stored.
@@ -34,7 +34,7 @@ pub(crate) struct Imported {
 struct Rejected {
     /// The path of the file, or the key of the entry.
     path: String,
-    /// Why.
+    /// Reason.
     reason: String,
 }
 

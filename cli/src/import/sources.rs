@@ -1,4 +1,4 @@
-//! Where an import comes from: a folder or a tar stream. What is in it is not believed.
+//! The sources of an import: a folder or a tar stream. Their content is not trusted.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -9,10 +9,10 @@ use saddlebag::protocol::ErrorCode;
 
 use crate::failure::{Failure, ProgramCode};
 
-/// How many bytes of a tar stream are held, as it can be read but once.
+/// Maximum size of a tar stream, in bytes. It is held in memory, because it can be read only once.
 const MAX_STREAM_BYTES: usize = 512 << 20;
 
-/// How many files and folders are looked at, and how many members of a stream.
+/// Maximum number of files and folders, and of members of a stream, that are looked at.
 const MAX_LOOKED_AT: usize = 1 << 20;
 
 const NOTE_SUFFIX: &str = ".md";
@@ -26,7 +26,7 @@ pub(super) enum Source {
 /// A file below a folder, by its path there.
 pub(super) struct Found {
     path: String,
-    /// Where it is, or why it is not read.
+    /// Path, or the reason why it is not read.
     place: Result<PathBuf, &'static str>,
 }
 

@@ -9,7 +9,7 @@ use saddlebag::tools::ToolSet;
 use crate::help::example;
 use crate::word::word;
 
-/// Where HTTP is served unless another address is named.
+/// Default address of the HTTP server.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7423";
 /// Larger than the largest arguments of a tool, which are 1 MiB, whatever is escaped in them.
 const DEFAULT_MESSAGE_BYTES: u32 = 8 << 20;

@@ -29,7 +29,7 @@ use super::server::MemoryServer;
 use super::stdio::too_large;
 use super::token::Token;
 
-/// Where the endpoint is.
+/// Path of the endpoint.
 pub(crate) const PATH: &str = "/mcp";
 /// Pages of this machine may ask, with the token; no others.
 const ORIGINS: [&str; 6] = [
@@ -43,18 +43,18 @@ const ORIGINS: [&str; 6] = [
 const SESSION_HEADER: &str = "mcp-session-id";
 const MAX_CONNECTIONS: usize = 256;
 const MAX_SESSIONS: usize = 1024;
-/// How long a session is kept that nobody uses.
+/// Time after which an unused session is dropped.
 const SESSION_IDLE: Duration = Duration::from_secs(3600);
-/// How long the head of a request may take, and its body.
+/// Time limits for the head of a request and for its body.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const BODY_TIME: Duration = Duration::from_secs(60);
-/// How much of a message over the bound is read and dropped, so that the client hears why: many do not listen
+/// Number of bytes of a message over the limit that are read and dropped, so that the client gets the reason: many do not listen
 /// before they have sent all.
 const MAX_DROPPED_BYTES: usize = 256 << 20;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// What answers requests.
+/// The service that checks requests and passes them on.
 struct Door {
     inner: StreamableHttpService<MemoryServer, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
@@ -63,7 +63,7 @@ struct Door {
     max_bytes: usize,
 }
 
-/// When sessions were used, in the order in which it happened.
+/// Times at which sessions were last used, oldest first.
 #[derive(Default)]
 struct Used {
     moment: u64,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Why bytes are not a message, and which request the answer belongs to, if it can be told.
+/// Reason why bytes are not a message, and the request that the answer belongs to, if it is known.
 pub(crate) struct Refused {
     pub(crate) error: ErrorData,
     pub(crate) id: Option<RequestId>,

@@ -43,7 +43,7 @@ use stdio::Lines;
 use token::Token;
 use worker::Memory;
 
-/// How long blocked reads of standard input are waited for when the client has gone.
+/// Time to wait for blocked reads of standard input after the client has gone.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// Serves until the client goes, or over HTTP until the process is ended.

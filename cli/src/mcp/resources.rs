@@ -12,12 +12,12 @@ const CONTEXT_URI: &str = "saddlebag://context";
 const FILE_PREFIX: &str = "saddlebag://file/";
 const FILE_TEMPLATE: &str = "saddlebag://file/{+path}";
 const MARKDOWN: &str = "text/markdown";
-/// How large a file may be that is given whole, in bytes.
+/// Maximum size of a file that is returned whole, in bytes.
 const MAX_FILE_BYTES: u32 = 4 << 20;
-/// What stays as it is in a URI: what RFC 3986 calls unreserved, and what separates folders.
+/// Characters that are escaped in a URI: all except RFC 3986's unreserved characters and `/`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// What a URI names.
+/// Resource that a URI names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     Context,

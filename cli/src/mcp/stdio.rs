@@ -20,7 +20,7 @@ use super::message::{self, Refused};
 pub(crate) struct Lines<R, W> {
     input: BufReader<R>,
     output: Arc<Mutex<W>>,
-    /// What was read of a line that has not ended yet; it survives a `receive` that is dropped.
+    /// Start of a line that has not ended yet. It survives a `receive` that is dropped.
     line: Vec<u8>,
     /// The line is over the bound, and is passed over up to its end.
     is_passed_over: bool,
@@ -93,7 +93,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
     }
 }
 
-/// Why a message is over the bound.
+/// Returns the error for a message over the limit.
 pub(crate) fn too_large(max_bytes: usize) -> ErrorData {
     let message = format!("the message has more than {max_bytes} bytes; send less at once");
     ErrorData::invalid_request(message, None)

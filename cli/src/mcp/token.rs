@@ -11,9 +11,9 @@ use subtle::ConstantTimeEq;
 
 use crate::failure::{Failure, ProgramCode};
 
-/// Where a token may be instead of in a file.
+/// Environment variable that may hold the token instead of a file.
 const VARIABLE: &str = "SADDLEBAG_MCP_TOKEN";
-/// How many random bytes a token is made of.
+/// Number of random bytes in a token.
 const RANDOM_BYTES: usize = 32;
 /// The shortest token that is taken, in bytes: 128 bits in hexadecimal digits.
 const MIN_BYTES: usize = 32;
@@ -37,7 +37,7 @@ impl Token {
         Ok((Self::in_file(&file)?, Some(file)))
     }
 
-    /// Whether the value of an `Authorization` header shows this token. It takes as long for a token that is
+    /// Returns true if the value of an `Authorization` header has this token. It takes as long for a token that is
     /// nearly right as for any other of its length.
     pub(crate) fn is_shown_by(&self, header: &[u8]) -> bool {
         let Some((scheme, shown)) = header.split_at_checked("Bearer ".len()) else { return false };

@@ -28,7 +28,7 @@ fn schema(text: &str) -> Result<Arc<JsonObject>, Failure> {
     })
 }
 
-/// What a tool answered. An error of the tool is a result that the model reads.
+/// Converts the answer of a tool. An error of the tool is a result that the model reads.
 pub(crate) fn answered(answer: ToolAnswer) -> CallToolResult {
     let content = vec![ContentBlock::text(answer.text.into_string())];
     if answer.is_error {
@@ -40,7 +40,7 @@ pub(crate) fn answered(answer: ToolAnswer) -> CallToolResult {
     result
 }
 
-/// Why a tool could not answer, for the model as well: it may try otherwise.
+/// Converts a failure into a result for the model, which may try something else.
 pub(crate) fn failed(failure: &Failure) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(failure.to_string())])
 }

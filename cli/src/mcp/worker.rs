@@ -25,7 +25,7 @@ use crate::store::Store;
 /// A call says how far it is each time when it has passed so many operations more.
 const PROGRESS_EVERY: u64 = 256;
 
-/// How many reads are performed together: enough for several threads, and done within milliseconds.
+/// Number of reads that are performed together: enough for several threads, and done within milliseconds.
 const READS_AT_ONCE: usize = 64;
 
 /// The way to the store. Clones lead to the same one.
@@ -37,7 +37,7 @@ pub(crate) struct Memory {
     timeout: Duration,
 }
 
-/// What the task is asked for.
+/// Job of the task.
 #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
 enum Job {
     Start(Call, Submission<Command>),
@@ -46,7 +46,7 @@ enum Job {
     Stop,
 }
 
-/// Who opened the store waits by this until no operation is under way any more.
+/// Lets the owner of the store wait until no operation is running.
 pub(crate) struct Ending {
     jobs: WeakUnboundedSender<Job>,
     ended: std::sync::mpsc::Receiver<Infallible>,

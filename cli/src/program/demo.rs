@@ -36,7 +36,7 @@ const SAMPLE: [(&str, &str); 4] = [
 ];
 const SAMPLE_LOG: &str = include_str!("../../sample/yesterday.md");
 
-/// How much of a reply is shown, in lines.
+/// Maximum number of lines of a reply that are shown.
 const SHOWN_LINES: usize = 28;
 
 /// Show memory at work on a sample store in a fresh folder
@@ -48,7 +48,7 @@ pub(crate) struct DemoArgs {
     keep: bool,
 }
 
-/// What the demo has shown.
+/// Result of the demo.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Demo {
     /// The commands, in their order.

@@ -25,14 +25,14 @@ pub(crate) struct ReplayArgs {
     file: PathBuf,
 }
 
-/// What came of replaying a trace.
+/// Result of replaying a trace.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ReplayJson {
-    /// How many memories the trace opens.
+    /// Number of memories that the trace opens.
     memories: u64,
-    /// How many calls gave what is recorded.
+    /// Number of calls with the recorded answer.
     calls: u64,
-    /// How many requests these calls gave.
+    /// Number of requests of these calls.
     requests: u64,
     /// The lines that were cut off when their program ended.
     cut: Vec<u64>,
@@ -47,11 +47,11 @@ pub(crate) struct ReplayJson {
 struct DifferenceJson {
     /// The line of the trace, counted from 1.
     line: u64,
-    /// Where in the line.
+    /// Place in the line.
     at: String,
-    /// What is recorded there; `null` if nothing is.
+    /// Recorded value, or `null`.
     recorded: Option<Value>,
-    /// What the engine gave there; `null` if it gave nothing.
+    /// Value of the engine, or `null`.
     actual: Option<Value>,
 }
 

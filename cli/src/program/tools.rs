@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
 
-/// How Anthropic's API names the version of its memory tool, which it describes to the model itself.
+/// Anthropic's name for this version of its memory tool. The API describes the tool to the model itself.
 const ANTHROPIC_MEMORY_TOOL: &str = "memory_20250818";
 
 /// Print the tools that a model is given

@@ -115,7 +115,7 @@ fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Which file it is: its path without links, so that a copy of the file elsewhere is another one.
+/// Returns the identity of a file: its path without links, so that a copy elsewhere is another file.
 fn identity(folder: &Path, path: &RelPath) -> Result<String, Failure> {
     let whole = folder.canonicalize().map_err(|error| {
         let message =

@@ -19,7 +19,7 @@ use crate::store::{Store, project};
 use crate::subcommand::Subcommand;
 use crate::word::word;
 
-/// How much is read of a file, at most.
+/// Maximum number of bytes that are read of a file.
 const MAX_READ_BYTES: u32 = 512 << 10;
 
 /// The names of a file that tells agents what to do; the first that there is counts.

@@ -133,7 +133,7 @@ fn seen(
     Ok(items)
 }
 
-/// What is listed of a source, if it is what was looked at.
+/// Returns the items of a source, if the listing is the one that was looked at.
 fn all_from(
     store: &mut Store,
     from: &str,

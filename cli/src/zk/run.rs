@@ -24,12 +24,12 @@ use crate::global::Global;
 use crate::output::{print, tell_part};
 use crate::store::options;
 
-/// How an environment names the notebook.
+/// Environment variable that names the notebook.
 const NOTEBOOK_VARIABLE: &str = "ZK_NOTEBOOK_DIR";
 
-/// Why a command line was not run to its end.
+/// Reason why a command line stopped early.
 enum Stop {
-    /// With this message on standard error.
+    /// Message on standard error.
     Failed(String),
     /// Nobody reads what is printed.
     Closed,
@@ -115,7 +115,7 @@ fn init(folder: &Path, global: &Global) -> Result<(), Stop> {
 struct Notebook {
     memory: Saddlebag,
     root: PathBuf,
-    /// Where relative paths begin.
+    /// Folder that relative paths start from.
     here: PathBuf,
     /// The moment of every command.
     now: Timestamp,
@@ -406,7 +406,7 @@ impl Notebook {
     }
 }
 
-/// What a command line means may depend on the configuration: named filters, titles. Whatever is wrong with
+/// Reads the configuration, on which a command line may depend: named filters, titles. Whatever is wrong with
 /// it is for the command to say, which reads it too.
 fn read_config(root: &Path) -> Result<NotebookConfig, Stop> {
     let path = root.join(CONFIG_FILE);

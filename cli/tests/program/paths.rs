@@ -1,4 +1,4 @@
-//! What one command prints, every other takes: paths with the lines after them, titles and keys.
+//! Every command accepts the paths, titles and keys that another one prints.
 
 use std::collections::BTreeSet;
 

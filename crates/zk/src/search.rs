@@ -44,7 +44,7 @@ impl Default for Queries {
     }
 }
 
-/// Why a search finds nothing.
+/// Reason why a search finds nothing.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     /// A query cannot be read. zk prints nothing and succeeds.

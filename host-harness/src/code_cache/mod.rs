@@ -314,7 +314,7 @@ mod tests {
             CodeCache::Folder { code: self.code.clone(), key: Some(self.key.clone()) }
         }
 
-        /// How often it was compiled, and why the cache was refused.
+        /// Returns the component, the number of compilations, and the reason why the cache was refused.
         fn compile(&self, engine: &Engine, bytes: &[u8]) -> (Component, usize, Option<String>) {
             let (mut compiled, mut refused) = (0, None);
             let made =

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use crate::protocol::{Error, ErrorCode};
 
-/// Why a request selects nothing: it cannot be understood.
+/// Mistake in a request that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SelectError {
     Date {

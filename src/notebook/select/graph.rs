@@ -128,7 +128,7 @@ pub(crate) struct Related {
     pub(crate) reason: RelatedReason,
 }
 
-/// Why a note is related.
+/// Reason why a note is related.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RelatedReason {
     /// Each links to the other.

@@ -1,4 +1,4 @@
-//! Where links lead, by Saddlebag's rule ([`Resolver`]) or by zk's ([`ZkResolver`]).
+//! The targets of links, by Saddlebag's rule ([`Resolver`]) or by zk's ([`ZkResolver`]).
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -16,7 +16,7 @@ use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;
 use crate::percent;
 
-/// Where the links of every note lead.
+/// The targets of the links of every note.
 pub(crate) trait Links {
     /// For each link of the note, in order, the note that it leads to.
     fn targets(&self, note: usize) -> &[Option<usize>];
@@ -25,7 +25,7 @@ pub(crate) trait Links {
 /// Links that were resolved once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkTable {
-    /// Where the links of each note begin; one more for the end.
+    /// Index of the first link of each note, and one more for the end.
     starts: Vec<usize>,
     targets: Vec<Option<usize>>,
 }
@@ -65,7 +65,7 @@ impl Links for LinkTable {
     }
 }
 
-/// Where one link leads.
+/// Target of one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Resolution {
     To(usize),
@@ -126,7 +126,7 @@ impl<'a> Resolver<'a> {
         self.by_path.get(path).copied()
     }
 
-    /// Where a link of the note `from` leads.
+    /// Returns the target of a link of the note `from`.
     pub(crate) fn resolve(&self, from: usize, link: &Link) -> Resolution {
         if link.is_external || link.kind == LinkKind::Url {
             return Resolution::External;
@@ -276,7 +276,7 @@ pub(super) fn fold(name: &str) -> String {
     folded
 }
 
-/// Where a path leads from a note; `None` if it leaves the root.
+/// Resolves a path relative to a note. Returns `None` if it leaves the root.
 pub(crate) fn resolve_path(from: &str, path: &str) -> Option<String> {
     if path.starts_with('/') { normalize(path) } else { join(folder(from), path) }
 }

@@ -122,7 +122,7 @@ fn is_apart(inside: Option<char>, outside: Option<char>) -> bool {
 #[derive(Default)]
 struct FoldedText {
     text: String,
-    /// Where each line begins.
+    /// Start of each line.
     lines: Vec<usize>,
     first_line: u32,
 }

@@ -206,7 +206,7 @@ impl Selection {
     }
 }
 
-/// When notes must have been created and changed, in nanoseconds since 1970-01-01T00:00:00Z.
+/// Ranges of creation and change, in nanoseconds since 1970-01-01T00:00:00Z.
 struct Dates {
     created: Range<u64>,
     modified: Range<u64>,

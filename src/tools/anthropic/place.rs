@@ -1,4 +1,4 @@
-//! Where a path below `/memories` is in the store, and what its folder shows.
+//! The place of a path below `/memories` in the store, and the listing of its folder.
 //!
 //! ```text
 //! /memories/MEMORY.md                       long-term memory, as the target `long_term` means it

@@ -120,7 +120,7 @@ impl<'q> Scanner<'q> {
         self.occurrences(phrase).filter_map(|(column, _)| COLUMN_WEIGHTS.get(column)).map(|(_, weight)| weight).sum()
     }
 
-    /// Where a phrase stands in the note: the column and the token that it begins with.
+    /// Returns the places of a phrase in the note: the column and its first token.
     pub(super) fn occurrences(&self, phrase: usize) -> impl Iterator<Item = (usize, u32)> {
         let words = self.words.get(phrase).map(Vec::as_slice).unwrap_or_default();
         let (first, others) = words.split_first().map_or((None, words), |(first, others)| (Some(first), others));

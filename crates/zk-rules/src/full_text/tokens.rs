@@ -33,7 +33,7 @@ pub(super) fn stems(text: &str) -> Vec<Vec<u8>> {
 }
 
 impl Tokens<'_> {
-    /// Where the next token stands, and its folded text.
+    /// Returns the range of the next token, and its folded text.
     pub(super) fn next(&mut self) -> Option<(Range<usize>, &[u8])> {
         self.folded.clear();
         let bytes = self.text.as_bytes();
