@@ -1,4 +1,4 @@
-//! [`Failure`]: why the program did not do what it was asked, and with which exit code it ends.
+//! [`Failure`]: the reason why the program failed, and its exit code.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,19 +13,19 @@ use serde::Serialize;
 /// Exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what it was asked.
+    /// The command succeeded.
     Done,
-    /// There was nothing to find.
+    /// Nothing was found.
     Nothing,
-    /// It was asked wrongly.
+    /// The command line is invalid.
     Usage,
-    /// It was refused, or it failed.
+    /// The command was refused or failed.
     Failed,
-    /// As zk would have ended.
+    /// Exit code of zk, for `saddlebag zk`.
     OfZk(u8),
 }
 
-/// The exit codes of every command except `zk`, which has those of zk.
+/// Exit codes of every command except `zk`, which uses those of zk.
 pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
     (0, "done"),
     (1, "nothing found: no match, no such file, empty memory; of `replay`: a difference"),
@@ -45,12 +45,12 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The kind of a failure: one word, for programs.
+/// Kind of a failure: one word, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
-    /// The memory, or the program in its stead, refused or failed.
+    /// Code of the memory. The program may use it too.
     Memory(ErrorCode),
-    /// The program itself did.
+    /// Code of the program itself.
     Program(ProgramCode),
 }
 
@@ -75,32 +75,32 @@ impl From<ProgramCode> for Code {
     }
 }
 
-/// A failure that only the program can have.
+/// Kind of a failure that only the program can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramCode {
-    /// The command line cannot be understood.
+    /// The command line is invalid.
     Usage,
-    /// A file outside of the store cannot be read.
+    /// A file outside the store cannot be read.
     Input,
-    /// A file outside of the store cannot be written.
+    /// A file outside the store cannot be written.
     Output,
-    /// The place of an export is not empty.
+    /// The target of an export is not empty.
     NotEmpty,
-    /// The place of an export is in the store.
+    /// The target of an export is in the store.
     InsideStore,
     /// The file of `--trace` cannot be opened, or a trace cannot be replayed.
     Trace,
-    /// The component does not run, or answers what it should not.
+    /// The component does not run, or gives an invalid answer.
     Component,
     /// The engine does not start.
     Engine,
-    /// A tool answered with an error.
+    /// A tool returned an error.
     Tool,
-    /// A call took too long.
+    /// A call exceeded its time limit.
     TimeLimit,
-    /// The server does not start, or a session broke off.
+    /// The server does not start, or a session was interrupted.
     Server,
-    /// The token of the server cannot be read or made.
+    /// The token of the server cannot be read or created.
     Token,
 }
 
@@ -119,12 +119,12 @@ words!(ProgramCode, "code of a failure" {
     Token = "token",
 });
 
-/// Reason why the program did not do what it was asked.
+/// Reason why the program failed.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// For programs.
+    /// Kind of the failure, for programs.
     pub(crate) code: Code,
-    /// For people; empty where nobody is left to read it.
+    /// Description for people. It is empty if nobody can read it any more.
     pub(crate) message: String,
     /// Way out, or an empty string.
     pub(crate) help: String,
@@ -141,7 +141,7 @@ impl Failure {
         Self { exit: Exit::Usage, ..Self::new(ProgramCode::Usage, message, help) }
     }
 
-    /// The memory answered a command with the reply of another.
+    /// Returns the failure for a reply that belongs to another command.
     pub(crate) fn wrong_reply(command: &str) -> Self {
         let message = format!("the reply is not that of `{command}`");
         Self::new(ProgramCode::Component, message, "rebuild the program")
@@ -152,16 +152,16 @@ impl Failure {
     }
 }
 
-/// The JSON of a failure, on standard error.
+/// JSON object of a failure, on standard error.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ErrorObject {
     error: ErrorFields,
 }
 
-/// Error, for programs.
+/// Fields of an error, for programs.
 #[derive(Serialize, JsonSchema)]
 struct ErrorFields {
-    /// The kind of the failure, one word. New kinds may be added.
+    /// Kind of the failure, one word. New kinds may be added.
     code: &'static str,
     /// Description of the mistake, with the offending value.
     message: String,
@@ -217,7 +217,7 @@ impl From<EngineError> for Failure {
     }
 }
 
-/// A failure to write to standard output.
+/// Converts an error of writing to standard output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -239,10 +239,10 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// True once the command is done and only its output is missing.
+/// True if the command is done and only its output remains.
 static COMMAND_DONE: AtomicBool = AtomicBool::new(false);
 
-/// Says whether the command is done.
+/// Records whether the command is done.
 pub(crate) fn set_command_done(done: bool) {
     COMMAND_DONE.store(done, Ordering::Relaxed);
 }

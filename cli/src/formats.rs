@@ -1,4 +1,4 @@
-//! [`FormatName`]: the formats of `import --from` and `export --to`.
+//! [`FormatName`]: the formats of `memory import --from` and `memory export --to`.
 
 use clap::ValueEnum;
 use saddlebag::exchange::Format;
@@ -36,7 +36,7 @@ pub(crate) enum FormatName {
 }
 
 impl FormatName {
-    /// The format of another agent; `None` for our own Markdown and for `auto`.
+    /// Returns the format of another agent, or `None` for our own Markdown and for `auto`.
     pub(crate) fn foreign(self) -> Option<Format> {
         Some(match self {
             Self::Markdown | Self::Auto => return None,

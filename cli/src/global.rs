@@ -83,12 +83,13 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// Returns the options for commands of a model: by default, their text comes from the agent.
+    /// Returns the options for commands of a model. Without `--provenance` their text comes from the agent.
     pub(crate) fn of_agent(&self) -> Self {
         Self { provenance: Some(self.provenance.unwrap_or(Provenance::Agent)), ..self.clone() }
     }
 
-    /// The file of long-term memory that commands write. A person speaks to all projects, an agent to its own.
+    /// Returns the file of long-term memory that commands write. By default a person writes the file of all projects,
+    /// and an agent writes that of its project.
     pub(crate) fn long_term(&self) -> LongTermScope {
         let is_for_person = self.provenance.unwrap_or_default() == Provenance::User;
         match self.scope {
@@ -140,7 +141,7 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// Colours what is printed from here on, or does not.
+    /// Turns colours on or off for everything that is printed afterwards.
     pub(crate) fn write_global(self) {
         match self {
             Self::Auto => anstream::ColorChoice::Auto,

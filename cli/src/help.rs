@@ -7,10 +7,10 @@ use clap::builder::Styles;
 
 use crate::failure::EXIT_CODES;
 
-/// The commands that are about the program rather than about memory.
+/// Commands that concern the program, not memory.
 const OF_PROGRAM: [&str; 5] = ["zk", "demo", "replay", "completions", "man"];
 
-/// Number of columns that the overview fits into.
+/// Maximum width of the overview, in columns.
 const COLUMNS: usize = 80;
 
 const AFTER_LONG_HELP: &str = "\
@@ -33,7 +33,7 @@ pub(crate) fn with_overview(command: Command) -> Command {
     command.help_template(template).after_long_help(format!("{}\n{codes}\n{AFTER_LONG_HELP}", heading("Exit codes")))
 }
 
-/// Returns the everyday commands, the nouns with their verbs, and the commands of the program.
+/// Returns the overview: the everyday commands, the nouns with their verbs, and the commands of the program.
 fn overview(command: &Command) -> String {
     let (nouns, others): (Vec<_>, Vec<_>) = command.get_subcommands().partition(|command| command.has_subcommands());
     let (program, everyday): (Vec<_>, Vec<_>) =
@@ -55,14 +55,14 @@ fn overview(command: &Command) -> String {
     text
 }
 
-/// Returns a heading as clap prints its own.
+/// Returns a heading in clap's style.
 fn heading(title: &str) -> String {
     let style = Styles::default();
     let style = style.get_header();
     format!("{style}{title}:{style:#}")
 }
 
-/// Returns words on as many lines as they need, each after the first indented.
+/// Returns words wrapped into lines. Each line after the first is indented.
 fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = String::new();
     let mut column = indent;
@@ -85,9 +85,9 @@ mod tests {
 
     use crate::args::line;
 
-    /// Number of lines that the short help of a command may have.
+    /// Maximum number of lines in the short help of a command.
     const SHORT_HELP_LINES: usize = 40;
-    /// Number of characters that a command is explained in.
+    /// Maximum number of characters in the description of a command.
     const ABOUT_CHARS: usize = 70;
 
     fn every<'a>(command: &'a Command, names: &str) -> Vec<(String, &'a Command)> {

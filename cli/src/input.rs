@@ -1,4 +1,4 @@
-//! Text from the arguments, from a file or from standard input, and targets that words name.
+//! Reads text from the arguments, a file or standard input, and parses words that name targets.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -11,15 +11,16 @@ use saddlebag::store::NOTE_SUFFIX;
 
 use crate::failure::{Failure, ProgramCode};
 
-/// More than any text that memory takes: what is over the cap is still counted for the message.
+/// Maximum size of an input, in bytes. It exceeds the limits of memory, so that their messages can state the real
+/// size.
 const MAX_INPUT_BYTES: u64 = 64 << 20;
 
-/// Returns the text of an argument; `-` is standard input.
+/// Returns the text of an argument; `-` reads standard input.
 pub(crate) fn text(argument: String) -> Result<String, Failure> {
     if argument == "-" { standard_input() } else { Ok(argument) }
 }
 
-/// Returns the text of a file that was named; `-` is standard input.
+/// Returns the text of a file; `-` reads standard input.
 pub(crate) fn file(path: &Path) -> Result<String, Failure> {
     if path.as_os_str() == "-" {
         return standard_input();
@@ -29,7 +30,7 @@ pub(crate) fn file(path: &Path) -> Result<String, Failure> {
     whole(opened, &name)
 }
 
-/// Returns the target that a word of the command line names, such as `scratchpad`, `note:NAME` or a path.
+/// Returns the target of a word on the command line, such as `scratchpad`, `note:NAME` or a path.
 pub(crate) fn target(word: &str, role: TargetRole) -> Result<Target, Failure> {
     let kinds = ["note", "page", "daily"].into_iter();
     let inline = kinds.filter_map(|kind| Some((kind, word.strip_prefix(kind)?.strip_prefix(':')?))).next();
@@ -37,15 +38,16 @@ pub(crate) fn target(word: &str, role: TargetRole) -> Result<Target, Failure> {
     Ok(Target::parse(kind, name, role)?)
 }
 
-/// Returns a name or a path without the line numbers that `recall` and others print after a path: `facts/a.md` of
-/// `facts/a.md:3-4`.
+/// Returns a name or path without the line numbers that `recall` and other commands print after it. `facts/a.md:3-4`
+/// becomes `facts/a.md`.
 pub(crate) fn shown_path(text: &str) -> Result<String, Infallible> {
     let is_lines = |lines: &str| lines.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b','));
     let path = text.rsplit_once(':').filter(|(path, lines)| path.ends_with(NOTE_SUFFIX) && is_lines(lines));
     Ok(path.map_or(text, |(path, _)| path).to_string())
 }
 
-/// Text may begin with a hyphen, as a list item does; a mistyped option is rejected.
+/// Parses text that may begin with a hyphen, such as a list item. Text that looks like an option is rejected, because
+/// it is probably mistyped.
 pub(crate) fn free_text(text: &str) -> Result<String, String> {
     let option = text.strip_prefix("--").and_then(|rest| rest.chars().next()).is_some_and(char::is_alphabetic);
     if option {

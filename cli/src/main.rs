@@ -1,8 +1,9 @@
 //! `saddlebag`: plain Markdown memory for agents, on the command line.
 //!
-//! [`args`] is the command line, [`help`] its help, [`tips`] what it says of unknown words, [`global`] has the options of all subcommands, [`store`]
-//! opens what they name. A subcommand is one file that implements [`subcommand::Subcommand`]: its arguments, what it does
-//! and what it prints. A noun such as `note` is a folder. [`output`] prints, [`trace`] says where a run is recorded.
+//! [`args`] is the command line, [`help`] its help, and [`tips`] its suggestions for unknown words. [`global`] has
+//! the options of all subcommands, and [`store`] opens the store that they name. A subcommand is one file that
+//! implements [`subcommand::Subcommand`]: its arguments, its work and its output. A noun such as `note` is a folder.
+//! [`output`] prints, and [`trace`] opens the file that records a run.
 
 mod args;
 mod entry;
@@ -72,16 +73,16 @@ fn refused_arguments(error: &clap::Error) -> ExitCode {
         let (message, help) = message.split_once("\n\n").unwrap_or((message, ""));
         Output::new(true).failure(&Failure::usage(message.trim(), help.trim()));
     } else if output::print_usage(error).is_err() {
-        // Nobody is reading.
+        // The output is closed, so the mistake cannot be reported.
         return Exit::Failed.into();
     }
     if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
 }
 
-/// Spans and events go to standard error when `SADDLEBAG_LOG` asks for them; they have no content.
+/// Starts the log on standard error if `SADDLEBAG_LOG` is set. It has no content of the memory.
 fn start_logging() {
     let Ok(filter) = std::env::var("SADDLEBAG_LOG") else { return };
-    // The protocol's library logs messages with what is in them; who wants that names it.
+    // The SDK logs messages with their content. It logs only if the filter names it.
     let filter = if filter.contains("rmcp") { filter } else { format!("{filter},rmcp=off") };
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))

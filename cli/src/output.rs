@@ -1,9 +1,10 @@
 //! The output for people and programs.
 //!
-//! Everything that the program prints goes through this file; `clippy.toml` refuses standard output and standard error
-//! elsewhere. Notes may have escape sequences that command a terminal, and characters that nobody sees. So text is
-//! [`Plain`] before it is written: a terminal is shown such characters as `[U+001B]`. Objects are [`JsonLine`]s, which
-//! escape them wherever they go. A pipe gets text byte for byte, because the next program may need every byte.
+//! Everything that the program prints goes through this file; `clippy.toml` refuses standard output and standard
+//! error elsewhere. Notes may contain escape sequences that command a terminal, and invisible characters. So text
+//! becomes [`Plain`] before it is written: on a terminal such characters appear as `[U+001B]`. JSON objects become
+//! [`JsonLine`]s, which always escape them. A pipe gets text byte for byte, because the next program may need every
+//! byte.
 
 #![allow(clippy::disallowed_methods, reason = "this is where standard output and standard error are")]
 
@@ -33,8 +34,8 @@ pub(crate) const STRONG: Style = Style::new().bold();
 /// Style of remarks.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 
-/// Names a text on standard error that was found in a temporary file. It may be the only copy, so a run that
-/// prints objects names it as well.
+/// Reports a text that was found in a temporary file, on standard error. It may be the only copy, so a run that
+/// prints JSON reports it too.
 pub(crate) fn recovered(found: &Recovered) {
     let Recovered { path, kept } = found;
     let text = format!(
@@ -44,11 +45,11 @@ pub(crate) fn recovered(found: &Recovered) {
     warn(&text);
 }
 
-/// Text that is ready for the place it is printed to. Made here alone.
+/// Text that is ready for its destination. Only this file can create it.
 struct Plain<'a>(Cow<'a, str>);
 
 impl<'a> Plain<'a> {
-    /// For a terminal.
+    /// Returns text for a terminal: control and invisible characters are replaced.
     fn without_controls(text: &'a str) -> Self {
         let is_harmless = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
         if text.bytes().all(is_harmless) || !text.contains(is_hidden) {
@@ -57,7 +58,7 @@ impl<'a> Plain<'a> {
         Self(Cow::Owned(for_terminal(text)))
     }
 
-    /// For a terminal, or byte for byte for what is not one.
+    /// Returns text for a terminal, or unchanged text for any other destination.
     fn for_place(text: &'a str, is_terminal: bool) -> Self {
         if is_terminal { Self::without_controls(text) } else { Self(Cow::Borrowed(text)) }
     }
@@ -69,7 +70,7 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// A JSON value on one line. Characters that a terminal obeys or nobody sees are escaped: the value is the same.
+/// JSON value on one line. Control and invisible characters are escaped, which does not change the value.
 pub(crate) struct JsonLine(String);
 
 impl JsonLine {
@@ -84,17 +85,17 @@ impl fmt::Display for JsonLine {
     }
 }
 
-/// JSON with its hidden characters escaped. Outside strings, JSON has only line ends and tabs.
+/// Returns JSON with its hidden characters escaped. Outside strings, JSON contains only line ends and tabs.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        // A line end between values stays; those in strings are escaped already.
+        // A line end between values stays. Line ends in strings are escaped already.
         if is_hidden(c) && c != '\r' { push_escape(&mut out, c) } else { out.push(c) }
     }
     out
 }
 
-/// Appends a character as JSON spells it: of one above U+FFFF both surrogates.
+/// Appends the JSON escape of a character. A character above U+FFFF becomes two surrogates.
 fn push_escape(out: &mut String, c: char) {
     use fmt::Write;
 
@@ -104,39 +105,39 @@ fn push_escape(out: &mut String, c: char) {
     }
 }
 
-/// Warns on standard error, in runs that print objects as well.
+/// Prints a warning on standard error, even in runs that print JSON.
 pub(crate) fn warn(text: &str) {
-    // Where standard error is closed, nobody is left to tell.
+    // If standard error is closed, nobody can read the warning.
     let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {}", Plain::without_controls(text));
 }
 
-/// The writer of the log. It escapes what a terminal obeys.
+/// Returns the writer of the log. The log itself escapes control characters.
 pub(crate) fn log() -> io::Stderr {
     io::stderr()
 }
 
-/// Says something on standard error, on lines of its own.
+/// Prints text on standard error, and a line end.
 pub(crate) fn tell(text: &str) {
     tell_part(&format!("{text}\n"));
 }
 
-/// Says something on standard error, with no line end but its own.
+/// Prints text on standard error without adding a line end.
 pub(crate) fn tell_part(text: &str) {
-    // Where standard error is closed, nobody is left to tell.
+    // If standard error is closed, nobody can read the text.
     let _ = anstream::stderr().write_all(Plain::without_controls(text).0.as_bytes());
 }
 
-/// Returns true if a person sees standard error.
+/// Returns true if standard error is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Returns true if there is a person to ask.
+/// Returns true if the program can ask a question on the terminal.
 fn can_ask() -> bool {
     io::stdin().is_terminal() && is_seen()
 }
 
-/// Asks on the terminal. Everything but a yes is a no.
+/// Asks a question on the terminal. Any answer except yes means no.
 fn asks(question: &str) -> io::Result<bool> {
     tell_part(&format!("{question} [y/N] "));
     let mut answer = String::new();
@@ -144,7 +145,7 @@ fn asks(question: &str) -> io::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Prints a message of the command line parser. It has its own colours, and repeats words of the arguments.
+/// Prints a message of the command line parser. The message has its own colours, and repeats words of the arguments.
 pub(crate) fn print_usage(error: &clap::Error) -> io::Result<()> {
     let plain = error.render().to_string();
     match Plain::without_controls(&plain).0 {
@@ -159,21 +160,21 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Prints text of a command that has no other output, as zk's have none.
+/// Prints the text of a command that does not use [`Output`], such as `zk`.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(Plain::for_place(text, is_terminal()).0.as_bytes())?;
     out.flush()
 }
 
-/// Standard output for bytes that are not text. The caller has made sure that it is not a terminal.
+/// Returns standard output for bytes that are not text. It must not be a terminal; the caller checks that.
 pub(crate) fn bytes() -> impl Write {
     debug_assert!(!is_terminal(), "a terminal cannot show bytes");
     BufWriter::new(io::stdout().lock())
 }
 
-/// Prints a file that is exported: byte for byte, except that a terminal is shown no hidden characters; of JSON,
-/// and of JSON on lines, the escapes of them.
+/// Prints an exported file byte for byte. On a terminal, hidden characters are replaced, or escaped if the file is
+/// JSON or JSON Lines.
 pub(crate) fn print_file(content: &[u8], is_json: bool) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match is_terminal() {
@@ -184,7 +185,7 @@ pub(crate) fn print_file(content: &[u8], is_json: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// Makes what was written to standard output survive a power cut, if it is a file.
+/// Syncs standard output if it is a file, so that it survives a power cut.
 #[cfg(unix)]
 pub(crate) fn sync() -> io::Result<()> {
     use std::os::fd::AsFd;
@@ -193,7 +194,7 @@ pub(crate) fn sync() -> io::Result<()> {
     if out.metadata()?.is_file() { out.sync_all() } else { Ok(()) }
 }
 
-/// Standard output and standard error.
+/// Standard output and standard error of a run.
 pub(crate) struct Output {
     out: BufWriter<Stdout>,
     json: bool,
@@ -213,18 +214,18 @@ impl Output {
         self.json
     }
 
-    /// Text byte for byte, except that a terminal sees no control characters and a whole last line.
+    /// Prints text byte for byte. A terminal gets no control characters, and a line end after the last line.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         write!(self.out, "{}", Plain::for_place(text, self.is_terminal))?;
         if !self.is_terminal || text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.out.write_all(b"\n") }
     }
 
-    /// A line.
+    /// Prints a line.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{}", Plain::for_place(text, self.is_terminal))
     }
 
-    /// A line in a style.
+    /// Prints a line in a style.
     pub(crate) fn styled(&mut self, style: Style, text: &str) -> io::Result<()> {
         if !self.has_colour {
             return self.line(text);
@@ -232,29 +233,30 @@ impl Output {
         writeln!(self.out, "{style}{}{style:#}", Plain::without_controls(text))
     }
 
-    /// The one object of a run.
+    /// Prints the JSON object of a run. A run prints only one.
     pub(crate) fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
         writeln!(self.out, "{}", JsonLine::new(&serde_json::to_value(object)?))
     }
 
-    /// The object where one is wanted, else the text as a line.
+    /// Prints the object if the run prints JSON, otherwise the text as a line.
     pub(crate) fn object_or_line(&mut self, object: &impl Serialize, text: &str) -> io::Result<()> {
         if self.json { self.object(object) } else { self.line(text) }
     }
 
-    /// Returns true if there is a person to ask who reads text, not objects.
+    /// Returns true if the program can ask a question and does not print JSON.
     pub(crate) fn can_ask(&self) -> bool {
         can_ask() && !self.json
     }
 
-    /// Asks on the terminal, after what was printed before.
+    /// Asks a question on the terminal, after the text that was printed before.
     pub(crate) fn asks(&mut self, question: &str) -> io::Result<bool> {
         self.flush()?;
         asks(question)
     }
 
-    /// Goes on if a person says so. `would` is what would be done; where nobody can be asked, also as a stream takes
-    /// standard input, `help` says what goes on.
+    /// Asks the user to confirm a change. Fails if the user does not agree, or if nobody can be asked, for example
+    /// because standard input is the import itself (`takes_input`). The error consists of `would`, a description of
+    /// the change, and `help`, the way to confirm it without a question.
     pub(crate) fn confirm(
         &mut self,
         question: &str,
@@ -276,19 +278,19 @@ impl Output {
         self.out.flush()
     }
 
-    /// Something that a person ought to know. Objects say it themselves.
+    /// Prints a warning on standard error, unless the run prints JSON, whose objects have the same facts.
     pub(crate) fn warning(&mut self, text: &str) {
         self.say(WARNING, "warning", text);
     }
 
-    /// Something that helps a person on.
+    /// Prints a hint on standard error, unless the run prints JSON.
     pub(crate) fn note(&mut self, text: &str) {
         self.say(HELP, "note", text);
     }
 
     fn say(&mut self, style: Style, label: &str, text: &str) {
         if !self.json {
-            // Where standard error is closed, nobody is left to tell.
+            // If standard error is closed, nobody can read the text.
             let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", Plain::without_controls(text));
         }
     }
@@ -299,7 +301,7 @@ impl Output {
         if message.is_empty() {
             return;
         }
-        // What was printed before comes first where both go to one place.
+        // Flushed first, so that earlier output comes first if both streams go to one place.
         let _ = self.out.flush();
         let mut err = anstream::stderr();
         if self.json {
@@ -315,7 +317,7 @@ impl Output {
     }
 }
 
-/// Returns a progress bar on standard error, if that is a terminal.
+/// Returns a progress bar on standard error. It is hidden if standard error is not a terminal.
 pub(crate) fn progress(files: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(files), ProgressDrawTarget::stderr());
     match ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} files") {
@@ -324,7 +326,7 @@ pub(crate) fn progress(files: u64) -> ProgressBar {
     }
 }
 
-/// On one line: a key may have any character.
+/// Returns text on one line, with control characters escaped. A key may contain any character.
 pub(crate) fn single_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
 }

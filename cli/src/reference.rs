@@ -1,4 +1,4 @@
-//! `docs/commands.md`, made from the command line, and the check that every subcommand has golden files.
+//! Writes `docs/commands.md` from the command line, and checks that every subcommand has golden files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use clap::{Arg, Command};
 use crate::args::line;
 use crate::failure::EXIT_CODES;
 
-/// Writes the file instead of comparing it.
+/// Environment variable that makes the test write the file instead of comparing it.
 const REWRITE: &str = "SADDLEBAG_REWRITE";
 
 const INTRODUCTION: &str = "\
@@ -58,12 +58,12 @@ fn every_subcommand_has_a_golden_file() {
     assert!(missing.is_empty(), "no golden file of {missing:?}: add cases to cli/tests/program/golden/cases.rs");
 }
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The command line of a program with all features.
+/// Returns the command line of a program with all features.
 fn command() -> Command {
     let mut command = line();
     if cfg!(not(feature = "component")) {
@@ -74,7 +74,7 @@ fn command() -> Command {
     command
 }
 
-/// The subcommands that run something, each with its words.
+/// Returns the subcommands that do something, each with its words.
 fn verbs<'a>(command: &'a Command, above: &str) -> Vec<(String, &'a Command)> {
     let subcommands = command.get_subcommands().filter(|command| command.get_name() != "help");
     let of = |command: &'a Command| {
@@ -125,7 +125,7 @@ fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-/// An argument or an option: how it is written, what it means, its values and its default.
+/// Appends an argument or an option: its form, its meaning, its values and its default.
 fn item(page: &mut String, arg: &Arg) {
     let short = arg.get_short().filter(|_| arg.get_long().is_some()).map(|c| format!("`-{c}`, ")).unwrap_or_default();
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();

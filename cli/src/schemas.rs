@@ -1,4 +1,4 @@
-//! `docs/schemas/`: a JSON Schema of what each subcommand prints with `--json`, made from the types that it prints.
+//! Writes `docs/schemas/`: a JSON Schema of the output of each subcommand with `--json`, made from its types.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::args::Command;
 use crate::failure::ErrorObject;
 use crate::subcommand::schema_of;
 
-/// Writes the files instead of comparing them.
+/// Environment variable that makes the test write the files instead of comparing them.
 const REWRITE: &str = "SADDLEBAG_REWRITE";
 
 #[test]
@@ -42,7 +42,7 @@ fn the_schemas_in_the_docs_are_those_of_the_subcommands() {
     assert_eq!(kept, names, "docs/schemas has files of no subcommand, or lacks some");
 }
 
-/// Returns the name of the file of a subcommand: `note-list.json` of `note list`.
+/// Returns the file name of a subcommand's schema. For `note list` it is `note-list.json`.
 fn file_name(subcommand: &str) -> String {
     format!("{}.json", subcommand.replace(' ', "-"))
 }
@@ -51,7 +51,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")
 }
 
-/// Makes plain text of the links that descriptions have from the documentation of the library.
+/// Removes the links from descriptions, which come from the documentation of the library.
 fn without_links<'a>(values: impl Iterator<Item = &'a mut Value>) {
     for value in values {
         match value {
@@ -63,7 +63,7 @@ fn without_links<'a>(values: impl Iterator<Item = &'a mut Value>) {
     }
 }
 
-/// Returns false for a subcommand that prints no JSON: its type is `()`.
+/// Returns false if a subcommand prints no JSON. The type of its output is then `()`.
 fn prints_an_object(schema: &Schema) -> bool {
     schema.get("type") != Some(&Value::from("null"))
 }

@@ -1,4 +1,4 @@
-//! The check that every command line in the documentation, and in the texts of the program, can be run.
+//! Checks that every command line in the documentation and in the program's texts can run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::line;
 
-/// The nouns of the program: two words between backticks that begin with one are a command.
+/// Nouns of the program. Two words between backticks are a command if the first is a noun.
 const NOUNS: [&str; 5] = ["note", "entry", "file", "memory", "tools"];
 
-/// Pages that tell of other programs, or of what was.
+/// Pages about other programs or about earlier versions.
 const OTHER_PAGES: [&str; 2] = ["CHANGELOG.md", "weaknesses.md"];
 
 #[test]
@@ -48,7 +48,8 @@ fn every_command_that_a_text_of_the_program_names_can_be_run() {
             let text = joined(&fs::read_to_string(&path).expect("a source file"));
             for (number, line) in (1..).zip(text.lines()) {
                 let is_comment = line.trim_start().starts_with("//");
-                // A comment may speak of a memory prompt, or of a note that is nobody's.
+                // In a comment, a noun and a verb may be plain English, so only commands that begin with `saddlebag`
+                // are checked.
                 let commands = commands_of_prose(line).into_iter();
                 for command in commands.filter(|command| !is_comment || line.contains(command.as_str())) {
                     checked += 1;
@@ -120,14 +121,15 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// The text of a source file with its strings on one line.
+/// Returns the text of a source file, with each string on one line.
 fn joined(text: &str) -> String {
     let mut parts = text.split("\\\n");
     let first = parts.next().unwrap_or_default().to_string();
     parts.fold(first, |joined, part| joined + part.trim_start())
 }
 
-/// The commands between backticks: those of the program by name, and those that begin with a noun.
+/// Returns the commands between backticks: those that begin with the program's name, and those that begin with a
+/// noun.
 fn commands_of_prose(line: &str) -> Vec<String> {
     let spans = line.split('`').skip(1).step_by(2);
     let command = |span: &str| {
@@ -142,7 +144,7 @@ fn commands_of_prose(line: &str) -> Vec<String> {
     spans.filter_map(command).filter(|command| !command.contains(['{', '"'])).collect()
 }
 
-/// The commands of a line of a shell.
+/// Returns the commands of a line of shell code.
 fn commands_of_code(line: &str) -> Vec<String> {
     let line = line.trim_start();
     let line = line.strip_prefix("$ ").unwrap_or(line);
@@ -168,7 +170,7 @@ fn commands_of_code(line: &str) -> Vec<String> {
     commands.filter(|command| command.starts_with("saddlebag ")).map(str::to_string).collect()
 }
 
-/// The words of a command line, without what a shell takes for itself.
+/// Splits a command line into words, and leaves out the syntax of the shell.
 fn split(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -190,8 +192,8 @@ fn split(command: &str) -> Vec<String> {
     words
 }
 
-/// Returns why a command line cannot be run. A text may leave arguments out, or have words such as NOTE, `[TEXT]`,
-/// `[filters]` and `…` in their place.
+/// Returns the reason why a command line cannot run, if there is one. A text may omit arguments, or use placeholders
+/// such as NOTE, `[TEXT]`, `[filters]` and `…`.
 fn problem(command: &str) -> Option<String> {
     let words: Vec<String> = split(command)
         .into_iter()

@@ -1,4 +1,4 @@
-//! [`Store`]: what the global options name, opened.
+//! [`Store`]: the open store that the global options name.
 
 use std::path::{Path, PathBuf};
 
@@ -20,14 +20,14 @@ use crate::global::{self, Global};
 use crate::output::{self, Output};
 use crate::trace;
 
-/// The folder of a store, and who named it: that decides what a message may say of it.
+/// Folder of the store, and its origin. Messages name the folder only if the user did.
 #[derive(Clone, Debug)]
 pub(crate) enum Root {
-    /// `--root`.
+    /// Folder of `--root`.
     Typed(PathBuf),
-    /// `SADDLEBAG_ROOT`.
+    /// Folder of `SADDLEBAG_ROOT`.
     Environment(PathBuf),
-    /// Nobody.
+    /// Default folder of the platform.
     Default(PathBuf),
 }
 
@@ -51,12 +51,13 @@ impl Root {
         }
     }
 
-    /// Returns true if a missing folder is created. A folder that a person named may be a mistake.
+    /// Returns true if a missing folder is created. A folder that the user named may be a mistake, so it is not
+    /// created.
     pub(crate) fn is_made(&self) -> bool {
         matches!(self, Self::Default(_))
     }
 
-    /// The folder as a message may call it: never by a path that nobody typed.
+    /// Returns a description of the folder for messages. It never contains a path that the user did not type.
     fn described(&self) -> String {
         match self {
             Self::Typed(path) => format!("the store's root `{}`", path.display()),
@@ -89,12 +90,12 @@ impl Root {
     }
 }
 
-/// An open store and the time that its commands go by.
+/// Open store, and the time that its commands use.
 pub(crate) struct Store {
     memory: Saddlebag,
     now: Timestamp,
     trace: Option<Recording>,
-    /// A command of this run has changed the store.
+    /// True if a command of this run has changed the store.
     has_changed: bool,
 }
 
@@ -123,7 +124,7 @@ impl Store {
         Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, has_changed: false })
     }
 
-    /// The time that commands go by.
+    /// Returns the time that commands use.
     pub(crate) fn now(&self) -> Timestamp {
         self.now
     }
@@ -132,7 +133,7 @@ impl Store {
         self.memory.observe(observer);
     }
 
-    /// Runs a command, and returns its own reply.
+    /// Runs a command, and returns its reply in the command's own type.
     pub(crate) fn call<A: Answered>(&mut self, command: A, output: &mut Output) -> Result<ReplyTo<A>, Failure> {
         let reply = self.run(command, output)?;
         A::from_reply(reply).ok_or_else(|| Failure::wrong_reply(A::Request::NAME))
@@ -151,7 +152,8 @@ impl Store {
         Ok(reply)
     }
 
-    /// A failure as it is told: one that comes after changes of the same run does not say that there are none.
+    /// Returns a failure for printing. After earlier changes of the same run, it does not say that nothing was
+    /// changed.
     pub(crate) fn told(&self, mut failure: Failure) -> Failure {
         if self.has_changed {
             failure.help = after_changes(&failure.help);
@@ -159,13 +161,13 @@ impl Store {
         failure
     }
 
-    /// The memory itself, for who keeps several commands in flight.
+    /// Returns the memory itself, for callers that run several commands at once.
     #[cfg(feature = "mcp")]
     pub(crate) fn memory(&mut self) -> &mut Saddlebag {
         &mut self.memory
     }
 
-    /// Brings the section of a file and the entries together.
+    /// Synchronises the section of a file with the entries.
     pub(crate) fn sync_agents_md(
         &mut self,
         folder: &mut LocalDir,
@@ -202,7 +204,7 @@ fn is_dry_run(command: &Command) -> bool {
     }
 }
 
-/// Returns true if the reply reports a change of the store. Only commands that one run repeats are looked at.
+/// Returns true if the reply reports a change of the store. Only commands that are repeated in one run are checked.
 fn changes(reply: &Reply) -> bool {
     match reply {
         Reply::Entries(EntriesReply::ImportEntries(reply)) => {
@@ -220,8 +222,8 @@ fn changes(reply: &Reply) -> bool {
     }
 }
 
-/// Warns of a notebook that is the home folder, or a folder above it: then every Markdown file of the person is memory,
-/// and a model is shown it. Said once by a process, which may open the store again.
+/// Warns if the notebook is the home folder or a folder above it. Every Markdown file of the user would then be
+/// memory, and models could read it. The warning appears once per process, which may open the store again.
 fn warn_of_home(root: &Path) {
     static SAID: std::sync::Once = std::sync::Once::new();
 
@@ -239,10 +241,10 @@ fn warn_of_home(root: &Path) {
     });
 }
 
-/// Names the folder for compiled code, in place of the one in the user's cache.
+/// Environment variable with the folder for compiled code. The default is in the user's cache.
 #[cfg(feature = "component")]
 const CODE_CACHE: &str = "SADDLEBAG_CODE_CACHE";
-/// Names the file with the key that compiled code is checked with, in place of the user's.
+/// Environment variable with the file of the key that compiled code is checked with. The default is the user's key.
 #[cfg(feature = "component")]
 const CODE_KEY: &str = "SADDLEBAG_CODE_KEY";
 
@@ -259,8 +261,8 @@ fn component() -> EngineKind {
     EngineKind::Component(options)
 }
 
-/// Otherwise every call would take seconds and nobody would know why. Said once by a process, which may open the
-/// engine again.
+/// Warns that compiled code is not kept, because otherwise every call would take seconds without a visible reason.
+/// The warning appears once per process, which may open the engine again.
 #[cfg(feature = "component")]
 fn say_that_code_is_not_kept(error: &PrivateError) {
     static SAID: std::sync::Once = std::sync::Once::new();
@@ -273,7 +275,7 @@ fn say_that_code_is_not_kept(error: &PrivateError) {
     });
 }
 
-/// The first start takes seconds, in which a person would see nothing.
+/// Reports that the component is being compiled. The first start takes seconds without other output.
 #[cfg(feature = "component")]
 fn say_that_it_compiles() {
     if output::is_seen() {
@@ -281,7 +283,7 @@ fn say_that_it_compiles() {
     }
 }
 
-/// The engine that the global options ask for.
+/// Returns the engine that the global options name.
 pub(crate) fn engine(global: &Global) -> EngineKind {
     match global.engine {
         #[cfg(feature = "component")]
@@ -290,12 +292,12 @@ pub(crate) fn engine(global: &Global) -> EngineKind {
     }
 }
 
-/// The engine, the disk and the scope that the global options ask for.
+/// Returns the options of the engine, the disk and the scope from the global options.
 pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
     Ok(Options {
         durability: global.durability.into(),
         absolute_paths: global.absolute,
-        // A run with a fixed clock is one to be repeated, with the same keys.
+        // A run with a fixed clock is meant to be repeated, so its keys must be the same.
         epoch: global.now.map(|now| now.seconds.unsigned_abs()),
         no_index_file: global.no_index_file,
         entries: Some(EntriesConfig {
@@ -316,7 +318,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
 ///
 /// # Errors
 ///
-/// For a path that was typed and does not exist: it would be the memory of no project at all.
+/// Fails if the path was typed and does not exist, because it would not belong to any project.
 pub(crate) fn project(global: &Global) -> Result<Project, Failure> {
     if let Some(path) = global.project.as_deref().filter(|path| !global.notebook && !path.exists()) {
         let message = format!("the project `{}` does not exist", path.display());
@@ -325,14 +327,14 @@ pub(crate) fn project(global: &Global) -> Result<Project, Failure> {
     Ok(named_project(global))
 }
 
-/// Returns the project of a typed path, whether it exists or not.
+/// Returns the project of a typed path, even if the path does not exist.
 pub(crate) fn named_project(global: &Global) -> Project {
     if global.notebook {
         return Project::Notebook;
     }
     match global.project.clone().map_or_else(std::env::current_dir, Ok) {
         Ok(path) => Project::Path(path),
-        // The folder was removed under the program; zerostack calls such a project this.
+        // The folder was removed while the program ran. zerostack calls such a project `default`.
         Err(_) => Project::Slug("default".to_string()),
     }
 }

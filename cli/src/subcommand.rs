@@ -1,4 +1,4 @@
-//! [`Subcommand`]: one subcommand is one file with its arguments, what it does, and its output as text and as JSON.
+//! [`Subcommand`]: one subcommand is one file with its arguments, its work, and its output as text and as JSON.
 
 use clap::Args;
 use saddlebag::{Answered, ReplyTo};
@@ -10,38 +10,38 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::store::Store;
 
-/// The arguments of a subcommand. Their doc comments are its help.
+/// Arguments of a subcommand. Their doc comments are its help.
 pub(crate) trait Subcommand: Args {
-    /// The object that it prints with `--json`, for its schema; `()` if it prints none.
+    /// Object that it prints with `--json`, for its schema; `()` if it prints no JSON.
     type Json: JsonSchema;
 
-    /// Does what it is for, and prints what came of it.
+    /// Runs the subcommand, and prints its result.
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure>;
 }
 
-/// A subcommand that runs one command of the memory, and prints its reply.
+/// Subcommand that runs one command of the memory, and prints its reply.
 pub(crate) trait Ask: Args {
-    /// The command.
+    /// Command that the subcommand runs.
     type Request: Answered<Request: saddlebag::Request<Reply: Serialize + JsonSchema>>;
 
-    /// Makes the command of the arguments.
+    /// Returns the command for the arguments.
     fn request(self) -> Result<Self::Request, Failure>;
 
-    /// Prints a reply for people, on standard output.
+    /// Prints a reply as text, on standard output.
     fn print(reply: &ReplyOf<Self>, output: &mut Output) -> Result<(), Failure>;
 
-    /// Returns the exit code that a reply ends with.
+    /// Returns the exit code for a reply.
     fn exit(_: &ReplyOf<Self>) -> Exit {
         Exit::Done
     }
 
-    /// Tells people on standard error what else they should know.
+    /// Prints remarks about a reply on standard error.
     fn warn(_: &ReplyOf<Self>, _: &mut Output) -> Result<(), Failure> {
         Ok(())
     }
 }
 
-/// The reply of the command of an [`Ask`].
+/// Reply of the command of an [`Ask`].
 pub(crate) type ReplyOf<A> = ReplyTo<<A as Ask>::Request>;
 
 impl<A: Ask> Subcommand for A {
@@ -52,7 +52,7 @@ impl<A: Ask> Subcommand for A {
     }
 }
 
-/// Runs one command in the store of the global options, and prints its reply as `A` does.
+/// Runs one command in the store that the global options name, and prints its reply as `A` does.
 pub(crate) fn ask<A: Ask>(request: A::Request, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let reply = Store::open(global)?.call(request, output)?;
     show::<A>(&reply, output)
@@ -70,7 +70,7 @@ pub(crate) fn show<A: Ask>(reply: &ReplyOf<A>, output: &mut Output) -> Result<Ex
     Ok(A::exit(reply))
 }
 
-/// Makes the enum of some subcommands, and runs them.
+/// Creates an enum of subcommands, and the function that runs them.
 macro_rules! subcommands {
     ($(#[$doc:meta])* $name:ident { $($(#[$meta:meta])* $variant:ident($arguments:ty),)* }) => {
         $(#[$doc])*
@@ -106,13 +106,13 @@ macro_rules! subcommands {
 
 pub(crate) use subcommands;
 
-/// Returns the JSON Schema of what a subcommand prints.
+/// Returns the JSON Schema of the output of a subcommand.
 #[cfg(test)]
 pub(crate) fn schema<S: Subcommand>() -> schemars::Schema {
     schema_of::<S::Json>()
 }
 
-/// Returns the JSON Schema of a type as it is written.
+/// Returns the JSON Schema of a type as it is serialised.
 #[cfg(test)]
 pub(crate) fn schema_of<T: JsonSchema>() -> schemars::Schema {
     schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()

@@ -1,12 +1,12 @@
-//! Tips for words that are not commands: what other programs call a command, and mistyped verbs.
+//! Tips for words that are not commands: names from other programs, and mistyped verbs.
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Similarity from which a word counts as mistyped, as clap's own.
+/// Minimum similarity of a mistyped word, the same as clap's.
 const SIMILAR: f64 = 0.7;
 
-/// The words that people try, and the commands that do what they ask for.
+/// Words that people try, and the commands for them.
 const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["ls", "list", "all"], &["note list", "entry list", "file list"]),
     (&["notes", "by-tag", "tagged"], &["note list --tag TAG"]),
@@ -55,8 +55,9 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
     }
 }
 
-/// Returns the commands that a word means: a command of the noun or of the program, those of the table, else the nouns
-/// that have it as a verb. After a noun only its own, if it has any.
+/// Returns the commands that a word means: a command of the noun or of the program, otherwise those of the table,
+/// otherwise the nouns that have it as a verb. After a noun, only the noun's own commands are returned if there are
+/// any.
 fn commands_for(word: &str, noun: Option<&Command>, line: &Command) -> Vec<String> {
     match noun {
         Some(noun) if noun.find_subcommand(word).is_some() => return vec![format!("{} {word}", noun.get_name())],
@@ -76,8 +77,8 @@ fn with_verb(verb: &str, line: &Command) -> Vec<String> {
     nouns.map(|noun| format!("{} {verb}", noun.get_name())).collect()
 }
 
-/// Returns the word that is most similar to a word: a word of the table, a verb of a noun, or a command. If two are
-/// equally similar, the one that fits where the word was typed wins.
+/// Returns the known word that is most similar to a word: a word of the table, a verb of a noun, or a command. If two
+/// are equally similar, the one that is valid at this position wins.
 fn most_similar(word: &str, noun: Option<&Command>, line: &Command) -> Option<String> {
     let of_table = COMMANDS_FOR.iter().flat_map(|(words, _)| words.iter().copied());
     let verbs = line.get_subcommands().flat_map(|noun| noun.get_subcommands().map(Command::get_name));
@@ -87,7 +88,7 @@ fn most_similar(word: &str, noun: Option<&Command>, line: &Command) -> Option<St
     best.map(|(_, known)| known.to_string())
 }
 
-/// Returns the noun that the arguments have before a word.
+/// Returns the noun that precedes a word in the arguments.
 fn noun_before<'a>(word: &str, line: &'a Command, arguments: &[String]) -> Option<&'a Command> {
     let before = arguments.iter().take_while(|argument| *argument != word);
     let noun = |argument: &String| line.find_subcommand(argument).filter(|command| command.has_subcommands());

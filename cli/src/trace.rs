@@ -1,4 +1,4 @@
-//! `--trace`: where what crosses the contract is written down. `docs/trace.md` has the format.
+//! `--trace`: opens the file that records all calls of the contract. `docs/trace.md` describes the format.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use saddlebag_host::{Content, Recording};
 use crate::failure::{Failure, ProgramCode};
 use crate::global::Global;
 
-/// Opens the file that the global options name, if they name one.
+/// Opens the file that the global options name, if any.
 pub(crate) fn recording(global: &Global) -> Result<Option<Recording>, Failure> {
     let Some(path) = &global.trace else {
         return match global.redact {
@@ -33,7 +33,8 @@ pub(crate) fn failure(recording: &Recording) -> Option<String> {
     recording.failure().map(|kind| format!("the trace is not whole: {kind}"))
 }
 
-/// Secrets stay out of a trace, as they stay out of memory, also if the command is refused.
+/// Returns the amount of content to record. Secrets that memory refuses are not recorded either, even if the command
+/// is refused.
 fn content(global: &Global) -> Content {
     match (global.redact, global.secrets) {
         (true, _) => Content::Redacted,
@@ -42,8 +43,8 @@ fn content(global: &Global) -> Content {
     }
 }
 
-/// Opens the file for appending after its last complete line. It holds content of the memory, so a new file is readable by its
-/// owner alone.
+/// Opens the file for appending after its last complete line. It has content of the memory, so only the owner can
+/// read a new file.
 fn open_to_append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
@@ -56,13 +57,13 @@ fn open_to_append(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Returns true if the program that wrote the file last was stopped within a line.
+/// Returns true if the file ends with an incomplete line, because the program that wrote it was stopped.
 fn has_cut_line(path: &Path) -> io::Result<bool> {
     let metadata = path.metadata()?;
     if !metadata.is_file() || metadata.len() == 0 {
         return Ok(false);
     }
-    // A file that can only be written is not looked at.
+    // A file that can be written but not read is not checked.
     let Ok(mut file) = File::open(path) else { return Ok(false) };
     file.seek(SeekFrom::End(-1))?;
     let mut last = [0];

@@ -1,4 +1,4 @@
-//! [`word`]: values of options that are words of the library.
+//! [`word`]: a parser for options whose values are words of the library.
 
 use std::ffi::OsStr;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use clap::Arg;
 use clap::builder::{PossibleValue, TypedValueParser};
 use saddlebag_words::Word;
 
-/// Parses a word of the library, with the library's message, and lists the words in the help.
+/// Returns a parser for a word of the library. It uses the library's error message, and lists the words in the help.
 pub(crate) fn word<T: Word + Send + Sync>() -> impl TypedValueParser<Value = T> {
     WordParser(PhantomData)
 }

@@ -1,4 +1,4 @@
-//! `entry edit`: the one occurrence of a text in an entry, replaced.
+//! `entry edit`: replaces the one occurrence of a text in an entry.
 
 use clap::Args;
 use saddlebag::entries::{GetEntry, NewEntry, StoreEntry, StoreReply};
@@ -32,7 +32,7 @@ impl Subcommand for EditArgs {
         let mut store = Store::open(global)?;
         let entry = store.call(GetEntry { key: self.key }, output)?;
         if let Some(from) = entry.trust_state().unapproved() {
-            // To store the rest of the text as the user's own would approve what nobody has looked at.
+            // Storing the new text as the user's own would approve the rest of the text, which nobody has reviewed.
             let message = format!("entry `{}` is unapproved: {from}", entry.key.escape_debug());
             let help = "approve it with `saddlebag memory approve KEY` before you edit it, or replace its whole text with \
                         `saddlebag entry store KEY CONTENT`; nothing was changed";
@@ -58,8 +58,8 @@ impl Subcommand for EditArgs {
     }
 }
 
-/// Returns the text with the one occurrence of `old` replaced. Overlapping occurrences count: in `aaa` there are two
-/// of `aa`, and "the one" would have two meanings.
+/// Returns the text with the one occurrence of `old` replaced. Overlapping occurrences count: `aaa` contains `aa`
+/// twice, so `aa` is ambiguous in it.
 fn replaced_once(text: &str, old: &str, new: &str) -> Result<String, Failure> {
     let occurs = |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with(old));
     match (0..=text.len()).filter(occurs).count() {

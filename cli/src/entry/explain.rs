@@ -1,4 +1,4 @@
-//! `entry explain`: why an entry would be hydrated or not.
+//! `entry explain`: prints why an entry would be hydrated or not.
 
 use clap::Args;
 use saddlebag::entries::{Explain, ExplainReply, Explanation};

@@ -1,4 +1,4 @@
-//! `entry forget`: an entry that is marked as forgotten.
+//! `entry forget`: marks an entry as forgotten.
 
 use clap::Args;
 use saddlebag::entries::{ForgetEntry, ForgetEntryReply};

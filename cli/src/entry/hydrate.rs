@@ -1,4 +1,4 @@
-//! `entry hydrate`: the entries for a prompt.
+//! `entry hydrate`: prints the entries for a prompt.
 
 use clap::Args;
 use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, Hydrate, HydrateReply, HydrationPolicy};

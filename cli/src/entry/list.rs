@@ -1,4 +1,4 @@
-//! `entry list`: the entries by filters.
+//! `entry list`: lists the entries that pass filters.
 
 use clap::Args;
 use saddlebag::entries::{EntryFilter, EntryInfo, ListEntries, ListEntriesReply};

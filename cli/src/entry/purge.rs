@@ -1,4 +1,4 @@
-//! `entry purge`: forgotten entries, removed for good.
+//! `entry purge`: removes forgotten entries for good.
 
 use clap::Args;
 use saddlebag::entries::{PurgeEntries, PurgeReply};

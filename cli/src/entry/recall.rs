@@ -1,4 +1,4 @@
-//! `entry recall`: the entries that answer a question.
+//! `entry recall`: finds the entries that answer a question.
 
 use clap::Args;
 use saddlebag::entries::{DEFAULT_FOUND_ENTRIES, FindEntries, FindEntriesReply};

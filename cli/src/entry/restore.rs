@@ -1,4 +1,4 @@
-//! `entry restore`: an entry as it was.
+//! `entry restore`: restores a forgotten entry, or the text before the last change.
 
 use clap::Args;
 use saddlebag::entries::{RestoreEntry, StoreReply};

@@ -1,4 +1,4 @@
-//! `entry run`: the entries of one run of an agent, each whole or not at all.
+//! `entry run`: stores the entries of one run of an agent. Each entry is stored whole or not at all.
 
 use clap::Args;
 use saddlebag::Origin;
@@ -44,7 +44,7 @@ impl Subcommand for RunArgs {
     }
 }
 
-/// Opens a run, hands its entries in, and closes it. One that is refused is named, and the others go on.
+/// Opens a run, stores its entries, and closes it. A refused entry is reported, and the others are still stored.
 fn run_of_agent(args: RunArgs, global: &Global, output: &mut Output) -> Result<CheckpointReply, Failure> {
     let verbs = run_verbs(&args)?;
     let mut store = Store::open(global)?;
@@ -77,7 +77,7 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
     Ok(())
 }
 
-/// The commands of a run's entries. If one line is not an entry, all are refused.
+/// Returns the commands for a run's entries. If one line is not an entry, the whole input is refused.
 fn run_verbs(args: &RunArgs) -> Result<Vec<(String, EntriesCommand)>, Failure> {
     let text = input::text(args.entries.clone())?;
     let lines = (1_usize..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());

@@ -1,23 +1,23 @@
-//! Parts of the output that several subcommands of entries share.
+//! Output that several subcommands of entries share.
 
 use saddlebag::document::normalize_line;
 use saddlebag::entries::{EntryInfo, EntryProblem};
 
 use crate::output::Output;
 
-/// The length of a content in a list, in characters.
+/// Maximum length of a content in a list, in characters.
 const PREVIEW_CHARS: usize = 80;
 
 pub(super) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
     problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
 }
 
-/// Returns the mark of an entry that is kept out of prompts until it is approved.
+/// Returns the mark of an unapproved entry, or an empty string.
 pub(super) fn mark(entry: &EntryInfo) -> String {
     entry.trust_state().unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }
 
-/// The beginning of a content on one line.
+/// Returns the beginning of a content on one line.
 pub(super) fn preview(content: &str) -> String {
     let line: String = normalize_line(content).chars().filter(|c| !c.is_control()).collect();
     let mut chars = line.chars();

@@ -1,4 +1,4 @@
-//! `entry show`: the content of an entry.
+//! `entry show`: prints the content of an entry.
 
 use clap::Args;
 use saddlebag::entries::{EntryInfo, GetEntry};
@@ -26,7 +26,7 @@ impl Subcommand for ShowArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let found = Store::open(global)?.call(GetEntry { key: self.key }, output);
         let entry = found.map_err(|failure| match failure.code == ErrorCode::EntryNotFound.into() {
-            // Nothing was to be changed: there is only nothing to show.
+            // A missing entry is an empty result here, because the command changes nothing.
             true => Failure { exit: Exit::Nothing, ..failure },
             false => failure,
         })?;
@@ -36,7 +36,7 @@ impl Subcommand for ShowArgs {
         }
         output.text(&entry.content)?;
         output.flush()?;
-        // Standard output has the content alone, byte for byte.
+        // Standard output gets only the content, byte for byte.
         if let Some(from) = entry.trust_state().unapproved() {
             output.warning(&format!(
                 "unapproved: {from}: it goes into no prompt until `saddlebag memory approve` lets it in"

@@ -1,4 +1,4 @@
-//! `entry store`: an entry under a key.
+//! `entry store`: stores an entry under a key.
 
 use clap::Args;
 use saddlebag::entries::{NewEntry, StoreEntry, StoreReply, StoreState};
@@ -60,7 +60,7 @@ impl Ask for StoreArgs {
     }
 }
 
-/// Prints what became of an entry.
+/// Prints the reply to a command that stores an entry.
 pub(super) fn print_stored(reply: &StoreReply, output: &mut Output) -> Result<(), Failure> {
     output.line(&single_line(&reply.message))?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `log`: an entry in today's log, or the summary of a conversation.
+//! `log`: adds an entry to today's log, or the summary of a conversation.
 
 use clap::Args;
 use saddlebag::journal::{AppendDaily, FlushSummary, WriteReply};

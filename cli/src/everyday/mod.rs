@@ -1,4 +1,4 @@
-//! The everyday subcommands: what to keep, what to find, what a model is given.
+//! The everyday subcommands: store, find and log memory, and print what a model gets.
 
 mod log;
 mod recall;

@@ -1,4 +1,4 @@
-//! `recall`: the notes that answer a question.
+//! `recall`: finds the notes that answer a question.
 
 use clap::Args;
 use saddlebag::notebook::{DEFAULT_HITS, Recall, RecallHit, RecallReply};

@@ -1,4 +1,4 @@
-//! `remember`: a new note.
+//! `remember`: creates a note.
 
 use clap::Args;
 use saddlebag::notebook::{Remember, RememberReply};

@@ -1,4 +1,4 @@
-//! `search`: the files that have the words.
+//! `search`: finds the files that contain words.
 
 use clap::Args;
 use saddlebag::journal::Search;
@@ -39,7 +39,7 @@ impl Subcommand for SearchArgs {
         let request =
             Search { offset: self.offset, limit: self.limit, max_bytes: self.max_bytes, ..Search::new(query.clone()) };
         let results = Store::open(global)?.call(request, output)?;
-        // An offset after the last match finds nothing either.
+        // A page after the last match is also an empty result.
         let exit = if results.hits.is_empty() && results.rendered_hits == 0 { Exit::Nothing } else { Exit::Done };
         if output.is_json() {
             output.object(&results)?;
@@ -58,7 +58,7 @@ impl Subcommand for SearchArgs {
     }
 }
 
-/// Prints the rendering, with the headings of the hits in bold.
+/// Prints the rendered results, with the headings of the hits in bold.
 fn print(results: &SearchResults, output: &mut Output) -> Result<(), Failure> {
     for line in results.rendered.lines() {
         if results.hits.iter().any(|hit| hit.heading == *line) {

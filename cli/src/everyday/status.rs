@@ -1,4 +1,4 @@
-//! `status`: what is always at hand, how many entries there are, and what waits for approval.
+//! `status`: prints the size of memory, the number of entries, and the number of texts that wait for approval.
 
 use clap::Args;
 use saddlebag::approval::Pending;
@@ -19,16 +19,16 @@ use crate::subcommand::Subcommand;
 #[command(after_help = example("status"))]
 pub(crate) struct StatusArgs;
 
-/// The sizes of the journal, and the counts of the other families.
+/// Sizes of the journal, and counts of entries and of unapproved text.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Sizes {
     #[serde(flatten)]
     journal: StatusReply,
-    /// The number of lines that `note journal` has added to today's note.
+    /// Number of lines that `note journal` has added to today's note.
     journal_lines: u32,
-    /// The number of entries.
+    /// Number of entries.
     entries: u32,
-    /// The number of notes and entries that wait for approval.
+    /// Number of notes and entries that wait for approval.
     waiting: u32,
 }
 
@@ -51,7 +51,7 @@ impl Subcommand for StatusArgs {
     }
 }
 
-/// Returns the number of lines that `note journal` has added to today's note: each begins with the time of day.
+/// Returns the number of lines that `note journal` has added to today's note. Each begins with the time of day.
 fn journal_lines(store: &mut Store, output: &mut Output) -> Result<u32, Failure> {
     let mut lines = 0;
     let mut offset = 0;

@@ -1,4 +1,4 @@
-//! `today`: today's note.
+//! `today`: prints today's note.
 
 use clap::Args;
 use saddlebag::notebook::{Today, TodayReply};

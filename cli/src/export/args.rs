@@ -1,4 +1,4 @@
-//! The arguments of `memory export`.
+//! Arguments of `memory export`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `export --to`: the entries as the files of another agent.
+//! `memory export --to`: writes the entries as files of another agent.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,27 +15,27 @@ use crate::global::Global;
 use crate::output::{self, Output, progress, single_line};
 use crate::store::Store;
 
-/// A file by its path.
+/// Path and content of a file.
 type Collected = (String, Vec<u8>);
 
-/// The files of an export for another agent.
+/// Result of an export for another agent.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Exported {
-    /// The format, as `--to` names it.
+    /// Format, as `--to` names it.
     format: Format,
-    /// The number of entries.
+    /// Number of exported entries.
     entries: u32,
-    /// The number of entries among them that nobody has approved.
+    /// Number of unapproved entries among them.
     unapproved: u32,
-    /// The number of files.
+    /// Number of files.
     count: u32,
-    /// Their size in bytes.
+    /// Total size of the files, in bytes.
     bytes: u64,
-    /// Their paths below the folder.
+    /// Paths of the files below the folder.
     files: Vec<String>,
     /// Fields that the format cannot hold.
     losses: Vec<Loss>,
-    /// The files of the store that cannot be exported.
+    /// Files of the store that cannot be exported.
     problems: Vec<EntryProblem>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn run(format: Format, args: &ExportArgs, global: &Global, output: &m
     if is_stream && single.is_none() && output::is_terminal() {
         return Err(Failure::usage("a terminal cannot show a tar stream", "send it to a file, or name a folder"));
     }
-    // Where the format is one file, a name like its own is that of the file, any other that of a folder.
+    // If the format is one file, a path with the same extension names that file. Any other path names a folder.
     let is_file = single.is_some_and(|name| args.out.extension() == Path::new(name).extension());
     let target = if is_stream { None } else { Some(Target::from_path(&args.out, global, is_file)?) };
     if let Some(target) = &target {
@@ -89,7 +89,7 @@ pub(super) fn run(format: Format, args: &ExportArgs, global: &Global, output: &m
     Ok(report(&reply.problems, output))
 }
 
-/// The files of all pages, and what the first page says.
+/// Returns the files of all pages, and the remaining fields of the first page.
 fn collect(
     format: Format,
     args: &ExportArgs,

@@ -1,4 +1,4 @@
-//! `export`: the entries as files, our own or those of another agent.
+//! `memory export`: writes the entries to files, our own or those of another agent.
 
 mod args;
 mod foreign;
@@ -15,7 +15,7 @@ use crate::subcommand::Subcommand;
 
 pub(crate) use args::ExportArgs;
 
-/// The JSON of an export into files.
+/// JSON output of an export to files.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]

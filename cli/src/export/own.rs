@@ -1,4 +1,4 @@
-//! `export`: the files of the entries, in a folder or as a tar stream.
+//! `memory export`: writes the files of the entries to a folder or as a tar stream.
 
 use std::io::Write;
 
@@ -14,18 +14,18 @@ use crate::global::Global;
 use crate::output::{self, Output, progress};
 use crate::store::Store;
 
-/// The files of an export.
+/// Result of an export.
 #[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Exported {
-    /// The number of files.
+    /// Number of files.
     count: usize,
-    /// Their paths below the folder.
+    /// Paths of the files below the folder.
     files: Vec<String>,
-    /// Their size in bytes.
+    /// Total size of the files, in bytes.
     bytes: usize,
-    /// The number of unapproved entries.
+    /// Number of unapproved entries.
     unapproved: usize,
-    /// The files of the store that cannot be exported.
+    /// Files of the store that cannot be exported.
     problems: Vec<EntryProblem>,
 }
 
@@ -72,7 +72,7 @@ fn to_stream(args: &ExportArgs, store: &mut Store, global: &Global, output: &mut
     Ok(report(&exported.problems, output))
 }
 
-/// Hands every file of the entries on, page by page, with the number of those that come after it.
+/// Calls the function with each file of the entries, page by page, and with the number of files that follow.
 fn each_file(
     args: &ExportArgs,
     store: &mut Store,

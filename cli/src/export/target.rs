@@ -1,4 +1,4 @@
-//! [`Target`]: the folder, the file or the stream that an export writes.
+//! [`Target`]: the folder or the file that an export writes.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub(super) fn write_file(folder: &Path, file: &str, content: &[u8]) -> io::Resul
     options.open(path)?.write_all(content)
 }
 
-/// Says how many of what is exported nobody has approved.
+/// Returns a remark with the number of exported entries that are unapproved, or an empty string.
 pub(super) fn waiting(count: usize) -> String {
     if count == 0 { String::new() } else { format!("; {count} not approved") }
 }
@@ -47,7 +47,7 @@ pub(super) fn sync_stream(global: &Global) -> io::Result<()> {
     Ok(())
 }
 
-/// Names the files that are not in the export, which makes it an incomplete one.
+/// Warns about the files that are not in the export. Returns the exit code, which is a failure if there are any.
 pub(super) fn report(problems: &[EntryProblem], output: &mut Output) -> Exit {
     for EntryProblem { path, message, .. } in problems {
         output.warning(&format!("{path} is not exported: {message}"));
@@ -55,23 +55,24 @@ pub(super) fn report(problems: &[EntryProblem], output: &mut Output) -> Exit {
     if problems.is_empty() { Exit::Done } else { Exit::Failed }
 }
 
-/// The folder or the file that an export makes.
+/// Folder or file that an export creates.
 pub(super) struct Target {
     folder: PathBuf,
-    /// Folder that it is in.
+    /// Folder that contains it.
     parent: PathBuf,
-    /// Path as it was typed.
+    /// Path as the user typed it, for messages.
     shown: String,
-    /// Folders above it that were made, the outermost first.
+    /// Folders above it that this export created, the outermost first.
     made_above: Vec<PathBuf>,
     durability: Durability,
 }
 
-/// The prefix of the name of an unfinished export.
+/// Prefix of the name of an unfinished export.
 const UNFINISHED: &str = ".saddlebag-export-";
 
 impl Target {
-    /// Refuses what is not empty, as the old files would be imported as well, and what is in the store.
+    /// Resolves the path of an export. A folder that is not empty is refused, because an import would read its old
+    /// files too. A path inside the store is refused.
     pub(super) fn from_path(out: &Path, global: &Global, is_file: bool) -> Result<Self, Failure> {
         let shown = out.display().to_string();
         let unusable = |error: io::Error| failure(&shown, &error);
@@ -106,8 +107,8 @@ impl Target {
         Ok(Self { folder, parent, shown, made_above, durability: global.durability })
     }
 
-    /// Names what exports into the same folder have left that were killed. One of them may still be under way, so
-    /// that they are not removed.
+    /// Warns about unfinished exports in the same folder. They are not removed, because one of them may still be
+    /// running.
     pub(super) fn name_leftovers(&self, output: &mut Output) {
         let Ok(found) = fs::read_dir(&self.parent) else { return };
         let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -121,13 +122,13 @@ impl Target {
         }
     }
 
-    /// A folder beside its place, so that what is made is there as a whole or not at all.
+    /// Creates a temporary folder beside the final one, so that the export appears as a whole or not at all.
     pub(super) fn folder(&self) -> Result<tempfile::TempDir, Failure> {
         let made = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&self.parent);
         made.map_err(|error| self.failure(&error))
     }
 
-    /// Puts a file in its place, as a whole or not at all.
+    /// Writes a file to its final path, as a whole or not at all.
     pub(super) fn take_file(&self, content: &[u8]) -> Result<(), Failure> {
         let made = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.parent);
         let mut made = made.map_err(|error| self.failure(&error))?;
@@ -139,7 +140,7 @@ impl Target {
         self.sync_place(&mut sync_path)
     }
 
-    /// Puts the folder in its place.
+    /// Moves the temporary folder to its final path.
     pub(super) fn take(&self, made: tempfile::TempDir) -> Result<(), Failure> {
         self.take_with(made, &mut sync_path)
     }
@@ -148,18 +149,18 @@ impl Target {
         if self.durability == Durability::Full {
             sync_tree(made.path(), sync).map_err(|error| self.failure(&error))?;
         }
-        // One that is there is empty, and a rename does not replace it everywhere.
+        // An existing folder is empty here. A rename does not replace it on every platform.
         match fs::remove_dir(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.failure(&error)),
             _ => {}
         }
         fs::rename(made.path(), &self.folder).map_err(|error| self.failure(&error))?;
-        // It is there no longer under this name.
+        // The temporary folder has been renamed, so there is nothing to remove under its old name.
         let _ = made.keep();
         self.sync_place(sync)
     }
 
-    /// Makes the name of what is in its place survive a power cut, and those of the folders that were made for it.
+    /// Syncs the name of the export, and the names of the folders that were created for it.
     fn sync_place(&self, sync: Sync<'_>) -> Result<(), Failure> {
         if self.durability == Durability::Fast {
             return Ok(());
@@ -179,10 +180,10 @@ impl Target {
     }
 }
 
-/// Makes a file, or the names in a folder, survive a power cut.
+/// Function that makes a file, or the names in a folder, survive a power cut.
 type Sync<'a> = &'a mut dyn FnMut(&Path) -> io::Result<()>;
 
-/// Syncs all files of a folder, and then the folders, the innermost first.
+/// Syncs all files of a folder, then the folders, the innermost first.
 fn sync_tree(folder: &Path, sync: Sync<'_>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -196,7 +197,7 @@ fn sync_tree(folder: &Path, sync: Sync<'_>) -> io::Result<()> {
 
 fn sync_path(path: &Path) -> io::Result<()> {
     if path.is_dir() {
-        // Elsewhere a folder cannot be synced.
+        // Only Unix can sync a folder.
         return if cfg!(unix) { fs::File::open(path)?.sync_all() } else { Ok(()) };
     }
     OpenOptions::new().write(true).open(path)?.sync_all()

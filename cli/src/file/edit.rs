@@ -1,4 +1,4 @@
-//! `file edit`: the one occurrence of a text in a file of memory, replaced.
+//! `file edit`: replaces the one occurrence of a text in a file of memory.
 
 use clap::Args;
 use saddlebag::journal::{Edit, EditChange, EditReply, TargetRole};

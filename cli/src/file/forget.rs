@@ -1,4 +1,4 @@
-//! `file forget`: a note's file that is removed.
+//! `file forget`: removes the file of a note.
 
 use clap::Args;
 use saddlebag::journal::{Edit, EditChange, EditReply, TargetRole};

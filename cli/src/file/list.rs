@@ -1,4 +1,4 @@
-//! `file list`: the files of memory.
+//! `file list`: lists the files of memory.
 
 use clap::Args;
 use saddlebag::journal::{ListJournal, ListReply};

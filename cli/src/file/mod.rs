@@ -1,4 +1,4 @@
-//! `file`: the files of memory, by their names or their paths.
+//! `file`: the files of memory, by name or path.
 
 mod edit;
 mod forget;

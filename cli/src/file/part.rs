@@ -1,4 +1,4 @@
-//! [`Part`]: the part of a file that is printed.
+//! [`Part`]: the part of a file to print.
 
 use clap::Args;
 use saddlebag::journal::{FileState, Read, ReadReply, Target};
@@ -18,7 +18,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Makes the command that reads this part of a target.
+    /// Returns the command that reads this part of a target.
     pub(crate) fn of(&self, target: Target) -> Read {
         Read { target, offset: self.offset, max_bytes: self.max_bytes }
     }
@@ -36,7 +36,7 @@ pub(crate) fn print(part: &ReadReply, output: &mut Output) -> Result<(), Failure
     Ok(())
 }
 
-/// Says where the next part begins.
+/// Reports an empty file, or the offset of the next part.
 pub(crate) fn warn(part: &ReadReply, output: &mut Output) {
     if part.state == FileState::Empty {
         output.note(&format!("{} is empty", part.path));

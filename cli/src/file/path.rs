@@ -1,4 +1,4 @@
-//! `file path`: where something is. Nothing is opened or made.
+//! `file path`: prints the path of a file or folder. Nothing is opened or created.
 
 use core::str::FromStr;
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, PathBuf};
@@ -29,16 +29,16 @@ pub(crate) struct PathArgs {
     target: Option<String>,
 }
 
-/// The place of a file or a folder of memory.
+/// Path of a file or folder of memory.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Place {
-    /// Its absolute path.
+    /// Absolute path.
     path: String,
-    /// The absolute path of the store's root.
+    /// Absolute path of the store's root.
     root: String,
-    /// The slug of the project; `null` for the notebook.
+    /// Slug of the project; `null` for the notebook.
     project: Option<String>,
-    /// Its path below the root; `null` for the root.
+    /// Path below the root; `null` for the root.
     relative: Option<String>,
 }
 
@@ -77,7 +77,7 @@ fn place(args: PathArgs, global: &Global) -> Result<Place, Failure> {
     })
 }
 
-/// The path below the root; `None` for the root itself.
+/// Returns the path below the root, or `None` for the root itself.
 fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<RelPath>, Failure> {
     let refused = |slug: String| Failure::new(ErrorCode::InvalidName, format!("`{slug}` is not a project slug"), "");
     let slug = slug.map(ProjectSlug::from_str).transpose().map_err(refused)?;
@@ -92,13 +92,13 @@ fn below(args: PathArgs, slug: Option<&str>, global: &Global) -> Result<Option<R
     Ok(Some(match target {
         Target::LongTerm => layout.long_term().clone(),
         Target::Scratchpad => layout.scratchpad().clone(),
-        // A path as other commands print it: below the root, else below the notebook.
+        // Other commands print paths below the root. Any other path is below the notebook.
         Target::Note(path) if path.contains('/') && path.ends_with(NOTE_SUFFIX) => match RelPath::new(path.clone()) {
             Ok(whole) if layout.below_notebook(&whole).is_some() => whole,
             _ => layout.in_notebook(&path).map_err(|error| not_a_page(&path, &error))?,
         },
         Target::Note(name) => layout.note(&NoteName::from_str(&name).map_err(Error::from)?),
-        // The path of a file outside of a project's notebook, as replies show it.
+        // Replies show this path for a file outside the project's notebook.
         Target::Page(path) if path == layout.shared_long_term().as_str() => layout.shared_long_term().clone(),
         Target::Page(path) => layout.in_notebook(&path).map_err(|error| not_a_page(&path, &error))?,
         Target::Daily(Some(date)) => layout.daily(Date::parse(&date).ok_or_else(|| not_a_date(&date))?),
@@ -122,7 +122,7 @@ fn not_a_date(text: &str) -> Failure {
     Error { code: ErrorCode::InvalidDate, message, help }.into()
 }
 
-/// Windows gives canonical paths as `\\?\C:\x`, which few programs take.
+/// Removes the prefix of a canonical Windows path such as `\\?\C:\x`, which few programs accept.
 fn plain(path: PathBuf) -> PathBuf {
     let stripped = path.to_str().and_then(|text| text.strip_prefix(r"\\?\")).filter(|rest| !rest.starts_with("UNC"));
     match stripped {

@@ -1,4 +1,4 @@
-//! `file restore`: the backup of a file, put back.
+//! `file restore`: restores the backup of a file.
 
 use clap::Args;
 use saddlebag::journal::{Restore, RestoreReply, TargetRole};

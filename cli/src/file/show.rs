@@ -1,4 +1,4 @@
-//! `file show`: a file of memory, or a part of it.
+//! `file show`: prints a file of memory, or a part of it.
 
 use clap::Args;
 use saddlebag::journal::{Read, ReadReply, TargetRole};

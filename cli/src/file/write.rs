@@ -1,4 +1,4 @@
-//! `file write`: text in a file of memory.
+//! `file write`: writes text to a file of memory.
 
 use clap::Args;
 use saddlebag::journal::{TargetRole, Write, WriteMode, WriteReply};

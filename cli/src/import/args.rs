@@ -1,4 +1,4 @@
-//! The arguments of `memory import`.
+//! Arguments of `memory import`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `import --from`: the files of another agent, taken in as entries.
+//! `memory import --from`: imports files of another agent as entries.
 
 use std::path::Path;
 
@@ -27,33 +27,33 @@ pub(crate) struct Imported {
     source: Imports,
 }
 
-/// Results of the imports of all agents on this machine.
+/// Results of the imports from all agents on this machine.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfMachine {
     /// True if nothing was changed.
     dry_run: bool,
-    /// The memories that were found.
+    /// Memories that were found.
     sources: Vec<OfAgent>,
 }
 
-/// The memory of an agent on this machine.
+/// Memory of an agent on this machine.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum OfAgent {
     Files {
-        /// The agent.
+        /// Name of the agent.
         agent: &'static str,
-        /// Its folder or file.
+        /// Folder or file of the agent's memory.
         place: String,
         #[serde(flatten)]
         source: Imports,
     },
     InPlace {
-        /// The agent.
+        /// Name of the agent.
         agent: &'static str,
-        /// Its folder.
+        /// Folder of the agent's memory.
         place: String,
-        /// True: `--root` opens it, and it is not imported.
+        /// Always true: `--root` opens this memory, so it is not imported.
         in_place: bool,
     },
 }
@@ -61,7 +61,7 @@ enum OfAgent {
 /// Result of the import of one source.
 #[derive(Serialize, JsonSchema)]
 struct Imports {
-    /// The format, as `--from` names it.
+    /// Format, as `--from` names it.
     format: Format,
     #[serde(flatten)]
     summary: Summary,
@@ -125,7 +125,7 @@ fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: 
     Ok(exit)
 }
 
-/// Finds what is on this machine, shows it, and imports it if that is wanted.
+/// Finds the memories on this machine, lists them, and imports them if the user agrees.
 fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut store = Store::open(global)?;
     let mut planned: Vec<(Known, Format, Source)> = Vec::new();
@@ -193,7 +193,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
     Ok(exit)
 }
 
-/// Prints a line on standard error before anything is changed. Standard output has the summary.
+/// Prints a line on standard error before anything is changed, because standard output gets the summary.
 fn tell(line: &str) {
     output::tell(&single_line(line));
 }
@@ -207,7 +207,7 @@ fn confirm(args: &ImportArgs, sources: usize, output: &mut Output) -> Result<(),
     output.confirm(&format!("Import {sources}?"), &format!("{sources} would be imported"), help, false)
 }
 
-/// Hands all files in, in parts that are within the limits.
+/// Imports all files, in parts that are within the limits.
 fn take_in(
     format: Format,
     source: &Source,
@@ -234,44 +234,44 @@ fn take_in(
     Ok(done)
 }
 
-/// The counts of an import, and what was not taken as it is.
+/// Counts of an import, with its conflicts, kept entries and rejected parts.
 #[derive(Default, Serialize, JsonSchema)]
 struct Summary {
-    /// The number of entries that are stored now.
+    /// Number of entries that were stored.
     upserted: usize,
-    /// The number of new keys among them.
+    /// Number of new keys among them.
     stored: usize,
-    /// The number of keys that say something else now.
+    /// Number of keys whose content changed.
     updated: usize,
-    /// The number of entries that say what is stored already.
+    /// Number of entries that were already stored with the same content.
     unchanged: usize,
-    /// The entries that are stored under another key, as their own says something else here.
+    /// Entries that are stored under another key, because their own key has other content here.
     conflicts: Vec<Conflict>,
-    /// The entries that stay as they are here.
+    /// Entries that the import left unchanged.
     kept: Vec<Kept>,
-    /// The parts of files that cannot be entries.
+    /// Parts of files that cannot be entries.
     rejected: Vec<RejectedPart>,
 }
 
-/// An entry that is stored under another key.
+/// Entry that is stored under another key.
 #[derive(Serialize, JsonSchema)]
 struct Conflict {
-    /// The file that it comes from.
+    /// File that the entry comes from.
     path: String,
-    /// Its line there.
+    /// Line of the entry in the file.
     line: u32,
-    /// Its key there.
+    /// Key of the entry in the file.
     key: String,
-    /// Its key here.
+    /// Key that the entry is stored under.
     stored_as: String,
 }
 
-/// An entry that stays as it is here.
+/// Entry that the import left unchanged.
 #[derive(Serialize, JsonSchema)]
 struct Kept {
-    /// Its key.
+    /// Key of the entry.
     key: String,
-    /// Reason.
+    /// Reason why it was left unchanged.
     reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! The files of another agent. Folders are not trusted: links are not followed, only regular files are opened,
+//! Reads the files of another agent. Folders are not trusted: links are not followed, only regular files are opened,
 //! and nothing is read past its limit.
 
 use std::fs::{self, File};
@@ -12,24 +12,24 @@ use saddlebag::protocol::ErrorCode;
 use super::sources::stream as tar_members;
 use crate::failure::{Failure, ProgramCode};
 
-/// Maximum size of a JSON Lines dump, in bytes. It is handed on in pieces of whole lines.
+/// Maximum size of a JSON Lines dump, in bytes. A dump is imported in pieces of whole lines.
 const MAX_DUMP_BYTES: usize = 64 << 20;
 
 /// Maximum size of a piece of a dump, in bytes.
 const PIECE_BYTES: usize = 2 << 20;
 
-/// Maximum number of files and folders that are looked at, and maximum depth.
+/// Maximum number of files and folders to visit, and maximum depth.
 const MAX_LOOKED_AT: usize = 1 << 17;
 const MAX_DEPTH: usize = 32;
 
 /// Files that an import reads.
 pub(super) struct Source {
-    /// As the sources of the entries say it.
+    /// Folder or file, as the entries record it as their source.
     pub(super) place: String,
     files: Vec<Found>,
 }
 
-/// A file by its path below the source.
+/// File with its path below the source.
 pub(super) struct Found {
     pub(super) path: String,
     place: Place,
@@ -42,7 +42,7 @@ enum Place {
 }
 
 impl Source {
-    /// The files of a format in a folder, a single file, or standard input.
+    /// Opens the files of a format in a folder, a single file, or standard input.
     pub(super) fn open(from: &Path, format: Format) -> Result<Self, Failure> {
         if from.as_os_str() == "-" {
             return Self::from_standard_input(format);
@@ -95,7 +95,8 @@ impl Source {
         self.files.len()
     }
 
-    /// Hands the files on in parts that one command may have, with the paths of the files of other parts.
+    /// Calls the function with the files, in parts that fit into one command, and with the paths of the files in the
+    /// other parts.
     pub(super) fn each_part(
         &self,
         format: Format,
@@ -129,7 +130,7 @@ impl Source {
 }
 
 impl Found {
-    /// The file, in pieces where it is a dump.
+    /// Reads the file. A dump is split into pieces.
     fn read(&self, format: Format) -> Vec<ForeignFile> {
         let limit = limit(format);
         let content = match &self.place {
@@ -153,7 +154,8 @@ fn too_large(limit: usize) -> String {
     format!("it has more than {limit} bytes, the limit of a file of this format")
 }
 
-/// A file of at most so many bytes. Its kind is looked at before it is opened, as to open a pipe is to wait.
+/// Reads a file of at most `limit` bytes. The kind of the file is checked before it is opened, because opening a pipe
+/// would block.
 fn read(place: &Path, limit: usize) -> Result<Vec<u8>, String> {
     let failed = |error: io::Error| format!("it cannot be read: {}", saddlebag_host::io_cause(&error));
     let before = fs::metadata(place).map_err(failed)?;
@@ -168,7 +170,7 @@ fn read(place: &Path, limit: usize) -> Result<Vec<u8>, String> {
     if bytes.len() > limit { Err(too_large(limit)) } else { Ok(bytes) }
 }
 
-/// A dump in pieces of whole lines.
+/// Splits a dump into pieces of whole lines.
 fn pieces(path: &str, bytes: &[u8]) -> Vec<ForeignFile> {
     let mut pieces = Vec::new();
     let (mut rest, mut first_line) = (bytes, 1_u32);
@@ -194,12 +196,13 @@ fn pieces(path: &str, bytes: &[u8]) -> Vec<ForeignFile> {
     pieces
 }
 
-/// The paths of the files below a folder, for telling what it looks like.
+/// Returns the paths of the files below a folder, from which the format is detected.
 pub(super) fn listing(from: &Path) -> Result<Vec<String>, Failure> {
     Ok(walk(from, true)?.into_iter().map(|found| found.path).collect())
 }
 
-/// Every file below a folder, by path. What cannot be looked at is among them, with the reason.
+/// Returns every file below a folder, sorted by path. A file or folder that cannot be read is included with the
+/// reason.
 fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
     let mut files = Vec::new();
     let mut looked_at = 0;
@@ -257,8 +260,8 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
     Ok(files)
 }
 
-/// Returns the place that entries record as their source: the same for each way to name a folder, and `~` for
-/// the home folder.
+/// Returns the path that entries record as their source. It is the same for every spelling of a folder, and has `~`
+/// for the home folder.
 pub(super) fn place(folder: &Path) -> String {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = real(folder);

@@ -1,4 +1,4 @@
-//! The folders in which agents keep their memory on this machine.
+//! Finds the folders in which agents keep their memory on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -7,22 +7,22 @@ use saddlebag_host::project_root;
 
 use crate::global::Global;
 
-/// Memory that was found.
+/// Memory of an agent that was found.
 pub(super) struct Known {
-    /// Agent that owns it.
+    /// Name of the agent that owns it.
     pub(super) agent: &'static str,
     pub(super) place: PathBuf,
     pub(super) kind: Kind,
 }
 
 pub(super) enum Kind {
-    /// It can be imported.
+    /// Files that can be imported in this format.
     Files(Format),
-    /// A store opens on it as it is.
+    /// Folder that a store can open in place.
     InPlace,
 }
 
-/// The folders and files that there are, for this person and for the project.
+/// Returns the existing folders and files of the user and of the project.
 pub(super) fn find(global: &Global) -> Vec<Known> {
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -66,7 +66,7 @@ fn claude_folder(project: &Path) -> String {
     project.to_string_lossy().chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
-/// The folders in a folder, by name.
+/// Returns up to 64 folders in a folder, sorted by name.
 fn below(folder: Option<&Path>) -> Vec<PathBuf> {
     let listed = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let is_folder = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());

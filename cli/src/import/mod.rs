@@ -1,4 +1,4 @@
-//! `import`: files taken in as entries, our own or those of another agent.
+//! `memory import`: imports files as entries, our own or those of another agent.
 
 mod args;
 mod foreign;
@@ -18,7 +18,7 @@ use crate::subcommand::Subcommand;
 
 pub(crate) use args::ImportArgs;
 
-/// The JSON of an import.
+/// JSON output of an import.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]

@@ -1,4 +1,4 @@
-//! `import`: files of a folder or of a tar stream, taken in as entries.
+//! `memory import`: imports the files of a folder or of a tar stream as entries.
 
 use saddlebag::Origin;
 use saddlebag::entries::{
@@ -19,22 +19,22 @@ use crate::store::Store;
 /// Result of an import.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Imported {
-    /// The number of files that were stored.
+    /// Number of files that were stored.
     upserted: usize,
-    /// The number of files that say what is stored already.
+    /// Number of files that were already stored with the same content.
     unchanged: usize,
-    /// The number of entries that were forgotten.
+    /// Number of entries that were forgotten.
     deleted: usize,
-    /// The files that were not taken, and the entries that were not forgotten.
+    /// Files that were not imported, and entries that were not forgotten.
     rejected: Vec<Rejected>,
 }
 
-/// A file that was not taken, or an entry that was not forgotten.
+/// File that was not imported, or entry that was not forgotten.
 #[derive(Serialize, JsonSchema)]
 struct Rejected {
-    /// The path of the file, or the key of the entry.
+    /// Path of the file, or key of the entry.
     path: String,
-    /// Reason.
+    /// Reason for the rejection.
     reason: String,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
     summary(args, &imported, &retained, output)
 }
 
-/// An import under way.
+/// Import in progress.
 struct Import {
     store: Store,
     source: Source,
@@ -73,7 +73,7 @@ struct Import {
 }
 
 impl Import {
-    /// Hands all files in, in parts that are within the limits.
+    /// Imports all files, in parts that are within the limits.
     fn import(&mut self, dry_run: bool, output: &mut Output) -> Result<Vec<ImportedFile>, Failure> {
         let bar = progress(self.source.len() as u64);
         let mut imported: Vec<ImportedFile> = Vec::with_capacity(self.source.len());
@@ -108,14 +108,14 @@ impl Import {
     }
 }
 
-/// Names what is in none of the files, on standard error: standard output has the summary.
+/// Prints the entries that are in none of the files on standard error, because standard output gets the summary.
 fn show(deleted: &[DeletedEntry]) {
     for DeletedEntry { key, path } in deleted {
         output::tell(&format!("to forget: {}  ({path})", single_line(key)));
     }
 }
 
-/// Asks whether to go on. Where nobody can be asked, only `--yes` does.
+/// Asks for confirmation. If nobody can be asked, only `--yes` confirms.
 fn confirm(args: &ImportArgs, deletions: usize, output: &mut Output) -> Result<(), Failure> {
     if args.yes {
         return Ok(());

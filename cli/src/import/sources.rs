@@ -1,4 +1,4 @@
-//! The sources of an import: a folder or a tar stream. Their content is not trusted.
+//! Reads the sources of an import: a folder or a tar stream. Their content is not trusted.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -12,21 +12,21 @@ use crate::failure::{Failure, ProgramCode};
 /// Maximum size of a tar stream, in bytes. It is held in memory, because it can be read only once.
 const MAX_STREAM_BYTES: usize = 512 << 20;
 
-/// Maximum number of files and folders, and of members of a stream, that are looked at.
+/// Maximum number of files and folders, or of members of a stream, to visit.
 const MAX_LOOKED_AT: usize = 1 << 20;
 
 const NOTE_SUFFIX: &str = ".md";
 
-/// The files that an import is to take in.
+/// Files that an import reads.
 pub(super) enum Source {
     Folder(Vec<Found>),
     Stream(Vec<ImportFile>),
 }
 
-/// A file below a folder, by its path there.
+/// File with its path below the folder.
 pub(super) struct Found {
     path: String,
-    /// Path, or the reason why it is not read.
+    /// Path of the file, or the reason why it is not read.
     place: Result<PathBuf, &'static str>,
 }
 
@@ -45,7 +45,7 @@ impl Source {
         }
     }
 
-    /// The file of a number, which is read now if it is in a folder.
+    /// Returns the file with an index. A file in a folder is read only now.
     pub(super) fn file(&self, number: usize) -> Option<ImportFile> {
         match self {
             Self::Stream(files) => files.get(number).cloned(),
@@ -66,14 +66,15 @@ fn read(place: &Path) -> io::Result<Vec<u8>> {
     limited(BufReader::new(File::open(place)?))
 }
 
-/// As much as tells that a file is too large.
+/// Reads one byte more than the limit at most, which is enough to detect a file that is too large.
 fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(MAX_IMPORT_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Every `.md` file below a folder, by path. Links are not followed, and what begins with a dot is passed over.
+/// Returns every `.md` file below a folder, sorted by path. Links are not followed. Names that begin with a dot are
+/// skipped.
 fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     let refused = |path: &Path, error: &io::Error| {
         let message = format!("`{}` cannot be read: {}", path.display(), saddlebag_host::io_cause(error));
@@ -115,7 +116,7 @@ fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     Ok(files)
 }
 
-/// Every file of a tar stream that is wanted, in its order. A stream that is cut short is refused as a whole.
+/// Returns the wanted files of a tar stream, in its order. An incomplete stream is refused as a whole.
 pub(crate) fn stream(input: impl Read, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<ImportFile>, Failure> {
     let refused = |error: io::Error| {
         let message = format!("standard input is not a complete tar stream: {error}");
@@ -145,7 +146,7 @@ pub(crate) fn stream(input: impl Read, is_wanted: &dyn Fn(&str) -> bool) -> Resu
             _ if !is_file => Err("it is not a regular file".to_string()),
             (_, Err(_)) => Err("its name is not UTF-8 text".to_string()),
             _ => {
-                // The reader does not report a stream that ends too early.
+                // The reader does not report a truncated stream.
                 let expected = member.size().min(MAX_IMPORT_FILE_BYTES as u64 + 1);
                 let content = limited(member).map_err(refused)?;
                 if (content.len() as u64) < expected {

@@ -1,4 +1,4 @@
-//! The options of `saddlebag mcp`.
+//! Options of `saddlebag mcp`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -11,7 +11,8 @@ use crate::word::word;
 
 /// Default address of the HTTP server.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7423";
-/// Larger than the largest arguments of a tool, which are 1 MiB, whatever is escaped in them.
+/// Default maximum size of a message, in bytes. It exceeds the arguments of a tool, which have at most 1 MiB, even if
+/// every character is escaped.
 const DEFAULT_MESSAGE_BYTES: u32 = 8 << 20;
 
 /// Serve memory to MCP clients, on standard input or HTTP
@@ -37,7 +38,7 @@ pub(crate) struct McpArgs {
     pub(crate) max_message_bytes: u32,
 }
 
-/// An address that only this machine reaches.
+/// Parses an address that only this machine can reach.
 fn loopback(text: &str) -> Result<SocketAddr, String> {
     let address = match text.strip_prefix("localhost:").map(str::parse) {
         Some(Ok(port)) => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port),

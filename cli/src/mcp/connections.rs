@@ -1,8 +1,8 @@
 //! [`Connections`]: a bounded number of places for clients of the HTTP server.
 //!
-//! Anybody on the machine can connect. So a place is only lent: where all are taken, a new connection gets that of the
-//! one that has said nothing yet, or nothing with the token, for longest; else that of the one that has been idle for
-//! longest. Who is being answered keeps its place.
+//! Any program on the machine can connect, so a new connection may replace an old one when all places are taken. The
+//! first to be replaced is the connection without a valid token that has been idle for longest, then the connection
+//! with a valid token that has been idle for longest. A connection with a request in progress keeps its place.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,30 +10,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-/// The places.
+/// Limited set of places for connections.
 #[derive(Clone)]
 pub(crate) struct Connections(Arc<Shared>);
 
 struct Shared {
     places: Mutex<Places>,
     max: usize,
-    /// Told when a place may have become free.
+    /// Notified when a place may have become free.
     freed: Notify,
 }
 
 #[derive(Default)]
 struct Places {
-    /// Orders what happens.
+    /// Counter that orders the uses of places.
     moment: u64,
     taken: BTreeMap<u64, Place>,
 }
 
 struct Place {
-    /// Ends the connection.
+    /// Handle that ends the connection.
     end: Option<AbortHandle>,
-    /// It has shown the token.
+    /// True if the connection has sent the token.
     is_known: bool,
-    /// The number of its requests that are being answered.
+    /// Number of its requests that are being answered.
     busy: usize,
     last_used: u64,
 }
@@ -44,7 +44,7 @@ impl Places {
         self.moment
     }
 
-    /// The connection that gives way to a new one.
+    /// Returns the connection that a new one replaces.
     fn idlest(&self) -> Option<u64> {
         let idle = self.taken.iter().filter(|(_, place)| place.busy == 0);
         idle.min_by_key(|(_, place)| (place.is_known, place.last_used)).map(|(&id, _)| id)
@@ -60,10 +60,10 @@ impl Connections {
         self.0.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place; waits only where every one is being answered.
+    /// Takes a place. Waits only if every connection is being answered.
     pub(crate) async fn take(&self) -> Connection {
         loop {
-            // Registered before the look, so that a place that becomes free meanwhile is not missed.
+            // Registered before the attempt, so that a place that becomes free meanwhile is not missed.
             let freed = self.0.freed.notified();
             if let Some(taken) = self.try_take() {
                 return taken;
@@ -87,18 +87,18 @@ impl Connections {
     }
 }
 
-/// A place that is taken; dropped, it is free.
+/// Place of a connection. Dropping it frees the place.
 pub(crate) struct Connection {
     id: u64,
     connections: Connections,
 }
 
 impl Connection {
-    /// Says how the connection is ended if it gives way.
+    /// Sets the handle that ends the connection if a new one replaces it.
     pub(crate) fn ends_with(connections: &Connections, id: u64, end: AbortHandle) {
         match connections.places().taken.get_mut(&id) {
             Some(place) => place.end = Some(end),
-            // It has given way already.
+            // It was replaced already.
             None => end.abort(),
         }
     }
@@ -107,7 +107,7 @@ impl Connection {
         self.id
     }
 
-    /// The connection has shown the token, and keeps its place until the answer is dropped.
+    /// Marks the connection as one that has sent the token. It keeps its place until the returned value is dropped.
     pub(crate) fn answers(&self) -> Answering {
         let mut places = self.connections.places();
         if let Some(place) = places.taken.get_mut(&self.id) {
@@ -125,7 +125,7 @@ impl Drop for Connection {
     }
 }
 
-/// A request that is being answered.
+/// Request that is being answered.
 pub(crate) struct Answering {
     id: u64,
     connections: Connections,

@@ -1,7 +1,7 @@
-//! Streamable HTTP: the SDK's transport, with a guard that checks the token and the size of messages.
+//! Streamable HTTP: the SDK's transport and a guard that checks the token and the size of messages.
 //!
-//! The transport checks `Host` and `Origin`, so that a page in a browser can reach the server under no name of
-//! its own. The door comes before it: nothing is read from who has no token.
+//! The transport checks `Host` and `Origin`, so that a web page cannot reach the server under its own host name.
+//! [`Door`] runs before the transport. It reads no body from a client without the token.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -31,7 +31,7 @@ use super::token::Token;
 
 /// Path of the endpoint.
 pub(crate) const PATH: &str = "/mcp";
-/// Pages of this machine may ask, with the token; no others.
+/// Allowed origins: only pages of this machine, and they need the token too.
 const ORIGINS: [&str; 6] = [
     "http://localhost:*",
     "http://127.0.0.1:*",
@@ -48,13 +48,13 @@ const SESSION_IDLE: Duration = Duration::from_secs(3600);
 /// Time limits for the head of a request and for its body.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const BODY_TIME: Duration = Duration::from_secs(60);
-/// Number of bytes of a message over the limit that are read and dropped, so that the client gets the reason: many do not listen
-/// before they have sent all.
+/// Maximum number of bytes of a message over the limit that are read and dropped. Many clients read no answer before
+/// they have sent everything, so the rest must be read before they see the reason.
 const MAX_DROPPED_BYTES: usize = 256 << 20;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// The service that checks requests and passes them on.
+/// Service that checks requests and passes them on.
 struct Door {
     inner: StreamableHttpService<MemoryServer, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
@@ -63,7 +63,7 @@ struct Door {
     max_bytes: usize,
 }
 
-/// Times at which sessions were last used, oldest first.
+/// Order in which sessions were last used.
 #[derive(Default)]
 struct Used {
     moment: u64,
@@ -89,7 +89,7 @@ pub(crate) async fn serve(listener: TcpListener, server: MemoryServer, token: To
                 continue;
             }
         };
-        // Otherwise the end of an answer waits 40 ms for the client to acknowledge its beginning.
+        // Without it, the end of an answer waits 40 ms for the client to acknowledge the beginning.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "answers are delayed");
         }
@@ -114,7 +114,7 @@ pub(crate) async fn serve(listener: TcpListener, server: MemoryServer, token: To
 }
 
 impl Door {
-    /// Answers a request. Its connection is busy until the answer is sent.
+    /// Answers a request. The connection is busy until the answer is sent.
     async fn answer(&self, request: Request<Incoming>, place: &Connection) -> Answer {
         if let Err(text) = check_headers(request.headers()) {
             return plain(StatusCode::BAD_REQUEST, text);
@@ -159,14 +159,14 @@ impl Door {
         self.use_session(session.as_ref());
         let mut answer = self.inner.handle(Request::from_parts(head, Full::new(body))).await;
         if ends && answer.status() == StatusCode::ACCEPTED {
-            // The session has ended by now; clients take 202 for a failure.
+            // The session has ended by now. Clients treat 202 as a failure.
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
         self.use_session(answer.headers().get(SESSION_HEADER).or(session.as_ref()));
         answer
     }
 
-    /// Notes that a session is used now. Names that no session has are dropped by [`make_room`](Self::make_room).
+    /// Records that a session was used now. Unknown names are dropped by [`make_room`](Self::make_room).
     fn use_session(&self, id: Option<&HeaderValue>) {
         let Some(id) = id.and_then(|id| id.to_str().ok()) else { return };
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +177,7 @@ impl Door {
         }
     }
 
-    /// Ends the sessions that have not been used for longest, until there is a place for one more.
+    /// Ends the sessions that have been unused for longest, until there is room for one more.
     async fn make_room(&self) {
         loop {
             let idlest = {
@@ -199,10 +199,10 @@ impl Door {
     }
 }
 
-/// Headers of which a second one would be another answer to the same question, depending on who reads them.
+/// Headers that may occur only once. Two readers of a duplicate may use different values.
 const SINGLE: [&str; 4] = ["host", "origin", "authorization", SESSION_HEADER];
 
-/// Refuses what one reader takes for one host, and another for another.
+/// Refuses headers that two readers may understand differently.
 fn check_headers(headers: &HeaderMap) -> Result<(), String> {
     for name in SINGLE {
         if headers.get_all(name).iter().nth(1).is_some() {
@@ -215,7 +215,7 @@ fn check_headers(headers: &HeaderMap) -> Result<(), String> {
     Ok(())
 }
 
-/// The body of an answer, which keeps the connection busy until it is sent or dropped.
+/// Returns the body of an answer, which keeps the connection busy until it is sent or dropped.
 fn held(body: BoxBody<Bytes, Infallible>, answering: Answering) -> BoxBody<Bytes, Infallible> {
     body.map_frame(move |frame| {
         let _ = &answering;
@@ -224,7 +224,7 @@ fn held(body: BoxBody<Bytes, Infallible>, answering: Answering) -> BoxBody<Bytes
     .boxed()
 }
 
-/// The whole body; `None` for one over the bound, which is read and dropped.
+/// Returns the whole body, or `None` if it is over the limit. Such a body is read and dropped.
 async fn collect<B>(body: B, max_bytes: usize) -> io::Result<Option<Bytes>>
 where
     B: Body<Data = Bytes>,

@@ -1,4 +1,4 @@
-//! Reads what a client sends: a message, or the error that answers it. HTTP and pipes share it.
+//! Reads messages of a client, and returns the error that answers an invalid one. HTTP and stdio share it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,15 +8,15 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Reason why bytes are not a message, and the request that the answer belongs to, if it is known.
+/// Reason why bytes are not a message, and the id of the request to answer, if it is known.
 pub(crate) struct Refused {
     pub(crate) error: ErrorData,
     pub(crate) id: Option<RequestId>,
-    /// It is meant as a notification: on a stream there is nobody to answer.
+    /// True if the message is a notification, which gets no answer on a stream.
     pub(crate) is_notification: bool,
 }
 
-/// Reads a message. A field that is given twice is refused, as readers of JSON differ in which one they take.
+/// Reads a message. A duplicate field is refused, because JSON readers differ in which one they use.
 pub(crate) fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
     let parse_error = |error: String| Refused {
         error: ErrorData::parse_error(format!("the message is not JSON: {error}"), None),
@@ -27,7 +27,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
     let message = match serde_json::from_str(text) {
         Ok(message) => Ok(message),
         Err(error) => {
-            // This reader does not look into strings and numbers, which are JSON even if they have no value here.
+            // `IgnoredAny` checks only the syntax. A string or number may be valid JSON and still have no Rust value.
             serde_json::from_str::<IgnoredAny>(text).map_err(|error| parse_error(error.to_string()))?;
             Err(error)
         }
@@ -50,13 +50,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
         (Ok(message), None) => Ok(message),
         (Err(_), None) => Err(refused(match serde_json::from_str::<Value>(text) {
             Ok(_) => ErrorData::invalid_request("the message is not a JSON-RPC 2.0 request", None),
-            // Half of a character, or a number that is too large.
+            // The message has an unpaired surrogate, or a number that is too large.
             Err(error) => ErrorData::invalid_request(format!("the message has a value that is not one: {error}"), None),
         })),
     }
 }
 
-/// The parts of an unreadable message that its answer needs.
+/// Parts of an unreadable message that its answer needs.
 #[derive(Default)]
 struct Envelope {
     id: Option<Value>,
@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for Envelope {
                 let mut envelope = Envelope::default();
                 while let Some(name) = map.next_key::<String>()? {
                     match name.as_str() {
-                        // Nobody knows which of two is meant.
+                        // It is unknown which of the two is meant.
                         "id" if envelope.id.is_some() => return Err(A::Error::duplicate_field("id")),
                         "id" => envelope.id = Some(map.next_value()?),
                         name => {
@@ -95,16 +95,16 @@ impl<'de> Deserialize<'de> for Envelope {
     }
 }
 
-/// The path of the first field that an object has twice, such as `params.arguments.content`.
+/// Returns the path of the first duplicate field of an object, such as `params.arguments.content`.
 fn twice(text: &str) -> Option<String> {
     let mut found = None;
     let seed = Unique { path: &mut String::new(), found: &mut found };
-    // What it cannot read is refused by another reader.
+    // Another reader refuses text that cannot be parsed.
     let _ = seed.deserialize(&mut serde_json::Deserializer::from_str(text));
     found
 }
 
-/// Reads a value, and stops at a field that is given twice.
+/// Reads a value, and stops at a duplicate field.
 struct Unique<'a> {
     path: &'a mut String,
     found: &'a mut Option<String>,

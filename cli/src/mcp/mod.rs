@@ -43,10 +43,10 @@ use stdio::Lines;
 use token::Token;
 use worker::Memory;
 
-/// Time to wait for blocked reads of standard input after the client has gone.
+/// Time to wait for a blocked read of standard input after the client has disconnected.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// Serves until the client goes, or over HTTP until the process is ended.
+/// Serves until the client disconnects, or over HTTP until the process ends.
 pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
     sets.dedup();
@@ -77,9 +77,9 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Resul
         None => runtime.block_on(serve_stdio(server, max_bytes)),
     };
     ending.begin();
-    // A read of standard input cannot be stopped.
+    // A read of standard input cannot be cancelled.
     runtime.shutdown_timeout(ENDING);
-    // An operation that is under way is waited for.
+    // Waits for the current operation.
     ending.wait();
     ended.map(|()| Exit::Done)
 }
@@ -88,7 +88,7 @@ async fn serve_stdio(server: MemoryServer, max_bytes: usize) -> Result<(), Failu
     let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout(), max_bytes);
     let running = match server.serve(lines).await {
         Ok(running) => running,
-        // A client that looked whether there is a server, and went.
+        // The client only checked that there is a server, and disconnected.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => {
             let help = "a client begins with the request `initialize`";

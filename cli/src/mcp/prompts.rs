@@ -1,10 +1,10 @@
-//! The memory protocol as prompts: what a person may put into a conversation by name.
+//! Prompts of the memory protocol, which a person can add to a conversation by name.
 
 use rmcp::model::{ContentBlock, ErrorData, GetPromptResult, Prompt, PromptMessage, Role};
 use saddlebag::context::ContextReply;
 use saddlebag::journal::{FLUSH_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
 
-/// A prompt.
+/// Prompt that the server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     Protocol,
@@ -43,7 +43,7 @@ pub(crate) fn named(name: &str) -> Result<Named, ErrorData> {
     })
 }
 
-/// The message of a prompt; that of the protocol begins with the block.
+/// Returns the message of a prompt. The message of the protocol begins with the memory block.
 pub(crate) fn message(prompt: Named, block: Option<ContextReply>) -> GetPromptResult {
     let text = match prompt {
         Named::Protocol => {

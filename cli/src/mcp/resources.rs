@@ -1,4 +1,4 @@
-//! Memory as resources: the block, and each file of the scope.
+//! Resources: the memory block, and each file of the scope.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{ErrorData, ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
@@ -21,11 +21,11 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     Context,
-    /// A file, by its path below the root.
+    /// File with this path below the root.
     File(String),
 }
 
-/// Reads a URI. Whether there is such a file is for the component to say.
+/// Parses a URI. The component checks that the file exists.
 pub(crate) fn named(uri: &str) -> Result<Named, ErrorData> {
     if uri == CONTEXT_URI {
         return Ok(Named::Context);
@@ -42,7 +42,7 @@ pub(crate) fn file_uri(path: &str) -> String {
     format!("{FILE_PREFIX}{}", utf8_percent_encode(path, ESCAPED))
 }
 
-/// The command that makes the block; with entries where the tools for them are on.
+/// Returns the command that makes the block. It includes entries if their tools are enabled.
 pub(crate) fn context(with_entries: bool) -> Context {
     let request = Hydrate { max_bytes: DEFAULT_BLOCK_BYTES.into(), policy: HydrationPolicy::Greedy };
     let entries = with_entries.then_some(ContextEntries::from(request));
@@ -58,7 +58,7 @@ pub(crate) fn page(cursor: Option<String>) -> ListFiles {
     ListFiles { after: cursor, limit: DEFAULT_LISTED_FILES }
 }
 
-/// A page; the first begins with the block.
+/// Returns a page of resources. The first page begins with the block.
 pub(crate) fn listed(page: FilePage, is_first: bool) -> ListResourcesResult {
     let block = is_first.then(|| {
         Resource::new(CONTEXT_URI, "context")

@@ -1,7 +1,7 @@
 //! [`Lines`]: one JSON-RPC message a line, over standard input and output.
 //!
-//! Unlike the transport of the SDK, it answers invalid messages: a line that is not JSON, a line that is not a request, and
-//! a line over the limit, which is skipped without being stored.
+//! Unlike the SDK's transport, it answers invalid messages: a line that is not JSON, a line that is not a request,
+//! and a line over the limit. A line over the limit is skipped without being stored.
 
 use std::io;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use super::message::{self, Refused};
 pub(crate) struct Lines<R, W> {
     input: BufReader<R>,
     output: Arc<Mutex<W>>,
-    /// Start of a line that has not ended yet. It survives a `receive` that is dropped.
+    /// Beginning of an incomplete line. It survives a `receive` that is dropped.
     line: Vec<u8>,
-    /// The line is over the bound, and is passed over up to its end.
+    /// True if the line is over the limit and is skipped up to its end.
     is_passed_over: bool,
     max_bytes: usize,
-    /// A request has opened the session.
+    /// True if a request has opened the session.
     is_open: bool,
 }
 
@@ -35,8 +35,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
         Self { input, output, line: Vec::new(), is_passed_over: false, max_bytes, is_open: false }
     }
 
-    /// Reads one line within the limit. Returns `None` at the end of the input. A last line without a line end is not a
-    /// message.
+    /// Reads one line within the limit. Returns `None` at the end of the input. A last line without a line end is not
+    /// a message.
     async fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let available = self.input.fill_buf().await?;
@@ -64,7 +64,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
         }
     }
 
-    /// Answers an invalid message. The answer is written whole, even if nobody waits for it.
+    /// Answers an invalid message. The whole answer is written, even if nobody waits for it.
     fn refuse(&self, error: ErrorData, id: Option<RequestId>) {
         tracing::debug!(code = error.code.0, "message refused");
         let output = self.output.clone();
@@ -76,8 +76,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
         });
     }
 
-    /// Returns true if the session accepts a message. Before a request has opened the session, only requests have a
-    /// meaning; anything else would end it.
+    /// Returns true if the session accepts a message. Until a request has opened the session, only requests are
+    /// accepted. The SDK would end the session on anything else.
     fn takes(&mut self, message: &ClientJsonRpcMessage) -> bool {
         if let (false, JsonRpcMessage::Request(request)) = (self.is_open, message) {
             let has_metadata =
@@ -99,7 +99,7 @@ pub(crate) fn too_large(max_bytes: usize) -> ErrorData {
     ErrorData::invalid_request(message, None)
 }
 
-/// Reads a line: a message, nothing that needs an answer, or why it is not a message.
+/// Parses a line. Returns a message, `None` if the line needs no answer, or the reason why it is invalid.
 fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if line.is_empty() {

@@ -1,4 +1,4 @@
-//! The bearer token that a client of the HTTP server must show.
+//! Bearer token that a client of the HTTP server must send.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -11,20 +11,20 @@ use subtle::ConstantTimeEq;
 
 use crate::failure::{Failure, ProgramCode};
 
-/// Environment variable that may hold the token instead of a file.
+/// Environment variable with the token, used without `--token-file`.
 const VARIABLE: &str = "SADDLEBAG_MCP_TOKEN";
 /// Number of random bytes in a token.
 const RANDOM_BYTES: usize = 32;
-/// The shortest token that is taken, in bytes: 128 bits in hexadecimal digits.
+/// Minimum length of a token, in bytes: 128 bits in hexadecimal digits.
 const MIN_BYTES: usize = 32;
 const MAX_BYTES: usize = 4096;
 
-/// A token. It is nowhere shown.
+/// Bearer token. It is never printed.
 pub(crate) struct Token(String);
 
 impl Token {
-    /// The token, and the file that it is in: that of `--token-file`, else none where the environment has it,
-    /// else one of the user's own.
+    /// Returns the token and its file. The file of `--token-file` comes first, then the environment variable, which
+    /// has no file, then the user's own file.
     pub(crate) fn load(file: Option<&Path>) -> Result<(Self, Option<PathBuf>), Failure> {
         if let Some(file) = file {
             return Ok((Self::in_file(file)?, Some(file.to_path_buf())));
@@ -37,14 +37,15 @@ impl Token {
         Ok((Self::in_file(&file)?, Some(file)))
     }
 
-    /// Returns true if the value of an `Authorization` header has this token. It takes as long for a token that is
-    /// nearly right as for any other of its length.
+    /// Returns true if the value of an `Authorization` header has this token. The time depends only on the length of
+    /// the value, not on how much of it is right.
     pub(crate) fn is_shown_by(&self, header: &[u8]) -> bool {
         let Some((scheme, shown)) = header.split_at_checked("Bearer ".len()) else { return false };
         scheme.eq_ignore_ascii_case(b"Bearer ") && bool::from(shown.trim_ascii().ct_eq(self.0.as_bytes()))
     }
 
-    /// The token in a file; a new one where there is no file. The file is opened once, and what is open is checked.
+    /// Returns the token in a file, or creates a file with a new token. The file is opened once, and the open file is
+    /// checked.
     fn in_file(file: &Path) -> Result<Self, Failure> {
         let name = format!("the token file `{}`", file.display());
         let unusable = |error: PrivateError| {
@@ -67,7 +68,7 @@ impl Token {
         match folder.open_file(file_name, Readers::Owner) {
             Ok(open) => {
                 let mut text = String::new();
-                // A file that is longer than any token has none.
+                // A file that is longer than any token does not contain one.
                 let read = open.take(MAX_BYTES as u64 + 3).read_to_string(&mut text);
                 read.ok().and_then(|_| Self::parse(&text)).ok_or_else(|| refused(&name))
             }
@@ -110,7 +111,7 @@ fn default_file() -> Result<PathBuf, Failure> {
             "name a file with --token-file",
         )
     })?;
-    // Beside the store of that name, not in it: what is in a store may be shared.
+    // The file is beside the store and not in it, because a store may be shared.
     let file = root.with_file_name("saddlebag-mcp-token");
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(|error| {

@@ -1,4 +1,4 @@
-//! Between the tools of the component and those of the protocol.
+//! Converts tools and answers of the component into those of the protocol.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::failure::{Failure, ProgramCode};
 
-/// A tool as clients are shown it.
+/// Converts a tool into the form that clients get.
 pub(crate) fn to_mcp_tool(tool: saddlebag::tools::Tool) -> Result<Tool, Failure> {
     let saddlebag::tools::Tool { name, description, input_schema, output_schema, .. } = tool;
     let annotations = ToolAnnotations::new()
@@ -28,7 +28,7 @@ fn schema(text: &str) -> Result<Arc<JsonObject>, Failure> {
     })
 }
 
-/// Converts the answer of a tool. An error of the tool is a result that the model reads.
+/// Converts the answer of a tool. A tool's error becomes a result that the model reads.
 pub(crate) fn answered(answer: ToolAnswer) -> CallToolResult {
     let content = vec![ContentBlock::text(answer.text.into_string())];
     if answer.is_error {
@@ -40,7 +40,7 @@ pub(crate) fn answered(answer: ToolAnswer) -> CallToolResult {
     result
 }
 
-/// Converts a failure into a result for the model, which may try something else.
+/// Converts a failure into a result for the model, so that it can try something else.
 pub(crate) fn failed(failure: &Failure) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(failure.to_string())])
 }

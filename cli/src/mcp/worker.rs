@@ -1,8 +1,8 @@
-//! [`Memory`]: a store for many calls at once.
+//! [`Memory`]: a store that serves many calls at once.
 //!
-//! A task owns the store and waits for calls. While there are some, it lends the store to a thread for blocking work,
-//! which performs operations, oldest first, and looks for new calls and cancelled ones after each change and after a few
-//! reads: a long search holds nothing up, and a call that nobody waits for any more ends there.
+//! A task owns the store and waits for calls. While there are calls, it lends the store to a thread for blocking
+//! work. The thread performs operations, oldest first. It checks for new and cancelled calls after each change and
+//! after a few reads, so that a long search delays no other call and a cancelled call ends there.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -22,13 +22,13 @@ use crate::failure::{Failure, ProgramCode};
 use crate::global::Global;
 use crate::store::Store;
 
-/// A call says how far it is each time when it has passed so many operations more.
+/// Number of operations between two progress reports of a call.
 const PROGRESS_EVERY: u64 = 256;
 
 /// Number of reads that are performed together: enough for several threads, and done within milliseconds.
 const READS_AT_ONCE: usize = 64;
 
-/// The way to the store. Clones lead to the same one.
+/// Handle to the store. Clones use the same store.
 #[derive(Clone)]
 pub(crate) struct Memory {
     jobs: UnboundedSender<Job>,
@@ -37,12 +37,12 @@ pub(crate) struct Memory {
     timeout: Duration,
 }
 
-/// Job of the task.
+/// Message to the task.
 #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
 enum Job {
     Start(Call, Submission<Command>),
     Cancel(u64),
-    /// Give up every call, and take no more.
+    /// Cancels every call, and accepts no more.
     Stop,
 }
 
@@ -53,33 +53,33 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Has every call given up at its next operation.
+    /// Cancels every call at its next operation.
     pub(crate) fn begin(&self) {
         if let Some(jobs) = self.jobs.upgrade() {
-            // Where the task has ended, so have the calls.
+            // If the task has ended, its calls have ended too.
             let _ = jobs.send(Job::Stop);
         }
     }
 
     /// Waits until the store is closed. The runtime must have been shut down, or be driven by another thread.
     pub(crate) fn wait(self) {
-        // Nothing is ever sent: this ends when the worker is dropped.
+        // Nothing is ever sent. This returns when the worker is dropped.
         let _ = self.ended.recv();
     }
 }
 
-/// A call in flight.
+/// Call in progress.
 struct Call {
     ticket: u64,
     answer: oneshot::Sender<Result<Reply, Failure>>,
-    /// Told how many operations were performed since the call began.
+    /// Channel for the number of operations performed since the call began.
     progress: Option<UnboundedSender<u64>>,
     operations: u64,
 }
 
 impl Memory {
-    /// Opens what the global options name, within a runtime. The store is closed with the last way to it. Gives the
-    /// tools of `sets` as the engine describes them.
+    /// Opens the store that the global options name. Needs a runtime. The store is closed when the last handle is
+    /// dropped. Also returns the tools of `sets` as the engine describes them.
     pub(crate) fn open(
         global: Global,
         sets: &[ToolSet],
@@ -91,12 +91,12 @@ impl Memory {
         let tools = worker.store().and_then(|store| Ok(store.memory().tools(sets)?))?;
         task::spawn(worker.serve(inbox));
         let slots = Arc::new(Semaphore::new(Limits::default().max_commands as usize));
-        // Not one of the ways that keep the store open.
+        // A weak sender, so that it does not keep the store open.
         let ending = Ending { jobs: jobs.downgrade(), ended };
         Ok((Self { jobs, slots, last_ticket: Arc::default(), timeout }, tools, ending))
     }
 
-    /// Runs a command. Whoever stops waiting gives it up.
+    /// Runs a command. Dropping the future cancels the command.
     pub(crate) async fn call(
         &self,
         command: impl Submit,
@@ -125,7 +125,7 @@ impl Memory {
     }
 }
 
-/// Gives a call up when nobody waits for it any more. To one that has ended it does nothing.
+/// Guard that cancels a call when nobody waits for it any more. It has no effect after the call has ended.
 struct Waiting {
     ticket: u64,
     jobs: UnboundedSender<Job>,
@@ -133,7 +133,7 @@ struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // Where the task has ended, so has the call.
+        // If the task has ended, the call has ended too.
         let _ = self.jobs.send(Job::Cancel(self.ticket));
     }
 }
@@ -144,10 +144,10 @@ fn stopped() -> Failure {
 
 struct Worker {
     global: Global,
-    /// `None` until it is opened, and again after the engine was lost.
+    /// Store; `None` before it is opened, and after the engine was lost.
     store: Option<Store>,
     calls: BTreeMap<CommandId, Call>,
-    /// Goes with this, which tells [`Ending`].
+    /// Sender that is dropped with the worker, which tells [`Ending`] that the store is closed.
     _alive: std::sync::mpsc::Sender<Infallible>,
 }
 
@@ -166,7 +166,7 @@ impl Worker {
         }
     }
 
-    /// Takes a job, and works until no call is in flight and nothing is in the inbox. Gives false after
+    /// Handles a job, and works until no call is in progress and the inbox is empty. Returns false after
     /// [`Job::Stop`].
     fn work(&mut self, job: Job, inbox: &mut UnboundedReceiver<Job>) -> bool {
         let mut job = Some(job);
@@ -182,7 +182,7 @@ impl Worker {
         }
     }
 
-    /// The store, opened if it is not.
+    /// Returns the store, and opens it first if necessary.
     fn store(&mut self) -> Result<&mut Store, Failure> {
         let store = match self.store.take() {
             Some(store) => store,
@@ -221,7 +221,7 @@ impl Worker {
         self.deliver();
     }
 
-    /// Ends one call that an operation cannot go on for.
+    /// Ends one call whose operation failed.
     fn end(&mut self, id: CommandId, failure: Failure) {
         if let Some(call) = self.calls.remove(&id) {
             let _ = call.answer.send(Err(failure));
@@ -261,7 +261,7 @@ impl Worker {
         self.deliver();
     }
 
-    /// Hands the outcome of each command that ended to who waits for it.
+    /// Sends the outcome of each finished command to the caller that waits for it.
     fn deliver(&mut self) {
         let Some(store) = &mut self.store else { return };
         let memory = store.memory();
@@ -273,7 +273,7 @@ impl Worker {
         }
     }
 
-    /// Ends every call after the engine was lost; the next one opens another.
+    /// Ends every call after the engine was lost. The next call opens another engine.
     fn lose(&mut self, failure: &Failure) {
         tracing::error!(code = failure.code.as_str(), "the engine is lost, the next call opens another");
         self.store = None;
@@ -283,7 +283,7 @@ impl Worker {
     }
 }
 
-/// Takes the calls out that have an outcome.
+/// Removes the calls that have an outcome, and returns them with it.
 fn take_finished<T>(
     calls: &mut BTreeMap<CommandId, Call>,
     mut outcome: impl FnMut(CommandId) -> Option<T>,
@@ -304,7 +304,7 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
     }
 
-    /// A store with so many notes that a search takes a while.
+    /// Opens a store with so many notes that a search takes a while.
     fn open(folder: &std::path::Path, timeout: Duration) -> (Memory, Ending) {
         let notes = folder.join("notes");
         std::fs::create_dir_all(&notes).unwrap();
@@ -331,7 +331,7 @@ mod tests {
             assert_eq!(failure.code, ProgramCode::TimeLimit.into());
             ending
         });
-        // The runtime is still there: only the ways to the store are gone.
+        // The runtime still runs. Only the handles to the store are gone.
         let waiting = std::thread::spawn(move || ending.wait());
         runtime.block_on(async {
             while !waiting.is_finished() {

@@ -1,4 +1,4 @@
-//! `memory init`: the folders, the configuration and the templates of a notebook.
+//! `memory init`: creates the folders, the configuration and the templates of a notebook.
 
 use clap::Args;
 use saddlebag::notebook::{InitNotebook, InitReply};

@@ -1,4 +1,4 @@
-//! `memory`: the memory as a whole: made, moved, approved.
+//! `memory`: subcommands for the memory as a whole: create, move and approve.
 
 mod init;
 mod slash;

@@ -1,4 +1,4 @@
-//! `memory slash`: a `/memory` command line.
+//! `memory slash`: runs a `/memory` command line.
 
 use clap::Args;
 use saddlebag::journal::{Slash, SlashReply};

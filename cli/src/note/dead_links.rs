@@ -1,4 +1,4 @@
-//! `note dead-links`: the links that lead to no note, or to several.
+//! `note dead-links`: lists the links that lead to no note, or to several.
 
 use clap::Args;
 use saddlebag::notebook::{DeadLinks, DeadLinksReply};

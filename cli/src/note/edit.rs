@@ -1,4 +1,4 @@
-//! `note edit`: the one occurrence of a text in a note, replaced.
+//! `note edit`: replaces the one occurrence of a text in a note.
 
 use clap::Args;
 use saddlebag::journal::{Edit, EditChange, EditReply, Target};

@@ -1,4 +1,4 @@
-//! [`FilterArgs`]: the filters of notes, and the keys that they are sorted by.
+//! [`FilterArgs`]: the filters of notes and the keys to sort by.
 
 use clap::Args;
 use saddlebag::notebook::{NoteFilter, SortBy, SortKey};
@@ -114,7 +114,7 @@ pub(crate) fn sort_keys(keys: &[String]) -> Result<Vec<SortKey>, Failure> {
     keys.iter().map(|key| sort_key(key)).collect()
 }
 
-/// A key such as `modified`, `title-` or `created+`. Times descend by default.
+/// Parses a key such as `modified`, `title-` or `created+`. Times descend by default.
 fn sort_key(text: &str) -> Result<SortKey, Failure> {
     let (word, ascending) = match (text.strip_suffix('+'), text.strip_suffix('-')) {
         (Some(word), _) => (word, Some(true)),

@@ -1,4 +1,4 @@
-//! `note forget`: a note that is removed.
+//! `note forget`: removes a note.
 
 use clap::Args;
 use saddlebag::notebook::{Forget, ForgetReply};

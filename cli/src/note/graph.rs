@@ -1,4 +1,4 @@
-//! `note graph`: notes and the links between them.
+//! `note graph`: prints notes and the links between them.
 
 use clap::Args;
 use saddlebag::notebook::{Graph, GraphReply, ListNotes, NoteInfo};
@@ -42,7 +42,7 @@ impl Ask for GraphArgs {
     }
 }
 
-/// Each note with the notes that it links to. Links are looked through once, and not once for each note.
+/// Returns each note with the notes that it links to. One pass over the links serves all notes.
 fn links_of_notes(graph: &GraphReply) -> Vec<(&NoteInfo, Vec<&str>)> {
     let mut targets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for link in &graph.links {
@@ -81,7 +81,8 @@ mod tests {
             });
             times.min().expect("times")
         };
-        // A loaded machine may slow one measurement, and none makes a quadratic one fast: that takes 64 times as long.
+        // A loaded machine may slow down a single measurement. A quadratic algorithm takes 64 times as long in every
+        // one.
         let mut ratios = (0..20).map(|_| time(16_000).as_secs_f64() / time(2_000).as_secs_f64());
         let best = ratios.by_ref().find(|ratio| *ratio < 24.0);
         assert!(best.is_some(), "16,000 notes took at least 24 times as long as 2,000 in each of 20 measurements");

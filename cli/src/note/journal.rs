@@ -1,4 +1,4 @@
-//! `note journal`: a line in today's note.
+//! `note journal`: adds a line to today's note.
 
 use clap::Args;
 use saddlebag::notebook::{Journal, JournalEntryReply};

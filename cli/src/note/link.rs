@@ -1,4 +1,4 @@
-//! `note link`: a link between two notes.
+//! `note link`: writes a link between two notes.
 
 use clap::Args;
 use saddlebag::notebook::{Link, LinkReply};

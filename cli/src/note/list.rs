@@ -1,4 +1,4 @@
-//! `note list`: the notes that pass filters.
+//! `note list`: lists the notes that pass filters.
 
 use clap::Args;
 use saddlebag::notebook::{ListNotes, ListNotesReply};

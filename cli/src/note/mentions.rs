@@ -1,4 +1,4 @@
-//! `note mentions`: the notes that name a note.
+//! `note mentions`: lists the notes that name a note without linking to it.
 
 use clap::Args;
 use saddlebag::notebook::{UnlinkedMentions, UnlinkedMentionsReply};

@@ -1,4 +1,4 @@
-//! `note orphans`: the notes that nothing links to.
+//! `note orphans`: lists the notes that no other note links to.
 
 use clap::Args;
 use saddlebag::notebook::Orphans;

@@ -1,4 +1,4 @@
-//! `note related`: the notes around a note.
+//! `note related`: lists the notes around a note.
 
 use clap::Args;
 use saddlebag::notebook::{DEFAULT_HITS, Related, RelatedReply};

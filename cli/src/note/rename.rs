@@ -1,4 +1,4 @@
-//! `note rename`: another title for a note.
+//! `note rename`: gives a note another title.
 
 use clap::Args;
 use saddlebag::notebook::{Rename, RenameReply};
@@ -33,7 +33,7 @@ impl Ask for RenameArgs {
     }
 
     fn exit(reply: &RenameReply) -> Exit {
-        // The note has its new name, and not every link to it.
+        // The note has its new title, but some links could not be rewritten.
         if reply.not_rewritten.is_empty() { Exit::Done } else { Exit::Failed }
     }
 }

@@ -1,4 +1,4 @@
-//! `note restore`: the backup of a note, put back.
+//! `note restore`: restores the backup of a note.
 
 use clap::Args;
 use saddlebag::journal::{Read, RestoreReply, Target};
@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
-/// A part of a note that is only read to learn its path: the smallest there is.
+/// Size of the part that is read to learn the path of a note: the smallest allowed, in bytes.
 const LITTLE: u32 = 4;
 
 /// Put the backup of a note back, after it was edited or forgotten
@@ -38,7 +38,7 @@ impl Subcommand for RestoreArgs {
     }
 }
 
-/// Returns the path of a note. A note that was forgotten has no name other than its path.
+/// Returns the path of a note. A forgotten note can be named only by its path.
 fn path_of(note: String, store: &mut Store, output: &mut Output) -> Result<String, Failure> {
     if note.contains('/') || note.ends_with(NOTE_SUFFIX) {
         return Ok(note);

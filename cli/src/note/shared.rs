@@ -1,4 +1,4 @@
-//! Parts of the output that several subcommands of the notebook share.
+//! Output that several subcommands of the notebook share.
 
 use saddlebag::notebook::{ListNotesReply, NoteInfo, Warning};
 
@@ -9,12 +9,12 @@ use crate::failure::{Exit, Failure};
 use crate::output::{Output, warn_of_skipped};
 use crate::subcommand::Ask;
 
-/// A subcommand that lists notes.
+/// Subcommand that lists notes.
 pub(crate) trait ListsNotes: Args {
-    /// The command.
+    /// Command that the subcommand runs.
     type Request: Answered<Request: Request<Reply = ListNotesReply>>;
 
-    /// Makes the command of the arguments.
+    /// Returns the command for the arguments.
     fn request(self) -> Result<Self::Request, Failure>;
 }
 
@@ -55,7 +55,7 @@ pub(super) fn print_notes(notes: &[NoteInfo], output: &mut Output) -> Result<(),
     Ok(())
 }
 
-/// The mark of a note that is in no prompt until it is approved.
+/// Returns the mark of an unapproved note, or an empty string.
 pub(super) fn mark(note: &NoteInfo) -> String {
     note.unapproved.map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `note show`: a note, or a part of it.
+//! `note show`: prints a note, or a part of it.
 
 use clap::Args;
 use saddlebag::journal::{Read, ReadReply, Target};

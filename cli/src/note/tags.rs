@@ -1,4 +1,4 @@
-//! `note tags`: the tags of the notebook.
+//! `note tags`: lists the tags of the notebook.
 
 use clap::Args;
 use saddlebag::notebook::{Tags, TagsReply};

@@ -1,4 +1,4 @@
-//! `completions`: a completion script.
+//! `completions`: prints a completion script.
 
 use clap::{Args, Command};
 use schemars::JsonSchema;
@@ -16,17 +16,17 @@ pub(crate) struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
-/// A completion script.
+/// Completion script for a shell.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Script {
-    /// The shell that reads it.
+    /// Shell that reads the script.
     shell: String,
-    /// Its text.
+    /// Text of the script.
     script: String,
 }
 
 impl CompletionsArgs {
-    /// Prints the script for a command line.
+    /// Prints the completion script for a command line.
     pub(crate) fn run(self, mut command: Command, output: &mut Output) -> Result<Exit, Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "saddlebag", &mut script);

@@ -1,4 +1,4 @@
-//! `demo`: memory at work on a sample store, with the operations that the component asks for.
+//! `demo`: runs commands on a sample store, and prints the operations that the component asks for.
 
 use std::fs;
 use std::io;
@@ -27,7 +27,7 @@ use crate::output::{FAINT, Output, STRONG};
 use crate::store::{Root, Store, options};
 use crate::subcommand::Subcommand;
 
-/// The sample store; the log goes to the day before.
+/// Files of the sample store. The log belongs to the day before.
 const SAMPLE: [(&str, &str); 4] = [
     ("MEMORY.md", include_str!("../../sample/MEMORY.md")),
     ("SCRATCHPAD.md", include_str!("../../sample/SCRATCHPAD.md")),
@@ -36,7 +36,7 @@ const SAMPLE: [(&str, &str); 4] = [
 ];
 const SAMPLE_LOG: &str = include_str!("../../sample/yesterday.md");
 
-/// Maximum number of lines of a reply that are shown.
+/// Maximum number of lines of a reply to print.
 const SHOWN_LINES: usize = 28;
 
 /// Show memory at work on a sample store in a fresh folder
@@ -51,20 +51,20 @@ pub(crate) struct DemoArgs {
 /// Result of the demo.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Demo {
-    /// The commands, in their order.
+    /// Commands in the order in which they ran.
     steps: Vec<Step>,
-    /// The folder of the sample store; with --keep alone.
+    /// Folder of the sample store; only with --keep.
     folder: Option<String>,
 }
 
-/// A command of the demo.
+/// Command of the demo.
 #[derive(Serialize, JsonSchema)]
 struct Step {
-    /// The command line.
+    /// Command line.
     command: &'static str,
-    /// The operations that the component asked for, one line for each.
+    /// Operations that the component asked for, one line each.
     operations: Vec<String>,
-    /// The text of the reply.
+    /// Text of the reply.
     text: String,
 }
 
@@ -196,7 +196,7 @@ fn copy_sample(root: &Path, store: &Store) -> io::Result<()> {
     Ok(())
 }
 
-/// Collects one line for each operation.
+/// Observer that collects one line for each operation.
 #[derive(Default)]
 struct Watcher(Arc<Mutex<Vec<String>>>);
 

@@ -1,4 +1,4 @@
-//! `man`: a manual page for each command.
+//! `man`: writes a manual page for each command.
 
 use std::fs;
 use std::io;
@@ -23,25 +23,25 @@ pub(crate) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-/// The manual pages.
+/// Manual pages of the program.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Pages {
-    /// The pages, the program's first.
+    /// Pages, with the program's own page first.
     pages: Vec<Page>,
 }
 
-/// A manual page.
+/// Manual page of one command.
 #[derive(Serialize, JsonSchema)]
 struct Page {
-    /// The name of its file, such as `saddlebag-note-list.1`.
+    /// File name of the page, such as `saddlebag-note-list.1`.
     name: String,
-    /// Its text for `man`; only without --out.
+    /// Text of the page for `man`; only without --out.
     #[serde(skip_serializing_if = "Option::is_none")]
     roff: Option<String>,
 }
 
 impl ManArgs {
-    /// Prints the page of a command line, or writes those of all its commands.
+    /// Prints the page of a command line, or writes the pages of all its commands.
     pub(crate) fn run(self, mut command: Command, output: &mut Output) -> Result<Exit, Failure> {
         command.build();
         let Some(folder) = self.out else {
@@ -65,7 +65,7 @@ impl ManArgs {
     }
 }
 
-/// Returns the page of a command, then those of its subcommands.
+/// Returns the page of a command, followed by those of its subcommands.
 fn pages_of(command: &Command) -> Result<Vec<Page>, Failure> {
     let mut pages = vec![page(command)?];
     for below in command.get_subcommands().filter(|below| below.get_name() != "help") {

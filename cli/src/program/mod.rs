@@ -1,4 +1,4 @@
-//! The subcommands of the program itself, and those for models and for scripts.
+//! The subcommands of the program itself, of models and of scripts.
 
 mod completions;
 mod demo;

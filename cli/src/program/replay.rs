@@ -1,4 +1,4 @@
-//! `replay`: a recorded trace, run again without a store.
+//! `replay`: runs a recorded trace again, without a store.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -34,20 +34,20 @@ pub(crate) struct ReplayJson {
     calls: u64,
     /// Number of requests of these calls.
     requests: u64,
-    /// The lines that were cut off when their program ended.
+    /// Lines that are incomplete because their program ended.
     cut: Vec<u64>,
-    /// The fields of configurations that no trace has: what depends on them may differ.
+    /// Fields of configurations that no trace contains. Behaviour that depends on them may differ.
     never_written: Vec<String>,
     /// First call with a different answer, or `null`.
     difference: Option<DifferenceJson>,
 }
 
-/// A call that gives something else than is recorded.
+/// Call whose result differs from the recorded one.
 #[derive(Serialize, JsonSchema)]
 struct DifferenceJson {
-    /// The line of the trace, counted from 1.
+    /// Line of the trace, counted from 1.
     line: u64,
-    /// Place in the line.
+    /// Position of the difference in the line.
     at: String,
     /// Recorded value, or `null`.
     recorded: Option<Value>,

@@ -1,4 +1,4 @@
-//! `tools list` and `tools call`: what a model is given, as other programs want it, and a call by hand.
+//! `tools list` and `tools call`: prints the tools for a model in the JSON of several programs, and runs one tool.
 
 use clap::{Args, ValueEnum};
 use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet, tools};
@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
 
-/// Anthropic's name for this version of its memory tool. The API describes the tool to the model itself.
+/// Anthropic's name for this version of its memory tool. The API itself describes the tool to the model.
 const ANTHROPIC_MEMORY_TOOL: &str = "memory_20250818";
 
 /// Print the tools that a model is given
@@ -57,7 +57,7 @@ enum Shape {
     Mcp,
 }
 
-/// The tools: as the component describes them, or with --for the array that another program takes.
+/// Tools as the component describes them, or with --for the array that another program accepts.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -66,31 +66,31 @@ pub(crate) enum ToolsJson {
     Shaped(Vec<Value>),
 }
 
-/// The tools, as the component describes them.
+/// Tools as the component describes them.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Tools {
-    /// One for each tool.
+    /// One object per tool.
     tools: Vec<Described>,
 }
 
-/// A tool, with what a client may know of it.
+/// Description of a tool, and hints for clients.
 #[derive(Serialize, JsonSchema)]
 struct Described {
-    /// Its name.
+    /// Name of the tool.
     name: String,
-    /// Its description, for a model.
+    /// Description for a model.
     description: String,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     input_schema: Value,
-    /// The JSON Schema of its structured answer; `null` if it has none.
+    /// JSON Schema of the structured answer; `null` if there is none.
     output_schema: Value,
-    /// The set that it belongs to.
+    /// Set that the tool belongs to.
     set: ToolSet,
-    /// True if it changes nothing.
+    /// True if the tool changes nothing.
     read_only: bool,
-    /// True if it may replace or remove text.
+    /// True if the tool may replace or remove text.
     destructive: bool,
-    /// True if doing it twice is doing it once.
+    /// True if a second call with the same arguments changes nothing more.
     idempotent: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `zk`: a command line of zk.
+//! `zk`: runs a command line of zk.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! `agents-md`: facts in a section of AGENTS.md. The component decides what becomes of both sides.
+//! `agents-md`: keeps facts in a section of AGENTS.md. The component decides how to merge the section and the store.
 
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,7 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
     let reply = loop {
         let reply = store.sync_agents_md(&mut folder, &path, &request, output)?;
         let Some(unconfirmed) = reply.unconfirmed.as_ref().filter(|_| !dry_run) else { break reply };
-        // What is confirmed is what the person has seen; what changed since is shown again.
+        // A confirmation holds only for the changes that the user has seen. Changes made since are shown again.
         let is_new = request.confirmed.as_ref() != Some(&unconfirmed.digest);
         if !is_new || !is_confirmed(&reply, yes, output)? {
             break reply;
@@ -91,7 +91,7 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
     show(reply, dry_run, output)
 }
 
-/// Shows what waits, and asks for it.
+/// Shows the changes that wait for confirmation, and asks for it.
 fn is_confirmed(reply: &SyncAgentsMdReply, yes: bool, output: &mut Output) -> Result<bool, Failure> {
     if yes {
         return Ok(true);
@@ -115,7 +115,7 @@ fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Returns the identity of a file: its path without links, so that a copy elsewhere is another file.
+/// Returns the identity of a file: its path with links resolved. A copy elsewhere has another identity.
 fn identity(folder: &Path, path: &RelPath) -> Result<String, Failure> {
     let whole = folder.canonicalize().map_err(|error| {
         let message =
@@ -125,10 +125,11 @@ fn identity(folder: &Path, path: &RelPath) -> Result<String, Failure> {
     Ok(whole.join(path.as_str()).to_string_lossy().into_owned())
 }
 
-/// The locks are in a folder beside the file. Version control has nothing to do with them.
+/// Writes a `.gitignore` for the folder of the locks, which is beside the file. Locks do not belong in version
+/// control.
 fn ignore_locks(folder: &mut LocalDir) {
     let Ok(path) = RelPath::new(".saddlebag/.gitignore") else { return };
-    // Where it cannot be made, the file is written all the same.
+    // If this fails, the file is still written.
     let _ = folder.perform(&FsOp::Write { path, content: b"*\n".to_vec(), precondition: Precondition::Absent });
 }
 
@@ -157,7 +158,7 @@ fn show(reply: SyncAgentsMdReply, dry_run: bool, output: &mut Output) -> Result<
     Ok(exit)
 }
 
-/// A line for each fact; where a person must look at them, with the texts.
+/// Prints a line for each changed fact. Facts that a person must check are printed with their texts.
 fn show_changes(reply: &SyncAgentsMdReply, would: bool, output: &mut Output) -> Result<(), Failure> {
     for change in &reply.changes {
         let (word, reason) = change.kind.words();

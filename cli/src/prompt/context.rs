@@ -1,4 +1,4 @@
-//! `context`: the block for a prompt, and what is put into it.
+//! `context`: prints the memory block for a prompt, and the sources of its lines.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ use crate::subcommand::Subcommand;
 use crate::trust::flags;
 use crate::word::word;
 
-/// The one turn that a run has.
+/// Number of the only turn of a run.
 const TURN: u64 = 1;
 
 /// Print the memory block for a prompt
@@ -62,23 +62,23 @@ pub(crate) struct ContextArgs {
     recall: Option<String>,
 }
 
-/// The block, and the texts that were made with it.
+/// Memory block, and the texts made from it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Block {
     #[serde(flatten)]
     context: ContextReply,
-    /// The text that tells a model about its memory; with --prompt alone.
+    /// Instructions about memory for a model; only with --prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<&'static str>,
-    /// The text of the file with the block after it; with --append-to alone.
+    /// Text of the file followed by the block; only with --append-to.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// The message; with --message alone.
+    /// Developer message; only with --message.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<Message>,
 }
 
-/// A message of OpenAI's interface.
+/// Developer message of OpenAI's interface.
 #[derive(Serialize, JsonSchema)]
 struct Message {
     role: &'static str,
@@ -114,7 +114,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
         Some(preamble) => Some(append_memory_block(preamble, context.block.as_deref())),
         None => context.block.clone().map(ForModel::into_string),
     };
-    // An empty text without a block says nothing either.
+    // An empty text without a block is an empty result too.
     let text = text.filter(|text| !text.is_empty());
     let exit = if text.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
     if output.is_json() {
@@ -158,7 +158,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
     Ok(exit)
 }
 
-/// Recalls what a block is to have for a question, and gives the turn that it was recalled for.
+/// Recalls the notes that answer a question, and returns the turn that they were recalled for.
 pub(crate) fn recalled(question: Option<&str>, store: &mut Store, output: &mut Output) -> Result<Option<u64>, Failure> {
     let Some(question) = question else { return Ok(None) };
     let query = input::text(question.to_string())?;
@@ -166,7 +166,7 @@ pub(crate) fn recalled(question: Option<&str>, store: &mut Store, output: &mut O
     Ok(Some(TURN))
 }
 
-/// The entries that a block is to have: of as many bytes as were asked for, else as the block has.
+/// Returns the request for the entries in a block. Without a number of bytes, the budget is the size of the block.
 pub(crate) fn hydrated(asked: Option<Option<u64>>, block_bytes: u32) -> Option<ContextEntries> {
     asked
         .map(|bytes| ContextEntries { max_bytes: bytes.unwrap_or(block_bytes.into()), policy: HydrationPolicy::Greedy })
@@ -185,7 +185,7 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints a line for each source: the lines of the block, the file, and the key or the heading.
+/// Prints a line for each source: the lines of the block, the file, and the key or heading.
 fn sources(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     for source in &context.sources {
         let LineSource { first_line, last_line, path, key, heading, .. } = source;
@@ -196,7 +196,7 @@ fn sources(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The hidden text and the forged markup in the texts of the block.
+/// Returns a line for each hidden text and each forged markup in the block.
 fn flagged(context: &ContextReply) -> Vec<String> {
     let lines = context.findings.iter().map(|flagged| {
         let what = flagged.key.as_deref().map_or_else(|| flagged.path.clone(), single_line);

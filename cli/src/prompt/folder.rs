@@ -1,5 +1,5 @@
-//! The folder of a project, outside of the store: an executor on it, with its locks, its refusal of links and its atomic
-//! writes.
+//! Opens the folder of a project outside the store. It has locks, refuses links and writes atomically, like the
+//! store.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::output;
 
-/// Opens the folder.
+/// Opens the folder of a project.
 pub(super) fn open(folder: &Path, global: &Global) -> Result<LocalDir, Failure> {
     let durability = global.durability.into();
     let options = LocalDirOptions { durability, on_recovered: Some(output::recovered), ..LocalDirOptions::default() };

@@ -1,4 +1,4 @@
-//! The subcommands that make texts of a prompt.
+//! The subcommands that make text for a prompt.
 
 mod agents_md;
 mod context;

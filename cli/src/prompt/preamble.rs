@@ -1,4 +1,4 @@
-//! `memory preamble`: the text that a conversation begins with, of the files of a project and the memory beside them.
+//! `memory preamble`: prints the start of a conversation, from files of a project and its memory.
 
 use std::path::PathBuf;
 
@@ -19,10 +19,10 @@ use crate::store::{Store, project};
 use crate::subcommand::Subcommand;
 use crate::word::word;
 
-/// Maximum number of bytes that are read of a file.
+/// Maximum number of bytes to read from a file.
 const MAX_READ_BYTES: u32 = 512 << 10;
 
-/// The names of a file that tells agents what to do; the first that there is counts.
+/// Names of the file with instructions for agents. Only the first that exists is used.
 const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
@@ -123,7 +123,8 @@ fn report(preamble: &PreambleReply, output: &mut Output) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Reads a file of the preamble, or the reason why it cannot be read. Returns `None` if it does not exist.
+/// Reads a file of the preamble. The result has the reason if the file cannot be read. Returns `None` if it does not
+/// exist.
 fn read(folder: &mut LocalDir, role: PreambleRole, name: &str) -> Option<PreambleFile> {
     let path = RelPath::new(name).ok()?;
     let (content, size) = match folder.perform(&FsOp::Read { path, offset: 0, max_bytes: MAX_READ_BYTES, unless: None })

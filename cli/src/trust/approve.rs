@@ -1,7 +1,7 @@
-//! `memory approve`: what a person lets into prompts.
+//! `memory approve`: approves notes and entries for prompts.
 //!
-//! A text is approved by its version, so that it is the one that was looked at. On a terminal the program shows the
-//! text and asks; elsewhere `--base` says which text it was.
+//! An approval names the version of the text, so that it covers only the text that the user has seen. On a terminal
+//! the program shows the text and asks; elsewhere `--base` names the version.
 
 use clap::Args;
 use saddlebag::approval::{Approve, ApproveItem, ApproveReply, MAX_NAMES, Pending, SkippedItem};
@@ -66,7 +66,7 @@ fn approve(store: &mut Store, args: ApproveArgs, output: &mut Output) -> Result<
         done.message = message(&done, args.dry_run);
         return Ok(done);
     }
-    // Without any name the component says what is missing.
+    // Without any name, the component returns the error.
     let parts: Vec<&[ApproveItem]> = if items.is_empty() { vec![&[]] } else { items.chunks(MAX_NAMES).collect() };
     for part in parts {
         let request = Approve { items: part.to_vec(), dry_run: args.dry_run };
@@ -83,7 +83,7 @@ fn message(reply: &ApproveReply, dry_run: bool) -> String {
     format!("{verb} {}, skipped {}", reply.approved.len(), reply.skipped.len())
 }
 
-/// The names with the versions that were given.
+/// Returns the names with the versions of `--base`.
 fn by_versions(args: &ApproveArgs) -> Result<Vec<ApproveItem>, Failure> {
     let ApproveArgs { names, base, .. } = args;
     if names.len() != base.len() {
@@ -94,7 +94,7 @@ fn by_versions(args: &ApproveArgs) -> Result<Vec<ApproveItem>, Failure> {
     Ok(pairs.map(|(name, base)| ApproveItem { name: name.clone(), version: base.clone() }).collect())
 }
 
-/// Shows each text as a whole and asks for it. What is not there, and what gets no yes, is skipped.
+/// Shows each whole text and asks for approval. A missing text, or one without a yes, is skipped.
 fn seen(
     store: &mut Store,
     args: &ApproveArgs,
@@ -120,7 +120,7 @@ fn seen(
         };
         if !args.dry_run {
             print_item(&item, output)?;
-            // A long text may have moved the flags above it out of sight.
+            // A long text may have scrolled its flags out of sight.
             let flagged =
                 if item.findings.is_empty() { String::new() } else { format!(" ({})", flags(&item.findings)) };
             if !output.asks(&format!("Let `{}` into prompts{flagged}?", single_line(&item.name)))? {
@@ -133,7 +133,7 @@ fn seen(
     Ok(items)
 }
 
-/// Returns the items of a source, if the listing is the one that was looked at.
+/// Returns the items of a source, if the listing is still the one that the user has seen.
 fn all_from(
     store: &mut Store,
     from: &str,

@@ -1,4 +1,4 @@
-//! Approval: the text that waits to go into prompts, and a person's yes to it.
+//! Approval: lists text that waits to go into prompts, and records the user's approval.
 
 mod approve;
 mod pending;

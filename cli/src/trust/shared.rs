@@ -1,4 +1,4 @@
-//! Parts of the output that `memory pending` and `memory approve` share with others.
+//! Output that `memory pending` and `memory approve` share with other subcommands.
 
 use saddlebag::approval::PendingItem;
 use saddlebag::document::normalize_line;
@@ -34,14 +34,14 @@ pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), 
     Ok(())
 }
 
-/// Says what becomes of text that has just been imported.
+/// Prints a hint after an import that its text waits for approval.
 pub(crate) fn note_pending(output: &mut Output) -> Result<(), Failure> {
     output.flush()?;
     output.note("`saddlebag memory pending` lists what waits to be approved; until then it goes into no prompt");
     Ok(())
 }
 
-/// Flags on one line.
+/// Returns flags on one line.
 pub(crate) fn flags(flags: &[Flag]) -> String {
     flags.iter().map(|flag| single_line(&flag.to_string())).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! `saddlebag zk …`: runs the command lines that [`saddlebag_zk`] reads, and prints what it makes of the replies.
+//! `saddlebag zk …`: runs the command lines that [`saddlebag_zk`] parses, and prints its output for the replies.
 
 mod run;
 

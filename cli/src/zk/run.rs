@@ -31,7 +31,7 @@ const NOTEBOOK_VARIABLE: &str = "ZK_NOTEBOOK_DIR";
 enum Stop {
     /// Message on standard error.
     Failed(String),
-    /// Nobody reads what is printed.
+    /// Standard output is closed.
     Closed,
 }
 
@@ -86,7 +86,7 @@ fn run_command(zk: Zk, global: &Global) -> Result<(), Stop> {
         ZkCommand::Tag { command: TagCommand::List(args) } => notebook.tags(&args),
         ZkCommand::Graph(args) => notebook.graph(&args),
         ZkCommand::New(args) => notebook.new_note(&args),
-        // The index is brought up to date by whatever asks.
+        // The next query updates the index.
         ZkCommand::Index(_) | ZkCommand::Init { .. } => Ok(()),
     }
 }
@@ -111,13 +111,13 @@ fn init(folder: &Path, global: &Global) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The notebook that a command line is about.
+/// Notebook that a command line uses.
 struct Notebook {
     memory: Saddlebag,
     root: PathBuf,
     /// Folder that relative paths start from.
     here: PathBuf,
-    /// The moment of every command.
+    /// Time of every command.
     now: Timestamp,
     context: Context,
     config: NotebookConfig,
@@ -155,7 +155,7 @@ impl Notebook {
         }
     }
 
-    /// A path given relative to the working folder, below the root.
+    /// Converts a path relative to the working folder into one below the root.
     fn below_root(&self, path: &str) -> String {
         let whole = normal(&self.here.join(path));
         match whole.strip_prefix(normal(&self.root)) {
@@ -164,7 +164,7 @@ impl Notebook {
         }
     }
 
-    /// A path below the root, relative to the working folder.
+    /// Converts a path below the root into one relative to the working folder.
     fn relative(&self, path: &str) -> String {
         let (root, here) = (normal(&self.root), normal(&self.here));
         match here.strip_prefix(&root) {
@@ -199,7 +199,7 @@ impl Notebook {
         }
     }
 
-    /// Keeps the notes that a search finds, in its order.
+    /// Keeps only the notes that a search finds, in the order of the search.
     fn search(&mut self, search: &TextSearch, notes: &mut Vec<NoteInfo>) -> Result<(), Stop> {
         if search.is_empty() {
             return Ok(());
@@ -214,7 +214,7 @@ impl Notebook {
         match search.keep(notes, &all) {
             Ok(()) => Ok(()),
             Err(error @ SearchError::Query { .. }) => {
-                // zk prints nothing and succeeds; so does this, and says why.
+                // zk prints nothing and succeeds. This program succeeds too, and prints the reason.
                 tell_part(&format!("zk: warning: {error}\n"));
                 notes.clear();
                 Ok(())
@@ -263,7 +263,7 @@ impl Notebook {
             return Err(Stop::Failed(format!("{}: unknown format, try json", args.format)));
         }
         let mut paths: Vec<String> = self.notes(ListNotes::default())?.into_iter().map(|note| note.path).collect();
-        // zk numbers notes by path, a folder before what only begins like it.
+        // zk numbers notes by path. A folder comes before other paths with the same beginning.
         paths.sort_by_key(|path| path.replace('/', "\u{1}"));
         let numbers: BTreeMap<String, u64> = paths.into_iter().zip(1..).collect();
         let number = |path: &str| numbers.get(path).copied().unwrap_or_default();
@@ -306,8 +306,8 @@ impl Notebook {
         Ok(())
     }
 
-    /// Makes a note. Unlike zk, a note of the same title loses nothing: the same content is recognised,
-    /// another gets a name of its own.
+    /// Creates a note. Unlike in zk, an existing note of the same title loses nothing: if the content is equal, no
+    /// note is created, otherwise the new note gets another file name.
     fn new_note(&mut self, args: &NewArgs) -> Result<(), Stop> {
         args.extra()?;
         let unsupported = [
@@ -346,8 +346,8 @@ impl Notebook {
         Ok(())
     }
 
-    /// The note of today, made if it is missing. What is to be written becomes an entry of it, where zk drops
-    /// the content for a note that is there.
+    /// Creates today's note if it is missing. The content is added to it as a journal entry. zk discards the content
+    /// if the note exists.
     fn new_day(&mut self, content: String, has_title: bool) -> Result<(), Stop> {
         if has_title {
             tell_part("zk: warning: --title is not used: the note of a day is named by its date\n");
@@ -406,11 +406,11 @@ impl Notebook {
     }
 }
 
-/// Reads the configuration, on which a command line may depend: named filters, titles. Whatever is wrong with
-/// it is for the command to say, which reads it too.
+/// Reads the configuration, because named filters and titles depend on it. If it is invalid, the command reports the
+/// error, because it reads the file too.
 fn read_config(root: &Path) -> Result<NotebookConfig, Stop> {
     let path = root.join(CONFIG_FILE);
-    // As in the store, no link is followed.
+    // Links are not followed, as in the store.
     let is_readable = fs::symlink_metadata(&path)
         .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= u64::from(MAX_CONFIG_BYTES));
     if !is_readable {
@@ -421,7 +421,7 @@ fn read_config(root: &Path) -> Result<NotebookConfig, Stop> {
     Ok(NotebookConfig::parse(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}')).0)
 }
 
-/// Without `.` and `..`, by name alone.
+/// Returns a path without `.` and `..`. Links are not resolved.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
