@@ -143,7 +143,7 @@ impl Failure {
 
     /// Returns the failure for a reply that belongs to another command.
     pub(crate) fn wrong_reply(command: &str) -> Self {
-        let message = format!("the reply is not that of `{command}`");
+        let message = format!("the reply does not belong to `{command}`");
         Self::new(ProgramCode::Component, message, "rebuild the program")
     }
 
@@ -228,7 +228,7 @@ impl From<io::Error> for Failure {
                 "the command was done, but its output could not be written: {}",
                 saddlebag_host::io_cause(&error)
             );
-            let help = "what it changed stays, so do not repeat it for its output; look at what is there instead";
+            let help = "its changes are kept, so do not repeat it for its output; look at the store instead";
             return Self::new(ProgramCode::Output, message, help);
         }
         Self::new(

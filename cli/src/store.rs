@@ -100,7 +100,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens what the global options name.
+    /// Opens the store that the global options name.
     pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
         Self::for_project(project(global)?, global)
     }

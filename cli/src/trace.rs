@@ -30,7 +30,7 @@ pub(crate) fn recording(global: &Global) -> Result<Option<Recording>, Failure> {
 
 /// Returns the reason why a trace is incomplete, if it is.
 pub(crate) fn failure(recording: &Recording) -> Option<String> {
-    recording.failure().map(|kind| format!("the trace is not whole: {kind}"))
+    recording.failure().map(|kind| format!("the trace is incomplete: {kind}"))
 }
 
 /// Returns the amount of content to record. Secrets that memory refuses are not recorded either, even if the command

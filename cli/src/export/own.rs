@@ -67,7 +67,7 @@ fn to_stream(args: &ExportArgs, store: &mut Store, global: &Global, output: &mut
     let last = exported.files.last().map_or("the end", String::as_str);
     flushed.and_then(|()| sync_stream(global)).map_err(|error| cut_short(&error, last, 0))?;
     if exported.unapproved > 0 {
-        output.note(&format!("{} of the files are not approved, and say so", exported.unapproved));
+        output.note(&format!("{} of the files are not approved, and are marked as such", exported.unapproved));
     }
     Ok(report(&exported.problems, output))
 }

@@ -78,7 +78,7 @@ impl Target {
         let unusable = |error: io::Error| failure(&shown, &error);
         if is_file && out.symlink_metadata().is_ok() {
             let help = "name a file that does not exist; nothing was written";
-            return Err(Failure::new(ProgramCode::NotEmpty, format!("`{shown}` is there already"), help));
+            return Err(Failure::new(ProgramCode::NotEmpty, format!("`{shown}` already exists"), help));
         }
         match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
             Ok(false) => {}
@@ -168,7 +168,7 @@ impl Target {
         let above = self.made_above.iter().filter_map(|folder| folder.parent());
         for folder in std::iter::once(self.parent.as_path()).chain(above) {
             sync(folder).map_err(|error| {
-                let message = format!("`{}` is written, and cannot be synced: {}", self.shown, error.kind());
+                let message = format!("`{}` was written but cannot be synced: {}", self.shown, error.kind());
                 Failure::new(ProgramCode::Output, message, "check the disk; a power cut may undo the export")
             })?;
         }

@@ -99,7 +99,7 @@ fn detected(from: &Path) -> Result<Detected, Failure> {
     };
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     detect(&paths).ok_or_else(|| {
-        let message = format!("`{}` looks like no format that is known", from.display());
+        let message = format!("`{}` has no known format", from.display());
         Failure::usage(message, "name the format with --from; nothing was imported")
     })
 }
@@ -312,7 +312,7 @@ impl Summary {
     fn print(&self, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
         for Conflict { key, stored_as, .. } in &self.conflicts {
             let (key, stored) = (single_line(key), single_line(stored_as));
-            output.line(&format!("conflict: {key} says something else here, which stays: stored as {stored}"))?;
+            output.line(&format!("conflict: {key} has other content here, which is kept: stored as {stored}"))?;
         }
         for Kept { key, reason } in &self.kept {
             output.line(&format!("kept {}: {}", single_line(key), single_line(reason)))?;

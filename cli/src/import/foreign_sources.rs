@@ -221,7 +221,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
             }
         };
         if depth > MAX_DEPTH {
-            files.push(refused(format!("folders are looked at {MAX_DEPTH} deep")));
+            files.push(refused(format!("folders are read only {MAX_DEPTH} levels deep")));
             continue;
         }
         for entry in listed {
@@ -243,7 +243,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
             }
             let path = format!("{prefix}{shown}");
             let place = match entry.file_type() {
-                Err(error) => Place::Refused(format!("it cannot be looked at: {}", saddlebag_host::io_cause(&error))),
+                Err(error) => Place::Refused(format!("it cannot be examined: {}", saddlebag_host::io_cause(&error))),
                 Ok(kind) if kind.is_symlink() => Place::Refused("it is a link, and links are not followed".into()),
                 Ok(kind) if kind.is_dir() => {
                     folders.push((entry.path(), format!("{path}/"), depth + 1));

@@ -35,7 +35,7 @@ impl Subcommand for ImportArgs {
         if self.format != FormatName::Markdown {
             if self.mode != ImportMode::Upsert {
                 let help = "an import from another agent forgets nothing; nothing was changed";
-                return Err(Failure::usage("--mode replace is of files of entries alone", help));
+                return Err(Failure::usage("--mode replace works only with files of entries", help));
             }
             if let Some(exit) = foreign::run(&self, global, output)? {
                 return Ok(exit);

@@ -48,7 +48,7 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
         return Ok(address);
     }
     Err(format!(
-        "other machines reach this address, and memory is served to this one alone; give one such as \
+        "other machines can reach this address, and memory is served only to this one; give one such as \
          {DEFAULT_ADDRESS} or [::1]:7423, and put a proxy of your own in front to go further"
     ))
 }

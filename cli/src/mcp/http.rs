@@ -142,7 +142,7 @@ impl Door {
             Ok(Ok(None)) => return error(StatusCode::PAYLOAD_TOO_LARGE, too_large(self.max_bytes), None),
             Ok(Err(failure)) => {
                 tracing::debug!(%failure, "the client hung up");
-                return plain(StatusCode::BAD_REQUEST, "the message is not whole\n");
+                return plain(StatusCode::BAD_REQUEST, "the message is incomplete\n");
             }
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n"),
         };
@@ -206,11 +206,11 @@ const SINGLE: [&str; 4] = ["host", "origin", "authorization", SESSION_HEADER];
 fn check_headers(headers: &HeaderMap) -> Result<(), String> {
     for name in SINGLE {
         if headers.get_all(name).iter().nth(1).is_some() {
-            return Err(format!("the header `{name}` is there twice; send it once\n"));
+            return Err(format!("the header `{name}` occurs twice; send it once\n"));
         }
     }
     if headers.get(HOST).is_some_and(|host| host.as_bytes().contains(&b'@')) {
-        return Err("`Host` has a user; send a host and a port alone\n".into());
+        return Err("`Host` has a user; send only a host and a port\n".into());
     }
     Ok(())
 }

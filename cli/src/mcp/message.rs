@@ -51,7 +51,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
         (Err(_), None) => Err(refused(match serde_json::from_str::<Value>(text) {
             Ok(_) => ErrorData::invalid_request("the message is not a JSON-RPC 2.0 request", None),
             // The message has an unpaired surrogate, or a number that is too large.
-            Err(error) => ErrorData::invalid_request(format!("the message has a value that is not one: {error}"), None),
+            Err(error) => ErrorData::invalid_request(format!("the message has an invalid value: {error}"), None),
         })),
     }
 }

@@ -97,7 +97,7 @@ async fn serve_stdio(server: MemoryServer, max_bytes: usize) -> Result<(), Failu
     };
     match running.waiting().await {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::new(ProgramCode::Server, format!("the session broke off: {error}"), "")),
+        Err(error) => Err(Failure::new(ProgramCode::Server, format!("the session was interrupted: {error}"), "")),
     }
 }
 

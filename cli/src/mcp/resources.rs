@@ -94,7 +94,7 @@ pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorD
     }
     if reply.next_offset.is_some() {
         let message = format!(
-            "{path} has {} bytes, and a resource is given whole up to {MAX_FILE_BYTES}; the tool memory_read reads it in \
+            "{path} has {} bytes, and a resource is returned whole up to {MAX_FILE_BYTES}; the tool memory_read reads it in \
              parts",
             reply.size
         );

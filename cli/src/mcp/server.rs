@@ -59,7 +59,7 @@ impl MemoryServer {
                     return A::from_reply(outcome?).ok_or_else(|| Failure::wrong_reply(A::Request::NAME));
                 }
                 () = context.ct.cancelled() => {
-                    return Err(Failure::new(protocol::ErrorCode::Cancelled, "the client gave the call up", ""));
+                    return Err(Failure::new(protocol::ErrorCode::Cancelled, "the client cancelled the call", ""));
                 }
                 Some(operations) = told.recv() => {
                     let Some(token) = token.clone() else { continue };
@@ -99,7 +99,7 @@ fn refused(failure: &Failure) -> ErrorData {
 /// Refuses a cursor for a list that has only one page.
 fn whole(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor.as_ref()) {
-        Some(_) => Err(ErrorData::invalid_params("there is no such page: the first one is all", None)),
+        Some(_) => Err(ErrorData::invalid_params("there is no such page: the list has only one", None)),
         None => Ok(()),
     }
 }
@@ -221,7 +221,7 @@ impl ServerHandler for MemoryServer {
         let is_known = ["tools/call", "resources/read", "prompts/get", "initialize", "completion/complete"]
             .contains(&request.method.as_str());
         if is_known {
-            let message = format!("the parameters of {} are missing or of another type", request.method);
+            let message = format!("the parameters of {} are missing or have the wrong type", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
         let message = format!("there is no method `{}`", request.method.escape_debug());

@@ -100,7 +100,7 @@ impl Token {
 
 fn refused(place: &str) -> Failure {
     let message = format!("{place} has no token of {MIN_BYTES} to {MAX_BYTES} printable ASCII characters");
-    Failure::new(ProgramCode::Token, message, "remove it to have one made, or make one: `openssl rand -hex 32`")
+    Failure::new(ProgramCode::Token, message, "remove it to have one created, or create one: `openssl rand -hex 32`")
 }
 
 fn default_file() -> Result<PathBuf, Failure> {

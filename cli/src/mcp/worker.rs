@@ -104,8 +104,8 @@ impl Memory {
     ) -> Result<Reply, Failure> {
         let command = command.submission();
         tokio::time::timeout(self.timeout, self.submit(command, progress)).await.unwrap_or_else(|_| {
-            let message = format!("the call took longer than {} seconds and was given up", self.timeout.as_secs());
-            let help = "what it changed before is kept; ask for less at once, or start the server with --timeout";
+            let message = format!("the call took longer than {} seconds and was cancelled", self.timeout.as_secs());
+            let help = "its earlier changes are kept; ask for less at once, or start the server with --timeout";
             Err(Failure::new(ProgramCode::TimeLimit, message, help))
         })
     }

@@ -163,7 +163,7 @@ fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Ou
         Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
         Reply::Notebook(NotebookReply::Recall(reply)) => reply.rendered,
         Reply::Entries(EntriesReply::StoreEntry(reply)) => reply.message,
-        _ => return Err(Failure::new(ProgramCode::Component, "the demo has no such reply", "rebuild the program")),
+        _ => return Err(Failure::new(ProgramCode::Component, "the demo got a wrong reply", "rebuild the program")),
     };
     let operations = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
     if !output.is_json() {

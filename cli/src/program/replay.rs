@@ -78,7 +78,7 @@ fn show(found: Replayed, output: &mut Output) -> Result<Exit, Failure> {
         output.warning(&format!("line {line} was cut off when its program ended; it was not replayed"));
     }
     for field in &never_written {
-        output.warning(&format!("no trace has `{field}`, which had a value: what depends on it may differ"));
+        output.warning(&format!("a trace never has `{field}`, which was set: results that use it may differ"));
     }
     if output.is_json() {
         let difference = difference.map(|Difference { line, at, recorded, actual, .. }| DifferenceJson {

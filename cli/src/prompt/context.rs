@@ -101,7 +101,7 @@ impl Subcommand for ContextArgs {
 
 fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     if args.message && args.form != BlockForm::Openai {
-        return Err(Failure::usage("--message is of OpenAI's interface", "give --for openai as well"));
+        return Err(Failure::usage("--message needs OpenAI's form", "give --for openai as well"));
     }
     let preamble = args.append_to.as_deref().map(input::file).transpose()?;
     let preamble_given = preamble.is_some();
@@ -147,13 +147,13 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
     }
     output.flush()?;
     if preamble_given && context.block.is_none() && exit == Exit::Done {
-        output.note("memory has nothing to say: the text stands without a block");
+        output.note("memory has nothing for a block: the text is printed without one");
     }
     for line in left_out(&context.left_out).iter().chain(&flagged(&context)) {
         output.warning(line);
     }
     if exit == Exit::Nothing {
-        return Err(Failure::nothing("memory has nothing to say: no block"));
+        return Err(Failure::nothing("memory has nothing for a block"));
     }
     Ok(exit)
 }

@@ -103,7 +103,7 @@ fn seen(
 ) -> Result<Vec<ApproveItem>, Failure> {
     if !args.names.is_empty() && !args.dry_run && !output.can_ask() {
         let help = "give the version that `saddlebag memory pending` prints with --base, once for each name; nothing was changed";
-        return Err(Failure::usage("nobody can be asked, and no version says which text was looked at", help));
+        return Err(Failure::usage("nobody can be asked, and no version says which text was seen", help));
     }
     let mut items = Vec::new();
     for name in &args.names {
@@ -150,7 +150,7 @@ fn all_from(
     match args.base.as_slice() {
         _ if count == 0 || args.dry_run => {}
         [base] if *base == listing.digest => {}
-        [_] => return Err(changed("what waits is not what was listed")),
+        [_] => return Err(changed("the text that waits is not the text that was listed")),
         [] if output.can_ask() => {
             for item in &listing.items {
                 print_item(item, output)?;
@@ -159,7 +159,7 @@ fn all_from(
                 return Err(changed("the answer was not yes"));
             }
         }
-        [] => return Err(changed("nobody can be asked, and no --base says what was looked at")),
+        [] => return Err(changed("nobody can be asked, and no --base says which text was seen")),
         _ => {
             return Err(Failure::usage(
                 "--all-from takes one --base",

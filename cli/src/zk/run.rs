@@ -93,7 +93,7 @@ fn run_command(zk: Zk, global: &Global) -> Result<(), Stop> {
 
 fn working_folder(zk: &Zk) -> Result<PathBuf, Stop> {
     let current = std::env::current_dir().map_err(|error| {
-        Stop::Failed(format!("the working folder cannot be told: {}", saddlebag_host::io_cause(&error)))
+        Stop::Failed(format!("the working folder cannot be found: {}", saddlebag_host::io_cause(&error)))
     })?;
     Ok(match &zk.working_dir {
         Some(folder) => current.join(folder),
@@ -151,7 +151,7 @@ impl Notebook {
     fn execute(&mut self, command: NotebookCommand) -> Result<NotebookReply, HostError> {
         match self.memory.run(self.now, command)? {
             Reply::Notebook(reply) => Ok(reply),
-            _ => Err(saddlebag_host::EngineError::Component("the reply is not of the command's kind".into()).into()),
+            _ => Err(saddlebag_host::EngineError::Component("the reply does not belong to the command".into()).into()),
         }
     }
 

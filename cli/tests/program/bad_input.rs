@@ -279,11 +279,11 @@ fn a_block_that_is_empty_is_never_silent() {
     let store = Store::new();
     std::fs::write(store.here.join("empty.md"), "").unwrap();
     std::fs::write(store.here.join("base.md"), "You help.\n").unwrap();
-    let nothing = "memory has nothing to say: no block";
+    let nothing = "memory has nothing for a block";
     for arguments in [&["context"][..], &["context", "--append-to", "empty.md"]] {
         store.run(arguments).exits(1).prints("").complains(nothing);
     }
-    store.run(&["context", "--append-to", "base.md"]).exits(0).complains("memory has nothing to say");
+    store.run(&["context", "--append-to", "base.md"]).exits(0).complains("memory has nothing for a block");
 }
 
 #[cfg(unix)]

@@ -46,7 +46,7 @@ fn a_key_that_says_something_else_here_is_a_conflict_that_is_named() {
     claude(&store);
     store.run(&["entry", "store", "role", "mine"]).exits(0);
     let run = store.run(&["memory", "import", "claude", "--from", "claude-code"]).exits(0);
-    assert!(run.stdout.starts_with("conflict: role says something else here, which stays: stored as role_"), "{run:?}");
+    assert!(run.stdout.starts_with("conflict: role has other content here, which is kept: stored as role_"), "{run:?}");
     store.run(&["entry", "show", "role"]).prints("mine");
     let json =
         store.run(&["--json", "memory", "import", "claude", "--from", "claude-code", "--dry-run"]).exits(0).json();
@@ -64,7 +64,7 @@ fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
     let dump = store.run(&["memory", "export", "--to", "jsonl", "--out", "-"]).exits(0).stdout;
     store.run(&["memory", "export", "--to", "jsonl", "--out", "dump.jsonl"]).exits(0);
     assert_eq!(fs::read_to_string(store.here.join("dump.jsonl")).unwrap(), dump);
-    store.refuses(&["memory", "export", "--to", "jsonl", "--out", "dump.jsonl"], 3, "is there already");
+    store.refuses(&["memory", "export", "--to", "jsonl", "--out", "dump.jsonl"], 3, "already exists");
     store.refuses(&["memory", "export", "--to", "codex", "--out", "x"], 2, "codex can only be imported");
     store.refuses(&["memory", "export", "--to", "auto", "--out", "x"], 2, "an export cannot guess its format");
 
@@ -167,7 +167,7 @@ fn bad_use_changes_nothing() {
     put(&store.here.join("notebook"), &[(".zk/config.toml", ""), ("a.md", "x")]);
     store.refuses(&["memory", "import", "notebook", "--from", "auto"], 2, "is opened in place, and not imported");
     put(&store.here.join("other"), &[("a.txt", "x")]);
-    store.refuses(&["memory", "import", "other", "--from", "auto"], 2, "looks like no format that is known");
+    store.refuses(&["memory", "import", "other", "--from", "auto"], 2, "has no known format");
     put(&store.here.join("snap"), &[("MEMORY_SNAPSHOT.md", "# Version 9\n")]);
     store.run(&["memory", "import", "snap", "--from", "auto"]).exits(3).complains("zeroclaw");
 }

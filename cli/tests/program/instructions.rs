@@ -29,7 +29,7 @@ fn the_block_is_written_for_whom_it_is_for() {
     assert!(plain.starts_with("MEMORY\n\n") && plain.ends_with(":\n    a fact\n\nEND OF MEMORY\n"), "{plain}");
     let message = store.run(&["context", "--for", "openai", "--message"]).exits(0).json();
     assert_eq!((&message["role"], &message["content"]), (&"developer".into(), &openai.into()));
-    store.refuses(&["context", "--message"], 2, "--message is of OpenAI's interface");
+    store.refuses(&["context", "--message"], 2, "--message needs OpenAI's form");
     store.refuses(&["context", "--for", "xml"], 2, "unknown form of a block: xml; one of claude, openai, plain");
 }
 

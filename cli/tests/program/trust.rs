@@ -197,7 +197,7 @@ fn nothing_is_approved_that_nobody_has_seen() {
     store.refuses(
         &["memory", "approve", "--all-from", "tool", "--base", digest],
         3,
-        "what waits is not what was listed",
+        "the text that waits is not the text that was listed",
     );
     store.run(&["--provenance", "tool", "entry", "store", "b", "another text"]).exits(0);
     let some = store.run(&["memory", "approve", "a", "b", "--base", version(0), "--base", version(1)]).exits(3);
