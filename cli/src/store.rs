@@ -268,8 +268,8 @@ fn say_that_code_is_not_kept(error: &PrivateError) {
     static SAID: std::sync::Once = std::sync::Once::new();
     SAID.call_once(|| {
         output::warn(&format!(
-            "compiled code is neither used nor kept, as somebody else could put code of theirs there: {error}; every \
-             run compiles the component, which takes seconds; let only you write that place and the folders above it \
+            "compiled code is neither used nor kept, because somebody else could replace it: {error}; every run \
+             compiles the component, which takes seconds; let only you write to that place and the folders above it \
              (`chmod go-w`), name a folder that is yours in {CODE_CACHE}, or use `--engine native`"
         ));
     });

@@ -117,7 +117,7 @@ impl Target {
         for name in left {
             let place = if self.parent.file_name().is_some() { "beside the export" } else { "there" };
             output.warning(&format!(
-                "{name} {place} is left of an export that was cut short; remove it unless that one is still under way"
+                "{name} {place} is left over from an interrupted export; remove it unless that export is still running"
             ));
         }
     }

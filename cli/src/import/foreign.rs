@@ -203,7 +203,7 @@ fn confirm(args: &ImportArgs, sources: usize, output: &mut Output) -> Result<(),
         return Ok(());
     }
     let sources = if sources == 1 { "1 source".to_string() } else { format!("{sources} sources") };
-    let help = "`--yes` goes on, `--dry-run` only shows";
+    let help = "`--yes` imports them, `--dry-run` only lists them";
     output.confirm(&format!("Import {sources}?"), &format!("{sources} would be imported"), help, false)
 }
 

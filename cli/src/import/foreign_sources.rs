@@ -202,7 +202,7 @@ pub(super) fn listing(from: &Path) -> Result<Vec<String>, Failure> {
 }
 
 /// Returns every file below a folder, sorted by path. A file or folder that cannot be read is included with the
-/// reason.
+/// reason. Names that begin with a dot are skipped, except `.zk` if `with_hidden` is true.
 fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
     let mut files = Vec::new();
     let mut looked_at = 0;

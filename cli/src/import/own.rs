@@ -40,7 +40,7 @@ struct Rejected {
 
 pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let Some(from) = &args.from else {
-        return Err(Failure::usage("no folder is named", "name the folder to import; nothing was changed"));
+        return Err(Failure::usage("no folder was given", "name the folder to import; nothing was changed"));
     };
     let source = Source::open(from)?;
     let mut work = Import { store: Store::open(global)?, source, mode: args.mode, trust: args.trust };
@@ -123,7 +123,7 @@ fn confirm(args: &ImportArgs, deletions: usize, output: &mut Output) -> Result<(
     let entries = if deletions == 1 { "1 entry".to_string() } else { format!("{deletions} entries") };
     let takes_input = args.from.as_deref().is_some_and(|from| from.as_os_str() == "-");
     let would = format!("{entries} would be forgotten");
-    output.confirm(&format!("Forget {entries}?"), &would, "`--yes` goes on", takes_input)
+    output.confirm(&format!("Forget {entries}?"), &would, "`--yes` confirms this", takes_input)
 }
 
 fn summary(
