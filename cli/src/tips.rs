@@ -9,10 +9,12 @@ const SIMILAR: f64 = 0.7;
 /// Words that people try, and the commands for them.
 const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["ls", "list", "all"], &["note list", "entry list", "file list"]),
-    (&["notes", "by-tag", "tagged"], &["note list --tag TAG"]),
+    (&["notes"], &["note list"]),
+    (&["by-tag", "tagged"], &["note list --tag TAG"]),
     (&["recent", "latest", "last"], &["note list --sort modified --limit 10"]),
     (&["get", "show", "read", "cat", "view", "open"], &["note show NOTE", "entry show KEY", "file show TARGET"]),
-    (&["find", "ask", "query"], &["recall QUERY", "entry recall QUERY", "search WORDS"]),
+    (&["find", "ask", "query", "recall", "search"], &["recall QUERY", "entry recall QUERY", "search WORDS"]),
+    (&["todo", "todos", "tasks"], &["file show scratchpad", "file write scratchpad \"- [ ] TASK\""]),
     (&["grep", "rg"], &["search WORDS"]),
     (&["add", "new", "create", "save"], &["remember TITLE CONTENT", "entry store KEY CONTENT"]),
     (&["write", "append"], &["file write TARGET CONTENT"]),

@@ -4,7 +4,7 @@ use clap::Args;
 use saddlebag::notebook::{ListNotes, ListNotesReply};
 
 use super::filter::{FilterArgs, sort_keys};
-use super::shared::{print_notes, warn_of_notes};
+use super::shared::{NO_NOTES, print_notes, warn_of_notes};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
@@ -45,10 +45,12 @@ impl Subcommand for ListArgs {
         }
         print_notes(&reply.notes, output)?;
         output.flush()?;
-        if exit == Exit::Nothing && !tags.is_empty() {
-            output.note(&format!(
+        match exit {
+            Exit::Nothing if tags.is_empty() => output.note(NO_NOTES),
+            Exit::Nothing => output.note(&format!(
                 "no note passes the filters with the tag `{tags}`; `saddlebag note tags` lists the tags"
-            ));
+            )),
+            _ => {}
         }
         warn_of_notes(&reply, output);
         Ok(exit)

@@ -9,6 +9,9 @@ use crate::failure::{Exit, Failure};
 use crate::output::{Output, warn_of_skipped};
 use crate::subcommand::Ask;
 
+/// Remark on a listing without a note.
+pub(super) const NO_NOTES: &str = "there are no such notes";
+
 /// Subcommand that lists notes.
 pub(crate) trait ListsNotes: Args {
     /// Command that the subcommand runs.
@@ -34,6 +37,9 @@ impl<L: ListsNotes> Ask for L {
     }
 
     fn warn(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+        if reply.notes.is_empty() {
+            output.note(NO_NOTES);
+        }
         warn_of_notes(reply, output);
         Ok(())
     }

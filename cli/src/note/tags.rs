@@ -28,6 +28,13 @@ impl Ask for TagsArgs {
         Ok(())
     }
 
+    fn warn(reply: &TagsReply, output: &mut Output) -> Result<(), Failure> {
+        if reply.tags.is_empty() {
+            output.note("no note has a tag");
+        }
+        Ok(())
+    }
+
     fn exit(reply: &TagsReply) -> Exit {
         if reply.tags.is_empty() { Exit::Nothing } else { Exit::Done }
     }
