@@ -13,8 +13,8 @@ const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["by-tag", "tagged"], &["note list --tag TAG"]),
     (&["recent", "latest", "last"], &["note list --sort modified --limit 10"]),
     (&["get", "show", "read", "cat", "view", "open"], &["note show NOTE", "entry show KEY", "file show TARGET"]),
-    (&["find", "ask", "query", "recall", "search"], &["recall QUERY", "entry recall QUERY", "search WORDS"]),
-    (&["todo", "todos", "tasks"], &["file show scratchpad", "file write scratchpad \"- [ ] TASK\""]),
+    (&["find", "ask", "query"], &["recall QUERY", "entry recall QUERY", "search WORDS"]),
+    (&["todo", "todos", "tasks"], &["file show scratchpad", "file write scratchpad CONTENT"]),
     (&["grep", "rg"], &["search WORDS"]),
     (&["add", "new", "create", "save"], &["remember TITLE CONTENT", "entry store KEY CONTENT"]),
     (&["write", "append"], &["file write TARGET CONTENT"]),
@@ -64,6 +64,9 @@ fn commands_for(word: &str, noun: Option<&Command>, line: &Command) -> Vec<Strin
     match noun {
         Some(noun) if noun.find_subcommand(word).is_some() => return vec![format!("{} {word}", noun.get_name())],
         None if line.find_subcommand(word).is_some() => return vec![word.to_string()],
+        Some(_) if line.find_subcommand(word).is_some() => {
+            return [vec![word.to_string()], with_verb(word, line)].concat();
+        }
         _ => {}
     }
     let row = COMMANDS_FOR.iter().find(|(words, _)| words.contains(&word)).map(|(_, commands)| *commands);
@@ -126,6 +129,8 @@ mod tests {
             (&["backlinks", "k"], "try `saddlebag note list --link-to NOTE` or `saddlebag note related NOTE`"),
             (&["orphans"], "try `saddlebag note orphans`"),
             (&["pending"], "try `saddlebag memory pending`"),
+            (&["note", "recall", "x"], "try `saddlebag recall` or `saddlebag entry recall`"),
+            (&["note", "search", "x"], "try `saddlebag search`"),
         ] {
             assert_eq!(tip(arguments), commands, "{arguments:?}");
         }
