@@ -83,7 +83,7 @@ fn a_preamble_has_the_files_of_the_folder_and_memory() {
 #[test]
 fn the_sources_of_a_block_name_the_file_of_each_line() {
     let store = Store::new();
-    store.run(&["context", "--sources"]).exits(1).prints("").complains("no block");
+    store.run(&["context", "--sources"]).exits(1).prints("").complains("nothing for a block");
     store.run(&["file", "write", "long_term", "Staging listens on port 8443."]).exits(0);
     store.run(&["file", "write", "scratchpad", "- [ ] rotate the key"]).exits(0);
     store.run(&["entry", "store", "editor", "Helix"]).exits(0);
