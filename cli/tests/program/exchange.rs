@@ -158,7 +158,7 @@ fn bad_use_changes_nothing() {
     store.refuses(
         &["memory", "import", "claude", "--from", "claude-code", "--mode", "replace"],
         2,
-        "--mode replace is of files of entries",
+        "--mode replace works only with files of entries",
     );
     store.refuses(&["memory", "import", "--from", "claude-code"], 2, "needs the folder or the file to import");
     store.refuses(&["memory", "import"], 2, "required");
