@@ -110,7 +110,10 @@ impl Pass {
         let beside = Background::start("release component, docs, tokens", |output| {
             component::build_with(output)?;
             let no_warnings = [("RUSTDOCFLAGS", "--deny warnings")];
-            cargo_with(["doc", "--workspace", "--no-deps", "--quiet"], &no_warnings, output)?;
+            // The library and the program have one name, so their pages must not be written at the same time.
+            cargo_with(["doc", "--package", "saddlebag-cli", "--no-deps", "--quiet"], &no_warnings, output)?;
+            let others = ["doc", "--workspace", "--exclude", "saddlebag-cli", "--no-deps", "--quiet"];
+            cargo_with(others, &no_warnings, output)?;
             cargo_with(["test", "--package", "saddlebag-bench", "--no-default-features", "--lib"], &[], output)
         });
         self.step("end to end", || cargo(["test"].into_iter().chain(PACKAGES).chain(["--lib", "--bins", "--tests"])))?;
