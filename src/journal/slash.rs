@@ -91,7 +91,7 @@ fn screened_command(call: &Call, command: SlashCommand) -> Result<SlashCommand, 
 /// ```
 /// use saddlebag::journal::{SlashCommand, Target};
 ///
-/// let command = SlashCommand::from_str("/memory read daily 2026-05-30")?;
+/// let command: SlashCommand = "/memory read daily 2026-05-30".parse()?;
 /// assert_eq!(command, SlashCommand::Read(Target::Daily(Some("2026-05-30".into()))));
 /// # Ok::<(), saddlebag::protocol::Error>(())
 /// ```

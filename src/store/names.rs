@@ -47,8 +47,8 @@ impl FromStr for NoteName {
     /// ```
     /// use saddlebag::store::NoteName;
     ///
-    /// assert_eq!(NoteName::from_str(" auth.md ")?.as_str(), "auth");
-    /// assert!(NoteName::from_str("../x").is_err());
+    /// assert_eq!(" auth.md ".parse::<NoteName>()?.as_str(), "auth");
+    /// assert!("../x".parse::<NoteName>().is_err());
     /// # Ok::<(), saddlebag::store::NameError>(())
     /// ```
     ///
