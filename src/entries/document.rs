@@ -129,7 +129,7 @@ impl Entry {
                 source: text_of("source"),
                 supersedes: text_of("supersedes"),
                 trust_state: TrustState::from_frontmatter(&frontmatter),
-                writer: Writer::of(&frontmatter),
+                writer: Writer::from_frontmatter(&frontmatter),
             },
             owner: owner(&frontmatter),
             created: value(["created", "created_at"]).and_then(moment).unwrap_or(updated),

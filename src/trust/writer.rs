@@ -5,6 +5,9 @@ use alloc::string::String;
 
 use crate::document::{Frontmatter, Note, Value, remove_field, set_field, yaml_scalar};
 
+/// Fields of the frontmatter for the agent, the session and the tool.
+const FIELDS: [&str; 3] = ["origin-agent", "origin-session", "origin-tool"];
+
 /// The names that the origin of a command gave. A file has no field for a name that was not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Writer {
@@ -15,15 +18,17 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Reads the names in the frontmatter of a file.
-    pub(crate) fn of(frontmatter: &Frontmatter) -> Self {
+    pub(crate) fn from_frontmatter(frontmatter: &Frontmatter) -> Self {
         let name = |field: &str| frontmatter.value(field).and_then(Value::text).filter(|name| !name.is_empty());
-        Self { agent: name("origin-agent"), session: name("origin-session"), tool: name("origin-tool") }
+        let [agent, session, tool] = FIELDS.map(name);
+        Self { agent, session, tool }
     }
 
     /// The fields of a file, with the names that they have.
     pub(crate) fn fields(&self) -> [(&'static str, Option<&str>); 3] {
         let Self { agent, session, tool } = self;
-        [("origin-agent", agent.as_deref()), ("origin-session", session.as_deref()), ("origin-tool", tool.as_deref())]
+        let [of_agent, of_session, of_tool] = FIELDS;
+        [(of_agent, agent.as_deref()), (of_session, session.as_deref()), (of_tool, tool.as_deref())]
     }
 
     /// Returns the text of a file with these names and no others. `None` if its frontmatter could not be made to say so.
@@ -36,7 +41,7 @@ impl Writer {
                 None => remove_field(&signed, &head, field),
             };
         }
-        (Self::of(&Frontmatter::parse(&signed)) == *self).then_some(signed)
+        (Self::from_frontmatter(&Frontmatter::parse(&signed)) == *self).then_some(signed)
     }
 }
 
@@ -56,7 +61,7 @@ mod tests {
             for text in ["plain", "---\nkey: a\n---\n\nx", "---\r\nkey: a\r\norigin-tool: old\r\n---\r\nx"] {
                 let writer = writer(Some(name), Some(name));
                 let signed = writer.sign(text).expect(text);
-                assert_eq!(Writer::of(&Frontmatter::parse(&signed)), writer, "{signed:?}");
+                assert_eq!(Writer::from_frontmatter(&Frontmatter::parse(&signed)), writer, "{signed:?}");
                 assert_eq!(writer.sign(&signed).as_deref(), Some(signed.as_str()));
             }
         }
