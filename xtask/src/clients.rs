@@ -62,7 +62,11 @@ fn python_folder(root: &Path) -> PathBuf {
 
 /// The Python that has the package.
 fn python(root: &Path) -> PathBuf {
-    python_folder(root).join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+    python_in(&python_folder(root))
+}
+
+fn python_in(folder: &Path) -> PathBuf {
+    folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
 }
 
 /// The folder of the Inspector.
@@ -87,13 +91,23 @@ pub(crate) fn install_jco(output: &mut Output) -> Result<(), String> {
 }
 
 fn install_python(root: &Path, output: &mut Output) -> Result<(), String> {
-    let folder = python_folder(root);
-    let python = python(root);
-    unless_installed(root, SCRIPTS, &folder, &["requirements.txt"], |folder| {
-        let base = if cfg!(windows) { "python" } else { "python3" };
+    let base = if cfg!(windows) { "python" } else { "python3" };
+    install_python_packages(root, &python_folder(root), SCRIPTS, base, output)
+}
+
+/// Installs the packages that `requirements.txt` in the folder `source` names, with the Python `base`.
+pub(crate) fn install_python_packages(
+    root: &Path,
+    folder: &Path,
+    source: &str,
+    base: &str,
+    output: &mut Output,
+) -> Result<(), String> {
+    let python = python_in(folder);
+    unless_installed(root, source, folder, &["requirements.txt"], |folder| {
         let venv: [OsString; 4] = ["-m".into(), "venv".into(), "--clear".into(), folder.into()];
         command(base, venv, &[], output)?;
-        let requirements = Path::new(SCRIPTS).join("requirements.txt").into_os_string();
+        let requirements = Path::new(source).join("requirements.txt").into_os_string();
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
         let packages = pip.map(OsString::from).into_iter().chain([requirements]);
         command(&python.to_string_lossy(), packages, &[], output)
@@ -106,7 +120,7 @@ fn install_node(root: &Path, output: &mut Output) -> Result<(), String> {
 
 /// Installs the packages that the files of npm in the folder `source` name: the very versions of a lock file where there
 /// is one.
-fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Output) -> Result<(), String> {
+pub(crate) fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Output) -> Result<(), String> {
     let mut files = vec!["package.json"];
     let lock = "package-lock.json";
     let is_locked = root.join(source).join(lock).exists();
