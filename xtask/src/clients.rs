@@ -104,9 +104,20 @@ pub(crate) fn install_jco(output: &mut Output) -> Result<(), String> {
 
 /// Makes an environment of Python with what the requirements in the folder `source` name.
 fn install_python(root: &Path, source: &str, folder: &Path, output: &mut Output) -> Result<(), String> {
+    let base = if cfg!(windows) { "python" } else { "python3" };
+    install_python_with(base, root, source, folder, output)
+}
+
+/// Makes an environment of this Python with what the requirements in the folder `source` name.
+pub(crate) fn install_python_with(
+    base: &str,
+    root: &Path,
+    source: &str,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<(), String> {
     let python = python_in(folder);
     unless_installed(root, source, folder, &["requirements.txt"], |folder| {
-        let base = if cfg!(windows) { "python" } else { "python3" };
         let venv: [OsString; 4] = ["-m".into(), "venv".into(), "--clear".into(), folder.into()];
         command(base, venv, &[], output)?;
         let requirements = Path::new(source).join("requirements.txt").into_os_string();
@@ -122,7 +133,7 @@ fn install_node(root: &Path, output: &mut Output) -> Result<(), String> {
 
 /// Installs the packages that the files of npm in the folder `source` name: the very versions of a lock file where there
 /// is one.
-fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Output) -> Result<(), String> {
+pub(crate) fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Output) -> Result<(), String> {
     let mut files = vec!["package.json"];
     let lock = "package-lock.json";
     let is_locked = root.join(source).join(lock).exists();
