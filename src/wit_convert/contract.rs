@@ -11,7 +11,7 @@ macro_rules! wit_contract {
         $($crate::wit_contract! { @$interface $openness })*
     };
     ($openness:ident) => {
-        $crate::wit_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt tools trust types zk }
+        $crate::wit_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt session tools trust types zk }
     };
     (@agents_md $openness:ident) => {
         $crate::wit_records! { $openness:
@@ -277,6 +277,26 @@ macro_rules! wit_contract {
             prompt::PreambleRole { BasePrompt, Instructions, Architecture }
             prompt::PromptCommand { Context(value), Preamble(value) }
             prompt::PromptReply { Context(value), Preamble(value) }
+        }
+    };
+    (@session $openness:ident) => {
+        $crate::wit_records! { $openness:
+            session::BeginSession { session, source, max_bytes = $crate::session::DEFAULT_SESSION_BYTES, form }
+            session::BeginSessionReply { text, tokens, hand_off, left_out, findings }
+            session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, form }
+            session::NotShown { source, reason }
+            session::RecallForPromptReply { text, sources, not_shown, unrecorded }
+            session::RecordToolUse { session, tool, files, command, failed, error, stored, exclude }
+            session::RecordToolUseReply { recorded, error_note, unrecorded }
+            session::EndSession { session, finished }
+            session::EndSessionReply { note, kept, left_out }
+        }
+
+        $crate::wit_variants! { $openness:
+            session::BeginSource { Startup, Resume, Clear, Compact, Fork }
+            session::NotShownReason { Unapproved, Budget, AlreadyShown, StateFull }
+            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
+            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
         }
     };
     (@tools $openness:ident) => {
