@@ -6,6 +6,7 @@
 //! [`output`] prints, and [`trace`] opens the file that records a run.
 
 mod args;
+mod backfill;
 mod entry;
 mod everyday;
 mod export;
