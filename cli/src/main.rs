@@ -36,6 +36,7 @@ mod tips;
 mod trace;
 mod trust;
 mod word;
+mod wording;
 mod zk;
 
 use std::process::ExitCode;

@@ -567,6 +567,7 @@ fn imported() -> impl Strategy<Value = ImportedFile> {
         path,
         key,
         shared,
+        replaces: false,
         state,
     })
 }
