@@ -19,6 +19,7 @@ mod notebook;
 mod paths;
 mod replay;
 mod scopes;
+mod setup;
 mod support;
 mod tasks;
 #[cfg(unix)]
