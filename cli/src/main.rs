@@ -38,6 +38,7 @@ mod tips;
 mod trace;
 mod trust;
 mod word;
+mod wording;
 mod zk;
 
 use std::process::ExitCode;

@@ -14,6 +14,7 @@ mod journal;
 mod manual;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod missing;
 mod names;
 mod notebook;
 mod paths;
