@@ -6,6 +6,7 @@
 //! [`output`] prints, and [`trace`] opens the file that records a run.
 
 mod args;
+mod backfill;
 mod entry;
 mod everyday;
 mod export;
@@ -37,6 +38,7 @@ mod tips;
 mod trace;
 mod trust;
 mod word;
+mod wording;
 mod zk;
 
 use std::process::ExitCode;

@@ -287,8 +287,10 @@ impl<'a> Parsed<'a> {
             // The comment after the item stays on its line.
         } else if is_blank(line..cut.start) && line > open {
             cut = before_line_end(text, line)..cut.end;
-        } else if next.is_some() {
+        } else if next.is_some() && rest < close {
             cut.end = rest;
+        } else if next.is_some() {
+            cut.start = text[..cut.start].trim_end_matches([' ', '\t']).len();
         }
         let mut cuts = vec![Splice::cut(cut)];
         cuts.extend(apart.map(Splice::cut));

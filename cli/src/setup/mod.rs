@@ -16,6 +16,8 @@ mod json;
 mod piece;
 mod places;
 mod plan;
+#[cfg(test)]
+mod properties;
 mod record;
 mod report;
 mod run;

@@ -204,6 +204,10 @@ fn entries() -> Vec<Case> {
 
 fn exchange() -> Vec<Case> {
     vec![
+        Case::new("backfill", &["backfill", "--from", "codex", "transcripts/rollout-1.jsonl"]),
+        Case::new("backfill-again", &["backfill", "--from", "codex", "transcripts/rollout-1.jsonl", "--dry-run"])
+            .after(&[&["backfill", "--from", "codex", "transcripts/rollout-1.jsonl"]]),
+        Case::new("backfill-nothing", &["backfill", "--from", "codex"]),
         Case::new("memory-export", &["memory", "export", "--out", "out"]),
         Case::new("memory-export-to", &["memory", "export", "--to", "openclaw", "--out", "out"]),
         Case::new("memory-import", &["memory", "import", "entries"]),

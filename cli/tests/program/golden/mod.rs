@@ -115,9 +115,15 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     let mut command = store.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let home = store.here.join("home");
     command.env("HOME", &home).env("USERPROFILE", &home);
-    for name in
-        ["CLAUDE_CONFIG_DIR", "HERMES_HOME", "MEMORY_FILE_PATH", "ZS_CONFIG_DIR", "ZS_DATA_DIR", "ZK_NOTEBOOK_DIR"]
-    {
+    for name in [
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "HERMES_HOME",
+        "MEMORY_FILE_PATH",
+        "ZS_CONFIG_DIR",
+        "ZS_DATA_DIR",
+        "ZK_NOTEBOOK_DIR",
+    ] {
         command.env_remove(name);
     }
     crate::setup::without_clients(&mut command);
