@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
+use crate::hook;
 use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -30,6 +31,8 @@ pub(crate) struct Sizes {
     entries: u32,
     /// Number of notes and entries that wait for approval.
     waiting: u32,
+    /// Number of failures in the log of the hooks.
+    hook_failures: u32,
 }
 
 impl Subcommand for StatusArgs {
@@ -42,11 +45,16 @@ impl Subcommand for StatusArgs {
         let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
         let entries = store.call(newest, output)?.total;
         let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
+        let hook_failures = hook::failures();
+        let hooks = match hook_failures {
+            0 => String::new(),
+            count => format!("\nhooks: {count} failure(s), printed by `saddlebag hook log`"),
+        };
         let text = format!(
-            "{}\njournal: {journal_lines} line(s) today\nentries: {entries}\nwaiting for approval: {waiting}",
+            "{}\njournal: {journal_lines} line(s) today\nentries: {entries}\nwaiting for approval: {waiting}{hooks}",
             journal.text
         );
-        output.object_or_line(&Sizes { journal, journal_lines, entries, waiting }, &text)?;
+        output.object_or_line(&Sizes { journal, journal_lines, entries, waiting, hook_failures }, &text)?;
         Ok(Exit::Done)
     }
 }

@@ -8,6 +8,7 @@ mod disk;
 mod entries;
 mod exchange;
 mod golden;
+mod hook;
 mod instructions;
 mod journal;
 mod manual;
