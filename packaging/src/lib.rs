@@ -45,12 +45,14 @@ pub struct Made {
 pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, String> {
     let release = Release::read()?;
     let program = Program::read(program, Target::of(triple)?, &release)?;
+    // First what the program must answer, so that a program that cannot leaves no file.
+    let tools = program.tools()?;
     let mut made = Made::default();
     let sbom = sbom::text(&release, &program.target)?;
     made.files.push(archive::write(&out.join(sbom::file_name(&release, &program.target)), sbom.as_bytes())?);
     made.files.push(wheel::build(&release, &program, &sbom, out)?);
     made.files.push(npm::build_for_target(&release, &program, out)?);
-    made.files.push(bundle::build(&release, &program, &program.tools()?, out)?);
+    made.files.push(bundle::build(&release, &program, &tools, out)?);
     if let Some(architecture) = program.target.debian_architecture() {
         match debian::build(&release, &program, architecture, out)? {
             Some(path) => made.files.push(path),
