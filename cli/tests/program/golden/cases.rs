@@ -228,6 +228,8 @@ fn program() -> Vec<Case> {
         Case::new("tools-call-error", &["tools", "call", "memory_recall", "{\"key\": \"nope\"}"]),
         Case::new("demo", &["demo"]),
         Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
+        Case::new("hook-log", &["hook", "log"]).after(&[&["hook", "stop", "--max-byts", "7"]]),
+        Case::new("hook-log-empty", &["hook", "log"]),
         Case::new("completions", &["completions", "bash"]),
         Case::new("man", &["man"]),
         Case::new("setup", &["setup", "codex", "--command", "/opt/saddlebag", "--yes"]),
