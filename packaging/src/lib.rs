@@ -60,8 +60,8 @@ pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, 
     Ok(made)
 }
 
-/// Makes the files that name several targets, from what the folder has of each. A released target that the folder has
-/// nothing of is left out, and named.
+/// Makes the files that name several targets, from what the folder has of each. Each file that a complete release has and the
+/// folder lacks is named.
 ///
 /// # Errors
 ///
@@ -69,19 +69,30 @@ pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, 
 pub fn package_release(out: &Path) -> Result<Made, String> {
     let release = Release::read()?;
     let mut made = Made { files: vec![npm::build_launcher(&release, out)?], left_out: Vec::new() };
-    let (formula, missing) = homebrew::build(&release, out)?;
-    made.files.extend(formula);
-    made.left_out
-        .extend(missing.iter().map(|triple| format!("{triple}: the folder has no {}", release.archive(triple))));
-    let (bundle, missing) = bundle::build_for_all(&release, out)?;
-    made.files.extend(bundle);
-    made.left_out
-        .extend(missing.iter().map(|triple| format!("{triple} in the bundle: the folder has no bundle of it")));
-    let (context, missing) = container::build(&release, out)?;
-    made.files.extend(context);
-    made.left_out
-        .extend(missing.iter().map(|triple| format!("{triple} in the container: the folder has no bundle of it")));
+    made.files.extend(homebrew::build(&release, out)?);
+    made.files.extend(bundle::build_for_all(&release, out)?);
+    made.files.extend(container::build(&release, out)?);
     made.files.push(registry::build(&release, out)?);
     made.files.push(digests::build(out)?);
+    for triple in RELEASED {
+        let files = files_of(&release, &Target::of(triple)?)?;
+        let missing: Vec<String> = files.into_iter().filter(|name| !out.join(name).exists()).collect();
+        if !missing.is_empty() {
+            made.left_out.push(format!("{triple}: the folder has no {}", missing.join(", ")));
+        }
+    }
     Ok(made)
+}
+
+/// Returns the names of the files that a release has of a target.
+fn files_of(release: &Release, target: &Target) -> Result<Vec<String>, String> {
+    let mut names = vec![
+        release.archive(&target.triple),
+        sbom::file_name(release, target),
+        wheel::file_name(&wheel::python_version(&release.version)?, &target.wheel_tags(None)),
+        npm::file_name(release, target),
+        bundle::file_of(release, &target.triple),
+    ];
+    names.extend(target.debian_architecture().map(|architecture| debian::file_name(release, architecture)));
+    Ok(names)
 }

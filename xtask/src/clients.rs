@@ -1,6 +1,7 @@
 //! Clients of the Model Context Protocol that this project did not write: the `mcp` package of PyPI, and the command
 //! line of the MCP Inspector of npm. They are installed below `target/` at pinned versions, and run against the
-//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well.
+//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well. The plugins for OpenClaw and
+//! Hermes run in stubs of their hosts.
 
 use std::ffi::OsString;
 use std::fs;
@@ -49,6 +50,10 @@ pub(crate) fn run() -> Result<(), String> {
     let python = python.to_string_lossy();
     command(&python, [script("python_client.py"), program.clone().into()], environment, output)?;
     command(&python, [script("inspector.py"), program.clone().into(), modules.into()], environment, output)?;
+    let openclaw = [script("plugins/openclaw.mjs"), program.clone().into(), "plugins/openclaw".into()];
+    command("node", openclaw, &[], output)?;
+    let hermes = [script("plugins/hermes.py"), program.clone().into(), "plugins".into()];
+    command(&python, hermes, environment, output)?;
     if cfg!(windows) {
         eprintln!("left out: the host in Python, which needs `flock`");
         return Ok(());

@@ -139,9 +139,10 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_data_is_that_of_the_store() {
+    fn the_folders_of_data_and_of_states_are_those_of_the_store_and_of_the_log() {
         let Some(places) = Places::of_process() else { return assert_eq!(saddlebag_host::default_root(), None) };
         assert_eq!(Some(places.data().join("saddlebag")), saddlebag_host::default_root());
+        assert_eq!(Some(places.state()), saddlebag_host::state_folder());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::clients::{Client, Run, opencode_plugin};
+use super::clients::{Client, OPENCODE_ARGUMENTS, OPENCODE_PLUGIN, OPENCODE_PROGRAM, Run, opencode_plugin};
 use super::hooks;
 use super::piece::{Piece, SERVER};
 use super::places::Platform;
@@ -20,6 +20,9 @@ const DESCRIPTION: &str = "Memory for agents, kept as plain Markdown files that 
 /// Text that tells a model how to use its memory. Every plugin has a copy.
 const SKILL: &str = "plugins/claude-code/skills/memory/SKILL.md";
 
+/// Plugin for OpenCode, which is written by hand. Setup has a copy.
+const OPENCODE: &str = "plugins/opencode/saddlebag.js";
+
 /// Files of the plugins that are made, with their schemas in `plugins/schemas/`.
 fn made() -> BTreeMap<&'static str, (String, Option<&'static str>)> {
     let run = Run { command: SERVER.to_string(), options: Vec::new(), has_project: false };
@@ -31,6 +34,7 @@ fn made() -> BTreeMap<&'static str, (String, Option<&'static str>)> {
         ("mcpServers", table(vec![(SERVER, with_type(Client::Codex.server(&run, None)))])),
     ]);
     let skill = fs::read_to_string(project().join(SKILL)).expect("the text for models");
+    let opencode = fs::read_to_string(project().join(OPENCODE)).expect("the plugin for OpenCode");
     BTreeMap::from([
         ("plugins/claude-code/.claude-plugin/plugin.json", (json(&manifest(&[], &[])), Some("claude-plugin"))),
         ("plugins/claude-code/.mcp.json", (json(&claude), Some("mcp"))),
@@ -44,7 +48,7 @@ fn made() -> BTreeMap<&'static str, (String, Option<&'static str>)> {
         ("plugins/agent-plugins/plugin.json", (json(&agent_plugin()), Some("agent-plugin"))),
         ("plugins/agent-plugins/mcp.json", (json(&agent_plugins), Some("agent-plugin-mcp"))),
         ("plugins/agent-plugins/skills/memory/SKILL.md", (skill, None)),
-        ("plugins/opencode/saddlebag.js", (opencode_plugin(&run), None)),
+        ("cli/src/setup/opencode.js", (opencode, None)),
     ])
 }
 
@@ -60,6 +64,17 @@ fn the_plugins_are_made_of_the_tables_of_setup() {
         let kept = fs::read_to_string(&path).unwrap_or_default();
         assert!(kept == text, "{name} is not what setup writes; {REWRITE}=1 writes it again");
     }
+}
+
+#[test]
+fn the_plugin_for_opencode_runs_the_program_with_its_options() {
+    for part in [OPENCODE_PROGRAM, OPENCODE_ARGUMENTS] {
+        assert_eq!(OPENCODE_PLUGIN.matches(part).count(), 1, "setup replaces {part}");
+    }
+    let options = vec!["--root".to_string(), "/a \"b\"".to_string()];
+    let text = opencode_plugin(&Run { command: "C:\\x.exe".to_string(), options, has_project: false });
+    assert!(text.contains(r#""C:\\x.exe""#), "{text}");
+    assert!(text.contains(r#"["--root", "/a \"b\"", "hook", event]"#), "{text}");
 }
 
 #[test]

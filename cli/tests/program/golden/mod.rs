@@ -114,10 +114,16 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     let arguments: Vec<String> = arguments.iter().map(|argument| argument.replace(cases::STORE, root)).collect();
     let mut command = store.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let home = store.here.join("home");
-    command.env("HOME", &home).env("USERPROFILE", &home);
-    for name in
-        ["CLAUDE_CONFIG_DIR", "HERMES_HOME", "MEMORY_FILE_PATH", "ZS_CONFIG_DIR", "ZS_DATA_DIR", "ZK_NOTEBOOK_DIR"]
-    {
+    command.env("HOME", &home).env("USERPROFILE", &home).env("XDG_STATE_HOME", home.join("state"));
+    for name in [
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "HERMES_HOME",
+        "MEMORY_FILE_PATH",
+        "ZS_CONFIG_DIR",
+        "ZS_DATA_DIR",
+        "ZK_NOTEBOOK_DIR",
+    ] {
         command.env_remove(name);
     }
     crate::setup::without_clients(&mut command);
@@ -149,11 +155,13 @@ fn normalise(value: &mut Value, store: &Store) {
                 .into_iter()
                 .any(has);
             let is_of_uninstall = has(&["kind", "path", "files", "bytes"]);
+            let is_failure_of_a_hook = has(&["time", "code"]);
             let is_confirmation = fields.len() == 2 && fields.contains_key("reason");
             for (name, field) in fields.iter_mut() {
                 normalise(field, store);
                 let placeholder = match (name.as_str(), &*field) {
                     ("modified" | "created", Value::String(time)) if !store::has_time(time) => "<time>",
+                    ("time", Value::String(_)) if is_failure_of_a_hook => "<time>",
                     ("version" | "unless", Value::String(_)) if is_traced => "<version>",
                     ("matches" | "written" | "stale", Value::String(_)) => "<version>",
                     ("program", Value::String(program)) if program.starts_with("saddlebag ") => "<program>",
