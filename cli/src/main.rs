@@ -6,6 +6,7 @@
 //! [`output`] prints, and [`trace`] opens the file that records a run.
 
 mod args;
+mod backfill;
 mod entry;
 mod everyday;
 mod export;
@@ -29,6 +30,7 @@ mod reference;
 mod replacement;
 #[cfg(test)]
 mod schemas;
+mod setup;
 #[cfg(test)]
 mod spellings;
 mod store;
@@ -37,6 +39,7 @@ mod tips;
 mod trace;
 mod trust;
 mod word;
+mod wording;
 mod zk;
 
 use std::process::ExitCode;

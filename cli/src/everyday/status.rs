@@ -1,9 +1,10 @@
-//! `status`: prints the size of memory, the number of entries, and the number of texts that wait for approval.
+//! `status`: prints the size of memory, the number of notes and entries, and the number of texts that wait for approval.
 
 use clap::Args;
 use saddlebag::approval::Pending;
 use saddlebag::entries::{EntryFilter, ListEntries};
 use saddlebag::journal::{DEFAULT_READ_BYTES, Read, Status, StatusReply, Target};
+use saddlebag::notebook::ListNotes;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,13 +21,15 @@ use crate::subcommand::Subcommand;
 #[command(after_help = example("status"))]
 pub(crate) struct StatusArgs;
 
-/// Sizes of the journal, and counts of entries and of unapproved text.
+/// Sizes of the journal, and counts of notes, entries and unapproved text.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Sizes {
     #[serde(flatten)]
     journal: StatusReply,
     /// Number of lines that `note journal` has added to today's note.
     journal_lines: u32,
+    /// Number of notes of the notebook.
+    notes: u32,
     /// Number of entries.
     entries: u32,
     /// Number of notes and entries that wait for approval.
@@ -42,21 +45,36 @@ impl Subcommand for StatusArgs {
         let mut store = Store::open(global)?;
         let journal = store.call(Status, output)?;
         let journal_lines = journal_lines(&mut store, output)?;
+        let notes = store.call(ListNotes::default(), output)?.notes.len();
+        let notes = u32::try_from(notes).unwrap_or(u32::MAX);
         let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
         let entries = store.call(newest, output)?.total;
         let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
         let hook_failures = hook::failures();
-        let hooks = match hook_failures {
-            0 => String::new(),
-            count => format!("\nhooks: {count} failure(s), printed by `saddlebag hook log`"),
-        };
-        let text = format!(
-            "{}\njournal: {journal_lines} line(s) today\nentries: {entries}\nwaiting for approval: {waiting}{hooks}",
-            journal.text
-        );
-        output.object_or_line(&Sizes { journal, journal_lines, entries, waiting, hook_failures }, &text)?;
+        let sizes = Sizes { journal, journal_lines, notes, entries, waiting, hook_failures };
+        output.object_or_line(&sizes, &text(&sizes))?;
         Ok(Exit::Done)
     }
+}
+
+/// Returns the lines for a person.
+fn text(sizes: &Sizes) -> String {
+    let Sizes { journal, journal_lines, notes, entries, waiting, hook_failures } = sizes;
+    let size = |size: Option<u64>| size.map_or("none yet".to_string(), |size| format!("{size} bytes"));
+    let mut lines = vec![format!("long-term memory: {}", size(journal.long_term_bytes))];
+    if let Some(bytes) = journal.project_long_term_bytes {
+        lines.push(format!("long-term memory of the project: {bytes} bytes"));
+    }
+    lines.push(format!("open items of the scratchpad: {}", journal.open_items));
+    lines.push(format!("entries of today's log: {}", journal.today_entries));
+    lines.push(format!("lines of today's journal: {journal_lines}"));
+    lines.push(format!("notes: {notes}"));
+    lines.push(format!("entries: {entries}"));
+    lines.push(format!("waiting for approval: {waiting}"));
+    if *hook_failures > 0 {
+        lines.push(format!("failures of hooks, printed by `saddlebag hook log`: {hook_failures}"));
+    }
+    lines.join("\n")
 }
 
 /// Returns the number of lines that `note journal` has added to today's note. Each begins with the time of day.

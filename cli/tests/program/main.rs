@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stderr, clippy::unwrap_used)]
 
+mod backfill;
 mod bad_input;
 mod concurrency;
 mod disk;
@@ -14,10 +15,13 @@ mod journal;
 mod manual;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod missing;
+mod names;
 mod notebook;
 mod paths;
 mod replay;
 mod scopes;
+mod setup;
 mod support;
 mod tasks;
 #[cfg(unix)]

@@ -115,11 +115,18 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     let mut command = store.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let home = store.here.join("home");
     command.env("HOME", &home).env("USERPROFILE", &home).env("XDG_STATE_HOME", home.join("state"));
-    for name in
-        ["CLAUDE_CONFIG_DIR", "HERMES_HOME", "MEMORY_FILE_PATH", "ZS_CONFIG_DIR", "ZS_DATA_DIR", "ZK_NOTEBOOK_DIR"]
-    {
+    for name in [
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "HERMES_HOME",
+        "MEMORY_FILE_PATH",
+        "ZS_CONFIG_DIR",
+        "ZS_DATA_DIR",
+        "ZK_NOTEBOOK_DIR",
+    ] {
         command.env_remove(name);
     }
+    crate::setup::without_clients(&mut command);
     if case.traced {
         command.arg("--trace").arg("trace");
     }
