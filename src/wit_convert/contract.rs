@@ -78,7 +78,7 @@ macro_rules! wit_contract {
             entries::PurgeReply { purged, message }
             entries::EntryFile { path, content, updated }
             entries::ExportReply { files, next, total, problems }
-            entries::ImportedFile { path, key, shared, state }
+            entries::ImportedFile { path, key, shared, replaces, state }
             entries::ImportEntries { files, mode, dry_run, earlier }
             entries::RetainEntries { imported, dry_run }
             entries::ImportReply { files }
@@ -214,8 +214,12 @@ macro_rules! wit_contract {
             notebook::MemoryContext { turn, max_bytes = $crate::notebook::DEFAULT_MEMORIES_BYTES }
             notebook::RememberError { tool, error }
             notebook::RememberSummary { tool, summary }
+            notebook::ImportedNote { id, title, content, tags, date }
+            notebook::ImportNotes { folder, notes, dry_run }
             notebook::MemoriesReply { memories }
             notebook::InitReply { made, kept, message }
+            notebook::NoteImport { id, path, state }
+            notebook::ImportNotesReply { notes }
             notebook::Warning { path, message }
             notebook::RememberReply { path, title, state, message, warnings }
             notebook::ScorePart { reason, field, amount }
@@ -244,10 +248,11 @@ macro_rules! wit_contract {
 
         $crate::wit_variants! { $openness:
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
+            notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
         }
     };
     (@prompt $openness:ident) => {

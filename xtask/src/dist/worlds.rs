@@ -1,14 +1,11 @@
-//! The files of a release that other hosts load: a component for each world, optimised, and the package of `wit/`.
+//! Files for other hosts: a component for each world, optimised, and the package of `wit/`.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 
 use crate::clients::{self, jco};
 use crate::component::{WORLDS, build_world, check_size};
 use crate::run::{Output, cargo, command, root};
-
-const FOLDER: &str = "target/dist";
 
 /// Options of `wasm-opt`: the features that the components use and declare. Low memory is unused, because only the end of the
 /// stack is there; a stack that overflows still traps.
@@ -29,12 +26,10 @@ const OF_MOST_HOSTS: &str = "notebook-memory";
 /// Maximum size of its JavaScript in bytes. The bar is lower: see `docs/benchmarks.md`.
 const MAX_JAVASCRIPT_BYTES: u64 = 830_000;
 
-/// Builds every file, checks their sizes, and prints them.
-pub(crate) fn dist() -> Result<(), String> {
+/// Builds every file in the folder, checks their sizes, and returns a line about each.
+pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     let root = root()?;
     clients::install_jco(&mut Output::Inherited)?;
-    let folder = root.join(FOLDER);
-    fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     let mut sizes = Vec::new();
     for world in WORLDS {
         let built = build_world(world.features, "component", "target/worlds", &mut Output::Inherited)?;
@@ -56,12 +51,12 @@ pub(crate) fn dist() -> Result<(), String> {
     let package = folder.join("saddlebag.wit.wasm");
     let write = ["run", "--quiet", "--package", "saddlebag-contract", "--bin", "wit-package", "--"];
     cargo(write.map(OsString::from).into_iter().chain([package.into()]))?;
-    for (name, before, after) in sizes {
-        eprintln!("{FOLDER}/{name}: {after} bytes ({before} before wasm-opt)");
-    }
-    eprintln!("{FOLDER}/saddlebag.wit.wasm: the package of the contract, with its documentation");
-    eprintln!("JavaScript of {OF_MOST_HOSTS}: {bytes} bytes, not minified");
-    Ok(())
+    let sizes = sizes.into_iter();
+    let mut lines: Vec<String> =
+        sizes.map(|(name, before, after)| format!("{name}: {after} bytes ({before} before wasm-opt)")).collect();
+    lines.push("saddlebag.wit.wasm: the package of the contract, with its documentation".to_string());
+    lines.push(format!("JavaScript of {OF_MOST_HOSTS}: {bytes} bytes, not minified"));
+    Ok(lines)
 }
 
 fn run_jco(root: &Path, arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
