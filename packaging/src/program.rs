@@ -107,15 +107,12 @@ mod tests {
         assert_eq!(glibc(b"none"), None);
     }
 
-    /// Reads a program that prints this version.
+    /// Reads a script as a program for a target.
     #[cfg(unix)]
     fn read_script(script: &str, triple: &str) -> Result<Program, String> {
-        use std::os::unix::fs::PermissionsExt;
-
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("saddlebag");
-        std::fs::write(&path, script).expect("written");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("permissions");
+        crate::script::write_program(&path, script);
         Program::read(&path, Target::of(triple).expect("known"), &Release::read().expect("a release"))
     }
 
