@@ -15,6 +15,7 @@ mod file;
 mod formats;
 mod global;
 mod help;
+mod hook;
 mod import;
 mod input;
 #[cfg(feature = "mcp")]
@@ -50,6 +51,7 @@ use output::Output;
 fn main() -> ExitCode {
     let cli = match Cli::of_process() {
         Ok(cli) => cli,
+        Err(error) if error.use_stderr() && hook::is_asked_for(std::env::args_os()) => return hook::refused(&error),
         Err(error) => return refused_arguments(&error),
     };
     cli.global.color.write_global();

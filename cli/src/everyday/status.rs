@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
+use crate::hook;
 use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -33,6 +34,8 @@ pub(crate) struct Sizes {
     entries: u32,
     /// Number of notes and entries that wait for approval.
     waiting: u32,
+    /// Number of failures in the log of the hooks.
+    hook_failures: u32,
 }
 
 impl Subcommand for StatusArgs {
@@ -47,7 +50,8 @@ impl Subcommand for StatusArgs {
         let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
         let entries = store.call(newest, output)?.total;
         let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
-        let sizes = Sizes { journal, journal_lines, notes, entries, waiting };
+        let hook_failures = hook::failures();
+        let sizes = Sizes { journal, journal_lines, notes, entries, waiting, hook_failures };
         output.object_or_line(&sizes, &text(&sizes))?;
         Ok(Exit::Done)
     }
@@ -55,7 +59,7 @@ impl Subcommand for StatusArgs {
 
 /// Returns the lines for a person.
 fn text(sizes: &Sizes) -> String {
-    let Sizes { journal, journal_lines, notes, entries, waiting } = sizes;
+    let Sizes { journal, journal_lines, notes, entries, waiting, hook_failures } = sizes;
     let size = |size: Option<u64>| size.map_or("none yet".to_string(), |size| format!("{size} bytes"));
     let mut lines = vec![format!("long-term memory: {}", size(journal.long_term_bytes))];
     if let Some(bytes) = journal.project_long_term_bytes {
@@ -67,6 +71,9 @@ fn text(sizes: &Sizes) -> String {
     lines.push(format!("notes: {notes}"));
     lines.push(format!("entries: {entries}"));
     lines.push(format!("waiting for approval: {waiting}"));
+    if *hook_failures > 0 {
+        lines.push(format!("failures of hooks, printed by `saddlebag hook log`: {hook_failures}"));
+    }
     lines.join("\n")
 }
 

@@ -9,6 +9,7 @@ mod disk;
 mod entries;
 mod exchange;
 mod golden;
+mod hook;
 mod instructions;
 mod journal;
 mod manual;
