@@ -54,9 +54,9 @@ macro_rules! wit_contract {
     };
     (@entries $openness:ident) => {
         $crate::wit_records! { $openness:
+            entries::EditEntry { key, old_text, new_text }
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
-            entries::EditEntry { key, old_text, new_text }
             entries::GetEntry { key }
             entries::FindEntries { query, limit = $crate::entries::DEFAULT_FOUND_ENTRIES }
             entries::EntryFilter { category, all_tags, any_tags, since, until }
