@@ -5,7 +5,7 @@ use saddlebag::agents_md::{Side, SyncAgentsMd};
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble, PromptCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Explain, ExportEntries,
+    Checkpoint, CloseRun, EditEntry, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Explain, ExportEntries,
     FindEntries, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ListEntries,
     NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
@@ -117,6 +117,7 @@ fn every_verb(name: &str) -> Vec<EntriesCommand> {
             earlier: Vec::new(),
         }),
         EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
+        EntriesCommand::EditEntry(EditEntry { key: name.into(), old_text: MARK.into(), new_text: "gone".into() }),
         keep(name, "mine", "core"),
         keep("mine", "mine", name),
         EntriesCommand::OpenRun(OpenRun { fence: u64::MAX }),
