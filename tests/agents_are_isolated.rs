@@ -21,6 +21,7 @@ use saddlebag::notebook::{
     Today, UnlinkedMentions,
 };
 use saddlebag::protocol::ErrorCode;
+use saddlebag::session::SessionCommand;
 use saddlebag::store::{folded_name, is_name};
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
@@ -347,6 +348,8 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
         Command::AgentsMd(_) => false,
         // Text of both families can wait for approval.
         Command::Trust(_) => false,
+        // What a session is shown includes the entries.
+        Command::Session(SessionCommand::BeginSession(_) | SessionCommand::RecallForPrompt(_)) => false,
         _ => true,
     };
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {
