@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::component::{TARGET, WORLDS, build_for_tests};
+use crate::new_user;
 use crate::run::{Output, command, program, root};
 
 /// Folder of the scripts. Their requirements name the versions.
@@ -27,7 +28,8 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     let root = root()?;
     install_python(&root, SCRIPTS, &python_folder(&root), output).map_err(with_way_out)?;
     install_node(&root, output).map_err(with_way_out)?;
-    install_tools(output).map_err(with_way_out)
+    install_tools(output).map_err(with_way_out)?;
+    new_user::install(output).map_err(with_way_out)
 }
 
 /// Installs the tools that check the packages of a release.
@@ -77,7 +79,7 @@ fn python_folder(root: &Path) -> PathBuf {
 }
 
 /// The Python that has the package.
-fn python(root: &Path) -> PathBuf {
+pub(crate) fn python(root: &Path) -> PathBuf {
     python_in(&python_folder(root))
 }
 

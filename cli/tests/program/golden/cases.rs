@@ -242,6 +242,13 @@ fn program() -> Vec<Case> {
             "--without-hooks",
             "--yes",
         ]]),
+        Case::new("uninstall", &["uninstall", "--dry-run"]).after(&[&[
+            "setup",
+            "zed",
+            "--command",
+            "/opt/saddlebag",
+            "--yes",
+        ]]),
         Case::new("setup-error-unconfirmed", &["setup", "cursor", "--command", "/opt/saddlebag"]),
     ];
     if cfg!(feature = "mcp") {
