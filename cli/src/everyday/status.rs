@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
-use crate::hook;
+use crate::hook::log;
 use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -50,7 +50,7 @@ impl Subcommand for StatusArgs {
         let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
         let entries = store.call(newest, output)?.total;
         let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
-        let hook_failures = hook::failures();
+        let hook_failures = log::failures();
         let sizes = Sizes { journal, journal_lines, notes, entries, waiting, hook_failures };
         output.object_or_line(&sizes, &text(&sizes))?;
         Ok(Exit::Done)

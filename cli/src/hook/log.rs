@@ -99,6 +99,12 @@ impl Log {
     }
 }
 
+/// Returns the number of failures in the log. A log that cannot be read counts as empty.
+pub(crate) fn failures() -> u32 {
+    let lines = Log::of_user().and_then(|log| log.lines().ok()).unwrap_or_default();
+    u32::try_from(lines.len()).unwrap_or(u32::MAX)
+}
+
 /// Creates a folder and its parents for this user only, if it is missing.
 pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     #[cfg_attr(not(unix), allow(unused_mut))]

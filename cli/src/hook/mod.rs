@@ -14,7 +14,7 @@ mod commands;
 mod event;
 mod guard;
 mod input;
-mod log;
+pub(crate) mod log;
 mod once;
 mod paths;
 mod payload;
@@ -98,12 +98,6 @@ pub(crate) fn refused(error: &clap::Error) -> ExitCode {
     output::warn(&format!("the hook does nothing: {message}"));
     guard::log(&Trouble::usage(message));
     Exit::Done.into()
-}
-
-/// Returns the number of failures in the log. A log that cannot be read counts as empty.
-pub(crate) fn failures() -> u32 {
-    let lines = Log::of_user().and_then(|log| log.lines().ok()).unwrap_or_default();
-    u32::try_from(lines.len()).unwrap_or(u32::MAX)
 }
 
 /// Reads the input to its end, so that the client can write it.

@@ -50,6 +50,7 @@ mod passage;
 mod plan;
 mod postings;
 mod query;
+mod rarity;
 mod score;
 mod segment;
 mod stem;

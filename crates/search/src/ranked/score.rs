@@ -15,7 +15,8 @@ use super::matching::{Bits, Matcher, Walk};
 use super::plan::{Concept, Plan};
 use super::query::Query;
 use super::types::{Field, Ranking, Tie};
-use super::weights::{COVERAGE, Lengths, idf, saturate};
+use super::rarity::idf;
+use super::weights::{COVERAGE, Lengths, saturate};
 use saddlebag_collections::order;
 
 /// Minimum number of documents that are examined closely.
