@@ -22,9 +22,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Memory};
 use saddlebag_bench::{MAX_TOKENS, default_tools};
 use saddlebag_component::COMPONENT;
-use saddlebag_host::{
-    ComponentOptions, ComponentRuntime, Durability, Engine, Host, LocalDir, LocalDirOptions, NativeEngine,
-};
+use saddlebag_host::{Compile, ComponentRuntime, Durability, Engine, Host, LocalDir, LocalDirOptions, NativeEngine};
 
 use corpus::{LAST_DAY, PROJECT};
 use report::{Bar, Report};
@@ -47,7 +45,7 @@ fn main() -> Result<()> {
         Some(notes) => vec![notes.parse()?],
         None => vec![1_000, 10_000],
     };
-    let runtime = ComponentRuntime::new(ComponentOptions::new(COMPONENT))?;
+    let runtime = ComponentRuntime::new(Compile::new(COMPONENT).into())?;
     let mut report = Report::default();
     for notes in sizes {
         eprintln!("measuring {notes} notes");
