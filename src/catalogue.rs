@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use crate::Config;
 use crate::entries::EntriesConfig;
 pub use crate::memory::catalogue;
-use crate::samples::SAMPLE_WAITING;
 pub use crate::samples::{SAMPLE_NAME, SAMPLE_RUN, SAMPLE_TEXT};
+use crate::samples::{SAMPLE_SESSION, SAMPLE_STATE, SAMPLE_WAITING};
 
 /// Returns the files of a store in which the samples of every command succeed on 2026-05-25, with [`sample_config`].
 /// Paths are relative to the root.
@@ -27,6 +27,8 @@ pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
         ("projects/proj/notes/a.bak", b"before\n"),
         ("projects/proj/notes/b.md", b"# B\n\nthe text of b, see [[a]] and [[nowhere]]\n"),
         ("projects/proj/notes/waits.md", SAMPLE_WAITING.as_bytes()),
+        ("projects/proj/sessions/2026-05-24-b.md", SAMPLE_SESSION.as_bytes()),
+        ("projects/proj/.saddlebag/sessions/ca978112ca1bbdcafac231b39a23dc4d.jsonl", SAMPLE_STATE.as_bytes()),
         ("agents/a/entries/core/a.md", b"---\nkey: a\ncategory: core\n---\n\nthe text of a"),
         ("agents/a/entries/core/a.bak", b"---\nkey: a\ncategory: core\n---\n\nbefore"),
         (

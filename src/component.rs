@@ -34,7 +34,7 @@ use exports::saddlebag::memory::journal;
 use exports::saddlebag::memory::{agents_md, files, notebook, trust};
 use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
 #[cfg(feature = "everything")]
-use exports::saddlebag::memory::{exchange, zk};
+use exports::saddlebag::memory::{exchange, session, zk};
 
 crate::wit_contract!(closed: types fs config engine prompt tools);
 #[cfg(feature = "journal")]
@@ -44,7 +44,7 @@ crate::wit_contract!(closed: entries);
 #[cfg(feature = "notebook")]
 crate::wit_contract!(closed: agents_md files notebook trust);
 #[cfg(feature = "everything")]
-crate::wit_contract!(closed: exchange zk);
+crate::wit_contract!(closed: exchange session zk);
 
 // `memcmp` and similar functions come from here. Nothing else of it is linked.
 #[cfg(target_os = "wasi")]
@@ -250,6 +250,9 @@ family!(exchange: ExchangeCommand => ExchangeReply {
         format.wants(&path)
     }
 });
+
+#[cfg(feature = "everything")]
+family!(session: SessionCommand => SessionReply {});
 
 family!(prompt: PromptCommand => PromptReply {
     fn append_memory_block(preamble: String, block: Option<String>) -> String {

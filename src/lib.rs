@@ -12,7 +12,7 @@
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
 //!   injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: the facts
 //!   that are listed in AGENTS.md. [`files`]: all of it as files.
-//! * [`exchange`]: the formats of other agents.
+//! * [`session`]: the session of an agent. [`exchange`]: the formats of other agents.
 //! * [`tools`]: the tools of a model, over all of these.
 //! * [`trust`]: the provenance of text, and the checks before a model reads it. [`approval`]: approval of
 //!   text by a person.
@@ -47,6 +47,7 @@ mod origin;
 mod request;
 mod samples;
 pub mod search;
+pub mod session;
 pub mod store;
 pub mod tools;
 pub mod trust;

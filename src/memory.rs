@@ -21,6 +21,7 @@ use crate::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
 use crate::request::{Effect, Family, Member, Request, Visitor};
 use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
+use crate::session::{SessionCall, SessionCommand, SessionReply};
 use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{
@@ -204,6 +205,8 @@ families! {
     Tools(ToolsCommand => ToolsReply) if all(),
     /// Approval by a person.
     Trust(TrustCommand => TrustReply) if feature = "notebook",
+    /// Session of an agent.
+    Session(SessionCommand => SessionReply) if feature = "session",
     /// Exchange with other agents.
     Exchange(ExchangeCommand => ExchangeReply) if feature = "everything",
 }
@@ -477,6 +480,11 @@ async fn run(
         }
         #[cfg(feature = "notebook")]
         Command::Trust(command) => Reply::Trust(command.run(&TrustCall { call, notebook, entries }).await?),
+        #[cfg(feature = "session")]
+        Command::Session(command) => {
+            let origin = &origin;
+            Reply::Session(command.run(&SessionCall { call, notebook, entries, origin }).await?)
+        }
         #[cfg(feature = "everything")]
         Command::Exchange(command) => {
             let provenance = origin.provenance;

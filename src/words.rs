@@ -8,6 +8,7 @@ use crate::entries::{HydrationPolicy, ImportMode};
 use crate::journal::{FileState, WriteMode};
 use crate::notebook::{ErrorState, SortBy};
 use crate::protocol::{EntryKind, ErrorCode};
+use crate::session::{BeginSource, NotShownReason};
 use crate::tools::{Dialect, ToolSet};
 use crate::trust::{FlagKind, Provenance, SecretPolicy};
 
@@ -20,6 +21,7 @@ const CONTRACT: &str = concat!(
     include_str!("../wit/journal.wit"),
     include_str!("../wit/notebook.wit"),
     include_str!("../wit/prompt.wit"),
+    include_str!("../wit/session.wit"),
     include_str!("../wit/tools.wit"),
     include_str!("../wit/trust.wit"),
     include_str!("../wit/types.wit"),
@@ -27,13 +29,15 @@ const CONTRACT: &str = concat!(
 
 #[test]
 fn the_contract_has_the_same_words_in_the_same_order() {
-    let enums: [(&str, &[&str]); 13] = [
+    let enums: [(&str, &[&str]); 15] = [
+        ("begin-source", &BeginSource::WORDS),
         ("block-form", &BlockForm::WORDS),
         ("dialect", &Dialect::WORDS),
         ("entry-kind", &EntryKind::WORDS),
         ("error-state", &ErrorState::WORDS),
         ("file-state", &FileState::WORDS),
         ("import-mode", &ImportMode::WORDS),
+        ("not-shown-reason", &NotShownReason::WORDS),
         ("overflow", &Overflow::WORDS),
         ("hydration-policy", &HydrationPolicy::WORDS),
         ("secret-policy", &SecretPolicy::WORDS),

@@ -7,7 +7,7 @@ use crate::global::Global;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 use crate::output::Output;
-use crate::{engine, entry, everyday, file, help, memory, note, program, prompt, tips};
+use crate::{engine, entry, everyday, file, help, memory, note, program, prompt, setup, tips};
 
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
@@ -63,6 +63,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Tools(program::Tools),
     #[command(flatten)]
+    Setup(setup::Command),
+    #[command(flatten)]
     Program(program::Command),
     Completions(program::CompletionsArgs),
     Man(program::ManArgs),
@@ -81,6 +83,7 @@ impl Command {
             Self::Memory(command) => command.run(global, output),
             Self::AgentsMd(command) => command.run(global, output),
             Self::Tools(command) => command.run(global, output),
+            Self::Setup(command) => command.run(global, output),
             Self::Program(command) => command.run(global, output),
             Self::Completions(args) => args.run(line(), output),
             Self::Man(args) => args.run(line(), output),
@@ -104,6 +107,7 @@ impl Command {
             memory::Command::schemas("memory "),
             prompt::AgentsMd::schemas("agents-md "),
             program::Tools::schemas("tools "),
+            setup::Command::schemas(""),
             program::Command::schemas(""),
             of_program,
         ]

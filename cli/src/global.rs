@@ -93,7 +93,7 @@ impl Global {
     pub(crate) fn long_term(&self) -> LongTermScope {
         let is_for_person = self.provenance.unwrap_or_default() == Provenance::User;
         match self.scope {
-            Some(Scope::All) => LongTermScope::Shared,
+            Some(Scope::All | Scope::User) => LongTermScope::Shared,
             Some(Scope::Project) => LongTermScope::Project,
             None if is_for_person => LongTermScope::Shared,
             None => LongTermScope::Project,
@@ -105,6 +105,9 @@ impl Global {
 pub(crate) enum Scope {
     Project,
     All,
+    /// Only `setup` knows it, whose option of the same name is another.
+    #[value(skip)]
+    User,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

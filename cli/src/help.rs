@@ -8,7 +8,7 @@ use clap::builder::Styles;
 use crate::failure::EXIT_CODES;
 
 /// Commands that concern the program, not memory.
-const OF_PROGRAM: [&str; 5] = ["zk", "demo", "replay", "completions", "man"];
+const OF_PROGRAM: [&str; 6] = ["setup", "zk", "demo", "replay", "completions", "man"];
 
 /// Maximum width of the overview, in columns.
 const COLUMNS: usize = 80;

@@ -29,6 +29,7 @@ mod reference;
 mod replacement;
 #[cfg(test)]
 mod schemas;
+mod setup;
 #[cfg(test)]
 mod spellings;
 mod store;

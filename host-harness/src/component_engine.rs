@@ -23,10 +23,11 @@ use crate::engine::{Engine, EngineError};
 use crate::private::PrivateError;
 
 use bindings::exports::saddlebag::memory::{
-    agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, tools, trust, types, zk,
+    agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, session, tools, trust, types,
+    zk,
 };
 
-saddlebag::wit_contract!(open: types fs config engine prompt tools journal entries agents_md notebook files trust exchange zk);
+saddlebag::wit_contract!(open: types fs config engine prompt tools journal entries agents_md notebook files trust session exchange zk);
 
 #[allow(missing_docs, unreachable_pub)]
 mod bindings {
@@ -340,6 +341,7 @@ families! {
     Files in files by saddlebag_memory_files: FilesCommand,
     Tools in tools by saddlebag_memory_tools: ToolsCommand,
     Trust in trust by saddlebag_memory_trust: TrustCommand,
+    Session in session by saddlebag_memory_session: SessionCommand,
     Exchange in exchange by saddlebag_memory_exchange: ExchangeCommand,
 }
 

@@ -58,6 +58,18 @@ impl Run<PromptCall<'_>> for Context {
     }
 }
 
+/// Builds the block for the start of a session, with the note of an earlier one as a section of its own.
+pub(crate) async fn session_block(
+    with: &PromptCall<'_>,
+    request: Context,
+    hand_off: Option<Section>,
+) -> Result<ContextReply, Error> {
+    let Context { overflow, max_bytes, form, .. } = request;
+    let mut gathered = gather(with, request).await?;
+    gathered.sections.extend(hand_off);
+    Ok(gathered.block(form, overflow, max_bytes as usize))
+}
+
 /// Reads the sections.
 pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Gathered, Error> {
     let PromptCall { call, entries, run, memories } = *with;

@@ -41,7 +41,10 @@ impl Body<'_> {
 
     /// Returns true if a cut keeps the beginning: the best recalled notes, the first open items.
     fn keeps_start(&self) -> bool {
-        matches!(self.section.kind, SectionKind::Scratchpad | SectionKind::Entries | SectionKind::Memories)
+        matches!(
+            self.section.kind,
+            SectionKind::Scratchpad | SectionKind::HandOff | SectionKind::Entries | SectionKind::Memories
+        )
     }
 
     /// Returns what is left out if `kept` bytes are kept. Items are kept from the beginning.
@@ -237,8 +240,9 @@ fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Op
         (Overflow::Prioritised, SectionKind::ProjectLongTerm) => (2, None),
         (Overflow::Prioritised, SectionKind::LongTerm) => (3, None),
         (Overflow::Prioritised, SectionKind::Log { date, .. }) => (4, Some(date)),
-        (_, SectionKind::Entries) => (5, None),
-        (_, SectionKind::Memories) => (6, None),
+        (_, SectionKind::HandOff) => (5, None),
+        (_, SectionKind::Entries) => (6, None),
+        (_, SectionKind::Memories) => (7, None),
         (_, SectionKind::ProjectLongTerm) => (0, None),
         (_, SectionKind::LongTerm) => (1, None),
         (_, SectionKind::Scratchpad) => (2, None),
@@ -362,16 +366,17 @@ fn needed(body: &Body<'_>) -> usize {
 }
 
 /// Returns the section to give up first: the older log, then the recalled notes, then the scratchpad, then today's
-/// log, then the entries, then the memory of all projects.
+/// log, then the hand-off, then the entries, then the memory of all projects.
 fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     let importance = |body: &Body<'_>| match body.section.kind {
         SectionKind::Log { today: false, date } => (0, Some(date)),
         SectionKind::Memories => (1, None),
         SectionKind::Scratchpad => (2, None),
         SectionKind::Log { today: true, .. } => (3, None),
-        SectionKind::Entries => (4, None),
-        SectionKind::LongTerm => (5, None),
-        SectionKind::ProjectLongTerm => (6, None),
+        SectionKind::HandOff => (4, None),
+        SectionKind::Entries => (5, None),
+        SectionKind::LongTerm => (6, None),
+        SectionKind::ProjectLongTerm => (7, None),
     };
     (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).min_by_key(|&i| bodies.get(i).map(importance))
 }

@@ -25,6 +25,8 @@ pub enum SectionKind {
         /// True if the day is today.
         today: bool,
     },
+    /// Note of an earlier session.
+    HandOff,
     /// Hydrated entries.
     Entries,
     /// Recalled notes.
@@ -92,6 +94,7 @@ impl SectionKind {
             Self::Scratchpad => titles::SCRATCHPAD.to_string(),
             Self::Log { date, today: false } => format!("{} {date}", titles::LOG),
             Self::Log { date, today: true } => format!("{} {date} (today)", titles::LOG),
+            Self::HandOff => titles::HAND_OFF.to_string(),
             Self::Entries => titles::ENTRIES.to_string(),
             Self::Memories => titles::MEMORIES.to_string(),
         }
@@ -100,7 +103,7 @@ impl SectionKind {
     pub(super) fn family(self) -> SourceFamily {
         match self {
             Self::Entries => SourceFamily::Entries,
-            Self::Memories => SourceFamily::Notebook,
+            Self::Memories | Self::HandOff => SourceFamily::Notebook,
             Self::LongTerm | Self::ProjectLongTerm | Self::Scratchpad | Self::Log { .. } => SourceFamily::Journal,
         }
     }

@@ -45,8 +45,8 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<RestoreRe
         Loaded::TooLarge(size) => return Err(Error::file_too_large(&backup, size, u64::from(limit))),
         Loaded::Absent => {
             let message = format!("there is no backup of {}", call.scope.display_path(&path));
-            let help =
-                "a backup is made by an overwrite, an edit of long-term memory or the scratchpad, and a deletion";
+            let help = "an edit, an overwrite and a removal keep one, at the path that the file had; to undo a rename, \
+                        rename the note again";
             return Err(Error::new(ErrorCode::NotFound, message, help));
         }
     };

@@ -93,7 +93,7 @@ mod tests {
             ("[x](none.pdf) ![x](img/none.png) ![[none.png]] [[NONE]] [x](../../up.md) [[g/A b.png]]", false),
         ] {
             let note = Note::parse(text, TagSyntax::default());
-            let from = NoteView { path: "a/note.md", text, note: &note, modified: 0, created: 0 };
+            let from = NoteView { path: "a/note.md", text, note: &note, modified: 0, created: 0, is_undated: false };
             assert!(!note.links.is_empty());
             for link in &note.links {
                 assert_eq!(attachments.has(&from, link), expected, "{link:?}");

@@ -87,6 +87,7 @@ fn graph(
     config: &NotebookConfig,
     request: &ListNotes,
 ) -> Result<GraphReply, Error> {
+    let request = &*request.by_path(snapshot)?;
     let links = link_table(snapshot, request);
     let selected = select_notes(call, snapshot, request, &links)?;
     let edges = edges(&snapshot.views, &links, &selected);

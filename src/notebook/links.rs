@@ -17,8 +17,9 @@
 //! If none matches, the link is ambiguous if several notes were found on the way, and dead if there were none;
 //! `dead-links` reports both, with the candidates. A target is then tried once more with `%20` and similar escapes decoded. A
 //! Markdown link to a file of another type, such as `scan.pdf`, leaves the notebook and is not dead; neither is a link to a
-//! heading of the same note. Text after `#` is kept and not resolved. The same rule applies when a person names a note, and
-//! the error lists the candidates of an ambiguous name.
+//! heading of the same note. Text after `#` is kept and not resolved. The same rule applies when a person names a note,
+//! except that a word which is the file name of one note and the title of another is ambiguous. The error lists the
+//! candidates.
 //!
 //! `ZkResolver` is zk's rule, by which `[[auth]]` leads to `author-style.md` if nothing is nearer. It is used only for the
 //! `zk` subcommands and for requests with `zk-links`.

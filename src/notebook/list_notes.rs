@@ -1,11 +1,12 @@
 //! `list-notes`: lists the notes that match a filter.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::index::{NotebookCall, catch_up, look_as, read_texts_as, warnings};
 use super::note_info::{NoteInfo, info};
-use super::select::{LinkTable, Snippets, select};
+use super::select::{LinkTable, Resolver, Snippets, select};
 use super::snapshot::Snapshot;
 use super::types::{NoteFilter, SortKey, Warning};
 use crate::engine::{Call, Scope};
@@ -59,6 +60,7 @@ impl Run<NotebookCall<'_>> for ListNotes {
         let request = self.below_notebook(&call.scope);
         let config = catch_up(call, notebook).await?;
         let ids = |snapshot: &Snapshot<'_>| {
+            let request = request.by_path(snapshot)?;
             if request.with_text || request.filter.needs_text() {
                 return Ok(snapshot.ids.clone());
             }
@@ -81,6 +83,21 @@ impl ListNotes {
     pub(super) fn below_notebook(self, scope: &Scope) -> Self {
         Self { filter: self.filter.below_notebook(scope), ..self }
     }
+
+    /// Returns the request with each note of its filter named by its path. zk knows neither titles nor aliases, so a
+    /// request with its rules is returned as it is.
+    pub(super) fn by_path(&self, snapshot: &Snapshot<'_>) -> Result<Cow<'_, Self>, Error> {
+        if self.zk_links || self.filter.named_notes().iter().all(|names| names.is_empty()) {
+            return Ok(Cow::Borrowed(self));
+        }
+        let resolver = Resolver::new(&snapshot.views);
+        let mut request = self.clone();
+        for names in request.filter.named_notes_mut() {
+            let paths = names.iter().map(|name| snapshot.paths_named(&resolver, name));
+            *names = paths.collect::<Result<Vec<_>, Error>>()?.concat();
+        }
+        Ok(Cow::Owned(request))
+    }
 }
 
 /// Returns the notes that match a filter.
@@ -90,6 +107,7 @@ fn list(
     config: &NotebookConfig,
     request: &ListNotes,
 ) -> Result<ListNotesReply, Error> {
+    let request = &*request.by_path(snapshot)?;
     let links = link_table(snapshot, request);
     let selected = select_notes(call, snapshot, request, &links)?;
     let snippets = Snippets::new(&snapshot.views, &request.filter)?;
@@ -102,6 +120,7 @@ fn list(
 
 /// Returns the index numbers of the notes that match a request, in its order.
 pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Vec<DocId>, Error> {
+    let request = &*request.by_path(snapshot)?;
     let links = link_table(snapshot, request);
     let selected = select_notes(call, snapshot, request, &links)?;
     selected.iter().map(|&note| snapshot.id(note)).collect()

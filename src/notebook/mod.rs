@@ -14,6 +14,7 @@ mod files;
 mod forget;
 mod glob;
 mod graph;
+mod import_notes;
 mod index;
 mod init;
 mod journal;
@@ -58,6 +59,10 @@ pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
 pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use graph::{Graph, GraphLink, GraphReply};
+pub use import_notes::{
+    ImportNotes, ImportNotesReply, ImportedNote, MAX_IMPORT_ID_BYTES, MAX_IMPORTED_NOTES, MAX_IMPORTED_NOTES_BYTES,
+    NoteImport, NoteImportState,
+};
 pub use init::{InitNotebook, InitReply};
 pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
@@ -120,5 +125,6 @@ family! {
         MemoryContext,
         RememberError,
         RememberSummary,
+        ImportNotes,
     }
 }

@@ -29,7 +29,9 @@ impl Names {
 
     pub(super) fn views(&self) -> Vec<NoteView<'_>> {
         let views = self.0.iter();
-        views.map(|(path, note)| NoteView { path, text: "", note, modified: 0, created: 0 }).collect()
+        views
+            .map(|(path, note)| NoteView { path, text: "", note, modified: 0, created: 0, is_undated: false })
+            .collect()
     }
 }
 

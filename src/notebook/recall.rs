@@ -304,10 +304,11 @@ fn sorted(corpus: &Corpus, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
 }
 
 fn compare(keys: &[SortKey], (one, a): &(&IndexedFile, Note), (other, b): &(&IndexedFile, Note)) -> Ordering {
-    let created = |document: &IndexedFile, note: &Note| note.created().unwrap_or(document.modified);
+    let (first, second) = (a.created(), b.created());
     let by_key = keys.iter().map(|key| {
         let ordering = match key.by {
-            SortBy::Created => created(one, a).cmp(&created(other, b)),
+            SortBy::Created if first.is_some() != second.is_some() => return first.is_none().cmp(&second.is_none()),
+            SortBy::Created => first.unwrap_or(one.modified).cmp(&second.unwrap_or(other.modified)),
             SortBy::Modified => one.modified.cmp(&other.modified),
             SortBy::Path => one.path.cmp(&other.path),
             SortBy::Title => a.title.cmp(&b.title),

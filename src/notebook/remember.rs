@@ -271,7 +271,7 @@ async fn make(
 }
 
 /// Returns the content with plain newlines. Content over the limit is refused, never cut.
-fn checked_content(content: &str) -> Result<String, Error> {
+pub(super) fn checked_content(content: &str) -> Result<String, Error> {
     if content.len() > MAX_WRITE_BYTES {
         let message = format!("the content has {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "write several notes that link to each other"));
@@ -279,7 +279,7 @@ fn checked_content(content: &str) -> Result<String, Error> {
     Ok(content.replace("\r\n", "\n"))
 }
 
-fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
+pub(super) fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     if tags.len() > MAX_TAGS {
         let message = format!("{} tags, the limit is {MAX_TAGS}", tags.len());
         return Err(Error::invalid_argument(message, "keep only tags that you would search by"));

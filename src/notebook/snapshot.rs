@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::files::below_notebook;
-use super::select::{Resolution, Resolver};
+use super::select::{Resolution, Resolver, notes_named};
 use super::types::NoteView;
 use crate::document::{Link, Note};
 use crate::engine::{Call, Scope};
@@ -72,9 +72,10 @@ impl<'a> Snapshot<'a> {
         let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope };
         for (id, document, note) in &parsed.notes {
             let Some(below) = scope.layout.below_notebook(&document.path) else { continue };
-            let created = note.created().unwrap_or(document.modified);
+            let (date, modified) = (note.created(), document.modified);
+            let (created, is_undated) = (date.unwrap_or(modified), date.is_none());
             let text = document.text();
-            snapshot.views.push(NoteView { path: below, text, note, modified: document.modified, created });
+            snapshot.views.push(NoteView { path: below, text, note, modified, created, is_undated });
             snapshot.ids.push(*id);
             snapshot.paths.push(&document.path);
         }
@@ -87,7 +88,8 @@ impl<'a> Snapshot<'a> {
         let all = views.into_iter().zip(ids).zip(paths);
         let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope };
         for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {
-            snapshot.views.push(view);
+            // zk sorts a note without a date by the time of its file.
+            snapshot.views.push(NoteView { is_undated: false, ..view });
             snapshot.ids.push(id);
             snapshot.paths.push(path);
         }
@@ -109,7 +111,7 @@ impl<'a> Snapshot<'a> {
             }
         }
         let place = before.views.partition_point(|view| view.path < from_below);
-        let view = NoteView { path: from_below, text: "", note: old, modified: 0, created: 0 };
+        let view = NoteView { path: from_below, text: "", note: old, modified: 0, created: 0, is_undated: false };
         before.views.insert(place, view);
         before.ids.insert(place, DocId::MAX);
         before.paths.insert(place, from);
@@ -129,20 +131,33 @@ impl<'a> Snapshot<'a> {
                 let message = format!("`{}` could be {}{more}", name.escape_debug(), paths.join(", "));
                 Err(Error::new(ErrorCode::NoUniqueMatch, message, "give the path of one of them"))
             }
-            Resolution::Dead | Resolution::External => {
-                let message = format!("there is no note `{}`", name.escape_debug());
-                let help = "give the path, the file name, the title or an alias of a note; `note list` lists them";
-                Err(Error::new(ErrorCode::NotFound, message, help))
-            }
+            Resolution::Dead | Resolution::External => Err(no_note_named(name)),
         }
     }
 
     /// Resolves a name like [`find`](Self::find), with the resolver of these notes.
     pub(super) fn resolve(&self, resolver: &Resolver<'_>, name: &str) -> Resolution {
-        match (resolver.find(name), self.scope.below_notebook(name.trim())) {
-            (Resolution::Dead | Resolution::External, Some(below)) => resolver.find(below),
+        match (resolver.find_exactly(name), self.scope.below_notebook(name.trim())) {
+            (Resolution::Dead | Resolution::External, Some(below)) => resolver.find_exactly(below),
             (found, _) => found,
         }
+    }
+
+    /// Returns the paths of the notes that a filter names: of the note with this path, file name, title or alias, or of
+    /// all notes with this title; else of the notes whose path has the name as a part.
+    pub(super) fn paths_named(&self, resolver: &Resolver<'_>, name: &str) -> Result<Vec<String>, Error> {
+        let notes = match self.resolve(resolver, name) {
+            Resolution::To(note) => alloc::vec![note],
+            Resolution::Ambiguous(notes) => notes,
+            Resolution::Dead | Resolution::External => {
+                let paths: Vec<&str> = self.views.iter().map(|view| view.path).collect();
+                notes_named(&paths, name)
+            }
+        };
+        if notes.is_empty() {
+            return Err(no_note_named(name));
+        }
+        notes.into_iter().map(|note| Ok(self.path(note)?.into())).collect()
     }
 
     /// Returns the note at a position in [`views`](Self::views).
@@ -175,6 +190,12 @@ impl<'a> Snapshot<'a> {
         let path = self.paths.get(note).ok_or_else(|| no_such_place(note, self.paths.len()))?;
         Ok(self.scope.display_path(path))
     }
+}
+
+fn no_note_named(name: &str) -> Error {
+    let message = format!("there is no note `{}`", name.escape_debug());
+    let help = "give the path, the file name, the title or an alias of a note; `note list` lists them";
+    Error::new(ErrorCode::NotFound, message, help)
 }
 
 fn no_such_place(note: usize, notes: usize) -> Error {

@@ -86,23 +86,26 @@ pub struct NoteFilter {
 impl NoteFilter {
     /// Returns the filter with paths relative to the notebook. Replies show longer paths.
     pub(super) fn below_notebook(mut self, scope: &Scope) -> Self {
-        let lists = [
-            &mut self.paths,
-            &mut self.exclude,
-            &mut self.linked_by,
-            &mut self.link_to,
-            &mut self.no_linked_by,
-            &mut self.no_link_to,
-            &mut self.related,
-            &mut self.mention,
-            &mut self.mentioned_by,
-        ];
-        for path in lists.into_iter().flatten() {
+        let below = |path: &mut String| {
             if let Some(below) = scope.below_notebook(path) {
                 *path = below.into();
             }
-        }
+        };
+        self.paths.iter_mut().chain(&mut self.exclude).for_each(below);
+        self.named_notes_mut().into_iter().flatten().for_each(below);
         self
+    }
+
+    /// Returns the lists of notes that the filter names.
+    pub(super) fn named_notes(&self) -> [&Vec<String>; 7] {
+        let Self { linked_by, link_to, no_linked_by, no_link_to, related, mention, mentioned_by, .. } = self;
+        [linked_by, link_to, no_linked_by, no_link_to, related, mention, mentioned_by]
+    }
+
+    /// Returns the lists of notes that the filter names, to change them.
+    pub(super) fn named_notes_mut(&mut self) -> [&mut Vec<String>; 7] {
+        let Self { linked_by, link_to, no_linked_by, no_link_to, related, mention, mentioned_by, .. } = self;
+        [linked_by, link_to, no_linked_by, no_link_to, related, mention, mentioned_by]
     }
 
     /// Returns true if the filter needs the texts of notes, which the index does not keep.
@@ -154,6 +157,8 @@ pub(crate) struct NoteView<'a> {
     pub(crate) modified: u64,
     /// Time of creation: the date in the frontmatter, else `modified`.
     pub(crate) created: u64,
+    /// True if `created` is only the time of the last change. Such a note comes after those with a date.
+    pub(crate) is_undated: bool,
 }
 
 /// Number of memories for a prompt.

@@ -33,6 +33,8 @@ pub const NOTES_FOLDER: &str = "notes";
 pub const FACTS_FOLDER: &str = "facts";
 /// Folder of the decisions.
 pub const DECISIONS_FOLDER: &str = "decisions";
+/// Folder of the notes about sessions.
+pub const SESSIONS_FOLDER: &str = "sessions";
 /// Folder of the templates of new notes.
 pub const TEMPLATES_FOLDER: &str = "templates";
 /// Folder that makes its parent a notebook, as in zk.

@@ -11,7 +11,10 @@ pub(crate) const ENTRIES: &str = "Entries (hydrated)";
 /// Title of the recalled notes.
 pub(crate) const MEMORIES: &str = "Relevant Memories";
 
+/// Title of the note of an earlier session.
+pub(crate) const HAND_OFF: &str = "Hand-off of a session";
+
 /// All titles except those of logs, which have a date.
-pub(super) const ALL: [&str; 5] = [LONG_TERM, PROJECT_LONG_TERM, SCRATCHPAD, ENTRIES, MEMORIES];
+pub(super) const ALL: [&str; 6] = [LONG_TERM, PROJECT_LONG_TERM, SCRATCHPAD, ENTRIES, MEMORIES, HAND_OFF];
 /// Beginning of the title of a log; the day follows.
 pub(crate) const LOG: &str = "Daily log";

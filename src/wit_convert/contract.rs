@@ -11,7 +11,7 @@ macro_rules! wit_contract {
         $($crate::wit_contract! { @$interface $openness })*
     };
     ($openness:ident) => {
-        $crate::wit_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt tools trust types zk }
+        $crate::wit_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt session tools trust types zk }
     };
     (@agents_md $openness:ident) => {
         $crate::wit_records! { $openness:
@@ -214,8 +214,12 @@ macro_rules! wit_contract {
             notebook::MemoryContext { turn, max_bytes = $crate::notebook::DEFAULT_MEMORIES_BYTES }
             notebook::RememberError { tool, error }
             notebook::RememberSummary { tool, summary }
+            notebook::ImportedNote { id, title, content, tags, date }
+            notebook::ImportNotes { folder, notes, dry_run }
             notebook::MemoriesReply { memories }
             notebook::InitReply { made, kept, message }
+            notebook::NoteImport { id, path, state }
+            notebook::ImportNotesReply { notes }
             notebook::Warning { path, message }
             notebook::RememberReply { path, title, state, message, warnings }
             notebook::ScorePart { reason, field, amount }
@@ -244,10 +248,11 @@ macro_rules! wit_contract {
 
         $crate::wit_variants! { $openness:
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
+            notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
         }
     };
     (@prompt $openness:ident) => {
@@ -272,6 +277,26 @@ macro_rules! wit_contract {
             prompt::PreambleRole { BasePrompt, Instructions, Architecture }
             prompt::PromptCommand { Context(value), Preamble(value) }
             prompt::PromptReply { Context(value), Preamble(value) }
+        }
+    };
+    (@session $openness:ident) => {
+        $crate::wit_records! { $openness:
+            session::BeginSession { session, source, max_bytes = $crate::session::DEFAULT_SESSION_BYTES, form }
+            session::BeginSessionReply { text, tokens, hand_off, left_out, findings }
+            session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, form }
+            session::NotShown { source, reason }
+            session::RecallForPromptReply { text, sources, not_shown, unrecorded }
+            session::RecordToolUse { session, tool, files, command, failed, error, stored, exclude }
+            session::RecordToolUseReply { recorded, error_note, unrecorded }
+            session::EndSession { session, finished }
+            session::EndSessionReply { note, kept, left_out }
+        }
+
+        $crate::wit_variants! { $openness:
+            session::BeginSource { Startup, Resume, Clear, Compact, Fork }
+            session::NotShownReason { Unapproved, Budget, AlreadyShown, StateFull }
+            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
+            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
         }
     };
     (@tools $openness:ident) => {

@@ -196,6 +196,10 @@ pub mod own {
         pub use crate::files::*;
     }
 
+    pub mod session {
+        pub use crate::session::*;
+    }
+
     pub mod tools {
         pub use crate::tools::*;
     }

@@ -16,9 +16,9 @@ use saddlebag::journal::{
     Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, Graph, InitNotebook, Journal, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter,
-    NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename,
-    RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    DeadLinks, Forget, Graph, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
+    MemoryContext, NoteFilter, NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError,
+    RememberSummary, Rename, RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
@@ -226,7 +226,20 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
             .prop_map(|(turn, max_bytes)| NotebookCommand::MemoryContext(MemoryContext { turn, max_bytes })),
         2 => (name(), text()).prop_map(|(tool, error)| NotebookCommand::RememberError(RememberError { tool, error })),
         1 => (name(), text()).prop_map(|(tool, summary)| NotebookCommand::RememberSummary(RememberSummary { tool, summary })),
+        1 => (prop::sample::select(vec!["commits", "sessions", "facts", "..", ""]), prop::collection::vec(imported_note(), 0..4), any::<bool>())
+            .prop_map(|(folder, notes, dry_run)| {
+                NotebookCommand::ImportNotes(ImportNotes { folder: folder.into(), notes, dry_run })
+            }),
     ]
+}
+
+/// A note of an import, of few ids, so that the same comes again.
+fn imported_note() -> impl Strategy<Value = ImportedNote> {
+    let id = prop::sample::select(vec!["git a 1", "git a 2", "codex b", "", "a\nb"]);
+    let date = prop::sample::select(vec!["2026-05-25T12:00:00Z", "2026-05-25T12:00:00+02:00", "never"]);
+    (id, text(), text(), prop::collection::vec(name(), 0..3), date).prop_map(|(id, title, content, tags, date)| {
+        ImportedNote { id: id.into(), title, content, tags, date: date.into() }
+    })
 }
 
 /// A command of any kind with its origin, with arguments that are good or bad.

@@ -11,6 +11,8 @@ use crate::run::{Output, command, program, root};
 
 /// Folder of the scripts. Their requirements name the versions.
 const SCRIPTS: &str = "cli/tests/clients";
+/// Folder of the requirements of the tools that check packages.
+const TOOLS: &str = "packaging/tools";
 const JCO: &str = "xtask/node";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
 /// The smaller worlds that the host in Python loads, too.
@@ -22,8 +24,17 @@ const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, N
 /// Installs the clients below `target/`.
 pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     let root = root()?;
-    install_python(&root, output).map_err(with_way_out)?;
-    install_node(&root, output).map_err(with_way_out)
+    install_python(&root, SCRIPTS, &python_folder(&root), output).map_err(with_way_out)?;
+    install_node(&root, output).map_err(with_way_out)?;
+    install_tools(output).map_err(with_way_out)
+}
+
+/// Installs the tools that check the packages of a release.
+pub(crate) fn install_tools(output: &mut Output) -> Result<(), String> {
+    let root = root()?;
+    let folder = root.join("target/clients/packaging");
+    install_python(&root, TOOLS, &folder.join("python"), output)?;
+    install_packages(&root, &folder.join("node"), TOOLS, output)
 }
 
 /// Runs each client, which must be installed, against the program.
@@ -62,7 +73,12 @@ fn python_folder(root: &Path) -> PathBuf {
 
 /// The Python that has the package.
 fn python(root: &Path) -> PathBuf {
-    python_folder(root).join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+    python_in(&python_folder(root))
+}
+
+/// The Python of an environment.
+fn python_in(folder: &Path) -> PathBuf {
+    folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
 }
 
 /// The folder of the Inspector.
@@ -86,14 +102,25 @@ pub(crate) fn install_jco(output: &mut Output) -> Result<(), String> {
     install_packages(&root, &jco_folder(&root), JCO, output).map_err(way_out)
 }
 
-fn install_python(root: &Path, output: &mut Output) -> Result<(), String> {
-    let folder = python_folder(root);
-    let python = python(root);
-    unless_installed(root, SCRIPTS, &folder, &["requirements.txt"], |folder| {
-        let base = if cfg!(windows) { "python" } else { "python3" };
+/// Makes an environment of Python with what the requirements in the folder `source` name.
+fn install_python(root: &Path, source: &str, folder: &Path, output: &mut Output) -> Result<(), String> {
+    let base = if cfg!(windows) { "python" } else { "python3" };
+    install_python_with(base, root, source, folder, output)
+}
+
+/// Makes an environment of this Python with what the requirements in the folder `source` name.
+pub(crate) fn install_python_with(
+    base: &str,
+    root: &Path,
+    source: &str,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<(), String> {
+    let python = python_in(folder);
+    unless_installed(root, source, folder, &["requirements.txt"], |folder| {
         let venv: [OsString; 4] = ["-m".into(), "venv".into(), "--clear".into(), folder.into()];
         command(base, venv, &[], output)?;
-        let requirements = Path::new(SCRIPTS).join("requirements.txt").into_os_string();
+        let requirements = Path::new(source).join("requirements.txt").into_os_string();
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
         let packages = pip.map(OsString::from).into_iter().chain([requirements]);
         command(&python.to_string_lossy(), packages, &[], output)
@@ -106,7 +133,7 @@ fn install_node(root: &Path, output: &mut Output) -> Result<(), String> {
 
 /// Installs the packages that the files of npm in the folder `source` name: the very versions of a lock file where there
 /// is one.
-fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Output) -> Result<(), String> {
+pub(crate) fn install_packages(root: &Path, folder: &Path, source: &str, output: &mut Output) -> Result<(), String> {
     let mut files = vec!["package.json"];
     let lock = "package-lock.json";
     let is_locked = root.join(source).join(lock).exists();

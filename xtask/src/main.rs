@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `bench`, `build`, `dist`.
+//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `bench`, `compare`, `build`, `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
 //! yet, and installs what such a machine lacks.
@@ -6,12 +6,14 @@
 #![allow(clippy::print_stderr, reason = "it shows the commands that it runs")]
 
 mod clients;
+mod compare;
 mod component;
 mod dist;
 mod release;
 mod run;
 mod test;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use run::{add_target, cargo, root};
@@ -21,6 +23,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask test [--quick] [--without-clients]
        cargo xtask audit
        cargo xtask bench [--notes N] [--write]
+       cargo xtask compare [PROGRAM]
        cargo xtask build
        cargo xtask dist
 
@@ -34,6 +37,8 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   bench               Measure against what the original does, and print the ratios
     --notes N         With N notes, instead of 1,000 and 10,000
     --write           Also write the table to docs/benchmarks.md
+  compare             Ask other memories the same questions, and print the table; needs Python 3.12 and Node.js
+    PROGRAM           The program to measure, instead of that of a release build
   build               Build the component of a release, check its size and print its path
   dist                Build a component for each world, optimised, and the package of the contract; needs Node.js";
 
@@ -42,6 +47,7 @@ enum Task {
     Test { quick: bool, without_clients: bool },
     Audit,
     Bench { notes: Option<usize>, write: bool },
+    Compare { program: Option<PathBuf> },
     Build,
     Dist,
     Help,
@@ -62,6 +68,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
     let (mut native, mut keep, mut quick, mut without_clients, mut notes, mut write) =
         (false, false, false, false, None, false);
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
+    let mut program = None;
     let mut options = options.iter().map(String::as_str);
     while let Some(option) = options.next() {
         match (task.as_str(), option) {
@@ -80,6 +87,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
                 notes = Some(number.ok_or_else(|| format!("--notes takes a number\n\n{USAGE}"))?);
             }
             ("bench", "--write") => write = true,
+            ("compare", path) if !path.starts_with('-') && program.is_none() => program = Some(PathBuf::from(path)),
             (_, "--help" | "-h") => return Ok(Task::Help),
             (task, option) => return Err(format!("`{task}` does not take `{option}`\n\n{USAGE}")),
         }
@@ -89,6 +97,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "test" => Ok(Task::Test { quick, without_clients }),
         "audit" => Ok(Task::Audit),
         "bench" => Ok(Task::Bench { notes, write }),
+        "compare" => Ok(Task::Compare { program }),
         "build" => Ok(Task::Build),
         "dist" => Ok(Task::Dist),
         "help" | "--help" | "-h" => Ok(Task::Help),
@@ -103,6 +112,7 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Test { quick: false, without_clients } => test::all(without_clients),
         Task::Audit => release::audit(),
         Task::Bench { notes, write } => bench(notes, write),
+        Task::Compare { program } => compare::compare(program),
         Task::Build => {
             let built = component::build()?;
             eprintln!("built {}", built.display());

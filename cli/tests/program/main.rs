@@ -13,10 +13,12 @@ mod journal;
 mod manual;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod names;
 mod notebook;
 mod paths;
 mod replay;
 mod scopes;
+mod setup;
 mod support;
 mod tasks;
 #[cfg(unix)]

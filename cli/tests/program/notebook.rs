@@ -126,7 +126,7 @@ fn notes_are_listed_by_what_they_are() {
     assert_eq!(says(&store, &["note", "list", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
     assert_eq!(says(&store, &["note", "list", "--created-before", "2020"], 1), "");
     store.refuses(&["note", "list", "--created", "someday"], 2, "not a date: `someday`");
-    store.refuses(&["note", "list", "--link-to", "nope"], 3, "could not find notes at: nope");
+    store.refuses(&["note", "list", "--link-to", "nope"], 3, "there is no note `nope`");
     store.refuses(&["note", "list", "--sort", "size"], 2, "unknown sorting key: size");
     store.refuses(&["note", "list", "--max-distance", "2"], 2, "--recursive");
 }

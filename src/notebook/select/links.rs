@@ -153,6 +153,21 @@ impl<'a> Resolver<'a> {
         self.look_up(usize::MAX, LinkKind::Wiki, name.trim())
     }
 
+    /// Finds the note that a person names to show or change it. A link prefers a file name to a title. Here a word that
+    /// is the file name of one note and the title of another is ambiguous, because a wrong guess changes the wrong note.
+    pub(crate) fn find_exactly(&self, name: &str) -> Resolution {
+        let (name, found) = (name.trim(), self.find(name));
+        let Resolution::To(note) = found else { return found };
+        if name.contains('/') || self.by_path.contains_key(name) {
+            return found;
+        }
+        let mut notes = self.by_name.get(&fold(name)).cloned().unwrap_or_default();
+        if let Err(place) = notes.binary_search(&note) {
+            notes.insert(place, note);
+        }
+        if notes.len() == 1 || self.newest(&notes).is_some() { found } else { Resolution::Ambiguous(notes) }
+    }
+
     fn look_up(&self, from: usize, kind: LinkKind, target: &str) -> Resolution {
         let from_folder = self.paths.get(from).map_or("", |path| folder(path));
         let of_root = normalize(target);

@@ -184,6 +184,9 @@ impl Selection {
     fn compare(&self, notes: &[NoteView<'_>], keys: &[SortKey], a: usize, b: usize) -> Ordering {
         let (Some(first), Some(second)) = (notes.get(a), notes.get(b)) else { return a.cmp(&b) };
         let by_key = |key: &SortKey| {
+            if key.by == SortBy::Created && first.is_undated != second.is_undated {
+                return first.is_undated.cmp(&second.is_undated);
+            }
             let ascending = match key.by {
                 SortBy::Created => first.created.cmp(&second.created),
                 SortBy::Modified => first.modified.cmp(&second.modified),

@@ -48,6 +48,7 @@ impl Notes {
         let owned = self.0.iter();
         owned
             .map(|Owned { path, text, note, modified, created }| NoteView {
+                is_undated: false,
                 path,
                 text,
                 note,

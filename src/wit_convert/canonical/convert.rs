@@ -319,5 +319,6 @@ families! {
     Files: files::FilesCommand => FilesReply,
     Tools: tools::ToolsCommand => ToolsReply,
     Trust: trust::TrustCommand => TrustReply,
+    Session: session::SessionCommand => SessionReply,
     Exchange: exchange::ExchangeCommand => ExchangeReply,
 }

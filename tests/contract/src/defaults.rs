@@ -38,7 +38,7 @@ const fn every_note(record: (&'static str, &'static str)) -> Default {
     Default { record, field: "filter", value: "notebook::NoteFilter::default()", said: Said::Words("every note") }
 }
 
-const DEFAULTS: [Default; 20] = [
+const DEFAULTS: [Default; 22] = [
     constant!(("agents-md", "sync-agents-md"), "max-bytes", agents_md::DEFAULT_SECTION_BYTES),
     constant!(("config", "entries-config"), "max-entries", entries::MAX_ENTRIES),
     constant!(("config", "entries-config"), "max-workspace-entries", entries::MAX_ENTRIES),
@@ -58,6 +58,8 @@ const DEFAULTS: [Default; 20] = [
     constant!(("prompt", "context"), "max-bytes", context::DEFAULT_BLOCK_BYTES),
     constant!(("prompt", "context-entries"), "max-bytes", entries::DEFAULT_HYDRATE_BYTES),
     constant!(("prompt", "preamble"), "max-bytes", context::DEFAULT_PREAMBLE_BYTES),
+    constant!(("session", "begin-session"), "max-bytes", session::DEFAULT_SESSION_BYTES),
+    constant!(("session", "recall-for-prompt"), "max-bytes", session::DEFAULT_PROMPT_BYTES),
     constant!(("trust", "pending"), "limit", approval::DEFAULT_PENDING_ITEMS),
 ];
 

@@ -1,6 +1,7 @@
 //! `cargo xtask dist`: the files of a release, in `target/dist/`. Nothing is published.
 
 mod check;
+mod packages;
 mod program;
 mod worlds;
 
@@ -23,6 +24,7 @@ pub(crate) fn dist() -> Result<(), String> {
     }
     check::check_worlds(&folder, &trace)?;
     program::check_other_targets(&component)?;
+    packages::build(&programs, &folder)?;
     eprintln!("\nin {FOLDER}:");
     for line in built {
         eprintln!("{line}");

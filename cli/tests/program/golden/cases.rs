@@ -226,6 +226,17 @@ fn program() -> Vec<Case> {
         Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
         Case::new("completions", &["completions", "bash"]),
         Case::new("man", &["man"]),
+        Case::new("setup", &["setup", "codex", "--command", "/opt/saddlebag", "--yes"]),
+        Case::new("setup-dry", &["setup", "zed", "--command", "/opt/saddlebag", "--scope", "project", "--dry-run"]),
+        Case::new("setup-remove", &["setup", "gemini", "--remove", "--yes"]).after(&[&[
+            "setup",
+            "gemini",
+            "--command",
+            "/opt/saddlebag",
+            "--without-hooks",
+            "--yes",
+        ]]),
+        Case::new("setup-error-unconfirmed", &["setup", "cursor", "--command", "/opt/saddlebag"]),
     ];
     if cfg!(feature = "mcp") {
         cases.push(Case::new("mcp-refused", &["mcp", "--http", "192.0.2.1:80"]));

@@ -120,6 +120,7 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     {
         command.env_remove(name);
     }
+    crate::setup::without_clients(&mut command);
     if case.traced {
         command.arg("--trace").arg("trace");
     }

@@ -1,0 +1,134 @@
+//! Reads and writes configuration files: whole files, atomically, and only if nobody else has changed them meanwhile.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Mark at the start of a file that some editors write.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// Reason why a file was not read or written.
+#[derive(Debug)]
+pub(crate) enum DiskError {
+    /// The file cannot be read.
+    Unreadable(io::Error),
+    /// The file is not UTF-8 text.
+    NotText { at: usize },
+    /// The file has other bytes than those that were read before.
+    Changed,
+    /// The file must not be written.
+    ReadOnly,
+    /// The file cannot be written.
+    Unwritable(io::Error),
+}
+
+impl std::fmt::Display for DiskError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreadable(error) => write!(f, "it cannot be read: {}", saddlebag_host::io_cause(error)),
+            Self::NotText { at } => write!(f, "it is not UTF-8 text (at byte {at})"),
+            Self::Changed => f.write_str("another program changed it meanwhile; run the command again"),
+            Self::ReadOnly => f.write_str("it is read-only; allow writing to it, or change it where it is made"),
+            Self::Unwritable(error) => write!(f, "it cannot be written: {}", saddlebag_host::io_cause(error)),
+        }
+    }
+}
+
+/// Returns the bytes of a file; `None` if there is no such file.
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        // A link that leads nowhere is an error, because the file would replace the link.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => Ok(None),
+        Err(error) => Err(DiskError::Unreadable(error)),
+    }
+}
+
+/// Splits bytes into the byte order mark, if there is one, and the text.
+pub(crate) fn text_of(bytes: &[u8]) -> Result<(&'static str, &str), DiskError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| DiskError::NotText { at: error.valid_up_to() })?;
+    Ok(text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |text| (BYTE_ORDER_MARK, text)))
+}
+
+/// Replaces the bytes of a file, or creates or removes the file. `before` are the bytes that were read; if the file has
+/// others now, nothing is changed. A link stays, and the file that it leads to is changed. Returns the folders that
+/// were created, the outermost first.
+pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<Vec<PathBuf>, DiskError> {
+    let target =
+        if before.is_some() { path.canonicalize().map_err(DiskError::Unreadable)? } else { path.to_path_buf() };
+    let Some(after) = after else {
+        unchanged(&target, before)?;
+        return fs::remove_file(&target).map(|()| Vec::new()).map_err(DiskError::Unwritable);
+    };
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    let made = make_folders(folder).map_err(DiskError::Unwritable)?;
+    let written = write(&target, folder, before, after);
+    if written.is_err() {
+        remove_folders(&made);
+    }
+    written.map(|()| made)
+}
+
+fn write(target: &Path, folder: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), DiskError> {
+    let permissions = match fs::metadata(target) {
+        Ok(metadata) if metadata.permissions().readonly() => return Err(DiskError::ReadOnly),
+        Ok(metadata) => Some(metadata.permissions()),
+        Err(_) => None,
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".saddlebag-").suffix(".tmp");
+    let usual = usual_permissions();
+    if let Some(usual) = usual.clone().filter(|_| permissions.is_none()) {
+        builder.permissions(usual);
+    }
+    let mut file = builder.tempfile_in(folder).map_err(DiskError::Unwritable)?;
+    let filled = file.write_all(after).and_then(|()| match permissions {
+        Some(permissions) => file.as_file().set_permissions(permissions),
+        None => Ok(()),
+    });
+    filled.and_then(|()| file.as_file().sync_all()).map_err(DiskError::Unwritable)?;
+    unchanged(target, before)?;
+    let kept = if before.is_some() { file.persist(target) } else { file.persist_noclobber(target) };
+    kept.map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => DiskError::Changed,
+        _ => DiskError::Unwritable(error.error),
+    })?;
+    Ok(())
+}
+
+/// Returns the permissions of a new file, from which the system takes those that the user's mask excludes.
+#[cfg(unix)]
+fn usual_permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn usual_permissions() -> Option<Permissions> {
+    None
+}
+
+/// Fails if a file has other bytes than those that were read before.
+fn unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), DiskError> {
+    if read(path)?.as_deref() == before { Ok(()) } else { Err(DiskError::Changed) }
+}
+
+/// Creates a folder and those above it, and returns the created ones, the outermost first.
+fn make_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut missing: Vec<PathBuf> =
+        folder.ancestors().take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
+    missing.reverse();
+    fs::create_dir_all(folder)?;
+    Ok(missing)
+}
+
+/// Removes folders that are empty, the innermost first. A folder that has something stays.
+pub(crate) fn remove_folders(folders: &[PathBuf]) {
+    let mut folders: Vec<&PathBuf> = folders.iter().collect();
+    folders.sort_unstable_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in folders {
+        // A folder with files of others cannot be removed, which is what is wanted.
+        let _ = fs::remove_dir(folder);
+    }
+}

@@ -1,0 +1,155 @@
+//! [`Format`]: reads and edits the text of a configuration file, whatever its format. Each edit is checked: apart from
+//! what was asked for, the file must say what it said before.
+
+use super::json::{self, Dialect};
+use super::toml;
+use super::value::Value;
+
+/// Format of a configuration file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json(Dialect),
+    Toml,
+    /// Text of our own, which is written and removed as a whole.
+    Whole,
+}
+
+/// Step of a path in a file: a key of a table, or an item of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    Key(&'a str),
+    Item(usize),
+}
+
+/// Reason why a file is left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// The file cannot be parsed, or something else is where our entries belong.
+    Malformed { line: usize, column: usize, message: String },
+    /// The place of the change is written in a way that cannot be edited without a change of the rest.
+    NotInPlace { path: String },
+}
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Malformed { line, column, message } => write!(f, "line {line}, column {column}: {message}"),
+            Self::NotInPlace { path } => {
+                write!(f, "`{path}` cannot be changed without a change of the rest of the file; change it by hand")
+            }
+        }
+    }
+}
+
+impl Format {
+    /// Returns the value of a text.
+    pub(crate) fn parse(self, text: &str) -> Result<Value, Unfit> {
+        match self {
+            Self::Json(dialect) => json::parse(text, dialect),
+            Self::Toml => toml::parse(text),
+            Self::Whole => Ok(Value::text(text)),
+        }
+    }
+
+    /// Returns the text with a new key.
+    pub(crate) fn insert(self, text: &str, path: &[&str], value: &Value) -> Result<String, Unfit> {
+        let new = match self {
+            Self::Json(dialect) => json::insert(text, dialect, path, value, false)?,
+            Self::Toml => toml::insert(text, path, value)?,
+            Self::Whole => text.to_string(),
+        };
+        let steps: Vec<Step<'_>> = path.iter().copied().map(Step::Key).collect();
+        self.checked(text, new, &steps, Some(value))
+    }
+
+    /// Returns the text with one more item at the end of a list.
+    pub(crate) fn push(self, text: &str, path: &[&str], value: &Value) -> Result<String, Unfit> {
+        let Self::Json(dialect) = self else { return Err(not_in_place(path.iter().copied().map(Step::Key))) };
+        let new = json::insert(text, dialect, path, value, true)?;
+        let number = self.parse(text)?.at(path).map_or(0, |list| list.items().len());
+        let steps: Vec<Step<'_>> = path.iter().copied().map(Step::Key).chain([Step::Item(number)]).collect();
+        self.checked(text, new, &steps, Some(value))
+    }
+
+    /// Returns the text with a value replaced.
+    pub(crate) fn replace(self, text: &str, path: &[Step<'_>], value: &Value) -> Result<String, Unfit> {
+        let new = match self {
+            Self::Json(dialect) => json::replace(text, dialect, path, value)?,
+            Self::Toml => toml::replace(text, &keys(path)?, value)?,
+            Self::Whole => text.to_string(),
+        };
+        self.checked(text, new, path, Some(value))
+    }
+
+    /// Returns the text without a key or an item.
+    pub(crate) fn remove(self, text: &str, path: &[Step<'_>]) -> Result<String, Unfit> {
+        let new = match self {
+            Self::Json(dialect) => json::remove(text, dialect, path)?,
+            Self::Toml => toml::remove(text, &keys(path)?)?,
+            Self::Whole => String::new(),
+        };
+        self.checked(text, new, path, None)
+    }
+
+    /// Returns the new text if it says what the old one says, except at the path, where it has the new value.
+    fn checked(self, old: &str, new: String, path: &[Step<'_>], value: Option<&Value>) -> Result<String, Unfit> {
+        if self == Self::Whole {
+            return Ok(new);
+        }
+        let expected = with(self.parse(old)?, path, value);
+        match self.parse(&new) {
+            Ok(found) if found.says(&expected) => Ok(new),
+            _ => Err(not_in_place(path.iter().copied())),
+        }
+    }
+}
+
+/// Returns a value with another value at a path, or without the value there.
+fn with(mut value: Value, path: &[Step<'_>], new: Option<&Value>) -> Value {
+    let Some((first, rest)) = path.split_first() else { return new.cloned().unwrap_or(value) };
+    match (&mut value, first) {
+        (Value::Table(pairs), Step::Key(key)) => match pairs.iter().rposition(|(name, _)| name == key) {
+            Some(at) if rest.is_empty() && new.is_none() => {
+                pairs.remove(at);
+            }
+            Some(at) => {
+                let inner = std::mem::replace(&mut pairs[at].1, Value::Null);
+                pairs[at].1 = with(inner, rest, new);
+            }
+            None => pairs.push(((*key).to_string(), with(empty_for(rest), rest, new))),
+        },
+        (Value::List(items), Step::Item(number)) => match items.get_mut(*number) {
+            Some(_) if rest.is_empty() && new.is_none() => {
+                items.remove(*number);
+            }
+            Some(item) => *item = with(std::mem::replace(item, Value::Null), rest, new),
+            None => items.push(with(empty_for(rest), rest, new)),
+        },
+        _ => {}
+    }
+    value
+}
+
+/// Returns the empty value that the first step of a path leads into.
+fn empty_for(path: &[Step<'_>]) -> Value {
+    match path.first() {
+        Some(Step::Item(_)) => Value::List(Vec::new()),
+        _ => Value::Table(Vec::new()),
+    }
+}
+
+fn keys<'a>(path: &[Step<'a>]) -> Result<Vec<&'a str>, Unfit> {
+    let key = |step: &Step<'a>| match step {
+        Step::Key(key) => Some(*key),
+        Step::Item(_) => None,
+    };
+    path.iter().map(key).collect::<Option<_>>().ok_or_else(|| not_in_place(path.iter().copied()))
+}
+
+fn not_in_place<'a>(path: impl Iterator<Item = Step<'a>>) -> Unfit {
+    let words = path.map(|step| match step {
+        Step::Key(key) => key.to_string(),
+        Step::Item(number) => number.to_string(),
+    });
+    Unfit::NotInPlace { path: words.collect::<Vec<_>>().join(".") }
+}

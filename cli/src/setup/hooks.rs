@@ -1,0 +1,155 @@
+//! The hooks of each client: its events, and the entries that run `saddlebag hook`.
+
+use super::clients::{Client, Run};
+use super::piece::{Piece, Shell, shell_line};
+use super::places::Platform;
+use super::value::Value;
+
+/// Seconds after which a client stops a hook. A hook takes milliseconds; the rest is for a machine under load.
+const TIMEOUT_SECONDS: u64 = 10;
+
+/// Hooks of a client.
+pub(crate) struct Hooks {
+    /// Each event of the client, with the event of `saddlebag hook` that it runs.
+    events: &'static [(&'static str, &'static str)],
+    shape: Shape,
+}
+
+/// Shape of a hook in a client's configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// Group of handlers. A handler has a program and its arguments.
+    Group,
+    /// Group of handlers. A handler has a command line.
+    GroupOfLines,
+    /// Group of handlers. A handler has a command line and a name, and its time is in milliseconds.
+    GroupInMilliseconds,
+    /// Handler with a command line.
+    Line,
+    /// Handler with a command line for each kind of shell.
+    TwoLines,
+}
+
+const CLAUDE_CODE: Hooks = Hooks {
+    events: &[
+        ("SessionStart", "start"),
+        ("UserPromptSubmit", "prompt"),
+        ("PostToolUse", "tool"),
+        ("PostToolUseFailure", "tool"),
+        ("PreCompact", "compact"),
+        ("Stop", "stop"),
+        ("SessionEnd", "end"),
+    ],
+    shape: Shape::Group,
+};
+
+const CODEX: Hooks = Hooks {
+    events: &[
+        ("SessionStart", "start"),
+        ("UserPromptSubmit", "prompt"),
+        ("PostToolUse", "tool"),
+        ("PreCompact", "compact"),
+        ("Stop", "stop"),
+        ("SessionEnd", "end"),
+    ],
+    shape: Shape::GroupOfLines,
+};
+
+const CURSOR: Hooks = Hooks {
+    events: &[
+        ("sessionStart", "start"),
+        ("beforeSubmitPrompt", "prompt"),
+        ("postToolUse", "tool"),
+        ("postToolUseFailure", "tool"),
+        ("preCompact", "compact"),
+        ("stop", "stop"),
+        ("sessionEnd", "end"),
+    ],
+    shape: Shape::Line,
+};
+
+const GEMINI: Hooks = Hooks {
+    events: &[
+        ("SessionStart", "start"),
+        ("BeforeAgent", "prompt"),
+        ("AfterTool", "tool"),
+        ("PreCompress", "compact"),
+        ("AfterAgent", "stop"),
+        ("SessionEnd", "end"),
+    ],
+    shape: Shape::GroupInMilliseconds,
+};
+
+const COPILOT: Hooks = Hooks {
+    events: &[
+        ("sessionStart", "start"),
+        ("userPromptSubmitted", "prompt"),
+        ("postToolUse", "tool"),
+        ("postToolUseFailure", "tool"),
+        ("preCompact", "compact"),
+        ("agentStop", "stop"),
+        ("sessionEnd", "end"),
+    ],
+    shape: Shape::TwoLines,
+};
+
+/// Returns the hooks of a client; `None` if it has no hooks in its configuration.
+pub(crate) fn of(client: Client) -> Option<&'static Hooks> {
+    match client {
+        Client::ClaudeCode => Some(&CLAUDE_CODE),
+        Client::Codex => Some(&CODEX),
+        Client::Copilot => Some(&COPILOT),
+        Client::Cursor => Some(&CURSOR),
+        Client::Gemini => Some(&GEMINI),
+        Client::ClaudeDesktop | Client::OpenClaw | Client::OpenCode | Client::VsCode | Client::Zed => None,
+    }
+}
+
+impl Hooks {
+    /// Returns the entries for a configuration file.
+    pub(crate) fn pieces(&self, client: Client, run: &Run, platform: Platform) -> Vec<Piece> {
+        let demands_version = matches!(self.shape, Shape::Line | Shape::TwoLines);
+        let version = Piece::Demanded { key: "version".to_string(), value: number(1) };
+        let hooks = self.events.iter().map(|(event, ours)| Piece::Hook {
+            path: vec!["hooks".to_string(), (*event).to_string()],
+            value: self.hook(ours, client, run, platform),
+        });
+        demands_version.then_some(version).into_iter().chain(hooks).collect()
+    }
+
+    fn hook(&self, event: &str, client: Client, run: &Run, platform: Platform) -> Value {
+        let arguments = ["hook", event, "--client", client.as_str()].map(str::to_string);
+        let words: Vec<String> = std::iter::once(&run.command).chain(&run.options).chain(&arguments).cloned().collect();
+        let line = |shell| Value::text(shell_line(&words, shell));
+        let usual = if platform == Platform::Windows { Shell::Cmd } else { Shell::Posix };
+        let kind = ("type", Value::text("command"));
+        let timeout = ("timeout", number(TIMEOUT_SECONDS));
+        let group = |handler| table(vec![("hooks", Value::List(vec![table(handler)]))]);
+        match self.shape {
+            Shape::Group => {
+                let (command, arguments) = (Value::text(&words[0]), Value::texts(words[1..].to_vec()));
+                group(vec![kind, ("command", command), ("args", arguments), timeout])
+            }
+            Shape::GroupOfLines => group(vec![kind, ("command", line(usual)), timeout]),
+            Shape::GroupInMilliseconds => {
+                let timeout = ("timeout", number(TIMEOUT_SECONDS * 1000));
+                group(vec![("name", Value::text(super::piece::SERVER)), kind, ("command", line(usual)), timeout])
+            }
+            Shape::Line => table(vec![("command", line(usual)), timeout]),
+            Shape::TwoLines => table(vec![
+                kind,
+                ("bash", line(Shell::Posix)),
+                ("powershell", line(Shell::PowerShell)),
+                ("timeoutSec", number(TIMEOUT_SECONDS)),
+            ]),
+        }
+    }
+}
+
+fn number(number: u64) -> Value {
+    Value::Number(number.to_string())
+}
+
+fn table(pairs: Vec<(&str, Value)>) -> Value {
+    Value::Table(pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
+}

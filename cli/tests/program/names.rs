@@ -1,0 +1,116 @@
+//! Names of notes: each command takes what another printed, and refuses a name that could mean several notes.
+
+use crate::support::Store;
+
+fn notebook() -> Store {
+    let store = Store::new();
+    store.put(
+        "facts/lb.md",
+        "---\ntitle: Load balancer\naliases: [the balancer]\ndate: 2026-05-01\n---\n\nTwo nodes.\n",
+    );
+    store.put("facts/deploy.md", "---\ntitle: Deploy steps\ndate: 2026-05-02\n---\n\nSee [[lb]]. Never by hand.\n");
+    store.put("facts/by-hand.md", "---\ntitle: By hand\ndate: 2026-05-03\n---\n\nThe Load balancer is not.\n");
+    store
+}
+
+/// Each list of a store with one edge: the option, a note named by title, alias, file name and path, and the result.
+const FILTERS: [(&str, [&str; 4], &str); 5] = [
+    ("--link-to", ["Load balancer", "the balancer", "lb", "facts/lb.md"], "facts/deploy.md  Deploy steps\n"),
+    ("--linked-by", ["Deploy steps", "deploy steps", "deploy", "facts/deploy.md"], "facts/lb.md  Load balancer\n"),
+    ("--mention", ["Load balancer", "the balancer", "lb", "facts/lb.md"], "facts/by-hand.md  By hand\n"),
+    ("--mentioned-by", ["By hand", "by hand", "by-hand", "facts/by-hand.md"], "facts/lb.md  Load balancer\n"),
+    ("--mentioned-by", ["Deploy steps", "deploy steps", "deploy", "facts/deploy.md"], "facts/by-hand.md  By hand\n"),
+];
+
+#[test]
+fn a_filter_takes_a_note_by_title_alias_file_name_and_path() {
+    let store = notebook();
+    for (option, names, listed) in FILTERS {
+        for name in names {
+            store.run(&["note", "list", option, name]).exits(0).prints(listed);
+        }
+    }
+    for (option, names, _) in FILTERS {
+        let by_path = store.run(&["--json", "note", "graph", option, names[3]]).exits(0).json();
+        assert_eq!(store.run(&["--json", "note", "graph", option, names[0]]).exits(0).json(), by_path);
+        let recalled = |name: &str| store.run(&["--json", "recall", "hand balancer nodes", option, name]).json();
+        assert_eq!(recalled(names[0]), recalled(names[3]), "{option}");
+    }
+    store.run(&["note", "list", "--no-link-to", "Load balancer", "--path", "facts/deploy.md"]).exits(1);
+    store.run(&["note", "list", "--link-to", "Nothing such"]).complains("there is no note `Nothing such`");
+}
+
+#[test]
+fn a_part_of_a_file_name_still_names_all_notes_that_have_it() {
+    let store = notebook();
+    store.run(&["note", "list", "--linked-by", "depl"]).exits(0).prints("facts/lb.md  Load balancer\n");
+}
+
+#[test]
+fn a_title_that_two_notes_have_is_refused_with_both_paths() {
+    for (first, second, name) in [
+        ("facts/twin.md", "people/other.md", "Twin"),
+        ("facts/twin.md", "people/other.md", "twin"),
+        ("a.md", "b.md", "Twin"),
+        ("twin.md", "people/twin-2.md", "twin"),
+    ] {
+        let store = Store::new();
+        store.put(first, "# Twin\n\none\n");
+        store.put(second, "# Twin\n\ntwo\n");
+        for arguments in [
+            &["note", "show", name][..],
+            &["note", "forget", name],
+            &["note", "rename", name, "Zwilling"],
+            &["note", "edit", name, "one", "three"],
+            &["note", "restore", name],
+            &["note", "related", name],
+            &["note", "mentions", name],
+            &["note", "link", name, first],
+            &["remember", "New", "text", "--link", name],
+        ] {
+            store.refuses(arguments, 3, first);
+            store.refuses(arguments, 3, second);
+            let error = store.run(&[&["--json"][..], arguments].concat()).exits(3).stderr;
+            assert!(error.contains("no-unique-match"), "{arguments:?}: {error}");
+        }
+        store.run(&["note", "show", first]).exits(0);
+        store.run(&["note", "forget", second]).exits(0);
+        store.run(&["note", "show", name]).exits(0);
+    }
+}
+
+#[test]
+fn a_note_that_supersedes_the_other_of_its_title_has_the_title() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "5432"]).exits(0);
+    store.run(&["remember", "Port", "5433", "--supersede"]).exits(0);
+    assert!(store.run(&["note", "show", "Port"]).exits(0).stdout.contains("5433"));
+}
+
+#[test]
+fn notes_without_a_date_come_after_those_with_one_in_either_order() {
+    let store = notebook();
+    store.put("facts/undated.md", "# Undated hand\n");
+    for (order, paths) in [
+        ("created", ["facts/by-hand.md", "facts/deploy.md", "facts/lb.md", "facts/undated.md"]),
+        ("created+", ["facts/lb.md", "facts/deploy.md", "facts/by-hand.md", "facts/undated.md"]),
+    ] {
+        let listed = store.run(&["note", "list", "--sort", order]).exits(0).stdout;
+        let listed: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(listed, paths, "{order}");
+        let recalled = store.run(&["--json", "recall", "hand balancer", "--sort", order]).exits(0).json();
+        let recalled: Vec<&str> =
+            recalled["hits"].as_array().unwrap().iter().filter_map(|hit| hit["path"].as_str()).collect();
+        assert_eq!(recalled, paths, "{order}");
+    }
+}
+
+#[test]
+fn a_restore_after_a_rename_says_where_a_backup_is() {
+    let store = notebook();
+    store.run(&["note", "edit", "Load balancer", "Two", "Three"]).exits(0);
+    store.run(&["note", "rename", "Load balancer", "Balancers"]).exits(0);
+    store.refuses(&["note", "restore", "Balancers"], 3, "to undo a rename, rename the note again");
+    store.run(&["note", "restore", "facts/lb.md"]).exits(0);
+    assert!(store.text("facts/lb.md").contains("Two nodes."));
+}

@@ -1,0 +1,58 @@
+//! An installed program, used as its user would.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::made::Made;
+use crate::tool::run;
+
+/// Gives a command an empty home, and the compiled code that the other tests share.
+pub(crate) fn in_home<'c>(command: &'c mut Command, made: &Made, home: &Path) -> &'c mut Command {
+    let target = made.release.root().join("target");
+    command.current_dir(home).env("HOME", home).env("USERPROFILE", home).env_remove("SADDLEBAG_ROOT");
+    command.env("SADDLEBAG_CODE_CACHE", target.join("compiled-code"));
+    command.env("SADDLEBAG_CODE_KEY", target.join("compiled-code.key"))
+}
+
+/// Uses a program that `start` starts: its version, a fact remembered and recalled, and a first answer of the MCP server.
+#[track_caller]
+pub(crate) fn use_program(made: &Made, start: impl Fn() -> Command) {
+    let home = tempfile::tempdir().expect("a folder");
+    let store = home.path().join("memory");
+    fs::create_dir(&store).expect("a folder");
+    let run_with = |arguments: &[&str]| {
+        let mut command = start();
+        run(in_home(&mut command, made, home.path()).arg("--root").arg(&store).arg("--notebook").args(arguments))
+    };
+    assert_eq!(run_with(&["--version"]), format!("saddlebag {}\n", made.release.version));
+    run_with(&["remember", "Deploy window", "Deploys run on workdays before 16:00."]);
+    let recalled = run_with(&["recall", "when may we deploy?"]);
+    assert!(recalled.contains("before 16:00"), "{recalled}");
+    let mut server = start();
+    in_home(&mut server, made, home.path()).arg("--root").arg(&store).args(["--notebook", "mcp"]);
+    let answer = answer_of_server(server);
+    assert_eq!(answer["result"]["serverInfo"]["name"], "saddlebag", "{answer}");
+    let files: Vec<_> =
+        fs::read_dir(home.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(files, ["memory"], "the program writes only into the store that it was given");
+}
+
+/// Starts a server, says hello, and returns its first answer. The server must end when its input ends.
+#[track_caller]
+pub(crate) fn answer_of_server(mut command: Command) -> Value {
+    let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let mut input = server.stdin.take().expect("an input");
+    writeln!(input, "{hello}").expect("written");
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().expect("an output")).read_line(&mut line).expect("a line");
+    drop(input);
+    let status = server.wait().expect("the server ends");
+    assert!(status.success(), "{command:?}: {status}, after {line:?}");
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{command:?} answered {line:?}: {error}"))
+}

@@ -1,0 +1,165 @@
+//! `record-tool-use`: records that a tool has run, and keeps its error.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::screened::{Excluded, Screening, first_chars, one_line, shown_path, without_private};
+use super::state::{Event, Line, Recorded, record};
+use super::types::{SessionCall, SessionName};
+use crate::document::head;
+use crate::notebook::{ErrorReply, NotebookCall, RememberError};
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+
+/// Maximum number of files of one use.
+const MAX_FILES: usize = 32;
+/// Maximum size of a path in bytes.
+const MAX_PATH_BYTES: usize = 300;
+/// Maximum number of characters of a command or a stored text.
+const MAX_CHARS: usize = 200;
+/// Maximum size of the name of a tool in bytes.
+const MAX_TOOL_BYTES: usize = 60;
+
+/// Records that a tool has run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordToolUse {
+    /// Name of the session.
+    pub session: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// Paths of the files that the tool has used. Their content is never read.
+    pub files: Vec<String>,
+    /// Command that the tool has run. The first line is recorded, at most 200 characters.
+    pub command: Option<String>,
+    /// If set, the tool has failed.
+    pub failed: bool,
+    /// Error of the tool. If it has failed, the error is kept as by [`RememberError`].
+    pub error: Option<String>,
+    /// Text that the tool has stored in memory, in one line.
+    pub stored: Option<String>,
+    /// Globs of paths that are not recorded.
+    pub exclude: Vec<String>,
+}
+
+/// Result of recording the use of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordToolUseReply {
+    /// True if the use was recorded.
+    pub recorded: bool,
+    /// Path of the note about the error.
+    pub error_note: Option<String>,
+    /// Parts that were not recorded, with the reasons.
+    pub unrecorded: Vec<String>,
+}
+
+impl Request for RecordToolUse {
+    type Reply = RecordToolUseReply;
+    const NAME: &'static str = "record-tool-use";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let failed = Self {
+            session: name.into(),
+            tool: "bash".into(),
+            command: Some("cargo test".into()),
+            failed: true,
+            error: Some("error: it failed".into()),
+            ..Self::default()
+        };
+        let edited = Self {
+            session: name.into(),
+            tool: "edit".into(),
+            files: alloc::vec![name.into()],
+            stored: Some("it worked".into()),
+            ..Self::default()
+        };
+        alloc::vec![failed, edited]
+    }
+}
+
+impl Run<SessionCall<'_>> for RecordToolUse {
+    async fn run(self, with: &SessionCall<'_>) -> Result<RecordToolUseReply, Error> {
+        let call = with.call;
+        let session = SessionName::new(call, self.session)?;
+        let excluded = Excluded::from_globs(&self.exclude)?;
+        let mut screening = Screening::new(call);
+        let mut line = Line::new(call, Event::Tool);
+        line.failed = self.failed;
+        let tool = one_line(head(&self.tool, MAX_TOOL_BYTES));
+        line.tool = screening.text("tool", tool)?.filter(|tool| !tool.is_empty());
+        let mut is_excluded = false;
+        for file in &self.files {
+            if excluded.has(file) {
+                is_excluded = true;
+                screening.leave_out("an excluded path");
+                continue;
+            }
+            let shown = shown_path(file);
+            if shown.is_empty() || line.files.contains(&shown) {
+                continue;
+            }
+            if shown.len() > MAX_PATH_BYTES {
+                screening.leave_out(alloc::format!("a path of more than {MAX_PATH_BYTES} bytes"));
+            } else if line.files.len() >= MAX_FILES {
+                screening.leave_out(alloc::format!("files after the first {MAX_FILES}"));
+            } else if let Some(file) = screening.text("path", shown)? {
+                line.files.push(file);
+            }
+        }
+        let mut kept = |what: &str, text: Option<String>| {
+            let Some(text) = text else { return Ok(None) };
+            let text = without_private(&text);
+            if excluded.is_named_in(&text) {
+                is_excluded = true;
+                screening.leave_out(alloc::format!("a {what} with an excluded path"));
+                return Ok(None);
+            }
+            let first = text.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
+            let text = screening.text(what, first_chars(&first, MAX_CHARS).to_string())?;
+            Ok::<_, Error>(text.filter(|text| !text.is_empty()))
+        };
+        line.command = kept("command", self.command)?;
+        line.stored = kept("stored text", self.stored)?;
+        let tool = line.tool.clone();
+        let recorded = record(call, &session, line).await?;
+        match recorded {
+            Recorded::Whole => {}
+            Recorded::WithoutTexts => screening.leave_out("the texts, which contain a secret together"),
+            Recorded::Full => screening.leave_out("the use of the tool: the state of the session is full"),
+        }
+        let mut error_note = None;
+        if let (true, Some(tool), Some(error)) = (self.failed, tool, self.error) {
+            let error = without_private(&error);
+            if is_excluded || excluded.is_named_in(&error) {
+                screening.leave_out("the error of a tool that used an excluded path");
+            } else {
+                error_note = keep_error(with, &mut screening, tool, error).await?;
+            }
+        }
+        let recorded = recorded != Recorded::Full;
+        Ok(RecordToolUseReply { recorded, error_note, unrecorded: screening.unrecorded })
+    }
+}
+
+/// Keeps the error of a tool. Text that cannot be kept is reported.
+async fn keep_error(
+    with: &SessionCall<'_>,
+    screening: &mut Screening<'_>,
+    tool: String,
+    error: String,
+) -> Result<Option<String>, Error> {
+    let notebook = NotebookCall { call: with.call, notebook: with.notebook };
+    match (RememberError { tool, error }).run(&notebook).await {
+        Ok(ErrorReply { path, .. }) if !path.is_empty() => Ok(Some(path)),
+        Ok(ErrorReply { message, .. }) => {
+            screening.leave_out(message.into_string());
+            Ok(None)
+        }
+        Err(error) if matches!(error.code, ErrorCode::Secret | ErrorCode::InvalidArgument) => {
+            screening.leave_out(error.message);
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,163 @@
+//! Texts that may be recorded: without private parts, excluded paths and secrets, and cut.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::str::FromStr;
+
+use crate::document::head;
+use crate::engine::Call;
+use crate::notebook::Glob;
+use crate::protocol::{Error, ErrorCode};
+
+/// Maximum number of globs.
+const MAX_GLOBS: usize = 256;
+
+const BEGIN: &str = "<private>";
+const END: &str = "</private>";
+
+/// Returns the text without what is between `<private>` and `</private>`. A tag without its end reaches to the end of
+/// the text.
+pub(super) fn without_private(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = split_at_tag(rest, BEGIN) {
+        kept.push_str(before);
+        // Words around a removed part stay apart.
+        kept.push(' ');
+        rest = nested_end(after);
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// Returns the text after the end of a private part, whose begin was before the text. Parts may be nested.
+fn nested_end(text: &str) -> &str {
+    let mut rest = text;
+    let mut depth = 1;
+    while depth > 0 {
+        let Some((before, after)) = split_at_tag(rest, END) else { return "" };
+        let mut inner = before;
+        while let Some((_, after)) = split_at_tag(inner, BEGIN) {
+            depth += 1;
+            inner = after;
+        }
+        depth -= 1;
+        rest = after;
+    }
+    rest
+}
+
+/// Splits a text at the first occurrence of a tag, whatever its case.
+fn split_at_tag<'a>(text: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
+    let is_tag = |at: &usize| {
+        text.as_bytes().get(*at..*at + tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag.as_bytes()))
+    };
+    let at = text.bytes().enumerate().filter(|(_, byte)| *byte == b'<').map(|(at, _)| at).find(is_tag)?;
+    Some((text.get(..at)?, text.get(at + tag.len()..)?))
+}
+
+/// Returns the first characters of a text.
+pub(super) fn first_chars(text: &str, count: usize) -> &str {
+    text.char_indices().nth(count).map_or(text, |(at, _)| head(text, at))
+}
+
+/// Returns a text as one line with single spaces.
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Checks texts, and collects the reasons why some are not recorded.
+pub(super) struct Screening<'a> {
+    call: &'a Call,
+    pub(super) unrecorded: Vec<String>,
+}
+
+impl<'a> Screening<'a> {
+    pub(super) fn new(call: &'a Call) -> Self {
+        Self { call, unrecorded: Vec::new() }
+    }
+
+    /// Returns the text as the policy for secrets permits it; `None` if it refuses the text.
+    pub(super) fn text(&mut self, what: &str, text: String) -> Result<Option<String>, Error> {
+        match self.call.screen.without_secrets(what, text) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.code == ErrorCode::Secret => {
+                self.leave_out(error.message);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn leave_out(&mut self, reason: impl Into<String>) {
+        let reason = reason.into();
+        if !self.unrecorded.contains(&reason) {
+            self.unrecorded.push(reason);
+        }
+    }
+}
+
+/// Paths that are never recorded.
+pub(super) struct Excluded(Vec<(Glob, bool)>);
+
+impl Excluded {
+    /// Parses globs. A glob without `/` matches a name in any folder.
+    pub(super) fn from_globs(globs: &[String]) -> Result<Self, Error> {
+        if globs.len() > MAX_GLOBS {
+            let message = format!("{} globs, the limit is {MAX_GLOBS}", globs.len());
+            return Err(Error::new(
+                ErrorCode::TooLarge,
+                message,
+                "join some of them as in `{a,b}`; nothing was changed",
+            ));
+        }
+        let parsed = globs.iter().map(|glob| {
+            let trimmed = glob.strip_prefix('/').unwrap_or(glob).trim_end_matches('/');
+            match Glob::from_str(trimmed) {
+                Ok(parsed) => Ok((parsed, !glob.trim_end_matches('/').contains('/'))),
+                Err(problem) => {
+                    let message = format!("`{}` is not a glob: {problem}", glob.escape_debug());
+                    Err(Error::invalid_argument(message, "correct the glob; nothing was changed"))
+                }
+            }
+        });
+        Ok(Self(parsed.collect::<Result<_, Error>>()?))
+    }
+
+    /// Returns true for a path that must not be recorded: it or a folder above it matches a glob, or it usually holds a
+    /// secret.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let path = path.replace('\\', "/");
+        let path = path.strip_prefix("./").unwrap_or(&path);
+        let ends = path.char_indices().filter(|(_, c)| *c == '/').map(|(at, _)| at).chain([path.len()]);
+        let above: Vec<&str> = ends.filter_map(|end| path.get(..end)).collect();
+        let is_excluded = |(glob, is_name): &(Glob, bool)| {
+            above.iter().any(|path| glob.matches(path))
+                || (*is_name && path.split('/').any(|segment| glob.matches(segment)))
+        };
+        self.0.iter().any(is_excluded) || path.split('/').any(holds_secrets)
+    }
+
+    /// Returns true if a text names such a path.
+    pub(super) fn is_named_in(&self, text: &str) -> bool {
+        let is_between = |c: char| c.is_whitespace() || c.is_control() || "\"'`=:;,|&<>()[]{}$@".contains(c);
+        text.split(is_between).filter(|word| !word.is_empty()).any(|word| self.has(word))
+    }
+}
+
+/// Returns true for the name of a file or folder that usually holds a secret.
+fn holds_secrets(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with(".env")
+        || name.starts_with("id_")
+        || [".netrc", ".pgpass", ".npmrc", ".pypirc", ".ssh", ".gnupg", ".aws", "credentials"].contains(&name.as_str())
+        || [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx"].iter().any(|end| name.ends_with(end))
+}
+
+/// Returns the path with `/` between its segments, as it is recorded.
+pub(super) fn shown_path(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    one_line(path.strip_prefix("./").unwrap_or(&path)).to_string()
+}

@@ -1,0 +1,248 @@
+//! The state of a session: a file of lines that is only appended to.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::types::{SessionName, in_scope};
+use crate::engine::{Call, append, remove_version};
+use crate::protocol::{EntryKind, Error, ErrorCode, FileContent, ListOutcome, Precondition, ReadOutcome};
+use crate::store::RelPath;
+use crate::trust::{Provenance, Removal};
+
+/// Folder of the states, in the hidden folder of the scope.
+const FOLDER: &str = ".saddlebag/sessions";
+
+/// Extension of a state.
+const EXTENSION: &str = ".jsonl";
+
+/// Maximum size of a state in bytes.
+pub(super) const MAX_STATE_BYTES: u32 = 512 << 10;
+
+/// Part of the maximum size, in quarters, that the uses of tools may fill. The rest is for prompts.
+const TOOL_QUARTERS: u32 = 3;
+
+/// Maximum number of lines that are read.
+const MAX_LINES: usize = 8_192;
+
+/// Age in seconds after which the state of an unfinished session is removed.
+pub(super) const MAX_AGE_SECONDS: i64 = 30 * 24 * 3_600;
+
+/// Age in seconds after which the state of a finished session is removed. It may be resumed before.
+const MAX_FINISHED_AGE_SECONDS: i64 = 24 * 3_600;
+
+/// Maximum number of states that one command looks at or removes.
+const MAX_SWEPT: usize = 16;
+
+/// Number of bytes at the end of a state that are read for its last line.
+const TAIL_BYTES: u32 = 4_096;
+
+/// A line of the state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Line {
+    /// Time in seconds since 1970-01-01T00:00:00Z.
+    pub(super) at: i64,
+    /// Provenance of the texts.
+    pub(super) by: String,
+    pub(super) event: Event,
+    /// Name of the session, or the start of a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) command: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) stored: Option<String>,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(super) failed: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) files: Vec<String>,
+    /// Paths of the notes and entries that were shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) shown: Vec<String>,
+    /// Note of the session, relative to the notebook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
+    /// SHA-256 of the text of the note below its frontmatter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) digest: Option<String>,
+    /// True if the session was over.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(super) finished: bool,
+}
+
+/// Kind of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Event {
+    /// The session began, or went on.
+    #[default]
+    Begun,
+    /// A prompt, and what was shown with it.
+    Prompt,
+    /// The use of a tool.
+    Tool,
+    /// A note of the session is about to be written.
+    Note,
+    /// There was no room for the use of a tool.
+    Full,
+}
+
+impl Line {
+    /// Creates a line of now.
+    pub(super) fn new(call: &Call, event: Event) -> Self {
+        let by = call.scope.trust.provenance.as_str().into();
+        Self { at: call.now.timestamp().seconds, by, event, ..Self::default() }
+    }
+
+    /// Returns the line without its texts, which are replaced as a whole if they contain a secret together.
+    fn without_texts(&self) -> Self {
+        let Self { at, by, event, failed, finished, .. } = self.clone();
+        Self { at, by, event, failed, finished, ..Self::default() }
+    }
+
+    /// Returns true if the texts may be in a text of this provenance.
+    pub(super) fn is_trusted_as(&self, provenance: Provenance) -> bool {
+        self.by.parse().unwrap_or(Provenance::Imported) <= provenance
+    }
+}
+
+/// A state that was read.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) lines: Vec<Line>,
+    /// Number of lines that could not be parsed, or are over the limit.
+    pub(super) ignored: usize,
+    /// True if the file is larger than the limit, so that its end was not read.
+    pub(super) is_cut: bool,
+}
+
+impl State {
+    /// Reads the state of a session; it is empty if there is none.
+    pub(super) async fn load(call: &Call, session: &SessionName) -> Result<Self, Error> {
+        let file = file_of(call, session)?;
+        let limit = max_bytes(call);
+        let read = call.fs.read(&file, 0, limit).await.map_err(|error| Error::storage(Some(&file), &error))?;
+        let ReadOutcome::Content(FileContent { bytes, size, .. }) = read else { return Ok(Self::default()) };
+        Ok(Self { is_cut: size > bytes.len() as u64, ..Self::parse(&bytes) })
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        let mut state = Self::default();
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice(line) {
+                Ok(line) if state.lines.len() < MAX_LINES => state.lines.push(line),
+                _ => state.ignored += 1,
+            }
+        }
+        state
+    }
+
+    /// Returns the lines of one kind.
+    pub(super) fn of(&self, event: Event) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(move |line| line.event == event)
+    }
+
+    /// Returns true if a note or an entry was shown in the session.
+    pub(super) fn has_shown(&self, path: &str) -> bool {
+        self.lines.iter().any(|line| line.shown.iter().any(|shown| shown == path))
+    }
+}
+
+/// Result of recording a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recorded {
+    /// The line is in the state.
+    Whole,
+    /// The line is in the state without its texts, as together they contain a secret.
+    WithoutTexts,
+    /// The state is full.
+    Full,
+}
+
+/// Appends a line to the state of a session.
+pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Result<Recorded, Error> {
+    let file = file_of(call, session)?;
+    let size = match call.fs.read(&file, 0, 1).await.map_err(|error| Error::storage(Some(&file), &error))? {
+        ReadOutcome::Content(content) => content.size,
+        ReadOutcome::Absent | ReadOutcome::Unchanged => 0,
+    };
+    let limit = max_bytes(call);
+    let room = if line.event == Event::Tool { limit / 4 * TOOL_QUARTERS } else { limit };
+    let bytes = rendered(&line)?;
+    if size + bytes.len() as u64 > u64::from(room) {
+        let full = rendered(&Line::new(call, Event::Full))?;
+        // Only the first use without room leaves a line.
+        if line.event == Event::Tool && size <= u64::from(room) {
+            add(call, &file, full).await?;
+        }
+        return Ok(Recorded::Full);
+    }
+    match add(call, &file, bytes).await {
+        Err(error) if error.code == ErrorCode::Secret => {
+            add(call, &file, rendered(&line.without_texts())?).await?;
+            Ok(Recorded::WithoutTexts)
+        }
+        done => done.map(|()| Recorded::Whole),
+    }
+}
+
+async fn add(call: &Call, file: &RelPath, bytes: Vec<u8>) -> Result<(), Error> {
+    // The line itself records the provenance of its text.
+    let line = call.screen.moved(file, None, bytes)?;
+    append(&call.fs, file, &line, Precondition::Any).await.map(|_| ())
+}
+
+fn rendered(line: &Line) -> Result<Vec<u8>, Error> {
+    let text = serde_json::to_string(line)
+        .map_err(|error| Error::internal(format!("a line of the state of a session: {error}")))?;
+    Ok((text + "\n").into_bytes())
+}
+
+fn max_bytes(call: &Call) -> u32 {
+    call.scope.limits.max_file_bytes.min(MAX_STATE_BYTES)
+}
+
+fn file_of(call: &Call, session: &SessionName) -> Result<RelPath, Error> {
+    in_scope(call, &format!("{FOLDER}/{}{EXTENSION}", session.digits(32)))
+}
+
+/// Removes old states: those of finished sessions, and those that nobody has added to for a long time. Each call looks
+/// at a few files only. A state that cannot be removed stays.
+pub(super) async fn sweep(call: &Call, own: &SessionName) -> Result<(), Error> {
+    let folder = in_scope(call, FOLDER)?;
+    let own = file_of(call, own)?;
+    let page = call.fs.list(Some(&folder), None, call.scope.limits.max_list_entries, None).await;
+    let ListOutcome::Page(page) = page.map_err(|error| Error::storage(Some(&folder), &error))? else { return Ok(()) };
+    let now = call.now.timestamp().seconds;
+    let age = |modified: u64| now.saturating_sub(i64::try_from(modified / 1_000_000_000).unwrap_or(i64::MAX));
+    let is_state = |path: &RelPath| *path != own && path.as_str().ends_with(EXTENSION);
+    // A host that does not know the time of a change gives 0.
+    let old = page.entries.into_iter().filter(|entry| {
+        let is_old = entry.modified > 0 && age(entry.modified) >= MAX_FINISHED_AGE_SECONDS;
+        entry.kind == EntryKind::File && is_old && is_state(&entry.path)
+    });
+    for entry in old.take(MAX_SWEPT) {
+        let is_over = age(entry.modified) >= MAX_AGE_SECONDS || is_finished(call, &entry.path, entry.size).await?;
+        if is_over {
+            remove_version(&call.fs, &entry.path, entry.version, Removal::OF_EXPIRED).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if the last line of a state says that its session is over.
+async fn is_finished(call: &Call, file: &RelPath, size: u64) -> Result<bool, Error> {
+    let offset = size.saturating_sub(u64::from(TAIL_BYTES));
+    let read = call.fs.read(file, offset, TAIL_BYTES).await.map_err(|error| Error::storage(Some(file), &error))?;
+    let ReadOutcome::Content(content) = read else { return Ok(false) };
+    Ok(State::parse(&content.bytes).lines.last().is_some_and(|line| line.finished))
+}
+
+/// Returns the path of a note relative to the notebook, as the state records it.
+pub(super) fn note_name(call: &Call, path: &RelPath) -> String {
+    call.scope.layout.below_notebook(path).unwrap_or(path.as_str()).to_string()
+}

@@ -1,0 +1,63 @@
+//! Types that the commands of a session share.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use crate::engine::Call;
+use crate::entries::Entries;
+use crate::notebook::Notebook;
+use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};
+use crate::protocol::Error;
+use crate::store::{RelPath, SESSIONS_FOLDER};
+use crate::trust::sha256;
+
+/// Parts of a memory that the commands of a session need.
+pub(crate) struct SessionCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) notebook: &'a Arc<Notebook>,
+    pub(crate) entries: &'a Entries,
+    pub(crate) origin: &'a Origin,
+}
+
+/// Name of a session, which may be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SessionName {
+    name: String,
+    digest: String,
+}
+
+impl SessionName {
+    /// Checks the name of a session.
+    pub(super) fn new(call: &Call, name: String) -> Result<Self, Error> {
+        if name.is_empty() || name.len() > MAX_ORIGIN_NAME_BYTES || name.chars().any(char::is_control) {
+            let shown: String = name.chars().take(64).flat_map(char::escape_debug).collect();
+            let message = format!("`{shown}` is not the name of a session");
+            let help = format!("1 to {MAX_ORIGIN_NAME_BYTES} bytes without control characters; nothing was changed");
+            return Err(Error::invalid_argument(message, help));
+        }
+        call.screen.name("session", &name)?;
+        let digest = sha256(&name);
+        Ok(Self { name, digest })
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the digits in the names of its files.
+    pub(super) fn digits(&self, count: usize) -> &str {
+        self.digest.get(..count).unwrap_or(&self.digest)
+    }
+}
+
+/// Returns the folder with the notes of sessions.
+pub(super) fn notes_folder(call: &Call) -> Result<RelPath, Error> {
+    in_scope(call, SESSIONS_FOLDER)
+}
+
+/// Returns a file or folder of the scope.
+pub(super) fn in_scope(call: &Call, path: &str) -> Result<RelPath, Error> {
+    let layout = &call.scope.layout;
+    layout.in_notebook(path).map_err(|error| Error::internal(format!("the path `{path}` of a session: {error}")))
+}
