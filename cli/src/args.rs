@@ -7,11 +7,11 @@ use crate::global::Global;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 use crate::output::Output;
-use crate::{engine, entry, everyday, file, help, memory, note, program, prompt, setup, tips};
+use crate::{entry, everyday, file, help, memory, note, program, prompt, setup, tips};
 
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
-#[command(name = "saddlebag", version, long_version = engine::VERSION, max_term_width = 100)]
+#[command(name = "saddlebag", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

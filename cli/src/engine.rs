@@ -1,4 +1,4 @@
-//! Engine that the global options name, and the text of `--version`, which says where its code comes from.
+//! Engine that the global options name. The features of the program choose where the code of the component comes from.
 
 use saddlebag_host::EngineKind;
 
@@ -6,20 +6,6 @@ use crate::global::{Engine, Global};
 
 #[cfg(all(feature = "component", not(any(feature = "compiler", feature = "released"))))]
 compile_error!("the feature `component` needs code to run: enable `compiler` or `released`, which enable it");
-
-/// Version, and the engines of this program.
-#[cfg(feature = "released")]
-pub(crate) const VERSION: &str =
-    concat!(env!("CARGO_PKG_VERSION"), "\nengines: component (compiled when the program was built), native");
-
-/// Version, and the engines of this program.
-#[cfg(all(feature = "compiler", not(feature = "released")))]
-pub(crate) const VERSION: &str =
-    concat!(env!("CARGO_PKG_VERSION"), "\nengines: component (compiled at the first start), native");
-
-/// Version, and the engines of this program.
-#[cfg(not(feature = "component"))]
-pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nengines: native");
 
 /// Returns the engine that the global options name.
 pub(crate) fn engine(global: &Global) -> EngineKind {

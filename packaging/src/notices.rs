@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::release::{Release, cargo_json};
+use crate::release::{Release, cargo};
 use crate::sbom::{Crate, licenses_of_crates};
 
 /// Name of the file in an archive.
@@ -20,7 +20,8 @@ const FILES: [&str; 6] = ["license", "licence", "copying", "notice", "unlicense"
 /// of a licence that its manifest names, if it is in this repository.
 pub(crate) fn text(release: &Release, triple: &str) -> Result<String, String> {
     let used = licenses_of_crates(triple)?;
-    let metadata = cargo_json(&["metadata", "--offline", "--locked", "--format-version", "1"])?;
+    let metadata = cargo(&["metadata", "--offline", "--locked", "--format-version", "1"])?;
+    let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("`cargo metadata`: {error}"))?;
     let folders = folders(&metadata)?;
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut list = String::new();

@@ -17,9 +17,8 @@ pub(crate) fn build(release: &Release, program: &Program, out: &Path) -> Result<
     let name = release.archive(triple);
     let top = name.strip_suffix(".tar.gz").unwrap_or(&name).to_string();
     let text = |path: &str, text: String| Entry::text(format!("{top}/{path}"), text);
-    let executable = if triple.contains("-windows-") { "saddlebag.exe" } else { "saddlebag" };
     let mut entries = vec![
-        Entry::program(format!("{top}/{executable}"), &program.bytes),
+        Entry::program(format!("{top}/{}", program.target.os.program()), &program.bytes),
         text("README.md", release.text("README.md")?),
         text(notices::NAME, notices::text(release, triple)?),
     ];
