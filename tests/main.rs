@@ -33,6 +33,7 @@ mod result_order;
 #[allow(clippy::print_stdout, reason = "it prints a table")]
 mod retrieval;
 mod scopes;
+mod session;
 mod tools;
 mod trust;
 mod weaknesses;

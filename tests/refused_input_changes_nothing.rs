@@ -370,7 +370,7 @@ fn an_import_over_a_limit_is_refused_whole(kind: Kind) {
         EntriesCommand::ImportEntries(ImportEntries { files, mode, dry_run: false, earlier: Vec::new() })
     };
     let state = ImportState::Deleted;
-    let imported = ImportedFile { path: String::new(), key: Some("k".into()), shared: false, state };
+    let imported = ImportedFile { path: String::new(), key: Some("k".into()), shared: false, replaces: false, state };
     assert_entries_refused(
         kind,
         ErrorCode::TooLarge,

@@ -1,12 +1,13 @@
 //! Measures Saddlebag and the original in one run on one corpus, and prints the ratios.
 //!
-//! `cargo xtask bench` runs it; `--write FILE` also puts the table into that page.
+//! `cargo xtask bench` runs it; `--write FILE` also puts the table into that page. `--only hooks` measures the hooks alone.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
 mod baseline;
 mod corpus;
 mod entries;
+mod hooks;
 mod mcp;
 mod notebook;
 mod report;
@@ -45,8 +46,13 @@ fn main() -> Result<()> {
         Some(notes) => vec![notes.parse()?],
         None => vec![1_000, 10_000],
     };
-    let runtime = ComponentRuntime::new(Compile::new(COMPONENT).into())?;
     let mut report = Report::default();
+    if let (Some("hooks"), Some(program)) = (value("--only").map(String::as_str), value("--program")) {
+        hooks::measure(&mut report, Path::new(program), value("--notes").map_or(Ok(10_000), |notes| notes.parse())?)?;
+        println!("{}", report.table());
+        return Ok(());
+    }
+    let runtime = ComponentRuntime::new(Compile::new(COMPONENT).into())?;
     for notes in sizes {
         eprintln!("measuring {notes} notes");
         searches(&mut report, &runtime, notes)?;
@@ -61,6 +67,7 @@ fn main() -> Result<()> {
     if let Some(program) = value("--program") {
         command_line(&mut report, Path::new(program))?;
         mcp::measure(&mut report, &runtime, Path::new(program))?;
+        hooks::measure(&mut report, Path::new(program), value("--notes").map_or(Ok(10_000), |notes| notes.parse())?)?;
     }
     println!("{}", report.table());
     if let Some(file) = value("--write") {

@@ -7,7 +7,7 @@ use crate::global::Global;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 use crate::output::Output;
-use crate::{entry, everyday, file, help, memory, note, program, prompt, setup, tips};
+use crate::{backfill, entry, everyday, file, help, memory, note, program, prompt, setup, tips};
 
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
@@ -56,6 +56,7 @@ pub(crate) enum Command {
     /// The memory as a whole: make, move, approve
     #[command(subcommand)]
     Memory(memory::Command),
+    Backfill(backfill::BackfillArgs),
     /// Facts in a section of AGENTS.md
     #[command(name = "agents-md", subcommand)]
     AgentsMd(prompt::AgentsMd),
@@ -81,6 +82,7 @@ impl Command {
             Self::Entry(command) => command.run(global, output),
             Self::File(command) => command.run(global, output),
             Self::Memory(command) => command.run(global, output),
+            Self::Backfill(args) => crate::subcommand::Subcommand::run(args, global, output),
             Self::AgentsMd(command) => command.run(global, output),
             Self::Tools(command) => command.run(global, output),
             Self::Setup(command) => command.run(global, output),
@@ -96,6 +98,7 @@ impl Command {
         use crate::subcommand::schema_of;
 
         let of_program = vec![
+            ("backfill".to_string(), crate::subcommand::schema::<backfill::BackfillArgs>()),
             ("completions".to_string(), schema_of::<program::Script>()),
             ("man".to_string(), schema_of::<program::Pages>()),
         ];

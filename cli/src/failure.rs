@@ -10,6 +10,8 @@ use saddlebag_words::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::wording::for_people;
+
 /// Exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -28,9 +30,9 @@ pub(crate) enum Exit {
 /// Exit codes of every command except `zk`, which uses those of zk.
 pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
     (0, "done"),
-    (1, "nothing found: no match, no such file, empty memory; of `replay`: a difference"),
+    (1, "nothing found: no match, empty memory, or no such note, entry, file or backup; of `replay`: a difference"),
     (2, "bad use: unknown options, targets, modes or arguments"),
-    (3, "refused or failed: bad names, missing targets of a change, storage errors"),
+    (3, "refused or failed: bad names, a name that several notes have, storage errors"),
 ];
 
 impl From<Exit> for ExitCode {
@@ -184,7 +186,12 @@ impl fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let exit = if error.code == ErrorCode::InvalidArgument { Exit::Usage } else { Exit::Failed };
+        let exit = match error.code {
+            ErrorCode::InvalidArgument => Exit::Usage,
+            ErrorCode::NotFound | ErrorCode::EntryNotFound => Exit::Nothing,
+            _ => Exit::Failed,
+        };
+        let error = for_people(error);
         Self { exit, ..Self::new(error.code, error.message, error.help) }
     }
 }

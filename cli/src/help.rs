@@ -2,16 +2,19 @@
 
 use std::fmt::Write as _;
 
-use clap::Command;
 use clap::builder::Styles;
+use clap::{Arg, Command};
 
 use crate::failure::EXIT_CODES;
 
 /// Commands that concern the program, not memory.
-const OF_PROGRAM: [&str; 6] = ["setup", "zk", "demo", "replay", "completions", "man"];
+const OF_PROGRAM: [&str; 8] = ["setup", "uninstall", "zk", "hook", "demo", "replay", "completions", "man"];
 
 /// Maximum width of the overview, in columns.
 const COLUMNS: usize = 80;
+
+/// Heading of the options of every command in the help of one command.
+const GLOBAL_OPTIONS: &str = "Options of every command, all of them with `saddlebag --help`";
 
 const AFTER_LONG_HELP: &str = "\
 Errors go to standard error; with --json as {\"error\": {\"code\", \"message\", \"help\"}}.
@@ -24,13 +27,26 @@ pub(crate) fn example(words: &str) -> String {
 
 /// Returns the command line with an overview of its commands as its help.
 pub(crate) fn with_overview(command: Command) -> Command {
+    let global_options: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
         overview(&command),
         heading("Options of every command, all of them with --help")
     );
+    let command = command.mut_subcommands(|below| with_few_global_options(below, &global_options));
     let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code}  {meaning}\n")).collect();
     command.help_template(template).after_long_help(format!("{}\n{codes}\n{AFTER_LONG_HELP}", heading("Exit codes")))
+}
+
+/// Returns a command whose help has only the most common options of every command. The help of the program has all.
+fn with_few_global_options(command: Command, options: &[Arg]) -> Command {
+    let is_rare = |option: &Arg| option.is_hide_short_help_set();
+    let options = options.iter().map(|option| {
+        let rare = is_rare(option);
+        option.clone().hide_long_help(rare).help_heading(GLOBAL_OPTIONS)
+    });
+    let own = options.collect::<Vec<_>>();
+    command.args(&own).mut_subcommands(|below| with_few_global_options(below, &own))
 }
 
 /// Returns the overview: the everyday commands, the nouns with their verbs, and the commands of the program.

@@ -20,6 +20,14 @@ pub(crate) fn text(argument: String) -> Result<String, Failure> {
     if argument == "-" { standard_input() } else { Ok(argument) }
 }
 
+/// Refuses a blank text. `what` names it in the error.
+pub(crate) fn not_blank(text: String, what: &str, help: &str) -> Result<String, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::usage(format!("{what} is empty"), format!("{help}; nothing was changed")));
+    }
+    Ok(text)
+}
+
 /// Returns the text of a file; `-` reads standard input.
 pub(crate) fn file(path: &Path) -> Result<String, Failure> {
     if path.as_os_str() == "-" {

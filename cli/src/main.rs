@@ -6,6 +6,7 @@
 //! [`output`] prints, and [`trace`] opens the file that records a run.
 
 mod args;
+mod backfill;
 mod engine;
 mod entry;
 mod everyday;
@@ -15,6 +16,7 @@ mod file;
 mod formats;
 mod global;
 mod help;
+mod hook;
 mod import;
 mod input;
 #[cfg(feature = "mcp")]
@@ -38,6 +40,7 @@ mod tips;
 mod trace;
 mod trust;
 mod word;
+mod wording;
 mod zk;
 
 use std::process::ExitCode;
@@ -49,6 +52,7 @@ use output::Output;
 fn main() -> ExitCode {
     let cli = match Cli::of_process() {
         Ok(cli) => cli,
+        Err(error) if error.use_stderr() && hook::is_asked_for(std::env::args_os()) => return hook::refused(&error),
         Err(error) => return refused_arguments(&error),
     };
     cli.global.color.write_global();

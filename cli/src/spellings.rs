@@ -200,7 +200,7 @@ fn problem(command: &str) -> Option<String> {
         .filter(|word| {
             word != "[OPTIONS]" && !(word.starts_with('[') && word.ends_with(']') && word.contains(char::is_lowercase))
         })
-        .map(|word| word.trim_matches(['[', ']', '<', '>', '…']).trim_end_matches("...").to_string())
+        .map(|word| word.trim_end_matches("...").trim_matches(['[', ']', '<', '>', '…']).to_string())
         .filter(|word| !word.is_empty() && word != "--")
         .collect();
     if cfg!(not(feature = "mcp")) && words.iter().any(|word| word == "mcp") {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, ExchangeState, ImportState};
 use saddlebag::exchange::{ExchangeCommand, ExchangeReply};
+use saddlebag::notebook::{NoteImportState, NotebookCommand, NotebookReply};
 use saddlebag::protocol::{ErrorCode, after_changes};
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
@@ -199,6 +200,7 @@ fn is_dry_run(command: &Command) -> bool {
         Command::Entries(EntriesCommand::ImportEntries(request)) => request.dry_run,
         Command::Entries(EntriesCommand::RetainEntries(request)) => request.dry_run,
         Command::Exchange(ExchangeCommand::ImportFrom(request)) => request.dry_run,
+        Command::Notebook(NotebookCommand::ImportNotes(request)) => request.dry_run,
         _ => false,
     }
 }
@@ -216,6 +218,9 @@ fn changes(reply: &Reply) -> bool {
                 matches!(state, ExchangeState::Stored | ExchangeState::Updated | ExchangeState::Renamed(_))
             };
             reply.entries.iter().any(|entry| is_change(&entry.state))
+        }
+        Reply::Notebook(NotebookReply::ImportNotes(reply)) => {
+            reply.notes.iter().any(|note| matches!(note.state, NoteImportState::Created | NoteImportState::Updated))
         }
         _ => false,
     }

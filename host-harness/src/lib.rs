@@ -53,7 +53,7 @@ pub use engine::{Engine, EngineError, NativeEngine};
 pub use executor::{Durability, Executor};
 pub use host::{AnsweredRequests, Host, HostError, Observer};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
-pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine};
+pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine, state_folder};
 pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{project_root, project_slug};
 pub use simulator::{Performed, Scheduler, Scorer, Simulator};

@@ -311,6 +311,17 @@ pub fn default_root() -> Option<PathBuf> {
     etcetera::base_strategy::choose_native_strategy().ok().map(|folders| folders.data_dir().join("saddlebag"))
 }
 
+/// Returns the folder for the state of programs that is not memory, such as logs: `saddlebag` in the platform's folder
+/// of states, or `saddlebag-state` in its data folder if it has none. `None` if there is no home folder.
+#[must_use]
+pub fn state_folder() -> Option<PathBuf> {
+    use etcetera::BaseStrategy;
+
+    let folders = etcetera::base_strategy::choose_native_strategy().ok()?;
+    let state = folders.state_dir().map(|folder| folder.join("saddlebag"));
+    Some(state.unwrap_or_else(|| folders.data_dir().join("saddlebag-state")))
+}
+
 /// Returns the prefix of every path of the store at `root` if paths are shown in full.
 fn prefix(root: &Path) -> String {
     let mut prefix = canonical(root).unwrap_or_else(|| root.to_path_buf()).to_string_lossy().into_owned();

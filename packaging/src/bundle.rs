@@ -33,9 +33,9 @@ pub(crate) fn file_name(release: &Release) -> String {
     format!("{}-{}.mcpb", Release::NAME, release.version)
 }
 
-/// Builds the bundle for all operating systems from those of the targets in the folder. Returns its path, and the targets
-/// without a bundle; no path if there is no bundle.
-pub(crate) fn build_for_all(release: &Release, out: &Path) -> Result<(Option<PathBuf>, Vec<&'static str>), String> {
+/// Builds the bundle for all operating systems from those of the targets in the folder. Returns its path; `None` if there
+/// is no such bundle.
+pub(crate) fn build_for_all(release: &Release, out: &Path) -> Result<Option<PathBuf>, String> {
     let mut tools = None;
     let mut find = |triple: &str| -> Result<Option<Vec<u8>>, String> {
         let Some((manifest, program)) = parts(release, triple, out)? else { return Ok(None) };
@@ -44,7 +44,7 @@ pub(crate) fn build_for_all(release: &Release, out: &Path) -> Result<(Option<Pat
         }
         Ok(Some(program))
     };
-    let (mut programs, mut missing) = (Vec::new(), Vec::new());
+    let mut programs = Vec::new();
     for (os, triples) in [(Os::Linux, LINUX), (Os::Win32, WIN32)] {
         let mut found = None;
         for triple in triples {
@@ -52,24 +52,18 @@ pub(crate) fn build_for_all(release: &Release, out: &Path) -> Result<(Option<Pat
                 found = find(triple)?;
             }
         }
-        match found {
-            Some(program) => programs.push((os, program)),
-            None => missing.push(triples[0]),
-        }
+        programs.extend(found.map(|program| (os, program)));
     }
     let mut slices = Vec::new();
     for triple in DARWIN {
-        match find(triple)? {
-            Some(slice) => slices.push(slice),
-            None => missing.push(triple),
-        }
+        slices.extend(find(triple)?);
     }
     if !slices.is_empty() {
         programs.push((Os::Darwin, universal(slices)?));
     }
-    let Some(tools) = tools else { return Ok((None, missing)) };
+    let Some(tools) = tools else { return Ok(None) };
     let bytes = bundle(release, &programs, &tools)?;
-    Ok((Some(write(&out.join(file_name(release)), &bytes)?), missing))
+    write(&out.join(file_name(release)), &bytes).map(Some)
 }
 
 /// Returns the program in the bundle of a target; `None` if the folder has no such bundle.
@@ -93,7 +87,8 @@ fn parts(release: &Release, triple: &str, out: &Path) -> Result<Option<Parts>, S
     parts.map(Some).ok_or_else(|| format!("{} lacks a file", path.display()))
 }
 
-fn file_of(release: &Release, triple: &str) -> String {
+/// Returns the name of the bundle of a target.
+pub(crate) fn file_of(release: &Release, triple: &str) -> String {
     format!("{}-{}-{triple}.mcpb", Release::NAME, release.version)
 }
 
@@ -192,7 +187,7 @@ mod tests {
         let release = Release::read().expect("a release");
         let folder = tempfile::tempdir().expect("a folder");
         let tools = [("memory_recall".to_string(), "Find.".to_string())];
-        assert_eq!(build_for_all(&release, folder.path()).expect("built").0, None);
+        assert_eq!(build_for_all(&release, folder.path()), Ok(None));
         let (intel, arm) = ((0x0100_0007, 3), (0x0100_000c, 0));
         let programs = [
             ("x86_64-unknown-linux-musl", b"linux".to_vec()),
@@ -206,9 +201,7 @@ mod tests {
             let bytes = bundle(&release, &[(os, bytes)], &tools).expect("a bundle");
             write(&folder.path().join(file_of(&release, triple)), &bytes).expect("written");
         }
-        let (path, missing) = build_for_all(&release, folder.path()).expect("built");
-        assert!(missing.is_empty(), "{missing:?}");
-        let path = path.expect("a bundle");
+        let path = build_for_all(&release, folder.path()).expect("built").expect("a bundle");
         let entries = entries_of_zip(&read(&path).expect("bytes")).expect("entries");
         let bytes = |name: &str| &entries.iter().find(|entry| entry.path == name).expect(name).bytes;
         assert_eq!(bytes("server/linux/saddlebag"), b"linux");

@@ -14,18 +14,17 @@ const DOCKERFILE: &str = "packaging/container/Dockerfile";
 /// Targets with the name that Docker has for their processor.
 const PROGRAMS: [(&str, &str); 2] = [("x86_64-unknown-linux-musl", "amd64"), ("aarch64-unknown-linux-musl", "arm64")];
 
-/// Builds the context from the bundles of the targets in the folder. Returns its path, and the targets without a bundle; no path
-/// if there is no bundle.
-pub(crate) fn build(release: &Release, out: &Path) -> Result<(Option<PathBuf>, Vec<&'static str>), String> {
-    let (mut programs, mut missing) = (Vec::new(), Vec::new());
+/// Builds the context from the bundles of the targets in the folder. Returns its path; `None` if there is no
+/// bundle.
+pub(crate) fn build(release: &Release, out: &Path) -> Result<Option<PathBuf>, String> {
+    let mut programs = Vec::new();
     for (triple, processor) in PROGRAMS {
-        match bundle::program(release, triple, out)? {
-            Some(bytes) => programs.push(Entry::program(format!("linux-{processor}/saddlebag"), &bytes)),
-            None => missing.push(triple),
+        if let Some(bytes) = bundle::program(release, triple, out)? {
+            programs.push(Entry::program(format!("linux-{processor}/saddlebag"), &bytes));
         }
     }
     if programs.is_empty() {
-        return Ok((None, missing));
+        return Ok(None);
     }
     let mut entries = vec![
         Entry::text("Dockerfile", release.text(DOCKERFILE)?),
@@ -34,5 +33,5 @@ pub(crate) fn build(release: &Release, out: &Path) -> Result<(Option<PathBuf>, V
     ];
     entries.extend(programs);
     let path = out.join(format!("{}-{}-container.tar.gz", Release::NAME, release.version));
-    Ok((Some(write(&path, &tar_gz(&entries)?)?), missing))
+    write(&path, &tar_gz(&entries)?).map(Some)
 }

@@ -14,8 +14,8 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "usr/share/fish/vendor_completions.d/saddlebag.fish"),
 ];
 
-/// Address of the maintainers, which a package must name. The domain exists for this only and takes no mail.
-const MAINTAINER: &str = "saddlebag@users.noreply.github.com";
+/// Address that Debian asks for. It takes no mail; the homepage says where to write.
+const MAINTAINER: &str = "saddlebag-memory@users.noreply.github.com";
 
 const BUILDER: &str = "dpkg-deb";
 
@@ -49,7 +49,7 @@ pub(crate) fn build(
     put("usr/share/doc/saddlebag/changelog.Debian.gz", &gzip(changelog(&version).as_bytes())?)?;
     let size = size(&root)?;
     put("DEBIAN/control", control(release, program, &version, architecture, size).as_bytes())?;
-    let path = out.join(format!("{}_{version}_{architecture}.deb", Release::NAME));
+    let path = out.join(file_name(release, architecture));
     let mut command = Command::new(BUILDER);
     // Reproducible: fixed times and owners, one thread. Level 1 of xz is smaller than gzip, and as quick.
     command.args(["--root-owner-group", "-Zxz", "-z1", "--build"]).arg(&root).arg(&path);
@@ -59,6 +59,11 @@ pub(crate) fn build(
         return Err(format!("`{BUILDER}` failed: {}", String::from_utf8_lossy(&ended.stderr).trim()));
     }
     Ok(Some(path))
+}
+
+/// Returns the name of the package.
+pub(crate) fn file_name(release: &Release, architecture: &str) -> String {
+    format!("{}_{}_{architecture}.deb", Release::NAME, debian_version(&release.version))
 }
 
 fn control(release: &Release, program: &Program, version: &str, architecture: &str, kilobytes: u64) -> String {

@@ -15,18 +15,15 @@ const ARCHIVES: [(&str, &str, &str); 4] = [
     ("on_linux", "on_intel", "x86_64-unknown-linux-musl"),
 ];
 
-/// Writes the formula from the archives that the folder has. Returns its path, and the targets without an archive; no path
-/// if there is no archive.
-pub(crate) fn build(release: &Release, out: &Path) -> Result<(Option<PathBuf>, Vec<&'static str>), String> {
+/// Writes the formula from the archives that the folder has. Returns its path; `None` if there is no archive.
+pub(crate) fn build(release: &Release, out: &Path) -> Result<Option<PathBuf>, String> {
     let mut blocks = String::new();
-    let mut missing = Vec::new();
     for system in ["on_macos", "on_linux"] {
         let mut inside = String::new();
         for (_, processor, triple) in ARCHIVES.into_iter().filter(|(of, ..)| *of == system) {
             let name = release.archive(triple);
             let path = out.join(&name);
             if !path.exists() {
-                missing.push(triple);
                 continue;
             }
             let (url, digest) = (release.download(&name), sha256(&read(&path)?));
@@ -37,7 +34,7 @@ pub(crate) fn build(release: &Release, out: &Path) -> Result<(Option<PathBuf>, V
         }
     }
     if blocks.is_empty() {
-        return Ok((None, missing));
+        return Ok(None);
     }
     let filled = [
         ("@DESCRIPTION@", release.description.as_str()),
@@ -50,7 +47,7 @@ pub(crate) fn build(release: &Release, out: &Path) -> Result<(Option<PathBuf>, V
     for (mark, text) in filled {
         formula = formula.replace(mark, text);
     }
-    Ok((Some(write(&out.join("saddlebag.rb"), formula.as_bytes())?), missing))
+    write(&out.join("saddlebag.rb"), formula.as_bytes()).map(Some)
 }
 
 /// Returns a choice of licences as Ruby spells it.
@@ -67,22 +64,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_formula_names_each_archive_with_its_digest_and_the_missing_ones_are_returned() {
+    fn the_formula_names_each_archive_that_is_there_with_its_digest() {
         let release = Release::read().expect("a release");
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(build(&release, folder.path()).expect("built").0, None);
+        assert_eq!(build(&release, folder.path()), Ok(None));
         let there = ["aarch64-apple-darwin", "x86_64-unknown-linux-musl"];
         for triple in there {
             write(&folder.path().join(release.archive(triple)), triple.as_bytes()).expect("written");
         }
-        let (path, missing) = build(&release, folder.path()).expect("built");
-        assert_eq!(missing, ["x86_64-apple-darwin", "aarch64-unknown-linux-musl"]);
+        let path = build(&release, folder.path()).expect("built");
         let formula = String::from_utf8(read(&path.expect("a formula")).expect("bytes")).expect("text");
         for triple in there {
             let digest = sha256(triple.as_bytes());
             let block = format!("url \"{}\"\n      sha256 \"{digest}\"", release.download(&release.archive(triple)));
             assert!(formula.contains(&block), "{formula}");
         }
+        assert_eq!(formula.matches("url ").count(), there.len(), "{formula}");
         assert!(!formula.contains('@'), "a mark was not filled:\n{formula}");
         assert!(formula.contains("license any_of: [\"MIT\", \"Apache-2.0\"]"), "{formula}");
     }

@@ -20,6 +20,8 @@ mod program;
 mod registry;
 mod release;
 mod sbom;
+#[cfg(all(test, unix))]
+mod script;
 mod tarball;
 mod target;
 mod wheel;
@@ -48,13 +50,15 @@ pub struct Made {
 pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, String> {
     let release = Release::read()?;
     let program = Program::read(program, Target::of(triple)?, &release)?;
+    // First what the program must answer, so that a program that cannot leaves no file.
+    let tools = program.tools()?;
     let mut made = Made::default();
     let sbom = sbom::text(&release, &program.target)?;
     made.files.push(archive::write(&out.join(sbom::file_name(&release, &program.target)), sbom.as_bytes())?);
     made.files.push(tarball::build(&release, &program, out)?);
     made.files.push(wheel::build(&release, &program, &sbom, out)?);
     made.files.push(npm::build_for_target(&release, &program, out)?);
-    made.files.push(bundle::build(&release, &program, &program.tools()?, out)?);
+    made.files.push(bundle::build(&release, &program, &tools, out)?);
     if let Some(architecture) = program.target.debian_architecture() {
         match debian::build(&release, &program, architecture, out)? {
             Some(path) => made.files.push(path),
@@ -64,8 +68,8 @@ pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, 
     Ok(made)
 }
 
-/// Makes the files that name several targets, from what the folder has of each. A released target that the folder has
-/// nothing of is left out, and named.
+/// Makes the files that name several targets, from what the folder has of each. Each file that a complete release has and the
+/// folder lacks is named.
 ///
 /// # Errors
 ///
@@ -73,20 +77,70 @@ pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, 
 pub fn package_release(out: &Path) -> Result<Made, String> {
     let release = Release::read()?;
     let mut made = Made { files: vec![npm::build_launcher(&release, out)?], left_out: Vec::new() };
-    let (formula, missing) = homebrew::build(&release, out)?;
-    made.files.extend(formula);
-    made.left_out
-        .extend(missing.iter().map(|triple| format!("{triple}: the folder has no {}", release.archive(triple))));
-    let (bundle, missing) = bundle::build_for_all(&release, out)?;
-    made.files.extend(bundle);
-    made.left_out
-        .extend(missing.iter().map(|triple| format!("{triple} in the bundle: the folder has no bundle of it")));
-    let (context, missing) = container::build(&release, out)?;
-    made.files.extend(context);
-    made.left_out
-        .extend(missing.iter().map(|triple| format!("{triple} in the container: the folder has no bundle of it")));
+    made.files.extend(homebrew::build(&release, out)?);
+    made.files.extend(bundle::build_for_all(&release, out)?);
+    made.files.extend(container::build(&release, out)?);
     made.files.push(registry::build(&release, out)?);
     made.files.push(manifest::build(&release, out)?);
     made.files.push(digests::build(out)?);
+    for triple in RELEASED {
+        let files = files_of(&release, &Target::of(triple)?)?;
+        let missing: Vec<String> = files.into_iter().filter(|name| !out.join(name).exists()).collect();
+        if !missing.is_empty() {
+            made.left_out.push(format!("{triple}: the folder has no {}", missing.join(", ")));
+        }
+    }
     Ok(made)
+}
+
+/// Returns the names of the files that a release has of a target.
+fn files_of(release: &Release, target: &Target) -> Result<Vec<String>, String> {
+    let mut names = vec![
+        release.archive(&target.triple),
+        sbom::file_name(release, target),
+        wheel::file_name(&wheel::python_version(&release.version)?, &target.wheel_tags(None)),
+        npm::file_name(release, target),
+        bundle::file_of(release, &target.triple),
+    ];
+    names.extend(target.debian_architecture().map(|architecture| debian::file_name(release, architecture)));
+    Ok(names)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Answers as the program does, so that packages are made without building it.
+    const SCRIPT: &str = r#"#!/bin/sh
+case "$1" in
+  --version) echo "saddlebag VERSION" ;;
+  tools) echo '{"tools": [{"name": "memory_recall", "description": "Find."}]}' ;;
+  man) mkdir -p "$3" && echo page > "$3/saddlebag.1" ;;
+  completions) echo "complete $2" ;;
+esac
+"#;
+
+    #[test]
+    fn every_package_is_the_same_byte_for_byte_when_it_is_made_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("saddlebag");
+        script::write_program(&program, &SCRIPT.replace("VERSION", env!("CARGO_PKG_VERSION")));
+        let make = |name: &str| {
+            let out = folder.path().join(name);
+            let mut made = Made::default();
+            // The bundle of the release has both processors of Linux to choose from.
+            for triple in ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"] {
+                made.files.extend(package_target(&program, triple, &out).expect("packages").files);
+            }
+            made.files.extend(package_release(&out).expect("a release").files);
+            let files = made.files.iter().map(|path| {
+                let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+                (name, sha256(&std::fs::read(path).expect("bytes")))
+            });
+            files.collect::<Vec<_>>()
+        };
+        let first = make("first");
+        assert!(first.len() >= 13, "{first:?}");
+        assert_eq!(first, make("second"));
+    }
 }

@@ -28,8 +28,12 @@ pub(crate) fn build_for_target(release: &Release, program: &Program, out: &Path)
     // Package managers that keep packages in archives must unpack this one.
     manifest.insert("preferUnplugged".into(), true.into());
     let program = Entry::program(format!("package/{file}"), &program.bytes);
-    let name = format!("{}-npm-{}-{}.tgz", Release::NAME, target.npm(), release.version);
-    pack(release, manifest, program, &out.join(name))
+    pack(release, manifest, program, &out.join(file_name(release, target)))
+}
+
+/// Returns the name of the file with the package of a target.
+pub(crate) fn file_name(release: &Release, target: &Target) -> String {
+    format!("{}-npm-{}-{}.tgz", Release::NAME, target.npm(), release.version)
 }
 
 /// Builds the package with the launcher and returns its path.

@@ -106,4 +106,26 @@ mod tests {
         assert_eq!(glibc(bytes), Some((2, 34)));
         assert_eq!(glibc(b"none"), None);
     }
+
+    /// Reads a script as a program for a target.
+    #[cfg(unix)]
+    fn read_script(script: &str, triple: &str) -> Result<Program, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("saddlebag");
+        crate::script::write_program(&path, script);
+        Program::read(&path, Target::of(triple).expect("known"), &Release::read().expect("a release"))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_of_another_version_or_with_another_c_library_is_refused() {
+        let refused = |script: &str, triple: &str| read_script(script, triple).expect_err("refused");
+        let old = "#!/bin/sh\necho saddlebag 0.0.1\n";
+        assert!(refused(old, "x86_64-unknown-linux-musl").contains("has version `0.0.1`"));
+        let needs = refused("#!/bin/sh\n# \0GLIBC_2.34\0\n", "x86_64-unknown-linux-musl");
+        assert!(needs.contains("needs version 2.34 of the GNU C library"), "{needs}");
+        assert!(refused(old, "x86_64-unknown-linux-gnu").contains("asks for no GNU C library"));
+        let own = format!("#!/bin/sh\necho saddlebag {}\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!(read_script(&own, "x86_64-unknown-linux-musl").expect("a program").glibc, None);
+    }
 }

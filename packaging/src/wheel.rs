@@ -34,7 +34,12 @@ pub(crate) fn build(release: &Release, program: &Program, sbom: &str, out: &Path
         entries.push(Entry::text(format!("{info}/licenses/{file}"), text));
     }
     entries.push(record(&entries, format!("{info}/RECORD")));
-    write(&out.join(format!("{stem}-py3-none-{}.whl", tags.join("."))), &zip(&entries)?)
+    write(&out.join(file_name(&version, &tags)), &zip(&entries)?)
+}
+
+/// Returns the name of a wheel for these platforms.
+pub(crate) fn file_name(version: &str, tags: &[String]) -> String {
+    format!("{}-{version}-py3-none-{}.whl", Release::NAME, tags.join("."))
 }
 
 fn metadata(release: &Release, version: &str) -> Result<String, String> {

@@ -92,6 +92,8 @@ pub struct ImportedFile {
     /// True if it belongs to the workspace.
     #[serde(skip)]
     pub shared: bool,
+    /// True if a live entry with another text, category or tags was replaced or forgotten.
+    pub replaces: bool,
     /// Result of the import.
     #[serde(flatten)]
     pub state: ImportState,
@@ -217,11 +219,13 @@ impl<'a> Import<'a> {
         let given = match self.read(file) {
             Ok(given) => given,
             Err(Rejection { key, shared, reason }) => {
-                return Ok(ImportedFile { path, key, shared, state: ImportState::Rejected(reason) });
+                return Ok(ImportedFile { path, key, shared, replaces: false, state: ImportState::Rejected(reason) });
             }
         };
         let (shared, key) = (given.pool.shared, given.entry.fields.key.clone());
         let is_tombstone = given.entry.forgotten.is_some();
+        let live = self.entries.live(shared, &key);
+        let differs = live.is_some_and(|live| is_tombstone || !given.entry.fields.is_same(&live.entry.fields));
         let stored = match self.screened(given) {
             Ok(given) => self.store(&given).await,
             Err(error) => Err(error),
@@ -238,7 +242,8 @@ impl<'a> Import<'a> {
                 self.entries.count(shared);
             }
         }
-        Ok(ImportedFile { path, key: Some(key), shared, state })
+        let replaces = differs && matches!(state, ImportState::Upserted | ImportState::Deleted);
+        Ok(ImportedFile { path, key: Some(key), shared, replaces, state })
     }
 
     /// Parses a file as the entry of the store that it will be.

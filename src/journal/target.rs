@@ -53,6 +53,8 @@ impl Target {
             (LONG_TERM_FILE, None) => Ok(Self::Page(word.to_string())),
             ("scratchpad" | SCRATCHPAD_FILE, None) => Ok(Self::Scratchpad),
             (path, None) if is_path(path) => Ok(Self::Note(path.to_string())),
+            // A note directly in the notebook, as `note list` prints it.
+            (path, None) if path.ends_with(NOTE_SUFFIX) => Ok(Self::Page(path.to_string())),
             ("daily", date) => Ok(Self::Daily(date.map(ToString::to_string))),
             ("note", Some(name)) => Ok(Self::Note(name.to_string())),
             ("note", None) if role == TargetRole::Source => {
@@ -97,6 +99,10 @@ impl Target {
                 Some(path) if path.parent().as_ref() == Some(layout.notes_folder()) => {
                     layout.note(&NoteName::from_str(path.file_name())?)
                 }
+                Some(path) if path.parent().as_ref() == Some(layout.daily_folder()) => {
+                    layout.daily(parse_date(path.file_name())?)
+                }
+                Some(path) => return Err(not_writable(&call.scope.display_path(&path))),
                 _ => layout.note(&NoteName::from_str(name)?),
             },
             Self::Page(name) => page_path(call, name)?,
@@ -135,6 +141,14 @@ impl Target {
             _ => self.path(call),
         }
     }
+}
+
+/// Returns the error for the path of a note that no command of the journal writes as a whole.
+fn not_writable(path: &str) -> Error {
+    let message = format!("`{path}` cannot be written as a whole");
+    let help = "written are long-term memory, the scratchpad, daily logs, and notes named by note:NAME or notes/NAME.md; \
+                `remember` makes another note, and `note edit` changes one";
+    Error::new(ErrorCode::InvalidName, message, help)
 }
 
 fn parse_date(text: &str) -> Result<Date, Error> {

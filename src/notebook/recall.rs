@@ -19,6 +19,8 @@ use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped, best_passage, load_texts};
+#[cfg(feature = "session")]
+use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance, TrustState};
 
 /// Maximum size of a query in bytes.
@@ -176,7 +178,8 @@ async fn recall_of(
         if let Some(accepted) = &mut accepted {
             accepted.retain(|id| !refused.contains(id));
         }
-        let mut ranking = rank(call, notebook, &query, request, accepted.as_deref());
+        let is_accepted = |id: u32| accepted.as_deref().is_none_or(|ids| ids.binary_search(&id).is_ok());
+        let mut ranking = rank(call, notebook, &query, request, &is_accepted);
         if !request.sort.is_empty() {
             ranking.hits = sorted(&notebook.corpus.borrow(), ranking.hits, &request.sort);
         }
@@ -225,6 +228,78 @@ async fn recall_of(
     }
 }
 
+/// A hit for a prompt.
+#[cfg(feature = "session")]
+pub(crate) struct PromptHit {
+    pub(crate) hit: RecallHit,
+    /// True if the session has seen the note before. Then the hit has no passage.
+    pub(crate) is_known: bool,
+}
+
+/// Finds notes for a prompt. Returns the hits, best first, and the rarity of a word that one note has.
+///
+/// Notes that are known or that nobody has approved take no place from others, and are returned beside them. Notes that
+/// are `skipped` are not looked for. The host is not asked to rate the hits, as a prompt waits for the answer.
+#[cfg(feature = "session")]
+pub(crate) async fn recall_for_prompt(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    request: &Recall,
+    passage_bytes: usize,
+    is_skipped: &(dyn Fn(&str) -> bool + Sync),
+    is_known: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<(Vec<PromptHit>, f32), Error> {
+    // A prompt without words finds nothing.
+    let Ok(query) = Query::parse(&request.query, Joining::Any) else { return Ok((Vec::new(), 0.0)) };
+    catch_up(call, notebook).await?;
+    let mut passed: Vec<DocId> = Vec::new();
+    let mut others: Vec<PromptHit> = Vec::new();
+    for attempt in 1..=MAX_ATTEMPTS {
+        let skipped: Vec<DocId> = {
+            let corpus = notebook.corpus.borrow();
+            let is_out = |path: &RelPath| call.scope.layout.below_notebook(path).is_some_and(is_skipped);
+            let mut ids: Vec<DocId> =
+                corpus.files.by_path().filter(|(path, _)| is_out(path)).map(|(_, id)| id).collect();
+            order::sort_slice(&mut ids, Ord::cmp);
+            ids
+        };
+        let is_accepted = |id: u32| !passed.contains(&id) && skipped.binary_search(&id).is_err();
+        let page: Vec<Ranked> = rank(call, notebook, &query, request, &is_accepted).hits;
+        let missing: Vec<DocId> = {
+            let corpus = notebook.corpus.borrow();
+            let needs_text = |doc: &IndexedFile| doc.text.is_none() && !is_known(&call.scope.display_path(&doc.path));
+            page.iter().map(|hit| hit.doc).filter(|&id| corpus.files.doc(id).is_some_and(needs_text)).collect()
+        };
+        if !missing.is_empty() && attempt < MAX_ATTEMPTS {
+            load_texts(call, &notebook.corpus, &missing).await;
+            notebook.corpus.borrow_mut().index_notes();
+            continue;
+        }
+        let corpus = notebook.corpus.borrow();
+        let mut passages = Passages::new(corpus.ranked(), &query);
+        let mut hits: Vec<PromptHit> = Vec::new();
+        let before = others.len();
+        for ranked in &page {
+            let Some(document) = corpus.files.doc(ranked.doc) else { continue };
+            let is_known = is_known(&call.scope.display_path(&document.path));
+            let hit = hit(call, &corpus, &mut passages, ranked, document, (false, passage_bytes));
+            if !is_known && document.text.is_some() && hit.unapproved.is_none() {
+                hits.push(PromptHit { hit, is_known });
+            } else {
+                passed.push(ranked.doc);
+                others.push(PromptHit { hit, is_known });
+            }
+        }
+        if others.len() == before || attempt == MAX_ATTEMPTS {
+            let rarity = corpus.ranked().greatest_rarity();
+            hits.extend(others.into_iter().filter(|other| other.is_known || other.hit.unapproved.is_some()));
+            hits.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
+            return Ok((hits, rarity));
+        }
+    }
+    Err(Error::internal("a recall for a prompt had no attempt"))
+}
+
 /// Returns the numbers of the notes that match a filter, ascending; `None` for all.
 async fn accepted(
     call: &Call,
@@ -269,9 +344,14 @@ fn unapproved(corpus: &Corpus, document: &IndexedFile) -> Option<Provenance> {
     TrustState::from_frontmatter(&corpus.files.note(document)?.frontmatter).unapproved()
 }
 
-fn rank(call: &Call, notebook: &Notebook, query: &Query, request: &Recall, accepted: Option<&[DocId]>) -> Ranking {
+fn rank(
+    call: &Call,
+    notebook: &Notebook,
+    query: &Query,
+    request: &Recall,
+    is_accepted: &dyn Fn(u32) -> bool,
+) -> Ranking {
     let corpus = notebook.corpus.borrow();
-    let is_accepted = |id: u32| accepted.is_none_or(|ids| ids.binary_search(&id).is_ok());
     let weight = |id: u32| {
         let is_superseded = corpus.has_superseded()
             && corpus.files.doc(id).is_some_and(|doc| superseded_by(call, &corpus, doc).is_some());
@@ -283,7 +363,7 @@ fn rank(call: &Call, notebook: &Notebook, query: &Query, request: &Recall, accep
         // The first note by another key may be the last by its score.
         false => usize::MAX,
     };
-    corpus.ranked().search(query, limit, &is_accepted, &weight, &|id| corpus.tie(id))
+    corpus.ranked().search(query, limit, is_accepted, &weight, &|id| corpus.tie(id))
 }
 
 /// Sorts the hits by the notes' fields. Equal ones stay in the order of their scores.
@@ -339,7 +419,7 @@ fn reply(
         .iter()
         .filter_map(|ranked| {
             let document = corpus.files.doc(ranked.doc)?;
-            Some(hit(call, &corpus, &mut passages, ranked, document, request.explain))
+            Some(hit(call, &corpus, &mut passages, ranked, document, (request.explain, PASSAGE_BYTES)))
         })
         .collect();
     RecallReply {
@@ -357,13 +437,13 @@ fn hit(
     passages: &mut Passages,
     ranked: &Ranked,
     document: &IndexedFile,
-    explain: bool,
+    (explain, passage_bytes): (bool, usize),
 ) -> RecallHit {
     // Others may have written the index, so the text to show is read from the file.
     let note = corpus.note_of_text(document);
     let path = document.path.as_str();
     let passage = match (document.text.as_deref(), &note) {
-        (Some(text), Some(note)) => best_passage(passages, text, note, PASSAGE_BYTES),
+        (Some(text), Some(note)) => best_passage(passages, text, note, passage_bytes),
         _ => None,
     };
     let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));

@@ -30,6 +30,8 @@ mod prompt;
 mod record;
 mod screened;
 mod state;
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub use begin::{BeginSession, BeginSessionReply, BeginSource, DEFAULT_SESSION_BYTES};

@@ -78,7 +78,7 @@ macro_rules! wit_contract {
             entries::PurgeReply { purged, message }
             entries::EntryFile { path, content, updated }
             entries::ExportReply { files, next, total, problems }
-            entries::ImportedFile { path, key, shared, state }
+            entries::ImportedFile { path, key, shared, replaces, state }
             entries::ImportEntries { files, mode, dry_run, earlier }
             entries::RetainEntries { imported, dry_run }
             entries::ImportReply { files }

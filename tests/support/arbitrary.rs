@@ -580,6 +580,7 @@ fn imported() -> impl Strategy<Value = ImportedFile> {
         path,
         key,
         shared,
+        replaces: false,
         state,
     })
 }

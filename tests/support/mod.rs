@@ -20,6 +20,7 @@
 //! | `tests/exchange.rs` | Memory from and for other agents, from store to store; the converters have their tests and round trips beside the code |
 //! | `tests/hydration.rs` | The inputs of hydration, through the commands |
 //! | `tests/scopes.rs` | Long-term memory of one project and of all |
+//! | `tests/session.rs` | The session of an agent; races, crashes and bounds are beside the code |
 //! | `tests/files.rs` | The files of a scope by their paths |
 //! | `cli/tests/program/mcp/`, `cli/tests/clients/` | The server, by clients that can be wrong, and by two that this project did not write |
 //! | `tests/trust/` | Provenance, approval, secrets, echoes and flags, through the commands |

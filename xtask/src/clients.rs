@@ -1,12 +1,14 @@
 //! Clients of the Model Context Protocol that this project did not write: the `mcp` package of PyPI, and the command
 //! line of the MCP Inspector of npm. They are installed below `target/` at pinned versions, and run against the
-//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well.
+//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well. The plugins for OpenClaw and
+//! Hermes run in stubs of their hosts.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::component::{TARGET, WORLDS, build_for_tests};
+use crate::new_user;
 use crate::run::{Output, command, program, root};
 
 /// Folder of the scripts. Their requirements name the versions.
@@ -26,7 +28,8 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     let root = root()?;
     install_python(&root, SCRIPTS, &python_folder(&root), output).map_err(with_way_out)?;
     install_node(&root, output).map_err(with_way_out)?;
-    install_tools(output).map_err(with_way_out)
+    install_tools(output).map_err(with_way_out)?;
+    new_user::install(output).map_err(with_way_out)
 }
 
 /// Installs the tools that check the packages of a release.
@@ -49,6 +52,10 @@ pub(crate) fn run() -> Result<(), String> {
     let python = python.to_string_lossy();
     command(&python, [script("python_client.py"), program.clone().into()], environment, output)?;
     command(&python, [script("inspector.py"), program.clone().into(), modules.into()], environment, output)?;
+    let openclaw = [script("plugins/openclaw.mjs"), program.clone().into(), "plugins/openclaw".into()];
+    command("node", openclaw, &[], output)?;
+    let hermes = [script("plugins/hermes.py"), program.clone().into(), "plugins".into()];
+    command(&python, hermes, environment, output)?;
     if cfg!(windows) {
         eprintln!("left out: the host in Python, which needs `flock`");
         return Ok(());
@@ -72,7 +79,7 @@ fn python_folder(root: &Path) -> PathBuf {
 }
 
 /// The Python that has the package.
-fn python(root: &Path) -> PathBuf {
+pub(crate) fn python(root: &Path) -> PathBuf {
     python_in(&python_folder(root))
 }
 

@@ -9,6 +9,7 @@ mod clients;
 mod compare;
 mod component;
 mod dist;
+mod new_user;
 mod release;
 mod run;
 mod test;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::run::{Output, add_target, cargo, cargo_with, command, program};
-use crate::{clients, component, release};
+use crate::run::{Output, add_target, cargo, cargo_with, command, program, root};
+use crate::{clients, component, new_user, release};
 
 /// Target without a standard library, to check that a crate uses none.
 const NO_STD_TARGET: &str = "wasm32v1-none";
@@ -132,7 +132,13 @@ impl Pass {
         // After the installation, as some of its checks run tools from there.
         self.step("installed packages", || {
             cargo(["test", "--quiet", "--package", "saddlebag-packaging", "--", "--nocapture"])
-        })
+        })?;
+        if without_clients {
+            eprintln!("left out: a new user, who needs the Python of the clients");
+            return Ok(());
+        }
+        // The folder that the packages of the step before are in.
+        self.step("a new user", || new_user::run(&root()?.join("target/tmp/packages/made"), &["archive"]))
     }
 
     fn step(&mut self, name: &'static str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {

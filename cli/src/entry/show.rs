@@ -2,7 +2,6 @@
 
 use clap::Args;
 use saddlebag::entries::{EntryInfo, GetEntry};
-use saddlebag::protocol::ErrorCode;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
@@ -24,12 +23,7 @@ impl Subcommand for ShowArgs {
     type Json = EntryInfo;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let found = Store::open(global)?.call(GetEntry { key: self.key }, output);
-        let entry = found.map_err(|failure| match failure.code == ErrorCode::EntryNotFound.into() {
-            // A missing entry is an empty result here, because the command changes nothing.
-            true => Failure { exit: Exit::Nothing, ..failure },
-            false => failure,
-        })?;
+        let entry = Store::open(global)?.call(GetEntry { key: self.key }, output)?;
         if output.is_json() {
             output.object(&entry)?;
             return Ok(Exit::Done);

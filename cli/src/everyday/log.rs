@@ -29,16 +29,23 @@ pub(crate) struct LogArgs {
     messages: Option<u32>,
 }
 
+/// Way out if there is nothing to log.
+const HELP: &str = "say in one line what happened";
+
 impl Subcommand for LogArgs {
     type Json = WriteReply;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let reply = if self.compaction {
-            let request = FlushSummary { summary: input::text(self.heading)?, messages: self.messages };
+            let request = FlushSummary {
+                summary: input::not_blank(input::text(self.heading)?, "the summary", HELP)?,
+                messages: self.messages,
+            };
             Store::open(global)?.call(request, output)?
         } else {
+            let heading = input::not_blank(self.heading, "the heading", HELP)?;
             let body = self.body.map(input::text).transpose()?.unwrap_or_default();
-            Store::open(global)?.call(AppendDaily { heading: self.heading, body }, output)?
+            Store::open(global)?.call(AppendDaily { heading, body }, output)?
         };
         output.object_or_line(&reply, &reply.message)?;
         Ok(Exit::Done)

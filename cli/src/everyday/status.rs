@@ -1,15 +1,17 @@
-//! `status`: prints the size of memory, the number of entries, and the number of texts that wait for approval.
+//! `status`: prints the size of memory, the number of notes and entries, and the number of texts that wait for approval.
 
 use clap::Args;
 use saddlebag::approval::Pending;
 use saddlebag::entries::{EntryFilter, ListEntries};
 use saddlebag::journal::{DEFAULT_READ_BYTES, Read, Status, StatusReply, Target};
+use saddlebag::notebook::ListNotes;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
+use crate::hook;
 use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -19,17 +21,21 @@ use crate::subcommand::Subcommand;
 #[command(after_help = example("status"))]
 pub(crate) struct StatusArgs;
 
-/// Sizes of the journal, and counts of entries and of unapproved text.
+/// Sizes of the journal, and counts of notes, entries and unapproved text.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Sizes {
     #[serde(flatten)]
     journal: StatusReply,
     /// Number of lines that `note journal` has added to today's note.
     journal_lines: u32,
+    /// Number of notes of the notebook.
+    notes: u32,
     /// Number of entries.
     entries: u32,
     /// Number of notes and entries that wait for approval.
     waiting: u32,
+    /// Number of failures in the log of the hooks.
+    hook_failures: u32,
 }
 
 impl Subcommand for StatusArgs {
@@ -39,16 +45,36 @@ impl Subcommand for StatusArgs {
         let mut store = Store::open(global)?;
         let journal = store.call(Status, output)?;
         let journal_lines = journal_lines(&mut store, output)?;
+        let notes = store.call(ListNotes::default(), output)?.notes.len();
+        let notes = u32::try_from(notes).unwrap_or(u32::MAX);
         let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
         let entries = store.call(newest, output)?.total;
         let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
-        let text = format!(
-            "{}\njournal: {journal_lines} line(s) today\nentries: {entries}\nwaiting for approval: {waiting}",
-            journal.text
-        );
-        output.object_or_line(&Sizes { journal, journal_lines, entries, waiting }, &text)?;
+        let hook_failures = hook::failures();
+        let sizes = Sizes { journal, journal_lines, notes, entries, waiting, hook_failures };
+        output.object_or_line(&sizes, &text(&sizes))?;
         Ok(Exit::Done)
     }
+}
+
+/// Returns the lines for a person.
+fn text(sizes: &Sizes) -> String {
+    let Sizes { journal, journal_lines, notes, entries, waiting, hook_failures } = sizes;
+    let size = |size: Option<u64>| size.map_or("none yet".to_string(), |size| format!("{size} bytes"));
+    let mut lines = vec![format!("long-term memory: {}", size(journal.long_term_bytes))];
+    if let Some(bytes) = journal.project_long_term_bytes {
+        lines.push(format!("long-term memory of the project: {bytes} bytes"));
+    }
+    lines.push(format!("open items of the scratchpad: {}", journal.open_items));
+    lines.push(format!("entries of today's log: {}", journal.today_entries));
+    lines.push(format!("lines of today's journal: {journal_lines}"));
+    lines.push(format!("notes: {notes}"));
+    lines.push(format!("entries: {entries}"));
+    lines.push(format!("waiting for approval: {waiting}"));
+    if *hook_failures > 0 {
+        lines.push(format!("hooks: {hook_failures} failure(s), printed by `saddlebag hook log`"));
+    }
+    lines.join("\n")
 }
 
 /// Returns the number of lines that `note journal` has added to today's note. Each begins with the time of day.

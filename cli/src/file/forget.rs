@@ -1,13 +1,17 @@
 //! `file forget`: removes the file of a note.
 
 use clap::Args;
-use saddlebag::journal::{Edit, EditChange, EditReply, TargetRole};
+use saddlebag::journal::{BackupReply, Edit, EditChange, EditReply, Target, TargetRole};
+use saddlebag::notebook::{Forget, ForgetReply};
+use saddlebag::store::LONG_TERM_FILE;
 
 use super::target::NamedTarget;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::output::Output;
-use crate::subcommand::Ask;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 
 /// Remove the file of a note; its text is kept as a backup
 #[derive(Debug, Args)]
@@ -17,15 +21,18 @@ pub(crate) struct ForgetArgs {
     target: NamedTarget,
 }
 
-impl Ask for ForgetArgs {
-    type Request = Edit;
+impl Subcommand for ForgetArgs {
+    type Json = EditReply;
 
-    fn request(self) -> Result<Edit, Failure> {
-        Ok(Edit { target: self.target.named(TargetRole::Target)?, change: EditChange::DeleteNote })
-    }
-
-    fn print(reply: &EditReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
-        Ok(())
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let reply = match self.target.named(TargetRole::Target)? {
+            Target::Page(note) if note != LONG_TERM_FILE => {
+                let ForgetReply { path, backup, message } = Store::open(global)?.call(Forget { note }, output)?;
+                EditReply { path, backup: BackupReply { path: Some(backup), failure: None }, message }
+            }
+            target => Store::open(global)?.call(Edit { target, change: EditChange::DeleteNote }, output)?,
+        };
+        output.object_or_line(&reply, &reply.message)?;
+        Ok(Exit::Done)
     }
 }

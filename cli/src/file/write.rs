@@ -32,12 +32,14 @@ impl Ask for WriteArgs {
     type Request = Write;
 
     fn request(self) -> Result<Write, Failure> {
-        Ok(Write {
-            target: self.target.named(TargetRole::Target)?,
-            mode: self.mode,
-            content: input::text(self.content)?,
-            truncate: self.truncate,
-        })
+        let content = input::text(self.content)?;
+        let content = match self.mode {
+            WriteMode::Append => {
+                input::not_blank(content, "the text", "`--mode overwrite` replaces a file by nothing")?
+            }
+            WriteMode::Overwrite => content,
+        };
+        Ok(Write { target: self.target.named(TargetRole::Target)?, mode: self.mode, content, truncate: self.truncate })
     }
 
     fn print(reply: &WriteReply, output: &mut Output) -> Result<(), Failure> {

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
 }
 
 /// Detects the format of a folder or a file.
-fn detected(from: &Path) -> Result<Detected, Failure> {
+pub(super) fn detected(from: &Path) -> Result<Detected, Failure> {
     let paths = if from.is_dir() {
         sources::listing(from)?
     } else {

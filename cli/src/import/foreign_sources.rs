@@ -225,7 +225,6 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
             continue;
         }
         for entry in listed {
-            let Ok(entry) = entry else { continue };
             looked_at += 1;
             if looked_at > MAX_LOOKED_AT || files.len() > MAX_IMPORTED {
                 let message = format!("there are more than {} files to import, which is the limit", MAX_IMPORTED);
@@ -235,6 +234,13 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
                     "name a folder with less in it; nothing was imported",
                 ));
             }
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    files.push(refused(format!("an entry cannot be read: {}", saddlebag_host::io_cause(&error))));
+                    continue;
+                }
+            };
             let name = entry.file_name();
             let shown = name.to_string_lossy();
             let is_notebook = with_hidden && shown == ".zk";
@@ -262,7 +268,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
 
 /// Returns the path that entries record as their source. It is the same for every spelling of a folder, and has `~`
 /// for the home folder.
-pub(super) fn place(folder: &Path) -> String {
+pub(crate) fn place(folder: &Path) -> String {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = real(folder);
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| real(&home));

@@ -61,23 +61,42 @@ pub(super) fn find(global: &Global) -> Vec<Known> {
 }
 
 /// Returns Claude Code's name for the folder of a project: its path with `-` for each character except letters and digits.
-fn claude_folder(project: &Path) -> String {
+pub(crate) fn claude_folder(project: &Path) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric();
     project.to_string_lossy().chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
-/// Returns up to 64 folders in a folder, sorted by name.
+/// Maximum number of folders of one agent.
+const MAX_FOLDERS: usize = 64;
+
+/// Returns the first folders in a folder by name, at most [`MAX_FOLDERS`].
 fn below(folder: Option<&Path>) -> Vec<PathBuf> {
     let listed = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let is_folder = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    let mut folders: Vec<PathBuf> = listed.filter(is_folder).map(|entry| entry.path()).take(64).collect();
+    let mut folders: Vec<PathBuf> = listed.filter(is_folder).map(|entry| entry.path()).collect();
+    // The order of a listing is arbitrary, so it is sorted before it is cut.
     folders.sort();
+    folders.truncate(MAX_FOLDERS);
     folders
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_folders_by_name_are_taken_whatever_the_order_of_the_listing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for number in (0..70).rev() {
+            std::fs::create_dir(folder.path().join(format!("{number:02}"))).expect("made");
+        }
+        std::fs::write(folder.path().join("00-file"), "").expect("written");
+        let names: Vec<String> = below(Some(folder.path()))
+            .iter()
+            .map(|path| path.file_name().expect("a name").to_string_lossy().into_owned())
+            .collect();
+        assert_eq!(names, (0..MAX_FOLDERS).map(|number| format!("{number:02}")).collect::<Vec<_>>());
+    }
 
     #[test]
     fn a_project_is_called_as_claude_code_calls_it() {

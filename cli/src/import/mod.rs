@@ -17,6 +17,8 @@ use crate::output::Output;
 use crate::subcommand::Subcommand;
 
 pub(crate) use args::ImportArgs;
+pub(crate) use foreign_sources::place;
+pub(crate) use known::claude_folder;
 
 /// JSON output of an import.
 #[derive(JsonSchema)]

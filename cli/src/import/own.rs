@@ -1,10 +1,13 @@
 //! `memory import`: imports the files of a folder or of a tar stream as entries.
 
+use std::path::Path;
+
 use saddlebag::Origin;
 use saddlebag::entries::{
     DeletedEntry, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, MAX_IMPORT_BYTES, MAX_IMPORT_FILES,
     RetainEntries, RetainReply, SkippedEntry,
 };
+use saddlebag::exchange::Detected;
 use saddlebag::trust::Provenance;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +26,8 @@ pub(crate) struct Imported {
     upserted: usize,
     /// Number of files that were already stored with the same content.
     unchanged: usize,
+    /// Keys of the entries whose text, category or tags were replaced, and of those that a file forgets.
+    replaced: Vec<String>,
     /// Number of entries that were forgotten.
     deleted: usize,
     /// Files that were not imported, and entries that were not forgotten.
@@ -42,25 +47,21 @@ pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
     let Some(from) = &args.from else {
         return Err(Failure::usage("no folder was given", "name the folder to import; nothing was changed"));
     };
+    if from.is_file() {
+        let message = format!("`{}` is a file, and entries are imported from a folder", from.display());
+        return Err(Failure::usage(message, format!("{}; nothing was imported", way_of(from))));
+    }
     let source = Source::open(from)?;
     let mut work = Import { store: Store::open(global)?, source, mode: args.mode, trust: args.trust };
-    let is_replace = work.mode == ImportMode::Replace;
-    let (imported, retained) = if is_replace && !args.dry_run {
-        let planned = work.import(true, output)?;
-        let to_delete = work.retain(planned, true, output)?;
-        if !to_delete.deleted.is_empty() {
-            show(&to_delete.deleted);
-            confirm(args, to_delete.deleted.len(), output)?;
-        }
-        let imported = work.import(false, output)?;
-        let retained = work.retain(imported.clone(), false, output)?;
-        (imported, retained)
-    } else {
-        let imported = work.import(args.dry_run, output)?;
-        let retained = if is_replace { work.retain(imported.clone(), true, output)? } else { RetainReply::default() };
-        show(&retained.deleted);
-        (imported, retained)
-    };
+    let planned = work.import(true, output)?;
+    let to_delete = work.retain(planned.clone(), true, output)?;
+    show(&planned, &to_delete.deleted);
+    if args.dry_run {
+        return summary(args, &planned, &to_delete, output);
+    }
+    confirm(args, replaced(&planned).count(), to_delete.deleted.len(), output)?;
+    let imported = work.import(false, output)?;
+    let retained = work.retain(imported.clone(), false, output)?;
     summary(args, &imported, &retained, output)
 }
 
@@ -104,26 +105,59 @@ impl Import {
         dry_run: bool,
         output: &mut Output,
     ) -> Result<RetainReply, Failure> {
+        if self.mode != ImportMode::Replace {
+            return Ok(RetainReply::default());
+        }
         self.store.call(RetainEntries { imported, dry_run }, output)
     }
 }
 
-/// Prints the entries that are in none of the files on standard error, because standard output gets the summary.
-fn show(deleted: &[DeletedEntry]) {
+/// Returns the files that replace or forget an entry with another text, category or tags.
+fn replaced(imported: &[ImportedFile]) -> impl Iterator<Item = &ImportedFile> {
+    imported.iter().filter(|file| file.replaces)
+}
+
+fn key_of(file: &ImportedFile) -> &str {
+    file.key.as_deref().unwrap_or(&file.path)
+}
+
+/// Prints the entries that the import replaces, and those that are in none of the files, on standard error, because
+/// standard output gets the summary.
+fn show(planned: &[ImportedFile], deleted: &[DeletedEntry]) {
+    for file in replaced(planned) {
+        let verb = if file.state == ImportState::Deleted { "forget" } else { "replace" };
+        output::tell(&format!("to {verb}: {}  (from {})", single_line(key_of(file)), single_line(&file.path)));
+    }
     for DeletedEntry { key, path } in deleted {
         output::tell(&format!("to forget: {}  ({path})", single_line(key)));
     }
 }
 
-/// Asks for confirmation. If nobody can be asked, only `--yes` confirms.
-fn confirm(args: &ImportArgs, deletions: usize, output: &mut Output) -> Result<(), Failure> {
-    if args.yes {
+/// Asks for confirmation if entries are lost. If nobody can be asked, only `--yes` confirms.
+fn confirm(args: &ImportArgs, replaced: usize, deleted: usize, output: &mut Output) -> Result<(), Failure> {
+    if args.yes || replaced + deleted == 0 {
         return Ok(());
     }
-    let entries = if deletions == 1 { "1 entry".to_string() } else { format!("{deletions} entries") };
+    let entries = |count: usize| if count == 1 { "1 entry".to_string() } else { format!("{count} entries") };
     let takes_input = args.from.as_deref().is_some_and(|from| from.as_os_str() == "-");
-    let would = format!("{entries} would be forgotten");
-    output.confirm(&format!("Forget {entries}?"), &would, "`--yes` confirms this", takes_input)
+    let (question, would) = match (replaced, deleted) {
+        (0, _) => {
+            let entries = entries(deleted);
+            (format!("Forget {entries}?"), format!("{entries} would be forgotten"))
+        }
+        (_, 0) => {
+            let entries = entries(replaced);
+            (format!("Replace {entries}?"), format!("{entries} with another text would be replaced"))
+        }
+        _ => {
+            let (replaced, deleted) = (entries(replaced), entries(deleted));
+            (
+                format!("Replace {replaced} and forget {deleted}?"),
+                format!("{replaced} with another text would be replaced, {deleted} would be forgotten"),
+            )
+        }
+    };
+    output.confirm(&question, &would, "`--yes` confirms this", takes_input)
 }
 
 fn summary(
@@ -142,7 +176,8 @@ fn summary(
     let skipped = retained.skipped.iter().map(|SkippedEntry { key, reason }| (key, reason));
     let rejected =
         rejected.chain(skipped).map(|(path, reason)| Rejected { path: path.clone(), reason: reason.clone() });
-    let imported = Imported { upserted, unchanged, deleted, rejected: rejected.collect() };
+    let replaced = replaced(imported).map(|file| key_of(file).to_string()).collect();
+    let imported = Imported { upserted, unchanged, replaced, deleted, rejected: rejected.collect() };
     let rejected = &imported.rejected;
     if output.is_json() {
         output.object(&imported)?;
@@ -159,5 +194,29 @@ fn summary(
             crate::trust::note_pending(output)?;
         }
     }
+    if upserted + unchanged + deleted == 0 {
+        tip(args, output);
+    }
     Ok(if imported.rejected.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// Prints the way to import a folder in which no entry was found.
+fn tip(args: &ImportArgs, output: &mut Output) {
+    if let Some(from) = args.from.as_deref().filter(|from| from.is_dir()) {
+        output.note(&format!("no entry was found in {}: {}", from.display(), way_of(from)));
+    }
+}
+
+/// Returns the way to import files that are not entries: the format that they have, if it is known.
+fn way_of(from: &Path) -> String {
+    match super::foreign::detected(from) {
+        Ok(Detected::Format(format)) => {
+            let name = format.as_str();
+            format!("it looks like {name}, which `--from {name}` imports")
+        }
+        _ => {
+            let found = "`--from auto` without a path finds them on this machine";
+            format!("`--from FORMAT` imports the files of another agent, and {found}")
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod replay;
 mod tools;
 mod zk;
 
+use crate::hook::HookArgs;
 use crate::subcommand::subcommands;
 
 pub(crate) use completions::CompletionsArgs;
@@ -29,6 +30,7 @@ subcommands! {
     Command {
         #[command(disable_help_flag = true)]
         Zk(zk::ZkArgs),
+        Hook(HookArgs),
         Demo(demo::DemoArgs),
         Replay(replay::ReplayArgs),
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd, SyncAgentsMdReply};
+use saddlebag::entries::{EntryFilter, GetEntry, ListEntries};
 use saddlebag::protocol::{ErrorCode, FsOp, Precondition};
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, LocalDir};
@@ -40,7 +41,7 @@ pub(crate) struct SyncArgs {
     /// Side that wins a conflict: section or store
     #[arg(long, value_name = "SIDE", value_parser = word::<Side>())]
     prefer: Option<Side>,
-    /// Confirm the changes of prompts, and a section that another store wrote, without a question
+    /// Confirm without a question: changes of prompts, a section that another store wrote, a tag or key that no entry has
     #[arg(long)]
     yes: bool,
     /// Print what would change, and change nothing
@@ -64,6 +65,7 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
     let mut folder = folder::open(&args.dir, global)?;
     let identity = identity(&args.dir, &path)?;
     let mut store = Store::open(global)?;
+    check_names(&args, &mut store, output)?;
     let SyncArgs { file, tag, key, max_bytes, prefer, yes, dry_run, .. } = args;
     let mut request = SyncAgentsMd {
         name: file,
@@ -89,6 +91,36 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
         ignore_locks(&mut folder);
     }
     show(reply, dry_run, output)
+}
+
+/// Asks for confirmation if no entry has one of the tags or keys. A mistyped name would take facts out of the section.
+fn check_names(args: &SyncArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+    let mut unknown: Vec<String> = Vec::new();
+    for tag in &args.tag {
+        let filter = EntryFilter { all_tags: vec![tag.clone()], ..EntryFilter::default() };
+        if store.call(ListEntries { filter, limit: Some(1), cursor: None }, output)?.total == 0 {
+            unknown.push(format!("the tag `{}`", tag.escape_debug()));
+        }
+    }
+    for key in &args.key {
+        match store.call(GetEntry { key: key.clone() }, output) {
+            Ok(_) => {}
+            Err(failure) if failure.code == ErrorCode::EntryNotFound.into() => {
+                unknown.push(format!("the key `{}`", key.escape_debug()));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    if unknown.is_empty() || args.yes {
+        return Ok(());
+    }
+    let unknown = format!("no entry has {}", unknown.join(" or "));
+    if args.dry_run {
+        output.warning(&unknown);
+        return Ok(());
+    }
+    let help = "`saddlebag entry list` shows keys and tags; `--yes` goes on";
+    output.confirm(&format!("{}. Go on?", capitalised(&unknown)), &unknown, help, false)
 }
 
 /// Shows the changes that wait for confirmation, and asks for it.

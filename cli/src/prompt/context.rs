@@ -210,7 +210,11 @@ pub(crate) fn left_out(left_out: &[LeftOut]) -> Vec<String> {
         let whole = left_out.kept_bytes + left_out.left_out_bytes;
         let (section, reason) = (&left_out.section, &left_out.reason);
         let what = left_out.key.as_deref().map_or_else(|| left_out.path.clone(), single_line);
-        format!("left out: {} of {whole} bytes of {what} ({section}): {reason}", left_out.left_out_bytes)
+        match whole {
+            // The size of a note that goes into no prompt is unknown: its text was not read.
+            0 => format!("left out: {what} ({section}): {reason}"),
+            _ => format!("left out: {} of {whole} bytes of {what} ({section}): {reason}", left_out.left_out_bytes),
+        }
     });
     lines.collect()
 }

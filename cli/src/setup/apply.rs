@@ -6,7 +6,7 @@ use similar::TextDiff;
 
 use super::SetupArgs;
 use super::clients::{Client, Scope};
-use super::disk;
+use super::disk::{self, DiskError};
 use super::plan::Plan;
 use super::record::{Entry, Record, digest};
 use super::report::{FileReport, SetupReport};
@@ -56,13 +56,19 @@ pub(super) fn apply(
         output.confirm(&format!("Write {files}?"), &format!("this would change {files}"), help, false)?;
     }
     if !args.dry_run {
-        write(&plans, action, record, &mut report)?;
+        write(&plans, action, record, &mut |path, error| report.note_failure(path, error))?;
     }
     finish(&plans, action, report, args, changes, output)
 }
 
-/// Writes the files, and keeps the bytes from before.
-fn write(plans: &[Plan], action: Action, record: &mut Record, report: &mut SetupReport) -> Result<(), Failure> {
+/// Writes the files, and keeps the bytes from before. A file that cannot be written is reported to `on_failure`, and the
+/// others go on.
+pub(super) fn write(
+    plans: &[Plan],
+    action: Action,
+    record: &mut Record,
+    on_failure: &mut dyn FnMut(&Path, &DiskError),
+) -> Result<(), Failure> {
     let help = "nothing was changed";
     let refused = |problem: String| Failure::new(ProgramCode::Output, problem, help);
     if action == Action::Add {
@@ -90,12 +96,7 @@ fn write(plans: &[Plan], action: Action, record: &mut Record, report: &mut Setup
         match disk::replace(&plan.path, plan.current.as_deref(), plan.wanted.as_deref()) {
             Ok(made) => note_written(plan, action, made, record),
             Err(error) => {
-                let files = report.agents.iter_mut().flat_map(|agent| agent.files.iter_mut());
-                if let Some(file) = files.into_iter().find(|file| Path::new(&file.path) == plan.path) {
-                    file.state = "left-alone";
-                    file.diff.clear();
-                    file.problems.push(error.to_string());
-                }
+                on_failure(&plan.path, &error);
                 if action == Action::Add && plan.restored == plan.current {
                     record.forget(&plan.path);
                 }
@@ -188,7 +189,7 @@ fn line_about(client: Client, files: &[FileReport], next: Option<&str>, action: 
     }
 }
 
-fn file_report(plan: &Plan, action: Action) -> FileReport {
+pub(super) fn file_report(plan: &Plan, action: Action) -> FileReport {
     let is_left_alone = plan.problem.is_some();
     // A removal leaves the entry of somebody else alone because it is not asked for.
     let foreign = plan.foreign.iter().filter(|_| action == Action::Add);

@@ -7,7 +7,7 @@ use saddlebag_words::words;
 use super::format::Format;
 use super::hooks;
 use super::json::Dialect;
-use super::piece::{Piece, SERVER};
+use super::piece::{MARK, Piece, SERVER};
 use super::places::{Places, Platform};
 use super::value::Value;
 
@@ -70,8 +70,12 @@ pub(crate) struct FilePlan {
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// OpenCode runs this text as a plugin. The first placeholder is the command.
-const OPENCODE_PLUGIN: &str = include_str!("opencode.js");
+/// Plugin for OpenCode. It is a copy of the one in `plugins/opencode`, because a package has only its own files.
+pub(super) const OPENCODE_PLUGIN: &str = include_str!("opencode.js");
+/// Program in the text of the plugin.
+pub(super) const OPENCODE_PROGRAM: &str = "\"saddlebag\"";
+/// Arguments of the program in the text of the plugin.
+pub(super) const OPENCODE_ARGUMENTS: &str = "[\"hook\", event]";
 
 impl Client {
     /// Returns the name that people use.
@@ -288,6 +292,12 @@ impl Client {
 
 /// Returns the text of the plugin for OpenCode.
 pub(crate) fn opencode_plugin(run: &Run) -> String {
-    let words = std::iter::once(&run.command).chain(&run.options).map(|word| serde_json::Value::from(word.as_str()));
-    OPENCODE_PLUGIN.replace("[\"saddlebag\"]", &serde_json::Value::Array(words.collect()).to_string())
+    let word = |word: &String| serde_json::Value::from(word.as_str()).to_string();
+    let options: String = run.options.iter().map(|option| format!("{}, ", word(option))).collect();
+    let text = OPENCODE_PLUGIN.replacen(OPENCODE_PROGRAM, &word(&run.command), 1).replacen(
+        OPENCODE_ARGUMENTS,
+        &format!("[{options}{}", &OPENCODE_ARGUMENTS[1..]),
+        1,
+    );
+    format!("{MARK}. `saddlebag setup opencode --remove` removes this file.\n{text}")
 }

@@ -132,3 +132,41 @@ pub(crate) fn remove_folders(folders: &[PathBuf]) {
         let _ = fs::remove_dir(folder);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "theirs").unwrap();
+        for (before, after) in [(Some(&b"old"[..]), Some(&b"ours"[..])), (None, Some(b"ours")), (Some(b"old"), None)] {
+            let refused = replace(&path, before, after);
+            assert!(matches!(refused, Err(DiskError::Changed)), "{refused:?}");
+            assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        }
+        assert_eq!(names(folder.path()), ["file"], "no temporary file is left");
+        fs::remove_file(&path).unwrap();
+        assert!(replace(&path, Some(b"old"), Some(b"ours")).is_err(), "somebody removed it");
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn created_folders_are_returned_and_removed_unless_somebody_uses_them() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join("a/b/file");
+        let made = replace(&path, None, Some(b"ours")).unwrap();
+        assert_eq!(made, [top.path().join("a"), top.path().join("a/b")]);
+        fs::write(top.path().join("a/theirs"), "").unwrap();
+        replace(&path, Some(b"ours"), None).unwrap();
+        remove_folders(&made);
+        assert_eq!(names(top.path()), ["a"]);
+        assert_eq!(names(&top.path().join("a")), ["theirs"]);
+    }
+}

@@ -97,8 +97,13 @@ impl Format {
             return Ok(new);
         }
         let expected = with(self.parse(old)?, path, value);
+        let says = |found: &Value| match self {
+            // A table of TOML that only has subtables is not written, and goes with the last of them.
+            Self::Toml => found.without_empty_tables().says(&expected.without_empty_tables()),
+            _ => found.says(&expected),
+        };
         match self.parse(&new) {
-            Ok(found) if found.says(&expected) => Ok(new),
+            Ok(found) if says(&found) => Ok(new),
             _ => Err(not_in_place(path.iter().copied())),
         }
     }

@@ -1,4 +1,4 @@
-//! The hooks of each client: its events, and the entries that run `saddlebag hook`.
+//! The hooks of each client: its events, and the entries that run our `hook`.
 
 use super::clients::{Client, Run};
 use super::piece::{Piece, Shell, shell_line};
@@ -10,7 +10,7 @@ const TIMEOUT_SECONDS: u64 = 10;
 
 /// Hooks of a client.
 pub(crate) struct Hooks {
-    /// Each event of the client, with the event of `saddlebag hook` that it runs.
+    /// Each event of the client, with the event of our `hook` that it runs.
     events: &'static [(&'static str, &'static str)],
     shape: Shape,
 }

@@ -280,15 +280,15 @@ impl<'a> Parsed<'a> {
         }
         let line = line_start(text, cut.start);
         let rest = after_blanks(text, cut.end);
-        let is_last_of_line = rest == text.len() || text[rest..].starts_with(['\n', '\r']);
-        if is_blank(line..cut.start) && is_last_of_line && line > open {
-            cut = before_line_end(text, line)..rest;
-        } else if is_blank(line..cut.start) && text[rest..].starts_with('/') {
+        let has_own_lines = is_blank(line..cut.start) && line > open;
+        if has_own_lines && text[rest..].starts_with('/') {
             // The comment after the item stays on its line.
-        } else if is_blank(line..cut.start) && line > open {
-            cut = before_line_end(text, line)..cut.end;
-        } else if next.is_some() {
+        } else if has_own_lines {
+            cut.start = before_line_end(text, line);
+        } else if next.is_some() && self.has_item(cut.end..close) {
             cut.end = rest;
+        } else if next.is_some() {
+            cut.start = text[..cut.start].trim_end_matches([' ', '\t']).len();
         }
         let mut cuts = vec![Splice::cut(cut)];
         cuts.extend(apart.map(Splice::cut));
@@ -304,6 +304,11 @@ impl<'a> Parsed<'a> {
     fn comma_before(&self, at: usize) -> Option<Range<usize>> {
         let before = self.tokens.iter().rev().find(|token| token.range.end <= at && !is_comment(token))?;
         (before.token == Token::Comma).then(|| to_range(before.range))
+    }
+
+    fn has_item(&self, range: Range<usize>) -> bool {
+        let is_inside = |token: &&TokenAndRange<'_>| range.start <= token.range.start && token.range.end <= range.end;
+        self.tokens.iter().any(|token| is_inside(&token) && !is_comment(token))
     }
 
     fn comments(&self) -> impl Iterator<Item = Range<usize>> {

@@ -4,7 +4,7 @@
 //! [`clients`] says where the configurations are and what belongs there, and [`hooks`] which events have a hook.
 //! [`piece`] adds and removes one entry; [`format`] edits the text, with [`json`] and [`toml`]. [`plan`] works out the
 //! change of a file, [`disk`] writes it, and [`record`] keeps the bytes from before. [`apply`] shows the changes, asks, and
-//! makes them; [`report`] is what is printed.
+//! makes them; [`report`] is what is printed. [`uninstall`] removes everything that the program has put on this machine.
 
 mod apply;
 mod args;
@@ -12,15 +12,21 @@ mod clients;
 mod disk;
 mod format;
 mod hooks;
+mod installer;
 mod json;
 mod piece;
 mod places;
 mod plan;
+#[cfg(test)]
+mod plugins;
+#[cfg(test)]
+mod properties;
 mod record;
 mod report;
 mod run;
 mod splice;
 mod toml;
+mod uninstall;
 mod value;
 
 use std::path::{Path, PathBuf};
@@ -35,17 +41,19 @@ use apply::Action;
 use clients::{Client, FilePlan, Scope};
 use places::Places;
 use plan::Plan;
-use record::Record;
+use record::{Entry, Record};
 use report::{AgentReport, SetupReport};
 use run::Program;
 
 use crate::subcommand::subcommands;
 use args::SetupArgs;
+use uninstall::UninstallArgs;
 
 subcommands! {
     /// The subcommands that set agents up.
     Command {
         Setup(SetupArgs),
+        Uninstall(UninstallArgs),
     }
 }
 
@@ -184,6 +192,14 @@ fn like(files: &[FilePlan], path: &Path) -> Option<FilePlan> {
     let named = files.iter().find(|file| file.path.file_name() == path.file_name());
     let file = named.or_else(|| files.iter().find(|file| !matches!(file.format, format::Format::Whole)))?;
     Some(FilePlan { path: path.to_path_buf(), ..file.clone() })
+}
+
+/// Returns the file of an entry of the record, as its client has it.
+fn recorded(entry: &Entry, places: &Places) -> Option<(Client, Scope, FilePlan)> {
+    let (client, scope): (Client, Scope) = (entry.client.parse().ok()?, entry.scope.parse().ok()?);
+    let run = clients::Run { command: run::NAME.to_string(), options: Vec::new(), has_project: false };
+    let files = client.files(places, Scope::User, &places.home, &run, true, &|path| path.exists());
+    Some((client, scope, like(&files, &entry.path)?))
 }
 
 /// Returns the folders of the user.

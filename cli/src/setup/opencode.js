@@ -1,100 +1,155 @@
-// Written by `saddlebag setup`. `saddlebag setup opencode --remove` removes this file.
+// Memory for OpenCode. This file only runs `saddlebag hook` and hands its answer on; docs/hooks.md has the format.
 //
-// OpenCode has no hooks in its configuration, so this plugin runs `saddlebag hook` at the events of a session. The
-// memory block goes into the system prompt, and what is recalled for a prompt goes into the prompt. If the program
-// fails, the session goes on without memory.
+// It goes into `.opencode/plugins/` of a project or `~/.config/opencode/plugins/`. SADDLEBAG_PROGRAM names the program
+// if it is not in the PATH, and SADDLEBAG_HOOKS=off switches it off.
 
-import { spawn } from "node:child_process";
+import { spawn } from "node:child_process"
 
-const PROGRAM = ["saddlebag"];
+const PROGRAM = process.env.SADDLEBAG_PROGRAM || "saddlebag"
+/** Version of the format that the program reads. */
+const FORMAT = 1
+/** Time after which an answer is not waited for, in milliseconds. The program gives up before. */
+const LIMIT = 6_000
+/** Most characters of the output of a command that are handed on. The program looks for an error in them. */
+const MAX_OUTPUT = 20_000
+/** Arguments of tools that are handed on. The content of a file never is. */
+const ARGUMENTS = ["filePath", "path", "command", "patchText", "key", "title", "target", "name", "from", "to"]
 
-// Milliseconds after which a run is stopped. A run takes a few.
-const TIMEOUT = 10_000;
+/** Runs the program with a payload, and returns its text, or an empty one. It never fails. */
+function run(event, fields) {
+  return new Promise((resolve) => {
+    let output = ""
+    const done = () => {
+      try {
+        resolve(JSON.parse(output).text ?? "")
+      } catch {
+        resolve("")
+      }
+    }
+    try {
+      const child = spawn(PROGRAM, ["hook", event], { stdio: ["pipe", "pipe", "ignore"], timeout: LIMIT })
+      child.on("error", () => resolve(""))
+      child.on("close", done)
+      child.stdout.setEncoding("utf8").on("data", (part) => (output += part))
+      child.stdin.on("error", () => {})
+      child.stdin.end(JSON.stringify({ saddlebag_hook: FORMAT, client: "opencode", event, ...fields }))
+    } catch {
+      resolve("")
+    }
+  })
+}
+
+/** Returns the arguments of a tool without the content of any file. */
+function shown(args) {
+  return Object.fromEntries(ARGUMENTS.filter((name) => typeof args?.[name] === "string").map((name) => [name, args[name]]))
+}
 
 export const Saddlebag = async ({ directory, worktree }) => {
-  // The block of each session. It is made once, so that the prompt cache of the model stays valid.
-  const blocks = new Map();
+  const project = directory || worktree
+  /** Text of each session for its system prompt: the start, and the answer to the last prompt. */
+  const texts = new Map()
+  /** Session above each session of a subagent. */
+  const parents = new Map()
+  /** Arguments of the calls in flight. */
+  const calls = new Map()
+  /** Runs whose answer nobody needs. */
+  const running = new Set()
 
-  function run(event, session, fields = {}) {
-    const payload = JSON.stringify({
-      saddlebag_hook: 1,
-      client: "opencode",
-      event,
-      session,
-      project: worktree && worktree !== "/" ? worktree : directory,
-      ...fields,
-    });
-    return new Promise((resolve) => {
-      const [command, ...options] = PROGRAM;
-      const child = spawn(command, [...options, "hook", event, "--client", "opencode"], {
-        cwd: directory,
-        stdio: ["pipe", "pipe", "ignore"],
-        timeout: TIMEOUT,
-        windowsHide: true,
-      });
-      let answer = "";
-      child.stdout.setEncoding("utf8").on("data", (part) => (answer += part));
-      child.stdin.on("error", () => {});
-      child.on("error", () => resolve(""));
-      child.on("close", () => {
-        try {
-          resolve(JSON.parse(answer).text ?? "");
-        } catch {
-          resolve("");
-        }
-      });
-      child.stdin.end(payload);
-    });
+  const top = (session) => {
+    let found = session
+    while (parents.has(found)) found = parents.get(found)
+    return found
   }
-
-  function block(session, source) {
-    if (source || !blocks.has(session)) {
-      blocks.set(session, run("start", session, { source: source ?? "startup" }));
+  const send = (event, session, fields) => run(event, { session, project, ...fields })
+  const later = (...sent) => {
+    const sending = send(...sent).finally(() => running.delete(sending))
+    running.add(sending)
+  }
+  /** Begins a session once. A session that OpenCode goes on with has no event of its own. */
+  const begin = (session, source) => {
+    if (!texts.has(session)) {
+      texts.set(session, { start: send("start", session, { source }), prompt: Promise.resolve("") })
     }
-    return blocks.get(session);
+    return texts.get(session)
   }
+  const used = (session, call, tool, args, fields) =>
+    later("tool", top(session), { call, tool, input: shown(args), ...fields })
 
   return {
     event: async ({ event }) => {
-      const session = event.properties?.sessionID ?? event.properties?.info?.id;
-      if (!session) return;
-      if (event.type === "session.created" && !event.properties?.info?.parentID) await block(session);
-      if (event.type === "session.compacted") await block(session, "compact");
-      if (event.type === "session.idle") await run("stop", session);
-      if (event.type === "session.deleted") {
-        blocks.delete(session);
-        await run("end", session);
+      const properties = event.properties ?? {}
+      switch (event.type) {
+        case "session.created": {
+          const { id, parentID } = properties.info ?? {}
+          if (parentID) parents.set(id, parentID)
+          else if (id) begin(id, "startup")
+          break
+        }
+        case "session.idle": {
+          const session = properties.sessionID
+          if (session && !parents.has(session)) later("stop", session)
+          break
+        }
+        case "session.deleted": {
+          const id = properties.info?.id
+          if (texts.delete(id)) later("end", id)
+          parents.delete(id)
+          break
+        }
+        case "message.part.updated": {
+          // A tool that fails has no `tool.execute.after`.
+          const { type, tool, callID, sessionID, state } = properties.part ?? {}
+          if (type === "tool" && state?.status === "error") {
+            calls.delete(callID)
+            used(sessionID, callID, tool, state.input, { error: String(state.error ?? "").slice(0, MAX_OUTPUT) })
+          }
+          break
+        }
       }
     },
 
-    "chat.message": async (input, output) => {
-      const texts = output.parts.filter((part) => part.type === "text" && !part.synthetic);
-      const prompt = texts.map((part) => part.text).join("\n");
-      const text = prompt && (await run("prompt", input.sessionID, { prompt }));
-      if (text) {
-        const { id, sessionID, messageID } = texts[0];
-        output.parts.push({ id: `${id}-saddlebag`, sessionID, messageID, type: "text", text, synthetic: true });
-      }
+    "chat.message": async ({ sessionID, messageID }, { message, parts }) => {
+      if (parents.has(sessionID)) return
+      const prompt = (parts ?? [])
+        .filter((part) => part.type === "text" && !part.synthetic && !part.ignored)
+        .map((part) => part.text)
+        .join("\n")
+      const text = begin(sessionID, "resume")
+      await text.start
+      text.prompt = send("prompt", sessionID, { prompt, call: messageID ?? message?.id })
+      await text.prompt
     },
 
-    "tool.execute.after": async (input, output) => {
-      const { tool, sessionID, callID, args } = input;
-      const result = { output: output.output, metadata: output.metadata };
-      await run("tool", sessionID, { tool, call: callID, input: args ?? {}, result });
+    "experimental.chat.system.transform": async ({ sessionID } = {}, { system }) => {
+      const text = texts.get(sessionID)
+      if (!text) return
+      for (const part of [await text.start, await text.prompt]) if (part) system.push(part)
     },
 
-    "experimental.chat.system.transform": async (input, output) => {
-      const text = input.sessionID && (await block(input.sessionID));
-      if (text) output.system.push(text);
+    "tool.execute.before": async ({ callID }, { args }) => {
+      calls.set(callID, args)
     },
 
-    "experimental.session.compacting": async (input, output) => {
-      const text = await run("compact", input.sessionID);
-      if (text) output.context.push(text);
+    "tool.execute.after": async ({ tool, sessionID, callID, args }, { output, metadata }) => {
+      const given = args ?? calls.get(callID)
+      calls.delete(callID)
+      const exit = metadata?.exit
+      const failed = typeof exit === "number" && exit !== 0
+      used(sessionID, callID, tool, given, {
+        result: failed ? { exit, output: String(output ?? "").slice(-MAX_OUTPUT) } : {},
+      })
+    },
+
+    "experimental.session.compacting": async ({ sessionID }, { context }) => {
+      await Promise.all(running)
+      const text = await send("compact", sessionID)
+      if (text) context.push(text)
     },
 
     dispose: async () => {
-      await Promise.all([...blocks.keys()].map((session) => run("end", session)));
+      await Promise.all(running)
+      await Promise.all([...texts.keys()].map((session) => send("end", session)))
+      texts.clear()
     },
-  };
-};
+  }
+}

@@ -81,6 +81,23 @@ impl Places {
         }
     }
 
+    /// Returns the folder of the data of programs.
+    pub(crate) fn data(&self) -> PathBuf {
+        match self.platform {
+            Platform::Unix => self.named("XDG_DATA_HOME").unwrap_or_else(|| self.home.join(".local").join("share")),
+            Platform::MacOs | Platform::Windows => self.app_data(),
+        }
+    }
+
+    /// Returns the folder of caches.
+    pub(crate) fn cache(&self) -> PathBuf {
+        match self.platform {
+            Platform::Unix => self.named("XDG_CACHE_HOME").unwrap_or_else(|| self.home.join(".cache")),
+            Platform::MacOs => self.home.join("Library").join("Caches"),
+            Platform::Windows => self.named("LOCALAPPDATA").unwrap_or_else(|| self.home.join("AppData").join("Local")),
+        }
+    }
+
     /// Returns the folder in which this program keeps what is neither memory nor a cache.
     pub(crate) fn state(&self) -> PathBuf {
         match self.platform {
@@ -119,6 +136,13 @@ mod tests {
         let windows = places(Platform::Windows, &[("USERPROFILE", "C:/Users/me"), ("HOME", "/cygwin")]).unwrap();
         assert_eq!(windows.app_data(), Path::new("C:/Users/me/AppData/Roaming"));
         assert_eq!(windows.state(), Path::new("C:/Users/me/AppData/Roaming/saddlebag-state"));
+    }
+
+    #[test]
+    fn the_folders_of_data_and_of_states_are_those_of_the_store_and_of_the_log() {
+        let Some(places) = Places::of_process() else { return assert_eq!(saddlebag_host::default_root(), None) };
+        assert_eq!(Some(places.data().join("saddlebag")), saddlebag_host::default_root());
+        assert_eq!(Some(places.state()), saddlebag_host::state_folder());
     }
 
     #[test]

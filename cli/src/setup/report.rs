@@ -1,12 +1,14 @@
 //! [`SetupReport`]: what a run of `setup` found and did, as text and as JSON.
 
 use std::io;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::apply::Action;
 use super::clients::Client;
+use super::disk::DiskError;
 use crate::output::{FAINT, Output, STRONG};
 
 /// Agents that were looked for, and the changes of their configurations.
@@ -102,10 +104,24 @@ impl SetupReport {
         }
     }
 
+    /// Records that a file was not written.
+    pub(super) fn note_failure(&mut self, path: &Path, error: &DiskError) {
+        self.agents.iter_mut().for_each(|agent| note_failure(&mut agent.files, path, error));
+    }
+
     /// Returns true if something was left alone that should have been changed.
     pub(super) fn has_problems(&self) -> bool {
         let has =
             |agent: &AgentReport| agent.problem.is_some() || agent.files.iter().any(|file| !file.problems.is_empty());
         self.agents.iter().any(has)
+    }
+}
+
+/// Records that a file was not written.
+pub(super) fn note_failure(files: &mut [FileReport], path: &Path, error: &DiskError) {
+    if let Some(file) = files.iter_mut().find(|file| Path::new(&file.path) == path) {
+        file.state = "left-alone";
+        file.diff.clear();
+        file.problems.push(error.to_string());
     }
 }

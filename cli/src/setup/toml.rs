@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Unfit> {
 pub(super) fn insert(text: &str, path: &[&str], value: &Value) -> Result<String, Unfit> {
     let newline = newline_of(text);
     let line_end = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
-    let gap = if text.trim().is_empty() { "" } else { newline };
+    let gap = if text.is_empty() { "" } else { newline };
     Ok(format!("{text}{line_end}{gap}{}", block(path, value, newline)))
 }
 

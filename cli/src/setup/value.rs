@@ -65,6 +65,13 @@ impl Value {
         }
     }
 
+    /// Returns the value without the tables in it that are empty, or have only empty ones.
+    pub(crate) fn without_empty_tables(&self) -> Self {
+        let Self::Table(pairs) = self else { return self.clone() };
+        let pairs = pairs.iter().map(|(key, value)| (key.clone(), value.without_empty_tables()));
+        Self::Table(pairs.filter(|(_, value)| !matches!(value, Self::Table(pairs) if pairs.is_empty())).collect())
+    }
+
     /// Returns the kind of the value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {

@@ -78,7 +78,8 @@ pub(crate) fn run(arguments: Vec<OsString>, global: &Global) -> u8 {
 fn run_command(zk: Zk, global: &Global) -> Result<(), Stop> {
     let here = working_folder(&zk)?;
     if let ZkCommand::Init { directory } = &zk.command {
-        return init(&normal(&here.join(directory.as_deref().unwrap_or_default())), global);
+        let folder = global.root.as_deref().map_or_else(|| here.clone(), |root| here.join(root));
+        return init(&normal(&folder.join(directory.as_deref().unwrap_or_default())), global);
     }
     let mut notebook = Notebook::open(&zk, here, global)?;
     match zk.command {
@@ -128,9 +129,11 @@ impl Notebook {
         let of_environment = || std::env::var_os(NOTEBOOK_VARIABLE).map(PathBuf::from);
         let above =
             |folder: &Path| folder.ancestors().find(|folder| folder.join(".zk").is_dir()).map(Path::to_path_buf);
-        let root = match &zk.notebook_dir {
-            Some(folder) => above(&here.join(folder)),
-            None => above(&here).or_else(|| of_environment().and_then(|folder| above(&folder))),
+        let root = match (&zk.notebook_dir, &global.root) {
+            (Some(folder), _) => above(&here.join(folder)),
+            // The store is the notebook, with or without a configuration.
+            (None, Some(root)) => Some(here.join(root)),
+            (None, None) => above(&here).or_else(|| of_environment().and_then(|folder| above(&folder))),
         };
         let root = root.ok_or_else(|| {
             let from = zk.notebook_dir.as_deref().map_or_else(|| here.clone(), PathBuf::from);

@@ -69,17 +69,17 @@ fn a_date_that_no_calendar_has_is_refused() {
 fn an_edit_that_is_not_clear_changes_nothing() {
     let store = Store::new();
     store.put("notes/a.md", "dup dup\n");
-    store.refuses(&["file", "edit", "note:a", "dup", "x"], 3, "matched 2 time(s)");
-    store.refuses(&["file", "edit", "note:a", "none", "x"], 3, "matched 0 time(s)");
+    store.refuses(&["file", "edit", "note:a", "dup", "x"], 3, "the old text occurs 2 times in notes/a.md");
+    store.refuses(&["file", "edit", "note:a", "none", "x"], 3, "the old text does not occur in notes/a.md");
     store.refuses(&["file", "edit", "note:a", "dup"], 2, "<NEW>");
     store.refuses(&["file", "edit", "note:a", "--delete"], 2, "<OLD>");
     store.refuses(&["file", "edit", "note:a", "dup", "x", "--delete"], 2, "cannot be used with");
     store.refuses(&["file", "edit", "note:a", "dup", "--delte"], 2, "looks like an option");
     store.refuses(&["file", "edit", "note:a"], 2, "<OLD>");
-    store.refuses(&["file", "forget", "long_term"], 2, "only allowed for target=note");
-    store.refuses(&["file", "edit", "note:none", "a", "b"], 3, "No such file");
-    store.refuses(&["file", "forget", "note:none"], 3, "No such file");
-    store.refuses(&["file", "restore", "note:a"], 3, "there is no backup");
+    store.refuses(&["file", "forget", "long_term"], 2, "only a note can be removed");
+    store.refuses(&["file", "edit", "note:none", "a", "b"], 1, "there is no notes/none.md");
+    store.refuses(&["file", "forget", "note:none"], 1, "there is no");
+    store.refuses(&["file", "restore", "note:a"], 1, "there is no backup");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn an_entry_is_stored_found_listed_and_forgotten() {
         .prints("deploy_target  core  2026-05-30T07:15:00Z  The staging cluster\n");
     store.run(&["entry", "list", "--category", "daily"]).exits(1).prints("No entries.\n");
     store.run(&["entry", "forget", "deploy_target"]).exits(0);
-    store.run(&["entry", "show", "deploy_target"]).exits(1).complains("UZ-MEM-004: no entry `deploy_target`");
+    store.run(&["entry", "show", "deploy_target"]).exits(1).complains("error: no entry `deploy_target`");
     store
         .run(&["entry", "store", "deploy_target", "The staging cluster", "-t", "ops,eu"])
         .exits(3)
@@ -87,7 +87,10 @@ fn a_run_stores_its_entries_and_names_what_it_skips() {
     let run = store.run_with(&["entry", "run", "r1", "--fence", "2"], lines.as_bytes()).exits(3);
     assert_eq!(run.stdout, "Closed run r1: 1 stored, 1 skipped\nskipped : key is empty, at least 1 byte is needed\n");
     let before = store.tree();
-    store.run_with(&["entry", "run", "r0", "--fence", "1"], lines.as_bytes()).exits(3).complains("UZ-RUN-005");
+    store
+        .run_with(&["entry", "run", "r0", "--fence", "1"], lines.as_bytes())
+        .exits(3)
+        .complains("run `r0` has the fence 1, a newer one has 2");
     store
         .run_with(&["entry", "run", "r2", "--fence", "3"], b"{\"key\": 1}")
         .exits(2)
@@ -109,7 +112,7 @@ fn bad_entries_change_nothing() {
     store.refuses(&["entry", "store", "k", "v", "--category", "workspace"], 2, "opened without a workspace");
     store.refuses(&["--agent", "", "entry", "show", "k"], 3, "not a valid name of an agent");
     store.refuses(&["entry", "list", "--after", "x"], 2, "`x` is not a cursor");
-    store.refuses(&["entry", "forget", "k"], 3, "UZ-MEM-004: no entry `k`");
+    store.refuses(&["entry", "forget", "k"], 1, "error: no entry `k`");
     store.refuses(&["note", "forget"], 2, "<NOTE>");
     store.put("agents/main/entries/core/k.md", "---\nkey: [\n---\n\nmine");
     store.refuses(&["entry", "store", "k", "v"], 2, "cannot be read as an entry");
@@ -151,7 +154,10 @@ fn an_export_is_imported_without_a_difference() {
     let fresh = Store::new();
     let all = store.here.join("out/all");
     let imported = fresh.run(&["--json", "memory", "import", "--trust", all.to_str().unwrap()]).exits(0).json();
-    assert_eq!(imported, serde_json::json!({ "upserted": 2, "unchanged": 0, "deleted": 1, "rejected": [] }));
+    assert_eq!(
+        imported,
+        serde_json::json!({ "upserted": 2, "unchanged": 0, "replaced": [], "deleted": 1, "rejected": [] })
+    );
     assert_eq!(stored(&fresh), stored(&store));
     store.refuses(&["memory", "export", "--out", "out/all"], 3, "`out/all` is not empty");
     let inside = store.root.join("x");
@@ -230,7 +236,8 @@ fn a_replacement_shows_what_it_forgets_and_waits_for_a_yes() {
         .exits(0)
         .complains(shown)
         .json();
-    assert_eq!(done, serde_json::json!({ "upserted": 0, "unchanged": 1, "deleted": 1, "rejected": [] }));
+    let expected = serde_json::json!({ "upserted": 0, "unchanged": 1, "replaced": [], "deleted": 1, "rejected": [] });
+    assert_eq!(done, expected);
     store.run(&["entry", "show", "deploy_target"]).exits(1);
     store.refuses(&["memory", "import", "missing"], 3, "`missing` cannot be read");
 }
@@ -305,7 +312,7 @@ fn an_overwritten_and_a_forgotten_entry_are_restored() {
     store.run(&["entry", "forget", "a"]).exits(0);
     store.run(&["entry", "restore", "a"]).exits(0).prints("Restored a, which was forgotten\n");
     store.run(&["entry", "show", "a"]).exits(0).prints("one");
-    store.refuses(&["entry", "restore", "none"], 3, "no entry `none`");
+    store.refuses(&["entry", "restore", "none"], 1, "no entry `none`");
     store.refuses(&["entry", "restore", "a", "note"], 2, "unexpected argument 'note'");
 }
 

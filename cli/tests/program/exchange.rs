@@ -171,3 +171,55 @@ fn bad_use_changes_nothing() {
     put(&store.here.join("snap"), &[("MEMORY_SNAPSHOT.md", "# Version 9\n")]);
     store.run(&["memory", "import", "snap", "--from", "auto"]).exits(3).complains("zeroclaw");
 }
+
+#[test]
+fn an_older_export_names_what_it_would_replace_and_waits_for_a_yes() {
+    let store = Store::new();
+    store.run(&["entry", "store", "changed", "old"]).exits(0);
+    store.run(&["entry", "store", "same", "text"]).exits(0);
+    store.run(&["entry", "store", "gone", "text"]).exits(0);
+    store.run(&["memory", "export", "--out", "out"]).exits(0);
+    store.run(&["entry", "store", "changed", "new"]).exits(0);
+    let refused = store.run(&["memory", "import", "out"]).exits(3);
+    let refused = refused.complains("to replace: changed  (from core/changed.md)");
+    let refused = refused.complains("1 entry with another text would be replaced, and nobody can be asked");
+    assert!(!refused.stderr.contains("same"), "{refused:?}");
+    store.run(&["entry", "show", "changed"]).prints("new");
+    store.run(&["memory", "import", "out", "--dry-run"]).exits(0).complains("to replace: changed");
+    let done =
+        store.run(&["--json", "memory", "import", "out", "--yes"]).exits(0).complains("to replace: changed").json();
+    assert_eq!((&done["replaced"], &done["upserted"]), (&serde_json::json!(["changed"]), &1.into()));
+    store.run(&["entry", "show", "changed"]).prints("old");
+    // What replaces nothing needs no answer.
+    Store::new().run(&["memory", "import", store.here.join("out").to_str().expect("text")]).exits(0);
+}
+
+#[test]
+fn the_tombstone_of_an_export_names_the_entry_that_it_would_forget() {
+    let store = Store::new();
+    store.run(&["entry", "store", "gone", "old"]).exits(0);
+    store.run(&["entry", "forget", "gone"]).exits(0);
+    store.run(&["memory", "export", "--out", "out", "--forgotten"]).exits(0);
+    let other = Store::new();
+    other.put("agents/main/entries/core/gone.md", "---\nupdated: 2026-05-01\n---\n\nmine");
+    let out = store.here.join("out");
+    let refused = other.run(&["memory", "import", out.to_str().expect("text")]).exits(3);
+    refused.complains("to forget: gone  (from core/gone.md)");
+    other.run(&["entry", "show", "gone"]).exits(0).prints("mine");
+}
+
+#[test]
+fn files_of_another_agent_without_a_format_get_a_tip() {
+    let store = Store::new();
+    claude(&store);
+    let tip = "it looks like claude-code, which `--from claude-code` imports";
+    store.run(&["memory", "import", "claude"]).exits(3).complains(tip);
+    put(&store.here.join("empty"), &[("x.txt", "no")]);
+    store
+        .run(&["memory", "import", "empty"])
+        .exits(0)
+        .complains("no entry was found in empty")
+        .complains("--from FORMAT");
+    put(&store.here, &[("memory.jsonl", "{}\n")]);
+    store.refuses(&["memory", "import", "memory.jsonl"], 2, "`--from mcp-memory` imports");
+}

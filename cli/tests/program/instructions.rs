@@ -286,3 +286,37 @@ fn an_agent_cannot_confirm_what_a_file_changes() {
     run.complains("only a person may confirm the changes of a section");
     store.run(&["entry", "show", "port"]).exits(0).prints("8080");
 }
+
+#[test]
+fn a_tag_or_key_that_no_entry_has_takes_no_fact_out_of_the_section() {
+    let store = Store::new();
+    store.run(&["entry", "store", "deploy", "Staging first", "--tag", "ops"]).exits(0);
+    store.run(&["agents-md", "sync", "--tag", "ops"]).exits(0);
+    let before = here(&store, "AGENTS.md");
+    for (arguments, unknown) in [
+        (&["--tag", "opps"][..], "no entry has the tag `opps`"),
+        (&["--key", "nosuch"], "no entry has the key `nosuch`"),
+        (&["--tag", "ops", "--key", "nosuch"], "no entry has the key `nosuch`"),
+        (&["--tag", "opps", "--key", "nosuch"], "no entry has the tag `opps` or the key `nosuch`"),
+    ] {
+        let sync = [&["agents-md", "sync"], arguments].concat();
+        store.run(&sync).exits(3).complains(unknown).complains("nothing was changed");
+        store.run(&[&["--json"], &sync[..]].concat()).exits(3).complains(unknown);
+        store.run(&[&sync[..], &["--dry-run"]].concat()).exits(0).complains(unknown);
+        assert_eq!(here(&store, "AGENTS.md"), before);
+    }
+    store
+        .run(&["agents-md", "sync", "--tag", "opps", "--yes"])
+        .exits(0)
+        .prints("unlisted deploy (line 6)\nAGENTS.md changes: 0 listed, 0 not listed\n");
+}
+
+#[test]
+fn an_unapproved_note_is_left_out_of_the_block_without_a_size() {
+    let store = Store::new();
+    store.run(&["file", "write", "long_term", "a fact"]).exits(0);
+    store.run(&["--provenance", "tool", "remember", "Port", "It is 5432."]).exits(0);
+    let run = store.run(&["context", "--recall", "port"]).exits(0);
+    assert!(!run.stderr.contains("0 of 0"), "{run:?}");
+    run.complains("left out: facts/port.md (");
+}

@@ -2,17 +2,20 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stderr, clippy::unwrap_used)]
 
+mod backfill;
 mod bad_input;
 mod concurrency;
 mod disk;
 mod entries;
 mod exchange;
 mod golden;
+mod hook;
 mod instructions;
 mod journal;
 mod manual;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod missing;
 mod names;
 mod notebook;
 mod paths;

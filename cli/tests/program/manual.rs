@@ -114,3 +114,23 @@ fn every_shell_has_a_script_that_it_can_read() {
     }
     run(&mut store.command(&["completions", "tcsh"]), None).exits(2);
 }
+
+#[test]
+fn the_help_of_a_command_has_its_own_options_and_names_where_the_others_are() {
+    let store = Store::new();
+    for arguments in
+        [&["help", "recall"][..], &["recall", "--help"], &["help", "note", "list"], &["note", "list", "--help"]]
+    {
+        let help = store.run(arguments).exits(0).stdout;
+        assert!(help.contains("--sort") && help.contains("--root"), "{help}");
+        assert!(help.contains("Options of every command, all of them with `saddlebag --help`"), "{help}");
+        for option in ["--max-entries", "--durability", "--trace", "--no-index-file"] {
+            assert!(!help.contains(option), "{arguments:?}: {option}\n{help}");
+        }
+    }
+    let all = store.run(&["--help"]).exits(0).stdout;
+    for option in ["--max-entries", "--durability", "--trace", "--no-index-file"] {
+        assert!(all.contains(option), "{option}\n{all}");
+    }
+    store.run(&["recall", "--durability", "fast", "nothing"]).exits(1);
+}

@@ -110,7 +110,7 @@ fn a_restore_after_a_rename_says_where_a_backup_is() {
     let store = notebook();
     store.run(&["note", "edit", "Load balancer", "Two", "Three"]).exits(0);
     store.run(&["note", "rename", "Load balancer", "Balancers"]).exits(0);
-    store.refuses(&["note", "restore", "Balancers"], 3, "to undo a rename, rename the note again");
+    store.refuses(&["note", "restore", "Balancers"], 1, "to undo a rename, rename the note again");
     store.run(&["note", "restore", "facts/lb.md"]).exits(0);
     assert!(store.text("facts/lb.md").contains("Two nodes."));
 }

@@ -126,7 +126,7 @@ fn notes_are_listed_by_what_they_are() {
     assert_eq!(says(&store, &["note", "list", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
     assert_eq!(says(&store, &["note", "list", "--created-before", "2020"], 1), "");
     store.refuses(&["note", "list", "--created", "someday"], 2, "not a date: `someday`");
-    store.refuses(&["note", "list", "--link-to", "nope"], 3, "there is no note `nope`");
+    store.refuses(&["note", "list", "--link-to", "nope"], 1, "there is no note `nope`");
     store.refuses(&["note", "list", "--sort", "size"], 2, "unknown sorting key: size");
     store.refuses(&["note", "list", "--max-distance", "2"], 2, "--recursive");
 }
@@ -142,7 +142,7 @@ fn links_are_written_followed_and_rewritten() {
     assert!(says(&store, &["note", "link", "Use Postgres", "The database", "the base"], 0).contains("|the base]]"));
     assert!(says(&store, &["note", "link", "Use Postgres", "The database"], 0).contains("nothing was written"));
     store.refuses(&["note", "link", "Port", "Port"], 2, "itself");
-    store.refuses(&["note", "link", "Port", "nope"], 3, "there is no note `nope`");
+    store.refuses(&["note", "link", "Port", "nope"], 1, "there is no note `nope`");
     let renamed = says(&store, &["note", "rename", "The database", "Storage: main"], 0);
     assert_eq!(renamed, "Renamed facts/the-database.md to facts/storage-main.md; 2 links rewritten in 2 notes\n");
     assert!(store.text("facts/port.md").contains("[[facts/storage-main"), "{}", store.text("facts/port.md"));
@@ -153,7 +153,7 @@ fn links_are_written_followed_and_rewritten() {
     let forgotten = says(&store, &["note", "forget", "Storage: main"], 0);
     assert!(forgotten.contains("facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
     assert_eq!(says(&store, &["note", "dead-links"], 0).lines().count(), 2);
-    store.refuses(&["note", "forget", "Storage: main"], 3, "there is no note");
+    store.refuses(&["note", "forget", "Storage: main"], 1, "there is no note");
     store.put("notes/x.md", "# X\n\nThe Port is open.\n");
     assert_eq!(says(&store, &["note", "mentions", "Port"], 0), "notes/x.md:3  X\n");
 }
@@ -162,7 +162,7 @@ fn links_are_written_followed_and_rewritten() {
 fn invalid_arguments_change_nothing() {
     let store = notebook();
     store.refuses(&["remember", "T", "x", "--template", "nope"], 2, "unknown template: nope");
-    store.refuses(&["remember", "T", "x", "--link", "nope"], 3, "there is no note `nope`");
+    store.refuses(&["remember", "T", "x", "--link", "nope"], 1, "there is no note `nope`");
     store.refuses(&["remember", "", "x"], 2, "the title is empty");
     store.refuses(&["remember", "T"], 2, "CONTENT");
     store.refuses(&["recall", " "], 2, "ask a question");
@@ -368,7 +368,7 @@ fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
         store.run(&["file", "restore", path]).exits(0).complains("");
         assert_eq!(store.text(path), "# Title\n\ntext\n");
     }
-    store.refuses(&["file", "restore", "facts/none.md"], 3, "there is no backup of facts/none.md");
+    store.refuses(&["file", "restore", "facts/none.md"], 1, "there is no backup of facts/none.md");
     store.refuses(&["file", "restore", "../facts/none.md"], 2, "is not the path of a note");
     store.refuses(&["file", "restore", "agents/main/entries/core/k.md"], 2, "is not the path of a note");
 }
@@ -448,7 +448,7 @@ fn every_command_takes_the_paths_that_others_print() {
         );
         of_project(&["note", "link", path, "The host"]).exits(0);
     }
-    of_project(&["note", "related", "projects/other-0db23a35/facts/the-port.md"]).exits(3);
+    of_project(&["note", "related", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
     of_project(&["file", "show", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
     of_project(&["note", "rename", &path, "A port"]).exits(0);
     of_project(&["note", "forget", &path.replace("the-port", "a-port")]).exits(0);
@@ -500,4 +500,24 @@ fn many_broken_frontmatters_are_one_warning() {
     let run = store.run(&["note", "list"]).exits(0);
     assert_eq!(run.stderr.matches("frontmatter cannot be read").count(), 1, "{run:?}");
     assert!(run.stderr.contains("27 others, such as t01.md"), "{run:?}");
+}
+
+#[test]
+fn zk_uses_the_store_that_root_names() {
+    let store = notebook();
+    let root = store.root.to_str().expect("text").to_string();
+    let elsewhere = |arguments: &[&str]| {
+        let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "--root", &root, "zk"]);
+        run(command.args(arguments).env_remove("ZK_NOTEBOOK_DIR"), None)
+    };
+    let listed = elsewhere(&["list", "--format", "{{title}}", "--quiet"]).exits(0).stdout;
+    assert!(listed.contains("The database\n") && listed.contains("Port\n"), "{listed}");
+    let made = elsewhere(&["new", "--title", "From afar", "--print-path"]).exits(0).stdout;
+    assert!(made.starts_with(&root), "{made}");
+    // zk's own option wins.
+    elsewhere(&["--notebook-dir", "nowhere", "list"]).exits(1);
+    let plain = Store::new();
+    plain.put("a.md", "# Without a configuration\n");
+    let mut command = plain.bare(&["--engine", &engine(), "--root", plain.root.to_str().expect("text"), "zk", "list"]);
+    assert!(run(command.env_remove("ZK_NOTEBOOK_DIR"), None).exits(0).stdout.contains("Without a configuration"));
 }

@@ -114,7 +114,7 @@ fn every_path_of_a_note_is_taken_by_the_commands_of_notes() {
         let renamed = of_port.replace("the-port", "a-port");
         let forgotten = opened.run(&["note", "forget", &renamed]).exits(0).stdout;
         let printed = paths(&forgotten).into_iter().next().expect("the path that was forgotten");
-        opened.run(&["note", "show", &renamed]).exits(3);
+        opened.run(&["note", "show", &renamed]).exits(1);
         opened.run(&["note", "restore", &printed]).exits(0);
         opened.run(&["note", "show", &renamed]).exits(0);
     }
@@ -145,6 +145,6 @@ fn a_note_is_named_by_path_name_title_or_alias_everywhere() {
         opened.run(&["note", "related", name]);
         opened.run(&["note", "restore", name]).exits(0);
     }
-    opened.run(&["note", "show", "Nothing"]).exits(3).complains("there is no note `Nothing`").prints("");
-    opened.run(&["note", "restore", "Nothing"]).exits(3).complains("as `saddlebag note forget` printed it").prints("");
+    opened.run(&["note", "show", "Nothing"]).exits(1).complains("there is no note `Nothing`").prints("");
+    opened.run(&["note", "restore", "Nothing"]).exits(1).complains("as `saddlebag note forget` printed it").prints("");
 }

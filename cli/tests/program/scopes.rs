@@ -35,7 +35,7 @@ fn a_person_writes_for_all_projects_and_an_agent_for_its_own() {
     assert!(block_of_b.contains("of the person") && !block_of_b.contains("of an agent"), "{block_of_b}");
 
     let status = store.run_in("a", &["status"]).exits(0).stdout;
-    assert!(status.starts_with("MEMORY.md: 14B\nMEMORY.md of the project: 12B\n"), "{status}");
+    assert!(status.starts_with("long-term memory: 14 bytes\nlong-term memory of the project: 12 bytes\n"), "{status}");
     assert!(!store.run_in("b", &["status"]).exits(0).stdout.contains("of the project"));
     let json = store.run_in("a", &["--json", "status"]).exits(0).json();
     assert_eq!((&json["long_term_bytes"], &json["project_long_term_bytes"]), (&14.into(), &12.into()));
@@ -118,7 +118,7 @@ fn the_memory_of_a_project_is_edited_cleared_and_restored_as_the_shared_one_is()
     agent(&["file", "restore", shown(&of_a)]).exits(0);
     agent(&["file", "edit", shown(&of_a), "one", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\n");
-    agent(&["file", "forget", shown(&of_a)]).exits(2).complains("deletes a whole note");
+    agent(&["file", "forget", shown(&of_a)]).exits(2).complains("only a note can be removed");
     agent(&["file", "write", shown(&of_a), "four"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\nfour\n");
     assert!(!store.root.join("MEMORY.md").exists());
@@ -171,7 +171,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     }
     store.run(&["file", "show", "Agents/bob.md"]).exits(0).prints("a lighthouse");
     store.run(&["file", "show", "Agents/bob/entries/core/k.md"]).exits(3).prints("");
-    store.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(3).prints("");
+    store.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
     let call = |path: &str| format!(r#"{{"command":"view","path":"/memories/{path}"}}"#);
     let anthropic = ["tools", "call", "--tools", "anthropic", "memory"];
     store.run(&[&anthropic[..], &[&call("Agents/bob.md")]].concat()).exits(0);
@@ -184,8 +184,8 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     other.put("agents/bob/entries/core/k.md", "a lighthouse");
     other.put("projects/shop-0db23a34/plan.md", "a lighthouse");
     assert_eq!(other.run(&["search", "lighthouse"]).exits(1).stderr.matches("skipped").count(), 0);
-    other.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(3).prints("");
-    other.run(&["file", "show", "page:projects/shop-0db23a34/plan.md"]).exits(3).prints("");
+    other.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
+    other.run(&["file", "show", "page:projects/shop-0db23a34/plan.md"]).exits(1).prints("");
     other.put("projects/shop-0db23a34/plan.bak", "an older one");
     other.refuses(&["file", "restore", "projects/shop-0db23a34/plan.md"], 2, "is not the path of a note");
 }

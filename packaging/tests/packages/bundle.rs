@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::made::made;
 use crate::schema::Schema;
+use crate::tool::place_program;
 use crate::used::{answer_of_server, in_home};
 
 const SCHEMA: &str = "mcpb-manifest-v0.3.schema.json";
@@ -43,13 +44,7 @@ fn the_command_of_the_bundle_starts_a_server_with_the_tools_that_its_manifest_li
     for entry in entries_of_zip(&fs::read(&path).expect("the bundle")).expect("a zip file") {
         let to = folder.path().join(&entry.path);
         fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
-        fs::write(&to, &entry.bytes).expect("written");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = if entry.is_program { 0o755 } else { 0o644 };
-            fs::set_permissions(&to, fs::Permissions::from_mode(mode)).expect("permissions");
-        }
+        if entry.is_program { place_program(&entry.bytes, &to) } else { fs::write(&to, &entry.bytes).expect("written") }
     }
     let manifest = manifest(&path);
     let memory = folder.path().join("memory");

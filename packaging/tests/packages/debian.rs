@@ -36,7 +36,9 @@ fn the_debian_package_has_the_program_its_manual_completions_and_copyright() {
     ] {
         assert!(content.lines().any(|line| line.ends_with(&format!(" {path}"))), "{path} is missing:\n{content}");
     }
-    assert!(content.lines().all(|line| line.contains(" root/root ")), "{content}");
+    // The same owner and time for every file, so that the package is reproducible.
+    let is_fixed = |line: &str| line.contains(" root/root ") && line.contains(" 1980-01-01 ");
+    assert!(content.lines().all(is_fixed), "{content}");
 }
 
 #[test]
@@ -63,21 +65,27 @@ fn dpkg_installs_the_debian_package_into_an_empty_folder_and_removes_all_of_it()
 }
 
 /// Complaints that are taken as they are.
-const TAKEN: [&str; 2] = [
-    // A static program, on purpose: it needs no C library.
+const TAKEN: [&str; 3] = [
+    // A static program, on purpose: it needs no C library. Which of the two is said depends on the linker.
     "statically-linked-binary",
+    "shared-library-lacks-prerequisites",
     // There is no bug in Debian that asks for this package.
     "initial-upload-closes-no-bugs",
 ];
 
 #[test]
-fn lintian_finds_no_error_in_the_debian_package() {
+fn lintian_finds_nothing_in_the_debian_package() {
     let Some((_, package)) = package("the check of the Debian package by lintian") else { return };
+    if std::env::var_os("SADDLEBAG_DIST").is_none() {
+        return eprintln!(
+            "left out: the check of the Debian package by lintian, which takes long: `cargo xtask dist` runs it"
+        );
+    }
     if !is_installed("lintian", "the check of the Debian package") {
         return;
     }
     let mut lintian = Command::new("lintian");
-    lintian.args(["--fail-on", "error", "--suppress-tags", &TAKEN.join(","), "--allow-root"]);
+    lintian.args(["--fail-on", "error,warning", "--suppress-tags", &TAKEN.join(","), "--allow-root"]);
     let output = lintian.arg(&package).output().expect("lintian runs");
     assert!(output.status.success(), "{}", shown(&output));
 }

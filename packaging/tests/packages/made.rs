@@ -129,3 +129,22 @@ fn packages_of_one_program_are_the_same_byte_for_byte() {
         assert!(first.expect("bytes") == second.expect("bytes"), "{} differs", path.display());
     }
 }
+
+/// The workflow asks for a complete release, so that a target whose build was lost cannot be left out unseen.
+#[test]
+fn a_release_that_lacks_a_target_is_not_complete_and_names_its_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_saddlebag-packaging"));
+    let output = program.args(["release", "--complete", "--out"]).arg(folder.path()).output().expect("it runs");
+    let text = crate::tool::shown(&output);
+    assert!(!output.status.success(), "{text}");
+    let version = made().release.version.as_str();
+    for lacking in [
+        format!("saddlebag-{version}-x86_64-pc-windows-msvc.tar.gz"),
+        format!("saddlebag-{version}-py3-none-macosx_11_0_arm64.whl"),
+        format!("saddlebag_{}-1_arm64.deb", version.replacen('-', "~", 1)),
+        format!("saddlebag-npm-darwin-x64-{version}.tgz"),
+    ] {
+        assert!(text.contains(&lacking), "{lacking} is not named:\n{text}");
+    }
+}

@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use saddlebag_packaging::{RELEASED, Target};
 use serde_json::Value;
@@ -17,19 +18,25 @@ fn launcher_package(made: &Made) -> PathBuf {
 }
 
 /// Installs packages into an empty folder without a network.
-fn install(made: &Made, packages: &[PathBuf]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
+fn install(made: &Made, packages: &[PathBuf], name: &str) -> PathBuf {
+    let folder = made.release.root().join("target/tmp").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
     let mut npm = Command::new(NPM);
-    npm.args(["install", "--offline", "--no-audit", "--no-fund", "--prefix"]).arg(folder.path()).args(packages);
+    npm.args(["install", "--offline", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).args(packages);
     // With a cache of its own it cannot take a package that the machine happens to have.
-    npm.env("npm_config_cache", folder.path().join("cache")).env("npm_config_update_notifier", "false");
-    run(in_home(&mut npm, made, folder.path()));
+    npm.env("npm_config_cache", folder.join("cache")).env("npm_config_update_notifier", "false");
+    run(in_home(&mut npm, made, &folder));
     folder
 }
 
-fn install_both(made: &Made) -> tempfile::TempDir {
-    let program = made.file(&format!("saddlebag-npm-{}-", made.target.npm()), ".tgz");
-    install(made, &[launcher_package(made), program])
+/// Returns the folder with the launcher and the program, which are installed for the first test that asks.
+fn installed(made: &Made) -> &'static Path {
+    static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
+    INSTALLED.get_or_init(|| {
+        let program = made.file(&format!("saddlebag-npm-{}-", made.target.npm()), ".tgz");
+        install(made, &[launcher_package(made), program], "npm-installed")
+    })
 }
 
 fn launcher(folder: &Path) -> PathBuf {
@@ -42,15 +49,15 @@ fn npm_installs_the_launcher_with_the_program_of_this_machine_and_npx_starts_it(
         return;
     }
     let made = made();
-    let folder = install_both(made);
+    let folder = installed(made);
     use_program(made, || {
         let mut command = Command::new("node");
-        command.arg(launcher(folder.path()));
+        command.arg(launcher(folder));
         command
     });
     let mut npx = Command::new(NPX);
     npx.env("npm_config_update_notifier", "false");
-    in_home(&mut npx, made, folder.path()).args(["--offline", "--no", "saddlebag", "--", "mcp"]);
+    in_home(&mut npx, made, folder).args(["--offline", "--no", "saddlebag", "--", "mcp"]);
     let answer = answer_of_server(npx);
     assert_eq!(answer["result"]["serverInfo"]["name"], "saddlebag", "{answer}");
 }
@@ -61,16 +68,16 @@ fn the_exit_code_of_the_program_is_that_of_the_launcher() {
         return;
     }
     let made = made();
-    let folder = install_both(made);
+    let folder = installed(made);
     let ended = |command: &mut Command| {
         let arguments = ["--root", "/no/such/folder", "recall", "x"];
-        let output = in_home(command, made, folder.path()).args(arguments).output().expect("it runs");
+        let output = in_home(command, made, folder).args(arguments).output().expect("it runs");
         (output.status.code(), shown(&output))
     };
-    let program = folder.path().join("node_modules/@saddlebag").join(made.target.npm()).join("bin");
+    let program = folder.join("node_modules/@saddlebag").join(made.target.npm()).join("bin");
     let direct = ended(&mut Command::new(program.join(made.target.os.program())));
     assert_ne!(direct.0, Some(0), "{}", direct.1);
-    assert_eq!(ended(Command::new("node").arg(launcher(folder.path()))), direct);
+    assert_eq!(ended(Command::new("node").arg(launcher(folder))), direct);
 }
 
 #[cfg(unix)]
@@ -84,9 +91,9 @@ fn a_signal_to_the_launcher_ends_the_program_and_then_the_launcher() {
         return;
     }
     let made = made();
-    let folder = install_both(made);
+    let folder = installed(made);
     let mut node = Command::new("node");
-    in_home(&mut node, made, folder.path()).arg(launcher(folder.path())).arg("mcp");
+    in_home(&mut node, made, folder).arg(launcher(folder)).arg("mcp");
     let mut server = node.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the launcher starts");
     // After its first answer the program runs, and the launcher listens to signals.
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -108,20 +115,19 @@ fn a_machine_without_a_package_gets_a_plain_error_that_names_the_others() {
         return;
     }
     let made = made();
-    let folder = install(made, &[launcher_package(made)]);
-    let launcher = launcher(folder.path());
+    let folder = install(made, &[launcher_package(made)], "npm-without-program");
+    let launcher = launcher(&folder);
     // The launcher asks Node.js for the platform, so another platform can be named before it starts.
     let elsewhere = "Object.defineProperty(process, 'platform', { value: 'sunos' }); require(process.argv[1]);";
     let mut node = Command::new("node");
-    let output =
-        in_home(&mut node, made, folder.path()).args(["-e", elsewhere]).arg(&launcher).output().expect("it runs");
+    let output = in_home(&mut node, made, &folder).args(["-e", elsewhere]).arg(&launcher).output().expect("it runs");
     let text = shown(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.starts_with("error: there is no package for sunos-"), "{text}");
     assert!(RELEASED.iter().all(|triple| text.contains(&Target::of(triple).expect("known").npm())), "{text}");
     // On this platform the package exists, and was not installed with the launcher.
     let mut node = Command::new("node");
-    let output = in_home(&mut node, made, folder.path()).arg(&launcher).arg("--version").output().expect("it runs");
+    let output = in_home(&mut node, made, &folder).arg(&launcher).arg("--version").output().expect("it runs");
     let (text, name) = (shown(&output), format!("@saddlebag/{}", made.target.npm()));
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains(&format!("the package {name} is not installed")), "{text}");

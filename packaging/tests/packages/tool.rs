@@ -11,6 +11,21 @@ pub(crate) fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
+/// Writes a program. On Unix another process writes it: the system refuses to start a file that is open for writing, and a
+/// process that another test starts at the same time inherits what this one has open.
+pub(crate) fn place_program(bytes: &[u8], to: &Path) {
+    #[cfg(unix)]
+    {
+        let data = to.with_extension("data");
+        std::fs::write(&data, bytes).expect("written");
+        run(Command::new("cp").arg(&data).arg(to));
+        run(Command::new("chmod").arg("755").arg(to));
+        std::fs::remove_file(data).expect("removed");
+    }
+    #[cfg(not(unix))]
+    std::fs::write(to, bytes).expect("written");
+}
+
 pub(crate) fn shown(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::made::made;
 use crate::tool::{PYTHON, installed_below_target, is_installed, of_python, run};
-use crate::used::use_program;
+use crate::used::{answer_of_server, in_home, use_program};
 
 fn python(check: &str) -> bool {
     is_installed(PYTHON, check)
@@ -40,6 +40,19 @@ fn pip_installs_the_wheel_offline_and_removes_all_of_it() {
     pip.args(["-m", "pip", "--disable-pip-version-check", "--python"]).arg(folder.path());
     run(pip.args(["uninstall", "--quiet", "--yes", "saddlebag"]));
     assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn uvx_starts_the_server_from_the_wheel() {
+    let made = made();
+    let check = "the start of the wheel by uvx";
+    let Some(uvx) = installed_below_target(made.release.root(), &of_python("uvx"), check) else { return };
+    let home = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(uvx);
+    in_home(&mut command, made, home.path()).args(["--offline", "--no-index", "--no-python-downloads", "--from"]);
+    command.arg(made.file("saddlebag-", ".whl")).args(["saddlebag", "mcp"]);
+    let answer = answer_of_server(command);
+    assert_eq!(answer["result"]["serverInfo"]["name"], "saddlebag", "{answer}");
 }
 
 /// Returns the path of every file in a folder, sorted.

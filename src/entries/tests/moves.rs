@@ -269,7 +269,8 @@ fn an_import_of_too_much_is_refused_as_a_whole() {
     let mut world = World::new();
     let file = |bytes: usize| ImportFile { path: "core/k.md".into(), content: Ok(alloc::vec![b'x'; bytes]) };
     let request = |files| ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
-    let earlier = ImportedFile { path: "x".into(), key: None, shared: false, state: ImportState::Unchanged };
+    let earlier =
+        ImportedFile { path: "x".into(), key: None, shared: false, replaces: false, state: ImportState::Unchanged };
     for (request, message) in [
         (request(alloc::vec![file(1); 1_025]), "1025 files of one command, the limit is 1024: 1 too many"),
         (

@@ -29,7 +29,8 @@ def main(program, component, *smaller):
     for path in smaller:
         small_world(Runtime(path), pathlib.Path(path).stem)
     runtime = Runtime(component)
-    for check in (journal, prompt, agents_md, notebook, entries, files, tools, trust, exchange, failures):
+    for check in (journal, prompt, agents_md, notebook, entries, files, tools, trust, session, exchange,
+                  failures):
         with tempfile.TemporaryDirectory() as folder:
             check(Scene(runtime, pathlib.Path(folder)))
     with tempfile.TemporaryDirectory() as folder:
@@ -152,6 +153,25 @@ def agents_md(scene):
     assert asked.unconfirmed is not None and get(scene, "build").content == "Run make check.", asked
     scene("agents-md", "sync_agents_md", sync | dict(content=changed, confirmed=asked.unconfirmed.digest))
     assert get(scene, "build").content == "Run make test."
+
+
+def session(scene):
+    fact = dict(title="Staging port", content="Staging listens on port 8443.", template="fact", tags=[], links=[],
+                supersede=False)
+    kept = scene("notebook", "remember", fact).path
+    begun = scene("session", "begin_session", dict(session="one", source="startup"))
+    assert begun.text is None and begun.hand_off is None, begun
+    question = dict(session="one", prompt="Which port does staging listen on?")
+    found = scene("session", "recall_for_prompt", question)
+    assert found.sources == [kept] and "8443" in found.text, found
+    again = scene("session", "recall_for_prompt", question)
+    assert again.text is None and again.not_shown[0].reason == "already-shown", again
+    used = dict(session="one", tool="bash", files=["src/a.rs", ".env"], command="make", failed=True, exclude=[])
+    assert scene("session", "record_tool_use", used).recorded
+    note = scene("session", "end_session", dict(session="one", finished=True)).note
+    assert "`make`" in scene.text(note) and ".env" not in scene.text(note), scene.text(note)
+    second = scene("session", "begin_session", dict(session="two", source="startup"))
+    assert second.hand_off == note and "`make`" in second.text, second
 
 
 def notebook(scene):

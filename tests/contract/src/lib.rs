@@ -14,6 +14,7 @@
 
 mod canonical;
 mod defaults;
+mod hooks;
 mod names;
 mod schemas;
 

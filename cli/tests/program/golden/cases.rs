@@ -204,6 +204,10 @@ fn entries() -> Vec<Case> {
 
 fn exchange() -> Vec<Case> {
     vec![
+        Case::new("backfill", &["backfill", "--from", "codex", "transcripts/rollout-1.jsonl"]),
+        Case::new("backfill-again", &["backfill", "--from", "codex", "transcripts/rollout-1.jsonl", "--dry-run"])
+            .after(&[&["backfill", "--from", "codex", "transcripts/rollout-1.jsonl"]]),
+        Case::new("backfill-nothing", &["backfill", "--from", "codex"]),
         Case::new("memory-export", &["memory", "export", "--out", "out"]),
         Case::new("memory-export-to", &["memory", "export", "--to", "openclaw", "--out", "out"]),
         Case::new("memory-import", &["memory", "import", "entries"]),
@@ -224,6 +228,8 @@ fn program() -> Vec<Case> {
         Case::new("tools-call-error", &["tools", "call", "memory_recall", "{\"key\": \"nope\"}"]),
         Case::new("demo", &["demo"]),
         Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
+        Case::new("hook-log", &["hook", "log"]).after(&[&["hook", "stop", "--max-byts", "7"]]),
+        Case::new("hook-log-empty", &["hook", "log"]),
         Case::new("completions", &["completions", "bash"]),
         Case::new("man", &["man"]),
         Case::new("setup", &["setup", "codex", "--command", "/opt/saddlebag", "--yes"]),
@@ -234,6 +240,13 @@ fn program() -> Vec<Case> {
             "--command",
             "/opt/saddlebag",
             "--without-hooks",
+            "--yes",
+        ]]),
+        Case::new("uninstall", &["uninstall", "--dry-run"]).after(&[&[
+            "setup",
+            "zed",
+            "--command",
+            "/opt/saddlebag",
             "--yes",
         ]]),
         Case::new("setup-error-unconfirmed", &["setup", "cursor", "--command", "/opt/saddlebag"]),

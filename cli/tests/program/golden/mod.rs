@@ -114,13 +114,23 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     let arguments: Vec<String> = arguments.iter().map(|argument| argument.replace(cases::STORE, root)).collect();
     let mut command = store.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let home = store.here.join("home");
-    command.env("HOME", &home).env("USERPROFILE", &home);
-    for name in
-        ["CLAUDE_CONFIG_DIR", "HERMES_HOME", "MEMORY_FILE_PATH", "ZS_CONFIG_DIR", "ZS_DATA_DIR", "ZK_NOTEBOOK_DIR"]
-    {
+    command.env("HOME", &home).env("USERPROFILE", &home).env("XDG_STATE_HOME", home.join("state"));
+    for name in [
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "HERMES_HOME",
+        "MEMORY_FILE_PATH",
+        "ZS_CONFIG_DIR",
+        "ZS_DATA_DIR",
+        "ZK_NOTEBOOK_DIR",
+    ] {
         command.env_remove(name);
     }
     crate::setup::without_clients(&mut command);
+    if case.command() == "uninstall" {
+        // It reports the folder, which is that of this build.
+        command.env_remove("SADDLEBAG_CODE_CACHE").env_remove("SADDLEBAG_CODE_KEY");
+    }
     if case.traced {
         command.arg("--trace").arg("trace");
     }
@@ -135,7 +145,7 @@ fn normalise(value: &mut Value, store: &Store) {
             for (folder, name) in [(&store.root, cases::STORE), (&store.here, "<here>")] {
                 *text = text.replace(folder.to_str().expect("text"), name);
             }
-            *text = text.replace(cases::SECRET, "<secret>");
+            *text = text.replace(cases::SECRET, "<secret>").replace(env!("CARGO_BIN_EXE_saddlebag"), "<saddlebag>");
         }
         Value::Array(items) => items.iter_mut().for_each(|item| normalise(item, store)),
         Value::Object(fields) => {
@@ -144,14 +154,19 @@ fn normalise(value: &mut Value, store: &Store) {
             let is_traced = [&["kind"][..], &["max-bytes"], &["recursive"], &["bytes", "size"], &["entries", "next"]]
                 .into_iter()
                 .any(has);
+            let is_of_uninstall = has(&["kind", "path", "files", "bytes"]);
+            let is_failure_of_a_hook = has(&["time", "code"]);
             let is_confirmation = fields.len() == 2 && fields.contains_key("reason");
             for (name, field) in fields.iter_mut() {
                 normalise(field, store);
                 let placeholder = match (name.as_str(), &*field) {
                     ("modified" | "created", Value::String(time)) if !store::has_time(time) => "<time>",
+                    ("time", Value::String(_)) if is_failure_of_a_hook => "<time>",
                     ("version" | "unless", Value::String(_)) if is_traced => "<version>",
                     ("matches" | "written" | "stale", Value::String(_)) => "<version>",
                     ("program", Value::String(program)) if program.starts_with("saddlebag ") => "<program>",
+                    // The record of setup has paths of this machine.
+                    ("bytes", Value::Number(_)) if is_of_uninstall => "<bytes>",
                     // The digest also depends on the path of the file.
                     ("digest", Value::String(_)) if is_confirmation => "<digest>",
                     // The files that are read again depend on how long ago they were written.

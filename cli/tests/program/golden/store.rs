@@ -88,6 +88,14 @@ const FILES_BESIDE: &[(&str, &str)] = &[
     ("home/claude/broken.md", "---\nname: [\n---\nx\n"),
     ("home/.openclaw/workspace/MEMORY.md", "- **a**: x\n"),
     ("home/notebook/.zk/config.toml", ""),
+    (
+        "transcripts/rollout-1.jsonl",
+        "{\"timestamp\":\"2026-05-22T09:00:00Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"019a\",\"cwd\":\"/s\"}}\n\
+         {\"timestamp\":\"2026-05-22T09:01:00Z\",\"type\":\"event_msg\",\"payload\":{\"type\":\"user_message\",\
+         \"message\":\"Round up.\"}}\n\
+         {\"timestamp\":\"2026-05-22T09:02:00Z\",\"type\":\"event_msg\",\"payload\":{\"type\":\"agent_message\",\
+         \"message\":\"Done.\"}}\nnot JSON\n",
+    ),
 ];
 
 /// A store with [`FILES`], and [`FILES_BESIDE`] beside it.

@@ -6,6 +6,8 @@
 mod clients;
 mod edits;
 mod golden;
+#[cfg(target_os = "linux")]
+mod uninstall;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -67,6 +67,7 @@ impl Plan {
             if let Some(concept) = concepts.get_mut(number) {
                 concept.is_scored |= !unit.is_excluded;
                 concept.weight = concept.weight.max(weight);
+                concept.is_stop_word &= unit.is_stop_word;
                 continue;
             }
             let forms = forms(index, &unit.term, unit.is_prefix);

@@ -282,6 +282,7 @@ impl<'a> Parser<'a> {
             Word { text: text.into(), parts: Vec::new(), wholes: Vec::new(), is_excluded: context.is_excluded };
         let mut is_alone = parts == 1;
         let is_phrase = source.contains(char::is_whitespace);
+        let has_whole = self.tokens.iter().any(|token| token.kind == TokenKind::Whole);
         for token in self.tokens.iter() {
             let is_whole = token.kind == TokenKind::Whole;
             // `c++` is one part and a larger whole.
@@ -293,6 +294,10 @@ impl<'a> Parser<'a> {
             // A single character of a script without spaces matches the pairs that begin with it.
             let is_character = parts == 1 && !is_whole && is_one_wide_character(token.text);
             let is_last = token.span.end == source.len();
+            let is_fragment = !is_whole && parts > 1 && !is_phrase;
+            // The 2 of `eu-west-2` is in many texts that have nothing to do with it.
+            let is_lone_sign = is_fragment && has_whole && token.text.len() == 1;
+            let is_common = is_lone_sign || !is_whole && is_stop_word(token.text);
             let list = if is_whole { &mut word.wholes } else { &mut word.parts };
             list.push(query.units.len());
             query.units.push(Unit {
@@ -300,9 +305,9 @@ impl<'a> Parser<'a> {
                 text: source.part(token.span.clone()).into(),
                 field: context.field,
                 is_prefix: star.is_some() && is_last || is_character,
-                is_stop_word: !is_whole && context.field.is_none() && is_stop_word(token.text),
+                is_stop_word: context.field.is_none() && is_common,
                 is_whole,
-                is_fragment: !is_whole && parts > 1 && !is_phrase,
+                is_fragment,
                 is_excluded: context.is_excluded,
                 position: token.position,
             });

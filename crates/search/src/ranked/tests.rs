@@ -361,3 +361,26 @@ fn equal_scores_are_ordered_by_what_the_documents_are() {
     let best = index.search(&query, 3, &|_| true, &|_| 1.0, &tie).hits;
     assert_eq!(best.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [199, 197, 195]);
 }
+
+#[test]
+fn a_single_character_of_an_identifier_finds_nothing_alone() {
+    let index = index_of(&[
+        "Step 2 of the plan.",
+        "The cluster runs in eu-west-2.",
+        "A bucket in eu-west-1.",
+        "Version 1.2 is out.",
+        "Plan B.",
+        "1 or 2 of us.",
+    ]);
+    assert_eq!(found(&index, "eu-west-2"), [1, 2]);
+    assert_eq!(found(&index, "1.2"), [3]);
+    assert_eq!(found(&index, "plan-b"), [4, 0]);
+    // As a word of its own it is searched for, in whatever order.
+    for query in ["eu-west-2 2", "2 eu-west-2"] {
+        let mut docs = found(&index, query);
+        docs.sort_unstable();
+        assert_eq!(docs, [0, 1, 2, 3, 5], "{query}");
+    }
+    assert_eq!(found(&index, "\"west 2\""), [1]);
+    assert_eq!(found(&index, "body:1.2"), [3]);
+}

@@ -1,0 +1,79 @@
+//! Arguments of `backfill`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use saddlebag::store::Timestamp;
+
+use crate::help::example;
+
+/// Source of the notes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum SourceName {
+    /// Commit messages of a git repository that say why
+    Git,
+    /// Sessions of Claude Code
+    ClaudeCode,
+    /// Sessions of Codex
+    Codex,
+    /// Sessions of Gemini CLI
+    Gemini,
+}
+
+impl SourceName {
+    /// Returns the name, as `--from` and the ids of notes have it.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
+/// Make notes of commits or of past sessions; they wait for approval
+#[derive(Debug, Args)]
+#[command(after_help = example("backfill --from git --dry-run"))]
+pub(crate) struct BackfillArgs {
+    /// Source: commit messages, or the transcripts of an agent
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    pub(super) from: SourceName,
+    /// Another repository, or a folder or file of transcripts [default: the project, or the folder of the agent]
+    #[arg(value_name = "PATH")]
+    pub(super) path: Option<PathBuf>,
+    /// Date or time: leave out older commits, and sessions that ended before
+    #[arg(long, value_name = "DATE", value_parser = since)]
+    pub(super) since: Option<Timestamp>,
+    /// Largest number of notes, the newest first
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5_000))]
+    pub(super) limit: u32,
+    /// Take sessions of every project, not only of this one
+    #[arg(long)]
+    pub(super) all_projects: bool,
+    /// Print what would be done, and change nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// Parses a day, which begins at midnight in UTC, or a time.
+fn since(text: &str) -> Result<Timestamp, String> {
+    let is_day = text.len() == 10;
+    let whole = if is_day { format!("{text}T00:00:00Z") } else { text.to_string() };
+    saddlebag_host::parse_time(&whole)
+        .map_err(|_| format!("`{text}` is not a date; examples are 2026-05-30 and 2026-05-30T09:15:00+02:00"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_and_other_words_are_refused() {
+        assert_eq!(since("2026-05-30").map(|time| time.seconds), Ok(1_780_099_200));
+        assert_eq!(since("2026-05-30T02:00:00+02:00").map(|time| time.seconds), Ok(1_780_099_200));
+        for text in ["", "yesterday", "2026-13-01", "2026-05-3é"] {
+            assert!(since(text).is_err(), "{text}");
+        }
+    }
+}

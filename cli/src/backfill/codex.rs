@@ -1,0 +1,243 @@
+//! Transcripts of Codex: `sessions/YYYY/MM/DD/rollout-TIME-UUID.jsonl`.
+//!
+//! Prompts and answers are read from `event_msg`, because `response_item` repeats them with text that the client added.
+//! Commands and patches are read from either.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::Value;
+
+use super::session::{Event, Session, is_of_client};
+
+/// Lines of a patch that name a file.
+const PATCHED: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+
+/// Words before the exit code in the output of a command.
+const EXIT_CODES: [&str; 2] = ["exited with code ", "Exit code: "];
+
+fn field<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name).and_then(Value::as_str)
+}
+
+/// Reads a line into a session. `seen` has the prompts of all sessions, because a fork repeats those before it.
+pub(super) fn read(line: &Value, seen: &mut HashSet<u64>, session: &mut Session) {
+    let (Some(kind), Some(payload)) = (field(line, "type"), line.get("payload")) else { return };
+    let time = field(line, "timestamp");
+    match kind {
+        "session_meta" if session.id.is_empty() => {
+            session.id = field(payload, "id").unwrap_or_default().to_string();
+            session.folder = session.folder.take().or_else(|| field(payload, "cwd").map(String::from));
+        }
+        "turn_context" if session.folder.is_none() => session.folder = field(payload, "cwd").map(String::from),
+        "event_msg" => {
+            if is_repeated(time, payload, seen) {
+                return;
+            }
+            session.at(time);
+            event(payload, session);
+        }
+        "response_item" => item(payload, session),
+        _ => {}
+    }
+}
+
+fn is_repeated(time: Option<&str>, payload: &Value, seen: &mut HashSet<u64>) -> bool {
+    let (Some(time), Some(message)) = (time, field(payload, "message")) else { return false };
+    let mut hasher = DefaultHasher::new();
+    (time, field(payload, "type"), message).hash(&mut hasher);
+    !seen.insert(hasher.finish())
+}
+
+fn event(payload: &Value, session: &mut Session) {
+    let message = || field(payload, "message").map(String::from);
+    match field(payload, "type") {
+        Some("user_message") => {
+            if let Some(text) = message().filter(|text| !is_of_client(text)) {
+                session.take(Event::Prompt(text));
+            }
+        }
+        Some("agent_message") => message().into_iter().for_each(|text| session.take(Event::Answer(text))),
+        Some("patch_apply_begin" | "patch_apply_end") => {
+            let changes = payload.get("changes").and_then(Value::as_object);
+            changes.into_iter().flatten().for_each(|(path, _)| session.take(Event::File(path.clone())));
+        }
+        _ => {}
+    }
+}
+
+fn item(payload: &Value, session: &mut Session) {
+    let number = || field(payload, "call_id").unwrap_or_default().to_string();
+    match field(payload, "type") {
+        Some("function_call" | "local_shell_call") => {
+            if let Some(command) = command(payload) {
+                patched(&command, session);
+                session.take(Event::Command(number(), command));
+            }
+        }
+        Some("custom_tool_call") => patched(field(payload, "input").unwrap_or_default(), session),
+        Some("function_call_output" | "custom_tool_call_output") => {
+            if let Some(code) = payload.get("output").and_then(exit_code) {
+                session.take(Event::Ended(number(), code != 0));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the command of a call; `None` if the call runs none.
+fn command(payload: &Value) -> Option<String> {
+    let parsed;
+    let arguments = match (payload.get("action"), field(payload, "arguments")) {
+        (Some(action), _) => action,
+        (None, Some(text)) => {
+            parsed = serde_json::from_str::<Value>(text).ok()?;
+            &parsed
+        }
+        (None, None) => return None,
+    };
+    match arguments.get("command").or_else(|| arguments.get("cmd"))? {
+        Value::String(command) => Some(command.clone()),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            // The shell that runs it says nothing.
+            let is_shell = |word: &str| ["bash", "sh", "zsh"].contains(&word.rsplit('/').next().unwrap_or_default());
+            match words.as_slice() {
+                [shell, option, command] if is_shell(shell) && option.starts_with('-') => Some((*command).to_string()),
+                words => Some(words.join(" ")),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Records the files that a patch names.
+fn patched(patch: &str, session: &mut Session) {
+    for line in patch.lines() {
+        if let Some(path) = PATCHED.iter().find_map(|prefix| line.strip_prefix(prefix)) {
+            session.take(Event::File(path.trim().to_string()));
+        }
+    }
+}
+
+/// Returns the exit code that an output names: in its metadata, or in words.
+fn exit_code(output: &Value) -> Option<i64> {
+    let in_metadata =
+        |value: &Value| value.get("metadata").and_then(|metadata| metadata.get("exit_code")).and_then(Value::as_i64);
+    if let Some(code) = in_metadata(output) {
+        return Some(code);
+    }
+    let text = output.as_str().or_else(|| field(output, "content"))?;
+    if text.starts_with('{')
+        && let Ok(parsed) = serde_json::from_str::<Value>(text)
+    {
+        return in_metadata(&parsed);
+    }
+    let after = EXIT_CODES.iter().find_map(|words| text.split_once(words))?.1;
+    let digits: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
+    digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn meta(id: &str) -> Value {
+        json!({"timestamp": "2026-11-02T09:00:00Z", "type": "session_meta", "payload": {"id": id, "cwd": "/s", "cli_version": "0.99.0"}})
+    }
+
+    fn said(kind: &str, second: u32, text: &str) -> Value {
+        json!({"timestamp": format!("2026-11-02T09:00:{second:02}Z"), "type": "event_msg", "payload": {"type": kind, "message": text}})
+    }
+
+    fn item_of(payload: Value) -> Value {
+        json!({"timestamp": "2026-11-02T09:01:00Z", "type": "response_item", "payload": payload})
+    }
+
+    fn read_all(lines: &[Value], seen: &mut HashSet<u64>) -> Session {
+        let mut session = Session::new("codex", String::new(), None);
+        lines.iter().for_each(|line| read(line, seen, &mut session));
+        session
+    }
+
+    #[test]
+    fn prompts_patches_and_commands_are_read() {
+        let run = |id: &str, arguments: &str| {
+            item_of(json!({"type": "function_call", "name": "shell", "call_id": id, "arguments": arguments}))
+        };
+        let ended =
+            |id: &str, output: Value| item_of(json!({"type": "function_call_output", "call_id": id, "output": output}));
+        let lines = [
+            meta("019a"),
+            item_of(
+                json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>"}]}),
+            ),
+            said("user_message", 1, "<environment_context>x"),
+            said("user_message", 2, "fix tax"),
+            run("1", r#"{"command":["bash","-lc","make test"]}"#),
+            ended("1", json!("{\"output\":\"no\",\"metadata\":{\"exit_code\":2}}")),
+            item_of(
+                json!({"type": "custom_tool_call", "name": "apply_patch", "call_id": "2", "input": "*** Begin Patch\n*** Update File: src/tax.py\n+x\n*** End Patch"}),
+            ),
+            run("3", r#"{"cmd":"make test"}"#),
+            ended("3", json!("Process exited with code 0\nok")),
+            run("4", "not json"),
+            said("agent_message", 3, "Done."),
+        ];
+        let note = read_all(&lines, &mut HashSet::new()).note("").expect("a note");
+        assert_eq!(
+            (note.id.as_str(), note.title.as_str(), note.date.as_str()),
+            ("codex 019a", "fix tax", "2026-11-02T09:00:01Z")
+        );
+        assert_eq!(
+            note.content,
+            "Asked:\n\n- fix tax\n\nFiles changed: `src/tax.py`.\n\nFailed, then passed:\n\n- `make test`\n\nOutcome:\n\nDone."
+        );
+    }
+
+    #[test]
+    fn an_exit_code_is_found_in_each_form() {
+        for (output, code) in [
+            (json!({"metadata": {"exit_code": 1}}), Some(1)),
+            (json!("{\"metadata\":{\"exit_code\":0}}"), Some(0)),
+            (json!("Exit code: 101\nWall time: 1"), Some(101)),
+            (json!({"content": "Process exited with code 3"}), Some(3)),
+            (json!("fine"), None),
+            (json!(7), None),
+            (json!("Exit code: x"), None),
+        ] {
+            assert_eq!(exit_code(&output), code, "{output}");
+        }
+    }
+
+    #[test]
+    fn prompts_that_a_fork_repeats_count_once() {
+        let mut seen = HashSet::new();
+        let lines = [meta("a"), said("user_message", 1, "one"), said("agent_message", 2, "x")];
+        assert!(read_all(&lines, &mut seen).note("").is_some());
+        let fork = [
+            meta("b"),
+            lines[1].clone(),
+            lines[2].clone(),
+            said("user_message", 3, "two"),
+            said("agent_message", 4, "y"),
+        ];
+        assert_eq!(read_all(&fork, &mut seen).note("").expect("a note").content, "Asked:\n\n- two\n\nOutcome:\n\ny");
+    }
+
+    #[test]
+    fn lines_of_other_shapes_are_ignored() {
+        for line in [
+            json!(null),
+            json!({"type": "event_msg"}),
+            json!({"type": "event_msg", "payload": []}),
+            item_of(json!({"type": "function_call", "arguments": "[]"})),
+            item_of(json!({"type": "function_call_output", "output": {}})),
+            json!({"type": "session_meta", "payload": {"id": 5}}),
+        ] {
+            assert_eq!(read_all(&[line], &mut HashSet::new()).note(""), None);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `backfill`: makes notes of the past of a project, so that a new memory is not empty.
+//!
+//! The sources are commit messages ([`git`], [`commits`]) and the transcripts of agents ([`find`], [`transcripts`],
+//! [`claude_code`], [`codex`], [`gemini`]). Each source is read here and not by the component: transcripts are large and
+//! must be streamed, git is a program to run, and the formats are internals of the clients that change with any release.
+//! [`commits`], [`session`] and the readers of lines are pure functions. What a note looks like, what is already there and
+//! what a person has touched is decided by the component: `import-notes` of the notebook.
+
+mod args;
+mod claude_code;
+mod codex;
+mod commits;
+mod find;
+mod gemini;
+mod git;
+mod lines;
+mod note;
+mod session;
+mod summary;
+mod transcripts;
+
+use std::path::{Path, PathBuf};
+
+use saddlebag::Origin;
+use saddlebag::notebook::{ImportNotes, ImportedNote, NoteImport};
+use saddlebag::store::Timestamp;
+use saddlebag_host::project_root;
+
+use self::args::SourceName;
+use self::note::{Candidate, LeftOut};
+use self::summary::Backfilled;
+use self::transcripts::{Sessions, Wanted};
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::import::{claude_folder, place};
+use crate::output::{Output, progress};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+pub(crate) use args::BackfillArgs;
+
+/// Number of notes in one command.
+const NOTES_OF_COMMAND: usize = 64;
+
+/// What a source gives.
+struct Taken {
+    place: String,
+    notes: Vec<Candidate>,
+    unreadable: Vec<(String, String)>,
+    left_out: LeftOut,
+}
+
+impl Subcommand for BackfillArgs {
+    type Json = Backfilled;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let mut store = Store::open(global)?;
+        let taken = match self.from {
+            SourceName::Git => commits_of(&self, global)?,
+            _ => sessions_of(&self, global)?,
+        };
+        let done = import(&self, &taken.notes, &mut store, output)?;
+        let Taken { place, notes, unreadable, left_out } = taken;
+        let backfilled = Backfilled::new(self.dry_run, self.from.as_str(), place, &notes, done, unreadable, &left_out);
+        backfilled.show(output)
+    }
+}
+
+/// Returns the root of the project whose memory is used.
+fn project(global: &Global) -> Result<PathBuf, Failure> {
+    let path = match &global.project {
+        Some(path) => path.clone(),
+        None => std::env::current_dir().map_err(|error| {
+            Failure::usage(format!("there is no current folder: {error}"), "name one with --project")
+        })?,
+    };
+    Ok(project_root(&path))
+}
+
+fn commits_of(args: &BackfillArgs, global: &Global) -> Result<Taken, Failure> {
+    if args.all_projects {
+        let help = "name another repository as PATH; nothing was imported";
+        return Err(Failure::usage("--all-projects is for sessions, and git has the commits of one project", help));
+    }
+    let repository = args.path.clone().map_or_else(|| project(global), Ok)?;
+    let mut left_out = LeftOut::default();
+    let log = git::log(&repository)?;
+    if log.commits.is_empty() {
+        return Err(Failure::nothing(format!("`{}` has no commits", repository.display())));
+    }
+    if let Some(cut) = log.cut {
+        left_out.add(&cut, "");
+    }
+    let place = place(&repository);
+    let since = args.since.map(|since| since.seconds);
+    let notes = commits::notes(&log.commits, &place, since, args.limit as usize, &mut left_out);
+    Ok(Taken { place, notes, unreadable: Vec::new(), left_out })
+}
+
+fn sessions_of(args: &BackfillArgs, global: &Global) -> Result<Taken, Failure> {
+    let project = project(global)?;
+    let mut left_out = LeftOut::default();
+    let default = find::folder_of(args.from);
+    let Some(folder) = args.path.clone().or(default) else {
+        return Err(Failure::usage("there is no home folder to look for transcripts in", "name a folder as PATH"));
+    };
+    let nothing = |folder: &Path| {
+        let message = format!("there is no transcript of {} in `{}`", args.from.as_str(), folder.display());
+        Err(Failure::nothing(message))
+    };
+    if args.path.is_none() && !folder.exists() {
+        return nothing(&folder);
+    }
+    // Claude Code has a folder for each folder in which it ran. Others need not be read.
+    let name = claude_folder(&project);
+    let is_default = args.path.is_none() && args.from == SourceName::ClaudeCode && !args.all_projects;
+    let wants = |found: &str| !is_default || found.starts_with(&name) || found.len() >= MAX_CLAUDE_FOLDER;
+    let listing = find::list(args.from, &folder, &wants, &mut left_out)?;
+    if listing.files.is_empty() && listing.unreadable.is_empty() && left_out.iter().next().is_none() {
+        return nothing(&folder);
+    }
+    let wanted = Wanted {
+        source: args.from,
+        project: &project,
+        all_projects: args.all_projects,
+        since: args.since.map(|since: Timestamp| u64::try_from(since.seconds).unwrap_or_default() * 1_000_000_000),
+        limit: args.limit as usize,
+    };
+    let Sessions { notes, unreadable } = wanted.read(listing, &mut left_out);
+    Ok(Taken { place: place(&folder), notes, unreadable, left_out })
+}
+
+/// Length from which Claude Code cuts the name of a folder and adds a digest.
+const MAX_CLAUDE_FOLDER: usize = 200;
+
+/// Imports the notes, in parts that are within the limits.
+fn import(
+    args: &BackfillArgs,
+    notes: &[Candidate],
+    store: &mut Store,
+    output: &mut Output,
+) -> Result<Vec<NoteImport>, Failure> {
+    let folder = if args.from == SourceName::Git { "commits" } else { "transcripts" };
+    let bar = progress(notes.len() as u64);
+    let mut done = Vec::with_capacity(notes.len());
+    for part in notes.chunks(NOTES_OF_COMMAND) {
+        let notes: Vec<ImportedNote> = part.iter().map(ImportedNote::from).collect();
+        let request = ImportNotes { folder: folder.into(), notes, dry_run: args.dry_run };
+        done.extend(store.call(Origin::default().with(request), output)?.notes);
+        bar.inc(part.len() as u64);
+    }
+    bar.finish_and_clear();
+    Ok(done)
+}

@@ -1,0 +1,246 @@
+//! Reads the transcripts of a client as sessions of the project.
+//!
+//! A transcript is read line by line, so that one of many megabytes needs little memory. A line that is not JSON or is too
+//! long is skipped and counted, because clients write new kinds of lines at any time.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use saddlebag_host::{io_cause, project_root};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::args::SourceName;
+use super::claude_code::{self, Branches};
+use super::codex;
+use super::find::{Found, Listing};
+use super::gemini::Chat;
+use super::lines::{MAX_LINE, each_line};
+use super::note::{Candidate, LeftOut};
+use super::session::Session;
+
+/// Maximum size of a transcript, and of all that are read, in bytes.
+const MAX_FILE: u64 = 256 << 20;
+const MAX_TOTAL: u64 = 1 << 30;
+
+/// Maximum size of a transcript that is one JSON object, in bytes.
+const MAX_OBJECT: u64 = 32 << 20;
+
+/// Number of lines in which a transcript must name its folder.
+const HEAD_LINES: usize = 50;
+
+/// Sessions to take.
+pub(super) struct Wanted<'a> {
+    pub(super) source: SourceName,
+    /// Root of the project.
+    pub(super) project: &'a Path,
+    pub(super) all_projects: bool,
+    /// Sessions that ended before are left out, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub(super) since: Option<u64>,
+    pub(super) limit: usize,
+}
+
+/// Notes of the transcripts, the oldest first, and the transcripts that cannot be read.
+#[derive(Default)]
+pub(super) struct Sessions {
+    pub(super) notes: Vec<Candidate>,
+    pub(super) unreadable: Vec<(String, String)>,
+}
+
+impl Wanted<'_> {
+    /// Reads the sessions of a listing.
+    pub(super) fn read(&self, listing: Listing, left_out: &mut LeftOut) -> Sessions {
+        let mut sessions = Sessions { unreadable: listing.unreadable, ..Sessions::default() };
+        let mut chosen: Vec<(Found, PathBuf)> = Vec::new();
+        let mut total = 0;
+        for found in listing.files {
+            let name = found.path.to_string_lossy().into_owned();
+            match self.folder(&found) {
+                Err(error) => sessions.unreadable.push((name, io_cause(&error).to_string())),
+                Ok(None) => left_out.add("of another project", &name),
+                Ok(Some(_)) if found.size > MAX_FILE => {
+                    left_out.add(&format!("larger than {} MiB", MAX_FILE >> 20), &name);
+                }
+                Ok(Some(_)) if total + found.size > MAX_TOTAL => {
+                    left_out.add(&format!("beyond {} MiB of transcripts", MAX_TOTAL >> 20), &name);
+                }
+                Ok(Some(_)) if chosen.len() == self.limit => left_out.add("over --limit", &name),
+                Ok(Some(folder)) => {
+                    total += found.size;
+                    chosen.push((found, folder));
+                }
+            }
+        }
+        let mut seen = HashSet::new();
+        // A resumed session repeats lines of an older one, so the older one is read first.
+        for (found, folder) in chosen.into_iter().rev() {
+            let name = found.path.to_string_lossy().into_owned();
+            let session = match self.session(&found, &folder, &mut seen, left_out) {
+                Ok(session) => session,
+                Err(error) => {
+                    sessions.unreadable.push((name, io_cause(&error).to_string()));
+                    continue;
+                }
+            };
+            let ended = session.as_ref().and_then(|session| saddlebag::document::parse_date(session.last.as_deref()?));
+            if self.since.zip(ended).is_some_and(|(since, ended)| ended < since) {
+                left_out.add("before --since", &name);
+                continue;
+            }
+            match session.and_then(|session| session.note(&time_of(&found))) {
+                Some(note) => sessions.notes.push(note),
+                None => left_out.add("without a prompt and an outcome of its own", &name),
+            }
+        }
+        sessions
+    }
+
+    /// Returns the folder to which the paths of a session are relative; `None` if the session is of another project.
+    fn folder(&self, found: &Found) -> io::Result<Option<PathBuf>> {
+        let folders = match self.source {
+            SourceName::Gemini => {
+                let mut chat = Chat::default();
+                self.gemini_head(found, &mut chat)?;
+                if chat.project.as_deref() == Some(&digest(self.project)) {
+                    return Ok(Some(self.project.to_path_buf()));
+                }
+                chat.folders
+            }
+            _ => folder_in_head(&found.path)?.into_iter().collect(),
+        };
+        if folders.iter().any(|folder| self.is_of_project(folder)) {
+            return Ok(Some(self.project.to_path_buf()));
+        }
+        let is_taken = self.all_projects || found.is_named;
+        Ok(is_taken.then(|| folders.first().map(|folder| project_root(Path::new(folder))).unwrap_or_default()))
+    }
+
+    /// Returns true if a folder belongs to the project. A folder that is gone belongs to the project above it.
+    fn is_of_project(&self, folder: &str) -> bool {
+        let folder = Path::new(folder);
+        if folder.exists() { project_root(folder) == self.project } else { folder.starts_with(self.project) }
+    }
+
+    fn session(
+        &self,
+        found: &Found,
+        folder: &Path,
+        seen: &mut HashSet<u64>,
+        left_out: &mut LeftOut,
+    ) -> io::Result<Option<Session>> {
+        let path = &found.path;
+        let preset = (!folder.as_os_str().is_empty()).then(|| folder.to_string_lossy().into_owned());
+        let mut session = Session::new(self.source.as_str(), String::new(), preset.clone());
+        match self.source {
+            SourceName::Git => return Ok(None),
+            SourceName::ClaudeCode => {
+                // The name of the file is the session, whatever the lines that it repeats say.
+                session.id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+                let mut branches = Branches::default();
+                each_value(path, &mut LeftOut::default(), |line| branches.add(line))?;
+                let dropped = branches.dropped();
+                each_value(path, left_out, |line| claude_code::read(line, &dropped, seen, &mut session))?;
+            }
+            SourceName::Codex => each_value(path, left_out, |line| codex::read(line, seen, &mut session))?,
+            SourceName::Gemini => {
+                let mut chat = Chat::default();
+                if is_object(path) {
+                    chat.read(&object(path)?);
+                } else {
+                    each_value(path, left_out, |line| chat.read(line))?;
+                }
+                if chat.is_full {
+                    left_out.add("messages beyond the limit of a session", &path.to_string_lossy());
+                }
+                return Ok(chat.session(preset));
+            }
+        }
+        Ok(Some(session))
+    }
+
+    fn gemini_head(&self, found: &Found, chat: &mut Chat) -> io::Result<()> {
+        if is_object(&found.path) {
+            chat.read(&object(&found.path)?);
+            return Ok(());
+        }
+        head(&found.path, |line| {
+            chat.read(line);
+            chat.project.is_none()
+        })
+    }
+}
+
+/// Returns true if a transcript is one JSON object, and not one per line.
+fn is_object(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+/// Reads a transcript that is one JSON object.
+fn object(path: &Path) -> io::Result<Value> {
+    let mut bytes = Vec::new();
+    open(path)?.take(MAX_OBJECT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_OBJECT {
+        return Err(io::Error::other(format!("it is one JSON object of more than {} MiB", MAX_OBJECT >> 20)));
+    }
+    serde_json::from_slice(&bytes).map_err(|_| io::Error::other("it is not valid JSON, or incomplete"))
+}
+
+/// Opens a regular file. The kind is checked before, because opening a pipe would block.
+fn open(path: &Path) -> io::Result<File> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    File::open(path)
+}
+
+/// Calls a function with each line of a transcript that is JSON.
+fn each_value(path: &Path, left_out: &mut LeftOut, mut take: impl FnMut(&Value)) -> io::Result<()> {
+    let mut broken = 0;
+    let input = BufReader::with_capacity(1 << 16, open(path)?.take(MAX_FILE));
+    let skipped = each_line(input, |line| {
+        match serde_json::from_slice::<Value>(line) {
+            Ok(value) => take(&value),
+            Err(_) => broken += 1,
+        }
+        true
+    })?;
+    let name = path.to_string_lossy();
+    left_out.add_many("lines that are not JSON", &name, broken);
+    left_out.add_many(&format!("lines of more than {} MiB", MAX_LINE >> 20), &name, skipped);
+    Ok(())
+}
+
+/// Calls a function with the first lines of a transcript, until it returns false.
+fn head(path: &Path, mut take: impl FnMut(&Value) -> bool) -> io::Result<()> {
+    let mut count = 0;
+    each_line(BufReader::new(open(path)?), |line| {
+        count += 1;
+        let goes_on = serde_json::from_slice::<Value>(line).ok().is_none_or(|value| take(&value));
+        goes_on && count < HEAD_LINES
+    })
+    .map(|_| ())
+}
+
+/// Returns the folder in which a session of Claude Code or Codex ran.
+fn folder_in_head(path: &Path) -> io::Result<Option<String>> {
+    let mut folder = None;
+    head(path, |line| {
+        let named = line.get("cwd").or_else(|| line.get("payload")?.get("cwd"));
+        folder = named.and_then(Value::as_str).map(String::from);
+        folder.is_none()
+    })?;
+    Ok(folder)
+}
+
+/// Returns the digest by which Gemini CLI names a project.
+fn digest(project: &Path) -> String {
+    Sha256::digest(project.to_string_lossy().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the time of the last change of a file, in RFC 3339.
+fn time_of(found: &Found) -> String {
+    let since = found.modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    saddlebag::store::utc_text(u64::try_from(since.as_nanos()).unwrap_or_default())
+}

@@ -1,0 +1,83 @@
+//! Answers to hooks, in the format of each client.
+
+use serde_json::{Value, json};
+
+use super::event::{Client, Event, Moment, Style};
+
+/// Default maximum size of the text at the start of a session, in bytes.
+pub(crate) const START_BYTES: u32 = 8_000;
+/// Default maximum size of the text for a prompt, in bytes.
+pub(crate) const PROMPT_BYTES: u32 = 1_500;
+
+/// Returns the maximum size of a text that a client takes whole, in bytes. Longer text would be moved to a file or cut.
+fn limit(client: Client) -> u32 {
+    match client {
+        // 10,000 characters; a character has at least one byte.
+        Client::ClaudeCode => 10_000,
+        // 2,500 tokens, which Codex counts as 4 bytes each.
+        Client::Codex => 10_000,
+        // 10 KB, joined with the answers of other hooks.
+        Client::Copilot => 10_000,
+        // These name no limit.
+        Client::Cursor | Client::Gemini | Client::OpenCode => 32_000,
+    }
+}
+
+/// Returns the maximum size of the text for an event, in bytes. `None` if the client takes no text at this event.
+pub(crate) fn room(event: &Event, asked: Option<u32>) -> Option<u32> {
+    let usual = match event.moment() {
+        Moment::Start => START_BYTES,
+        Moment::Prompt if takes_text_with_a_prompt(event) => PROMPT_BYTES,
+        // Only our plugin can add text to the request for a summary.
+        Moment::Compact if event.style == Style::Plugin => START_BYTES,
+        _ => return None,
+    };
+    Some(asked.unwrap_or(usual).min(limit(event.client)))
+}
+
+fn takes_text_with_a_prompt(event: &Event) -> bool {
+    match event.client {
+        Client::ClaudeCode | Client::Codex | Client::Gemini | Client::OpenCode => true,
+        // Cursor has no field for it, and Copilot drops the answer.
+        Client::Cursor | Client::Copilot => false,
+    }
+}
+
+/// Returns the answer with a text for the model.
+pub(crate) fn answer(event: &Event, text: &str) -> Value {
+    match event.style {
+        Style::Nested => {
+            json!({ "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text } })
+        }
+        Style::Snake => json!({ "additional_context": text }),
+        Style::Camel => json!({ "additionalContext": text }),
+        Style::Plugin => json!({ "text": text }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook::event::{Detail, Source};
+
+    fn event(client: Client, style: Style, detail: Detail) -> Event {
+        let name = "SessionStart".to_string();
+        Event { client, name, style, session: "s".into(), folders: Vec::new(), detail, id: String::new() }
+    }
+
+    #[test]
+    fn no_client_gets_more_than_it_takes_or_text_where_it_takes_none() {
+        let start = |client| event(client, Style::Nested, Detail::Start(Source::Startup));
+        let prompt = |client| event(client, Style::Nested, Detail::Prompt(String::new()));
+        for client in [Client::ClaudeCode, Client::Codex, Client::Copilot] {
+            assert_eq!(room(&start(client), Some(u32::MAX)), Some(10_000), "{client}");
+            assert_eq!(room(&start(client), None), Some(START_BYTES), "{client}");
+        }
+        assert_eq!(room(&prompt(Client::Gemini), Some(100)), Some(100));
+        for client in [Client::Cursor, Client::Copilot] {
+            assert_eq!(room(&prompt(client), None), None, "{client}");
+        }
+        assert_eq!(room(&event(Client::ClaudeCode, Style::Nested, Detail::Compact), None), None);
+        assert_eq!(room(&event(Client::OpenCode, Style::Plugin, Detail::Compact), None), Some(START_BYTES));
+    }
+}

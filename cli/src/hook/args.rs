@@ -1,0 +1,56 @@
+//! Options of `saddlebag hook`.
+
+use clap::Args;
+use saddlebag::notebook::Glob;
+
+use super::event::Client;
+use super::paths::exclusion;
+use crate::help::example;
+use crate::word::word;
+
+/// Word in place of an event that prints the log.
+const LOG: &str = "log";
+/// Largest score that `--min-score` takes.
+const MAX_SCORE: f64 = 1_000_000.0;
+
+/// Keep and recall memory at an event of a client, read from input
+#[derive(Debug, Args)]
+#[command(after_help = example("hook log"))]
+pub(crate) struct HookArgs {
+    /// Event: start, prompt, tool, compact, stop, end, or its name in the client [default: that of the payload]; `log`
+    /// prints the last failures
+    #[arg(value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+    /// Client, if the payload does not show which one it is
+    #[arg(long, value_name = "CLIENT", value_parser = word::<Client>())]
+    pub(crate) client: Option<Client>,
+    /// Largest size of the text for the model, in bytes [default: 8000 at the start, 1500 for a prompt; at most what the
+    /// client takes]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) max_bytes: Option<u32>,
+    /// Least score of a note or an entry that is recalled for a prompt [default: measured, see docs/hooks.md]
+    #[arg(long, value_name = "SCORE", value_parser = thousandths)]
+    pub(crate) min_score: Option<u32>,
+    /// Paths that are never recorded, relative to the project; may be given several times
+    #[arg(long, value_name = "GLOB", value_parser = exclusion)]
+    pub(crate) exclude: Vec<Glob>,
+    /// Print the last failures, as `hook log` does
+    #[arg(long)]
+    pub(crate) log: bool,
+}
+
+impl HookArgs {
+    /// Returns true if the log is printed and no event handled.
+    pub(crate) fn prints_log(&self) -> bool {
+        self.log || self.event.as_deref() == Some(LOG)
+    }
+}
+
+/// Parses a score as thousandths.
+fn thousandths(text: &str) -> Result<u32, String> {
+    match text.parse::<f64>() {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+        Ok(score) if (0.0..=MAX_SCORE).contains(&score) => Ok((score * 1_000.0).round() as u32),
+        _ => Err(format!("not a number from 0 to {MAX_SCORE}")),
+    }
+}

@@ -1,0 +1,165 @@
+//! Runs the commands of the memory for an event.
+
+use std::path::PathBuf;
+
+use saddlebag::context::BlockForm;
+use saddlebag::session::{BeginSession, BeginSource, EndSession, RecallForPrompt, RecordToolUse};
+use saddlebag::trust::ForModel;
+use saddlebag::{Answered, Origin, ReplyTo, Request, Submission};
+
+use super::answer::{PROMPT_BYTES, START_BYTES, room};
+use super::args::HookArgs;
+use super::event::{Client, Detail, Event, Source, ToolUse};
+use super::once::Once;
+use super::paths::Paths;
+use super::trouble::Trouble;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::output::Output;
+use crate::store::{Root, Store};
+
+/// Score that no hit has, in thousandths. It lets a prompt be recorded without any note counting as shown.
+const NO_HIT: u32 = u32::MAX;
+
+/// Performs an event, and returns the text for the model if there is one.
+pub(crate) fn perform(event: &Event, args: &HookArgs, global: &Global) -> Result<Option<String>, Trouble> {
+    let folder = folder(event, global)?;
+    let global = Global { project: (!global.notebook).then(|| folder.clone()), ..global.of_agent() };
+    let used = match &event.detail {
+        Detail::Tool(used) => match kept(used, &Paths::new(&folder, &args.exclude)) {
+            Some(used) => Some(used),
+            None => return Ok(None),
+        },
+        _ => None,
+    };
+    if let Some(once) = Once::of_user() {
+        if matches!(event.detail, Detail::Start(_)) {
+            once.sweep();
+        }
+        // Without a folder for it, a moment that is reported twice is recorded twice.
+        if !once.is_first(event, &place(&global, &folder)).unwrap_or(true) {
+            return Ok(None);
+        }
+    }
+    let store = Store::open(&global).map_err(|failure| Trouble::opening(&failure))?;
+    let mut session = Session { store, event, output: Output::new(false) };
+    let room = room(event, args.max_bytes);
+    match &event.detail {
+        Detail::Start(source) => session.begin(*source, room),
+        Detail::Prompt(prompt) => session.recall(prompt, room, args.min_score),
+        Detail::Tool(_) => used.map_or(Ok(None), |used| session.record(used)),
+        Detail::Compact => {
+            session.end(false)?;
+            room.map_or(Ok(None), |room| session.begin(Source::Compact, Some(room)))
+        }
+        Detail::Stop => session.end(false),
+        Detail::End => session.end(true),
+    }
+}
+
+/// Open store, and the session that its commands belong to.
+struct Session<'a> {
+    store: Store,
+    event: &'a Event,
+    output: Output,
+}
+
+impl Session<'_> {
+    fn begin(&mut self, source: Source, room: Option<u32>) -> Result<Option<String>, Trouble> {
+        let command = BeginSession {
+            session: self.event.session.clone(),
+            source: begin_source(source),
+            max_bytes: room.unwrap_or(START_BYTES),
+            form: Some(form(self.event.client)),
+        };
+        Ok(self.call(command, None)?.text.map(ForModel::into_string))
+    }
+
+    /// Records a prompt, and returns the notes that answer it if the client takes text with a prompt.
+    fn recall(&mut self, prompt: &str, room: Option<u32>, min_score: Option<u32>) -> Result<Option<String>, Trouble> {
+        let command = RecallForPrompt {
+            session: self.event.session.clone(),
+            prompt: prompt.to_string(),
+            max_bytes: room.unwrap_or(PROMPT_BYTES),
+            min_score: if room.is_some() { min_score } else { Some(NO_HIT) },
+            form: Some(form(self.event.client)),
+        };
+        let text = self.call(command, None)?.text;
+        Ok(text.filter(|_| room.is_some()).map(ForModel::into_string))
+    }
+
+    fn record(&mut self, used: ToolUse) -> Result<Option<String>, Trouble> {
+        let ToolUse { tool, files, command, failed, error, stored } = used;
+        let session = self.event.session.clone();
+        let name = tool.clone();
+        // What is excluded was left out before.
+        let exclude = Vec::new();
+        self.call(RecordToolUse { session, tool, files, command, failed, error, stored, exclude }, Some(name))?;
+        Ok(None)
+    }
+
+    fn end(&mut self, finished: bool) -> Result<Option<String>, Trouble> {
+        self.call(EndSession { session: self.event.session.clone(), finished }, None)?;
+        Ok(None)
+    }
+
+    fn call<A: Answered>(&mut self, command: A, tool: Option<String>) -> Result<ReplyTo<A>, Trouble> {
+        let origin = Origin { session: Some(self.event.session.clone()), tool, ..Origin::default() };
+        let Submission { command, .. } = command.submission();
+        let reply = self.store.run(origin.with(command), &mut self.output)?;
+        A::from_reply(reply).ok_or_else(|| Failure::wrong_reply(A::Request::NAME).into())
+    }
+}
+
+fn begin_source(source: Source) -> BeginSource {
+    match source {
+        Source::Startup => BeginSource::Startup,
+        Source::Resume => BeginSource::Resume,
+        Source::Clear => BeginSource::Clear,
+        Source::Compact => BeginSource::Compact,
+        Source::Fork => BeginSource::Fork,
+    }
+}
+
+/// Returns the form that a client's models read best.
+fn form(client: Client) -> BlockForm {
+    match client {
+        Client::Codex => BlockForm::Openai,
+        _ => BlockForm::Claude,
+    }
+}
+
+/// Returns the use of a tool with paths of the project, and without what is excluded. `None` if nothing is left.
+fn kept(used: &ToolUse, paths: &Paths) -> Option<ToolUse> {
+    let may_be_kept = |text: &Option<String>| text.clone().filter(|text| !paths.names_an_excluded_path(text));
+    let files: Vec<String> = used.files.iter().filter_map(|file| paths.kept(file)).collect();
+    let is_excluded = files.is_empty() && !used.files.is_empty();
+    let kept = ToolUse {
+        tool: used.tool.clone(),
+        files,
+        command: may_be_kept(&used.command),
+        failed: used.failed && !is_excluded,
+        error: may_be_kept(&used.error).filter(|_| !is_excluded),
+        stored: used.stored.clone(),
+    };
+    kept.is_worth_recording().then_some(kept)
+}
+
+/// Returns the folder of the project: the one on the command line, or the first that the client names and that exists.
+fn folder(event: &Event, global: &Global) -> Result<PathBuf, Trouble> {
+    let typed = global.project.iter().chain(&event.folders).find(|folder| folder.is_absolute() && folder.is_dir());
+    match typed {
+        Some(folder) => Ok(folder.clone()),
+        None if global.project.is_none() && event.folders.is_empty() => {
+            std::env::current_dir().map_err(|_| Trouble::input("the folder of the hook does not exist"))
+        }
+        None => Err(Trouble::input("none of the folders that the client names exists")),
+    }
+}
+
+/// Returns a name for the store and the scope of the run.
+fn place(global: &Global, folder: &PathBuf) -> String {
+    let root = Root::from_options(global).map(|root| root.path().to_path_buf()).unwrap_or_default();
+    let scope = if global.notebook { None } else { Some(saddlebag_host::project_root(folder)) };
+    format!("{:?}", (root, scope, &global.agent, &global.workspace))
+}

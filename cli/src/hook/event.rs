@@ -1,0 +1,263 @@
+//! [`Event`]: one moment of a session, in words that no client owns.
+
+use std::path::PathBuf;
+
+use saddlebag_words::words;
+
+/// Client whose hook ran the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex, on the command line or in an editor.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Gemini CLI.
+    Gemini,
+    /// OpenCode, through our plugin.
+    OpenCode,
+    /// Copilot CLI, and the agent of VS Code.
+    Copilot,
+}
+
+words!(Client, "client" {
+    ClaudeCode = "claude-code",
+    Codex = "codex",
+    Cursor = "cursor",
+    Gemini = "gemini",
+    OpenCode = "opencode",
+    Copilot = "copilot",
+});
+
+/// Moment of a session at which a client runs a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// A session begins or goes on.
+    Start,
+    /// The user has written a prompt.
+    Prompt,
+    /// A tool has run.
+    Tool,
+    /// The client is about to summarise the conversation.
+    Compact,
+    /// The agent has finished a turn.
+    Stop,
+    /// The session is over.
+    End,
+}
+
+words!(Moment, "event" {
+    Start = "start",
+    Prompt = "prompt",
+    Tool = "tool",
+    Compact = "compact",
+    Stop = "stop",
+    End = "end",
+});
+
+/// Names of the clients' events, each with its moment. `None` marks an event that memory does not use.
+const NAMES: [(&str, Option<Moment>); 56] = [
+    ("SessionStart", Some(Moment::Start)),
+    ("sessionStart", Some(Moment::Start)),
+    ("session.created", Some(Moment::Start)),
+    ("UserPromptSubmit", Some(Moment::Prompt)),
+    ("beforeSubmitPrompt", Some(Moment::Prompt)),
+    ("BeforeAgent", Some(Moment::Prompt)),
+    ("userPromptSubmitted", Some(Moment::Prompt)),
+    ("chat.message", Some(Moment::Prompt)),
+    ("PostToolUse", Some(Moment::Tool)),
+    ("postToolUse", Some(Moment::Tool)),
+    ("PostToolUseFailure", Some(Moment::Tool)),
+    ("postToolUseFailure", Some(Moment::Tool)),
+    ("AfterTool", Some(Moment::Tool)),
+    ("tool.execute.after", Some(Moment::Tool)),
+    ("PreCompact", Some(Moment::Compact)),
+    ("preCompact", Some(Moment::Compact)),
+    ("PreCompress", Some(Moment::Compact)),
+    ("experimental.session.compacting", Some(Moment::Compact)),
+    ("Stop", Some(Moment::Stop)),
+    ("stop", Some(Moment::Stop)),
+    ("AfterAgent", Some(Moment::Stop)),
+    ("agentStop", Some(Moment::Stop)),
+    ("session.idle", Some(Moment::Stop)),
+    ("SessionEnd", Some(Moment::End)),
+    ("sessionEnd", Some(Moment::End)),
+    ("dispose", Some(Moment::End)),
+    ("PreToolUse", None),
+    ("preToolUse", None),
+    ("BeforeTool", None),
+    ("PermissionRequest", None),
+    ("permissionRequest", None),
+    ("PostCompact", None),
+    ("SubagentStart", None),
+    ("subagentStart", None),
+    ("SubagentStop", None),
+    ("subagentStop", None),
+    ("Notification", None),
+    ("notification", None),
+    ("Interrupt", None),
+    ("StopFailure", None),
+    ("ErrorOccurred", None),
+    ("errorOccurred", None),
+    ("BeforeModel", None),
+    ("AfterModel", None),
+    ("BeforeToolSelection", None),
+    ("beforeShellExecution", None),
+    ("afterShellExecution", None),
+    ("beforeMCPExecution", None),
+    ("afterMCPExecution", None),
+    ("beforeReadFile", None),
+    ("afterFileEdit", None),
+    ("afterAgentResponse", None),
+    ("afterAgentThought", None),
+    ("userPromptTransformed", None),
+    ("beforeTabFileRead", None),
+    ("afterTabFileEdit", None),
+];
+
+/// Returns the moment that a name of ours or of a client means. The outer `None` is an unknown name, the inner one an
+/// event that memory does not use.
+pub(crate) fn moment(name: &str) -> Option<Option<Moment>> {
+    let of_client = || NAMES.iter().find(|(known, _)| *known == name).map(|(_, moment)| *moment);
+    name.parse().ok().map(Some).or_else(of_client)
+}
+
+/// One moment of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Client that reports it.
+    pub(crate) client: Client,
+    /// Name of the event in the words of the client, for an answer that repeats it.
+    pub(crate) name: String,
+    /// Spelling of the answer.
+    pub(crate) style: Style,
+    /// Id of the session, as the client gives it.
+    pub(crate) session: String,
+    /// Folders that the client works in, the most certain one first.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Fields of this moment.
+    pub(crate) detail: Detail,
+    /// Ids that two reports of the same moment share, such as the id of a call; empty if the client gives none.
+    pub(crate) id: String,
+}
+
+impl Event {
+    /// Returns the moment.
+    pub(crate) fn moment(&self) -> Moment {
+        match self.detail {
+            Detail::Start(_) => Moment::Start,
+            Detail::Prompt(_) => Moment::Prompt,
+            Detail::Tool(_) => Moment::Tool,
+            Detail::Compact => Moment::Compact,
+            Detail::Stop => Moment::Stop,
+            Detail::End => Moment::End,
+        }
+    }
+}
+
+/// Fields that only one moment has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Reason why a session begins.
+    Start(Source),
+    /// Prompt of the user, without private parts.
+    Prompt(String),
+    /// Use of a tool.
+    Tool(ToolUse),
+    /// Nothing more.
+    Compact,
+    /// Nothing more.
+    Stop,
+    /// Nothing more.
+    End,
+}
+
+/// Reason why a session begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A new session.
+    Startup,
+    /// An earlier session goes on.
+    Resume,
+    /// The user has cleared the conversation.
+    Clear,
+    /// The client has summarised the conversation.
+    Compact,
+    /// A copy of an earlier session.
+    Fork,
+}
+
+words!(Source, "source of a session" {
+    Startup = "startup",
+    Resume = "resume",
+    Clear = "clear",
+    Compact = "compact",
+    Fork = "fork",
+});
+
+/// Use of a tool, without the content of any file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ToolUse {
+    /// Name of the tool, as the client gives it.
+    pub(crate) tool: String,
+    /// Paths of files that it wrote, as the client gives them.
+    pub(crate) files: Vec<String>,
+    /// Command that it ran.
+    pub(crate) command: Option<String>,
+    /// True if the tool or its command failed.
+    pub(crate) failed: bool,
+    /// Text of the error.
+    pub(crate) error: Option<String>,
+    /// Text that it stored in memory, described in a line.
+    pub(crate) stored: Option<String>,
+}
+
+impl ToolUse {
+    /// Returns true if there is something to record.
+    pub(crate) fn is_worth_recording(&self) -> bool {
+        self.failed || !self.files.is_empty() || self.command.is_some() || self.stored.is_some()
+    }
+}
+
+/// Spelling of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `hookSpecificOutput` with `additionalContext`.
+    Nested,
+    /// `additional_context` at the top.
+    Snake,
+    /// `additionalContext` at the top.
+    Camel,
+    /// `text` at the top, for our plugin.
+    Plugin,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_known_in_our_words_and_in_those_of_every_client() {
+        for (name, expected) in [
+            ("start", Some(Some(Moment::Start))),
+            ("SessionStart", Some(Some(Moment::Start))),
+            ("stop", Some(Some(Moment::Stop))),
+            ("AfterTool", Some(Some(Moment::Tool))),
+            ("userPromptSubmitted", Some(Some(Moment::Prompt))),
+            ("PreToolUse", Some(None)),
+            ("Sessionstart", None),
+            ("", None),
+        ] {
+            assert_eq!(moment(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_name_of_an_event_is_there_twice() {
+        let mut names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), NAMES.len());
+    }
+}

@@ -1,0 +1,155 @@
+//! The log of hooks that did nothing.
+//!
+//! A client shows nothing of a hook that fails, and must not be stopped by it, so this file is where failures are
+//! seen. It is private to the user, has no text of prompts or tools, and at most [`MAX_LOG_BYTES`] twice.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use saddlebag::store::{Timestamp, utc_text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::trouble::Trouble;
+use crate::output::JsonLine;
+
+/// Name of the log in the folder of states.
+const FILE: &str = "hook.log";
+/// Name of the log before the last change of files.
+const OLD_FILE: &str = "hook.log.old";
+/// Size at which the log is moved aside, in bytes.
+const MAX_LOG_BYTES: u64 = 1 << 20;
+/// Maximum length of a message, in characters.
+const MAX_MESSAGE_CHARS: usize = 300;
+
+/// One run of a hook that did nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Line {
+    /// Time of the run, RFC 3339 in UTC.
+    pub(crate) time: String,
+    /// Client, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client: Option<String>,
+    /// Event, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) event: Option<String>,
+    /// Kind of the failure, one word.
+    pub(crate) code: String,
+    /// Description for people.
+    pub(crate) message: String,
+}
+
+impl Line {
+    pub(crate) fn new(now: Timestamp, client: Option<&str>, event: Option<&str>, trouble: &Trouble) -> Self {
+        let message: String = trouble.message.chars().take(MAX_MESSAGE_CHARS).collect();
+        Self {
+            time: utc_text(now.seconds.unsigned_abs().saturating_mul(1_000_000_000)),
+            client: client.map(str::to_string),
+            event: event.map(str::to_string),
+            code: trouble.code.to_string(),
+            message,
+        }
+    }
+}
+
+/// The log in a folder.
+pub(crate) struct Log(PathBuf);
+
+impl Log {
+    /// Returns the log of this user; `None` if there is no home folder.
+    pub(crate) fn of_user() -> Option<Self> {
+        saddlebag_host::state_folder().map(Self)
+    }
+
+    /// Appends a line. A line is written at once, so that lines of several processes do not mix.
+    pub(crate) fn append(&self, line: &Line) -> io::Result<()> {
+        let value = serde_json::to_value(line)?;
+        let mut file = self.open()?;
+        if file.metadata()?.len() >= MAX_LOG_BYTES {
+            fs::rename(self.0.join(FILE), self.0.join(OLD_FILE))?;
+            file = self.open()?;
+        }
+        file.write_all(format!("{}\n", JsonLine::new(&value)).as_bytes())
+    }
+
+    /// Returns the lines of both files, the oldest first. A line that cannot be read is left out.
+    pub(crate) fn lines(&self) -> io::Result<Vec<Line>> {
+        let mut lines = Vec::new();
+        for name in [OLD_FILE, FILE] {
+            match fs::read(self.0.join(name)) {
+                Ok(bytes) => {
+                    let text = String::from_utf8_lossy(&bytes);
+                    lines.extend(text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(lines)
+    }
+
+    fn open(&self) -> io::Result<File> {
+        make_private(&self.0)?;
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(self.0.join(FILE))
+    }
+}
+
+/// Creates a folder and its parents for this user only, if it is missing.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), allow(unused_mut))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(message: &str) -> Line {
+        Line::new(saddlebag_host::now(), Some("codex"), None, &Trouble::input(message))
+    }
+
+    #[test]
+    fn lines_come_back_in_their_order_and_a_damaged_one_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log(folder.path().join("a/b"));
+        assert_eq!(log.lines().unwrap(), []);
+        log.append(&line("first\n\u{1b}[31m")).unwrap();
+        fs::write(folder.path().join("a/b").join(OLD_FILE), "not JSON\n").unwrap();
+        log.append(&line("second")).unwrap();
+        let messages: Vec<String> = log.lines().unwrap().into_iter().map(|line| line.message).collect();
+        assert_eq!(messages, ["first\n\u{1b}[31m", "second"]);
+    }
+
+    #[test]
+    fn the_log_never_has_more_than_two_files_of_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log(folder.path().to_path_buf());
+        for _ in 0..3 {
+            fs::write(folder.path().join(FILE), vec![b'\n'; MAX_LOG_BYTES as usize]).unwrap();
+            log.append(&line("next")).unwrap();
+        }
+        assert_eq!(log.lines().unwrap().len(), 1);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        assert!(fs::metadata(folder.path().join(FILE)).unwrap().len() < 1_000);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_user_can_read_the_log() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log(folder.path().join("state"));
+        log.append(&line("x")).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&log.0), mode(&log.0.join(FILE))), (0o700, 0o600));
+    }
+}

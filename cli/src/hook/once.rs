@@ -1,0 +1,159 @@
+//! Lets only one of several reports of the same moment through.
+//!
+//! The same hook may be set for a user, for a project and by a plugin, and one settings file is read by several
+//! clients. Then the program runs more than once for one moment. The first run creates a file that is named after the
+//! moment; the others find it and do nothing.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use sha2::{Digest, Sha256};
+
+use super::event::{Detail, Event};
+use super::log::make_private;
+
+/// Folder of the files, in the folder of states.
+const FOLDER: &str = "hook-seen";
+/// Time for which a moment with an id is remembered. A session may go on for days.
+const WITH_ID: Duration = Duration::from_secs(24 * 60 * 60);
+/// Time for which a moment without an id is remembered. The user may write the same prompt again after it.
+const WITHOUT_ID: Duration = Duration::from_secs(2);
+/// Maximum number of files that are looked at to remove old ones.
+const MAX_SWEPT: usize = 10_000;
+
+/// Memory of the moments that were reported.
+pub(crate) struct Once(PathBuf);
+
+impl Once {
+    /// Returns that of this user; `None` if there is no home folder.
+    pub(crate) fn of_user() -> Option<Self> {
+        saddlebag_host::state_folder().map(|folder| Self(folder.join(FOLDER)))
+    }
+
+    /// Returns true if this is the first report of the event for a store. `place` names the store and its scope.
+    pub(crate) fn is_first(&self, event: &Event, place: &str) -> io::Result<bool> {
+        make_private(&self.0)?;
+        let file = self.0.join(name(event, place));
+        let kept = if event.id.is_empty() { WITHOUT_ID } else { WITH_ID };
+        if create(&file)? {
+            return Ok(true);
+        }
+        if age(&file).is_some_and(|age| age < kept) {
+            return Ok(false);
+        }
+        // Several runs may find the old file. Each moves what it finds aside; the one that moved the old file goes on.
+        let aside = file.with_extension(std::process::id().to_string());
+        match fs::rename(&file, &aside) {
+            Ok(()) if age(&aside).is_some_and(|age| age < kept) => fs::rename(&aside, &file).map(|()| false),
+            Ok(()) => create(&file).and_then(|first| fs::remove_file(&aside).map(|()| first)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes the files of moments that are no longer remembered.
+    pub(crate) fn sweep(&self) {
+        // A file that stays is removed by a later run.
+        let Ok(entries) = fs::read_dir(&self.0) else { return };
+        for entry in entries.take(MAX_SWEPT).flatten() {
+            if age(&entry.path()).is_some_and(|age| age >= WITH_ID) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn create(file: &Path) -> io::Result<bool> {
+    match OpenOptions::new().write(true).create_new(true).open(file) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the age of a file. A time in the future counts as no age.
+fn age(file: &Path) -> Option<Duration> {
+    let made = fs::metadata(file).ok()?.modified().ok()?;
+    Some(SystemTime::now().duration_since(made).unwrap_or_default())
+}
+
+/// Returns the name of the file of a moment. Nothing can be read from it.
+fn name(event: &Event, place: &str) -> String {
+    let detail = match &event.detail {
+        // Two reports of one call may differ in the spelling of its result.
+        Detail::Tool(used) if !event.id.is_empty() => format!("tool {}", used.tool),
+        detail => format!("{detail:?}"),
+    };
+    let mut hash = Sha256::new();
+    for part in [place, event.session.as_str(), event.moment().as_str(), event.id.as_str(), detail.as_str()] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook::event::{Client, Style, ToolUse};
+
+    fn event(id: &str, detail: Detail) -> Event {
+        Event {
+            client: Client::Codex,
+            name: "x".into(),
+            style: Style::Nested,
+            session: "s".into(),
+            folders: Vec::new(),
+            detail,
+            id: id.into(),
+        }
+    }
+
+    #[test]
+    fn a_moment_goes_through_once_for_each_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let once = Once(folder.path().join("seen"));
+        let first = event("t1", Detail::Tool(ToolUse { tool: "Bash".into(), ..ToolUse::default() }));
+        let again = Event {
+            client: Client::Cursor,
+            detail: Detail::Tool(ToolUse { tool: "Bash".into(), failed: true, ..ToolUse::default() }),
+            ..first.clone()
+        };
+        assert!(once.is_first(&first, "a").unwrap());
+        assert!(!once.is_first(&again, "a").unwrap());
+        assert!(once.is_first(&first, "b").unwrap());
+        assert!(once.is_first(&Event { id: "t2".into(), ..first }, "a").unwrap());
+    }
+
+    #[test]
+    fn of_many_runs_at_once_one_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let once = Once(folder.path().join("seen"));
+        let event = event("", Detail::Prompt("why".into()));
+        let firsts = std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..8).map(|_| scope.spawn(|| once.is_first(&event, "a").unwrap())).collect();
+            runs.into_iter().map(|run| run.join().unwrap()).filter(|&first| first).count()
+        });
+        assert_eq!(firsts, 1);
+    }
+
+    #[test]
+    fn the_same_prompt_goes_through_again_later_and_old_files_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let once = Once(folder.path().to_path_buf());
+        let event = event("", Detail::Prompt("go on".into()));
+        assert!(once.is_first(&event, "a").unwrap());
+        let file = folder.path().join(name(&event, "a"));
+        let set_age = |age: Duration| {
+            let file = OpenOptions::new().write(true).open(&file).unwrap();
+            file.set_modified(SystemTime::now() - age).unwrap();
+        };
+        set_age(WITHOUT_ID);
+        assert!(once.is_first(&event, "a").unwrap());
+        set_age(WITH_ID);
+        once.sweep();
+        assert!(!file.exists());
+    }
+}

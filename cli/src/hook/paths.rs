@@ -1,0 +1,148 @@
+//! [`Paths`]: paths of a project as memory keeps them, and the ones that it must not see.
+
+use std::path::{Component, Path, PathBuf};
+
+use saddlebag::notebook::Glob;
+
+/// Characters that separate words in a command or a message. Both kinds of slashes are parts of paths.
+const SEPARATORS: [char; 14] = ['\'', '"', '`', '=', ':', ';', ',', '(', ')', '<', '>', '|', '&', '@'];
+
+/// Folder of a project, and the patterns of paths that are left out.
+pub(crate) struct Paths {
+    /// Roots that a path may be below: as the client writes it, and without symbolic links.
+    roots: Vec<PathBuf>,
+    /// Folder that relative paths begin at.
+    folder: PathBuf,
+    excluded: Vec<Glob>,
+}
+
+impl Paths {
+    /// Creates the paths of the project that contains `folder`.
+    pub(crate) fn new(folder: &Path, excluded: &[Glob]) -> Self {
+        let root = saddlebag_host::project_root(folder);
+        let mut roots = vec![root.clone()];
+        // A client may write the project through a link that the root does not have.
+        let below =
+            folder.canonicalize().ok().and_then(|real| Some(real.strip_prefix(&root).ok()?.components().count()));
+        if let Some(unresolved) = below.and_then(|depth| folder.ancestors().nth(depth))
+            && unresolved != root
+        {
+            roots.push(unresolved.to_path_buf());
+        }
+        Self { roots, folder: folder.to_path_buf(), excluded: excluded.to_vec() }
+    }
+
+    /// Returns the path relative to the project, with `/` between its parts. `None` if it is outside of the project or
+    /// excluded.
+    pub(crate) fn kept(&self, path: &str) -> Option<String> {
+        let relative = self.relative(path)?;
+        (!relative.is_empty() && !self.excludes(&relative)).then_some(relative)
+    }
+
+    /// Returns true if a text has a word that is an excluded path.
+    pub(crate) fn names_an_excluded_path(&self, text: &str) -> bool {
+        if self.excluded.is_empty() {
+            return false;
+        }
+        let words = text.split(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
+        words.filter(|word| !word.is_empty()).any(|word| {
+            // A path outside of the project may be excluded by one of its parts.
+            let path = self.relative(word).unwrap_or_else(|| word.trim_start_matches('/').to_string());
+            self.excludes(&path)
+        })
+    }
+
+    /// Returns the path relative to the project; `None` if it is outside.
+    fn relative(&self, path: &str) -> Option<String> {
+        let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_string() };
+        let whole = normal(&self.folder.join(path));
+        let below = self.roots.iter().find_map(|root| whole.strip_prefix(root).ok())?;
+        let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+        Some(parts.join("/"))
+    }
+
+    /// Returns true if a pattern matches the path, a folder above it, or one of its parts.
+    fn excludes(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        let above: Vec<&str> = ends.map(|end| &path[..end]).collect();
+        self.excluded
+            .iter()
+            .any(|glob| above.iter().any(|path| glob.matches(path)) || path.split('/').any(|part| glob.matches(part)))
+    }
+}
+
+/// Parses a pattern of `--exclude`. A slash at its end is not needed.
+pub(crate) fn exclusion(pattern: &str) -> Result<Glob, String> {
+    pattern.trim_start_matches("./").trim_end_matches("/**").trim_end_matches('/').parse()
+}
+
+/// Returns the path without `.` and `..`. Links are not looked at.
+fn normal(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(folder: &Path, excluded: &[&str]) -> Paths {
+        let excluded: Vec<Glob> = excluded.iter().map(|pattern| exclusion(pattern).unwrap()).collect();
+        Paths::new(folder, &excluded)
+    }
+
+    #[test]
+    fn a_path_is_relative_to_the_root_of_the_project_and_outside_of_it_left_out() {
+        let top = tempfile::tempdir().unwrap();
+        let root = top.path().canonicalize().unwrap().join("repo");
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        let paths = paths(&root.join("src"), &[]);
+        let whole = |path: &str| root.join(path).to_str().unwrap().to_string();
+        assert_eq!(paths.kept(&whole("src/a.rs")).as_deref(), Some("src/a.rs"));
+        assert_eq!(paths.kept("a.rs").as_deref(), Some("src/a.rs"));
+        assert_eq!(paths.kept("../b/./c.rs").as_deref(), Some("b/c.rs"));
+        assert_eq!(paths.kept("../../other/a.rs"), None);
+        assert_eq!(paths.kept("/etc/hosts"), None);
+        assert_eq!(paths.kept(&whole("")), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_project_behind_a_link_has_the_same_paths() {
+        let top = tempfile::tempdir().unwrap();
+        let root = top.path().canonicalize().unwrap().join("repo");
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        let link = top.path().join("link");
+        std::os::unix::fs::symlink(&root, &link).unwrap();
+        let paths = paths(&link, &[]);
+        for path in [link.join("a.rs"), root.join("a.rs")] {
+            assert_eq!(paths.kept(path.to_str().unwrap()).as_deref(), Some("a.rs"), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn an_excluded_path_is_found_in_a_command_too() {
+        let top = tempfile::tempdir().unwrap();
+        let paths = paths(top.path(), &["secrets/", "*.pem", "docs/**/draft.md"]);
+        for path in ["secrets/plan.md", "a/secrets/plan.md", "key.pem", "docs/a/b/draft.md"] {
+            assert_eq!(paths.kept(path), None, "{path}");
+            assert!(paths.names_an_excluded_path(&format!("cat '{path}' | wc")), "{path}");
+            assert!(paths.names_an_excluded_path(&format!("tool --in={path}:12")), "{path}");
+        }
+        assert!(paths.names_an_excluded_path("cat /other/secrets/plan.md"));
+        for path in ["src/secret.rs", "docs/final.md"] {
+            assert_eq!(paths.kept(path).as_deref(), Some(path));
+            assert!(!paths.names_an_excluded_path(path));
+        }
+    }
+}

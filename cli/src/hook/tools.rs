@@ -1,0 +1,425 @@
+//! Tools of the clients: which of them write files, run commands or store memory, and how each says that it failed.
+
+use serde_json::{Map, Value};
+
+use super::event::{Client, ToolUse};
+use super::private::without_private;
+
+/// Maximum size of the command and of the error of a tool, in bytes. Memory keeps less.
+const MAX_TEXT_BYTES: usize = 64 << 10;
+/// Maximum number of files of one use of a tool.
+const MAX_FILES: usize = 200;
+/// Number of lines at either end of an output in which an exit code is looked for.
+const EXIT_CODE_LINES: usize = 6;
+
+/// Effect of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Writes the files that its arguments name.
+    Writes,
+    /// Applies a patch that names its files.
+    Patches,
+    /// Runs a command.
+    Runs,
+}
+
+/// Tools of each client that have an effect. All others are recorded only if they fail.
+const TOOLS: [(Client, &[(&str, Kind)]); 6] = [
+    (
+        Client::ClaudeCode,
+        &[
+            ("Edit", Kind::Writes),
+            ("Write", Kind::Writes),
+            ("MultiEdit", Kind::Writes),
+            ("NotebookEdit", Kind::Writes),
+            ("Bash", Kind::Runs),
+            ("PowerShell", Kind::Runs),
+        ],
+    ),
+    (
+        Client::Codex,
+        &[
+            ("apply_patch", Kind::Patches),
+            ("Edit", Kind::Patches),
+            ("Write", Kind::Patches),
+            ("Bash", Kind::Runs),
+            ("shell", Kind::Runs),
+            ("exec_command", Kind::Runs),
+        ],
+    ),
+    (
+        Client::Cursor,
+        &[
+            ("Write", Kind::Writes),
+            ("Edit", Kind::Writes),
+            ("StrReplace", Kind::Writes),
+            ("EditNotebook", Kind::Writes),
+            ("Delete", Kind::Writes),
+            ("ApplyPatch", Kind::Patches),
+            ("Shell", Kind::Runs),
+            ("Bash", Kind::Runs),
+        ],
+    ),
+    (Client::Gemini, &[("write_file", Kind::Writes), ("replace", Kind::Writes), ("run_shell_command", Kind::Runs)]),
+    (
+        Client::OpenCode,
+        &[
+            ("edit", Kind::Writes),
+            ("write", Kind::Writes),
+            ("multiedit", Kind::Writes),
+            ("patch", Kind::Patches),
+            ("apply_patch", Kind::Patches),
+            ("bash", Kind::Runs),
+        ],
+    ),
+    (
+        Client::Copilot,
+        &[
+            ("edit", Kind::Writes),
+            ("create", Kind::Writes),
+            ("str_replace_editor", Kind::Writes),
+            ("Edit", Kind::Writes),
+            ("Write", Kind::Writes),
+            ("create_file", Kind::Writes),
+            ("replace_string_in_file", Kind::Writes),
+            ("multi_replace_string_in_file", Kind::Writes),
+            ("insert_edit_into_file", Kind::Writes),
+            ("edit_notebook_file", Kind::Writes),
+            ("editFiles", Kind::Writes),
+            ("apply_patch", Kind::Patches),
+            ("bash", Kind::Runs),
+            ("powershell", Kind::Runs),
+            ("Bash", Kind::Runs),
+            ("run_in_terminal", Kind::Runs),
+        ],
+    ),
+];
+
+/// Arguments that name a file, or a list of files.
+const FILE_FIELDS: [&str; 7] =
+    ["file_path", "filePath", "path", "notebook_path", "target_file", "absolute_path", "files"];
+/// Arguments that have a command or the text of a patch.
+const TEXT_FIELDS: [&str; 6] = ["command", "cmd", "input", "patch", "patchText", "patch_text"];
+/// Beginnings of the lines of a patch that name a file.
+const PATCH_LINES: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+
+/// Returns the use of a tool. `result` is the answer of the tool, and `error` the error that the client reports
+/// itself.
+pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value, error: Option<&Value>) -> ToolUse {
+    // Copilot and Cursor may give the arguments as a text.
+    let parsed = input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()).filter(Value::is_object);
+    let input = parsed.as_ref().unwrap_or(input);
+    let kind = kind(client, tool);
+    let text = argument(input, kind == Some(Kind::Patches));
+    let mut files = Vec::new();
+    if matches!(kind, Some(Kind::Writes | Kind::Patches)) {
+        files = written_files(input);
+    }
+    if kind.is_some() {
+        files.extend(patched_files(&text));
+    }
+    files.dedup();
+    files.truncate(MAX_FILES);
+    let failure = match error {
+        Some(error) => Some(text_of(error)),
+        None => failure_of(result, kind == Some(Kind::Runs)),
+    };
+    let failed = failure.is_some();
+    ToolUse {
+        tool: tool.to_string(),
+        files,
+        command: (kind == Some(Kind::Runs) && !text.trim().is_empty()).then(|| short(&text)),
+        failed,
+        error: failure.map(|text| short(&text)).filter(|text| !text.trim().is_empty()),
+        stored: if failed { None } else { stored(tool, input) },
+    }
+}
+
+fn kind(client: Client, tool: &str) -> Option<Kind> {
+    let (_, tools) = TOOLS.iter().find(|(known, _)| *known == client)?;
+    tools.iter().find(|(name, _)| *name == tool).map(|(_, kind)| *kind)
+}
+
+/// Returns the command of a tool, or the text of its patch, which may be all of its input.
+fn argument(input: &Value, may_be_all: bool) -> String {
+    match input {
+        Value::String(text) if may_be_all => text.clone(),
+        Value::Object(fields) => {
+            TEXT_FIELDS.iter().find_map(|name| fields.get(*name)).map(words_of).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns a command that is a text, or a list of words. The script of a shell is the command itself.
+fn words_of(value: &Value) -> String {
+    let Value::Array(words) = value else { return value.as_str().unwrap_or_default().to_string() };
+    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+    match words.as_slice() {
+        [_, "-c" | "-lc" | "-Command", script] => (*script).to_string(),
+        words => words.join(" "),
+    }
+}
+
+fn written_files(input: &Value) -> Vec<String> {
+    let mut files = Vec::new();
+    for name in FILE_FIELDS {
+        match input.get(name) {
+            Some(Value::String(path)) => files.push(path.clone()),
+            Some(Value::Array(paths)) => {
+                let name_of = |path: &Value| path.as_str().or_else(|| path.get("path")?.as_str()).map(str::to_string);
+                files.extend(paths.iter().filter_map(name_of));
+            }
+            _ => {}
+        }
+    }
+    // Some tools make several replacements, each in a file of its own.
+    for edit in input.get("replacements").and_then(Value::as_array).into_iter().flatten() {
+        files.extend(FILE_FIELDS.iter().find_map(|name| edit.get(*name)?.as_str()).map(str::to_string));
+    }
+    files
+}
+
+fn patched_files(text: &str) -> Vec<String> {
+    if !text.contains("*** Begin Patch") {
+        return Vec::new();
+    }
+    let path =
+        |line: &str| PATCH_LINES.iter().find_map(|start| line.strip_prefix(start)).map(|path| path.trim().to_string());
+    text.lines().filter_map(path).collect()
+}
+
+/// Returns the text of the error of a failed tool; `None` if the tool succeeded.
+fn failure_of(result: &Value, runs: bool) -> Option<String> {
+    match result {
+        Value::Object(fields) => failure_in(fields, runs),
+        Value::String(text) => {
+            let parsed = text.trim_start().starts_with('{').then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+            match parsed {
+                Some(Value::Object(fields)) => failure_in(&fields, runs),
+                _ if runs && exit_code(text).is_some_and(|code| code != 0) => Some(text.clone()),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn failure_in(fields: &Map<String, Value>, runs: bool) -> Option<String> {
+    let is_true = |name: &str| fields.get(name).and_then(Value::as_bool) == Some(true);
+    let error = fields.get("error").filter(|error| !is_empty(error));
+    let word = ["resultType", "result_type"].iter().find_map(|name| fields.get(*name)?.as_str());
+    let codes = [fields.get("metadata").and_then(Value::as_object), Some(fields)];
+    let code = codes.into_iter().flatten().find_map(|fields| {
+        ["exit_code", "exitCode", "exit", "returnCode"].iter().find_map(|name| fields.get(*name)?.as_i64())
+    });
+    let failed = error.is_some()
+        || is_true("is_error")
+        || is_true("isError")
+        || fields.get("success").and_then(Value::as_bool) == Some(false)
+        || word.is_some_and(|word| word != "success")
+        || code.is_some_and(|code| code != 0);
+    let texts = ["stderr", "textResultForLlm", "text_result_for_llm", "llmContent", "content", "output", "stdout"];
+    let text = || texts.iter().filter_map(|name| fields.get(*name)).map(text_of).find(|text| !text.trim().is_empty());
+    if failed {
+        return Some(error.map(text_of).or_else(text).unwrap_or_default());
+    }
+    let text = text().filter(|_| runs && code.is_none())?;
+    exit_code(&text).is_some_and(|code| code != 0).then_some(text)
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// Returns the text of an error or an output: a text, the message of an object, or the texts of a list.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(text_of).collect::<Vec<_>>().join("\n"),
+        Value::Object(fields) => ["message", "text", "error", "output"]
+            .iter()
+            .find_map(|name| fields.get(*name))
+            .map(text_of)
+            .unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// Returns the exit code that the first or the last lines of an output name.
+fn exit_code(output: &str) -> Option<i64> {
+    let lines: Vec<&str> = output.lines().collect();
+    let near = lines.iter().take(EXIT_CODE_LINES).chain(lines.iter().rev().take(EXIT_CODE_LINES));
+    near.filter_map(|line| {
+        let line = line.trim().trim_start_matches('<').to_ascii_lowercase();
+        let rest = [
+            "exit code:",
+            "exit code ",
+            "exited with exit code ",
+            "process exited with code ",
+            "command exited with code ",
+        ]
+        .iter()
+        .find_map(|start| line.strip_prefix(start))?;
+        let digits = rest.trim_start();
+        let end = digits.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(digits.len());
+        digits[..end].parse().ok()
+    })
+    .next()
+}
+
+/// Returns the beginning of a text, without its private parts.
+fn short(text: &str) -> String {
+    let text = without_private(text);
+    text[..text.floor_char_boundary(MAX_TEXT_BYTES)].to_string()
+}
+
+/// Returns a line about the text that one of our own tools has stored.
+fn stored(tool: &str, input: &Value) -> Option<String> {
+    let text = |name: &str| input.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let line = match own_tool(tool)? {
+        "memory_store" => format!("entry {}", text("key")?),
+        "notebook_remember" => format!("note {}", text("title")?),
+        "notebook_journal" => "a line of the journal".to_string(),
+        "notebook_link" => format!("link from {} to {}", text("from")?, text("to")?),
+        "memory_write" | "memory_edit" => match (text("target")?, text("name")) {
+            ("note", Some(name)) => format!("note {name}"),
+            ("long_term", _) => "long-term memory".to_string(),
+            ("daily", _) => "the daily log".to_string(),
+            (target, _) => target.to_string(),
+        },
+        _ => return None,
+    };
+    Some(without_private(line.lines().next().unwrap_or_default()).into_owned())
+}
+
+/// Returns the name of our own tool without the prefix that a client puts before it.
+fn own_tool(tool: &str) -> Option<&str> {
+    let is_of_server = tool.contains("saddlebag") || tool.starts_with("MCP:");
+    let start = ["memory_", "notebook_"].iter().filter_map(|start| tool.rfind(start)).max()?;
+    let is_separate = tool[..start].ends_with(['_', ':', '-', '/', '.']);
+    (is_of_server && is_separate).then(|| &tool[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn used(client: Client, tool: &str, input: Value, result: Value) -> ToolUse {
+        tool_use(client, tool, &input, &result, None)
+    }
+
+    #[test]
+    fn files_come_from_the_arguments_and_from_patches() {
+        let patch = "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-x\n+*** Add File: no\n*** Move to: src/b.rs\n*** Add File: c\n*** End Patch";
+        for (client, tool, input, files) in [
+            (Client::ClaudeCode, "Edit", json!({ "file_path": "/s/a.rs", "new_string": "x" }), vec!["/s/a.rs"]),
+            (Client::ClaudeCode, "NotebookEdit", json!({ "notebook_path": "/s/a.ipynb" }), vec!["/s/a.ipynb"]),
+            (Client::ClaudeCode, "Read", json!({ "file_path": "/s/a.rs" }), vec![]),
+            (Client::Codex, "apply_patch", json!({ "command": patch }), vec!["src/a.rs", "src/b.rs", "c"]),
+            (Client::Codex, "apply_patch", json!(patch), vec!["src/a.rs", "src/b.rs", "c"]),
+            (Client::Cursor, "Write", json!({ "path": "a.rs", "contents": "x" }), vec!["a.rs"]),
+            (Client::Gemini, "replace", json!({ "file_path": "/s/a.rs" }), vec!["/s/a.rs"]),
+            (Client::Copilot, "create", json!("{\"path\":\"a.rs\",\"file_text\":\"x\"}"), vec!["a.rs"]),
+            (Client::Copilot, "editFiles", json!({ "files": ["a.rs", { "path": "b.rs" }] }), vec!["a.rs", "b.rs"]),
+            (Client::OpenCode, "edit", json!({ "filePath": "/s/a.rs" }), vec!["/s/a.rs"]),
+        ] {
+            assert_eq!(used(client, tool, input, Value::Null).files, files, "{client} {tool}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_a_text_or_a_list_of_words() {
+        for (command, expected) in [
+            (json!("make test"), Some("make test")),
+            (json!(["bash", "-lc", "make test"]), Some("make test")),
+            (json!(["make", "test"]), Some("make test")),
+            (json!(7), None),
+            (json!(" "), None),
+        ] {
+            let used = used(Client::Codex, "Bash", json!({ "command": command }), Value::Null);
+            assert_eq!(used.command.as_deref(), expected, "{command}");
+        }
+        let private = json!({ "command": "deploy <private>hunter</private> now" });
+        assert_eq!(used(Client::ClaudeCode, "Bash", private, Value::Null).command.unwrap(), "deploy  now");
+    }
+
+    #[test]
+    fn a_failure_is_seen_in_every_form_that_clients_give_it() {
+        let bad = [
+            json!({ "error": "no such file" }),
+            json!({ "error": { "message": "no such file" } }),
+            json!({ "is_error": true, "content": [{ "type": "text", "text": "no such file" }] }),
+            json!({ "isError": true, "content": "no such file" }),
+            json!({ "exitCode": 2, "stderr": "no such file", "stdout": "x" }),
+            json!({ "metadata": { "exit_code": 1 }, "output": "no such file" }),
+            json!({ "resultType": "failure", "textResultForLlm": "no such file" }),
+            json!({ "llmContent": "Command: x\nno such file\nExit Code: 1\nSignal: 0" }),
+            json!("Exit code: 1\nWall time: 0.1 s\nOutput:\nno such file"),
+            json!("no such file\n<exited with exit code 1>"),
+            json!("no such file\nCommand exited with code 1"),
+            json!("{\"exitCode\":1,\"stderr\":\"no such file\"}"),
+        ];
+        for result in bad {
+            let used = used(Client::Codex, "Bash", json!({ "command": "cat x" }), result.clone());
+            assert!(used.failed, "{result}");
+            assert!(used.error.unwrap().contains("no such file"), "{result}");
+        }
+        let good = [
+            json!(null),
+            json!("ok"),
+            json!({ "exitCode": 0, "stderr": "warning" }),
+            json!({ "error": null, "stdout": "error" }),
+            json!({ "error": "" }),
+            json!({ "resultType": "success", "textResultForLlm": "fine" }),
+            json!("Exit code: 0\nOutput:\nfine"),
+            json!(["odd"]),
+            json!(true),
+        ];
+        for result in good {
+            assert!(!used(Client::Codex, "Bash", json!({ "command": "cat x" }), result.clone()).failed, "{result}");
+        }
+    }
+
+    #[test]
+    fn our_own_tools_are_known_under_the_prefix_of_every_client() {
+        let entry = json!({ "key": "db", "content": "Postgres" });
+        for tool in [
+            "mcp__saddlebag__memory_store",
+            "mcp__plugin_saddlebag_saddlebag__memory_store",
+            "mcp_saddlebag_memory_store",
+            "saddlebag_memory_store",
+            "saddlebag-memory_store",
+            "MCP:memory_store",
+            "MCP:saddlebag:memory_store",
+        ] {
+            let used = used(Client::ClaudeCode, tool, entry.clone(), Value::Null);
+            assert_eq!(used.stored.as_deref(), Some("entry db"), "{tool}");
+        }
+        for tool in ["memory_store", "mcp__other__memory_store", "mcp__saddlebag__memory_recall", "mcp__saddlebag__"] {
+            assert_eq!(used(Client::ClaudeCode, tool, entry.clone(), Value::Null).stored, None, "{tool}");
+        }
+        let failed = json!({ "is_error": true, "content": "refused" });
+        assert_eq!(used(Client::ClaudeCode, "mcp__saddlebag__memory_store", entry, failed).stored, None);
+        let note = json!({ "target": "note", "name": "deploy", "content": "long" });
+        let stored = used(Client::Gemini, "mcp_saddlebag_memory_write", note, Value::Null).stored;
+        assert_eq!(stored.as_deref(), Some("note deploy"));
+    }
+
+    #[test]
+    fn no_content_of_a_file_is_taken() {
+        let input = json!({ "file_path": "a", "content": "BODY", "old_string": "BODY", "edits": [{ "new": "BODY" }] });
+        for (client, tools) in TOOLS {
+            for (tool, _) in tools {
+                let used = used(client, tool, input.clone(), json!({ "content": "BODY", "filePath": "a" }));
+                assert!(!format!("{used:?}").contains("BODY"), "{client} {tool}");
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! `uninstall`: says what Saddlebag has put where on this machine, and removes it. Memory stays unless it is asked for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use saddlebag_host::default_root;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::apply::{Action, file_report, write};
+use super::clients::{Client, Scope};
+use super::installer::Installer;
+use super::places::Places;
+use super::plan::{self, Plan};
+use super::record::Record;
+use super::report::{FileReport, note_failure};
+use super::run::Program;
+use super::{Setup, disk, places, record_of, recorded};
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::output::{Output, STRONG};
+use crate::store::Root;
+use crate::subcommand::Subcommand;
+
+/// Remove what the program has put on this machine, except memory
+#[derive(Debug, Args)]
+#[command(after_help = example("uninstall --dry-run"))]
+pub(crate) struct UninstallArgs {
+    /// Print what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove without a question
+    #[arg(long)]
+    yes: bool,
+    /// Remove the memory too, after a question of its own
+    #[arg(long)]
+    memory: bool,
+}
+
+/// Everything that was found, and what became of it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct UninstallReport {
+    /// True if nothing was removed because of `--dry-run`.
+    dry_run: bool,
+    /// Configurations of agents with our entries.
+    entries: Vec<FileReport>,
+    /// Files and folders of the program, and the memory.
+    items: Vec<Item>,
+    /// The program itself.
+    program: ProgramReport,
+}
+
+/// File or folder of the program.
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    /// Kind: `code`, `code-key`, `token`, `state` or `memory`.
+    kind: &'static str,
+    /// Path of the file or the folder.
+    path: String,
+    /// Number of files.
+    files: u64,
+    /// Size of the files, in bytes.
+    bytes: u64,
+    /// Result: `removed`, `kept` or `failed`; with `--dry-run`, the result that there would be.
+    state: &'static str,
+    /// Reason why it was kept, or why the removal failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    #[serde(skip)]
+    place: PathBuf,
+}
+
+/// The program itself.
+#[derive(Serialize, JsonSchema)]
+struct ProgramReport {
+    /// Path of the file.
+    path: String,
+    /// Result: `removed`, `kept` or `failed`; with `--dry-run`, the result that there would be.
+    state: &'static str,
+    /// Command that removes the program, if a package manager put it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    /// Reason why it was kept, or why the removal failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+impl Subcommand for UninstallArgs {
+    type Json = UninstallReport;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        uninstall(&self, global, output)
+    }
+}
+
+fn uninstall(args: &UninstallArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let places = places()?;
+    let program = Program::find(&places)?;
+    let mut record = record_of(&places)?;
+    let plans = entries(&places, &program, &record)?;
+    let installer = Installer::find(&program.file, &places);
+    let mut report = UninstallReport {
+        dry_run: args.dry_run,
+        entries: plans.iter().map(|plan| file_report(plan, Action::Remove)).collect(),
+        items: items(&places, args.memory, global)?,
+        program: ProgramReport {
+            path: program.file.display().to_string(),
+            state: if installer.is_file() { "removed" } else { "kept" },
+            command: installer.command(),
+            problem: installer.reason().map(str::to_string),
+        },
+    };
+    if !output.is_json() {
+        report.show(output)?;
+    }
+    if !args.dry_run {
+        confirm(&report, args, output)?;
+        let entries = &mut report.entries;
+        write(&plans, Action::Remove, &mut record, &mut |path, error| note_failure(entries, path, error))?;
+        report.items.iter_mut().filter(|item| item.state == "removed").for_each(|item| item.remove(&places));
+        if installer.is_file() {
+            report.program.remove(&program);
+        }
+    }
+    report.finish(args, output)
+}
+
+/// Returns the removals of our entries: from the configurations of this user, and from all files that the record names.
+fn entries(places: &Places, program: &Program, record: &Record) -> Result<Vec<Plan>, Failure> {
+    let setup = Setup { scope: Scope::User, project: places.home.clone(), places, program };
+    let mut plans = Vec::new();
+    for client in Client::ALL {
+        plans.extend(setup.removals(client, record)?);
+    }
+    for (client, scope, file) in record.files().iter().filter_map(|entry| recorded(entry, places)) {
+        if !plans.iter().any(|plan| plan.path == file.path) {
+            plans.push(plan::removal(client, scope, &file, record));
+        }
+    }
+    // A file that nobody can parse has no entry of ours that is known of.
+    plans.retain(|plan| plan.changes() || record.get(&plan.path).is_some());
+    Ok(plans)
+}
+
+/// Returns the files and folders of the program that exist.
+fn items(places: &Places, with_memory: bool, global: &Global) -> Result<Vec<Item>, Failure> {
+    let code = places.named("SADDLEBAG_CODE_CACHE").unwrap_or_else(|| places.cache().join("saddlebag"));
+    let key = places.named("SADDLEBAG_CODE_KEY").unwrap_or_else(|| places.data().join("saddlebag-code-key"));
+    let of_program = [
+        ("code", code),
+        ("code-key", key),
+        ("token", places.data().join("saddlebag-mcp-token")),
+        ("state", places.state()),
+    ];
+    let mut items: Vec<Item> = of_program.into_iter().filter_map(|(kind, place)| Item::find(kind, place)).collect();
+    let root = Root::from_options(global)?;
+    if let Some(mut memory) = Item::find("memory", root.path().to_path_buf()) {
+        let is_default = default_root().is_some_and(|default| default == root.path());
+        let (state, why) = match (with_memory, is_default) {
+            (true, true) => ("removed", None),
+            (true, false) => ("kept", Some("you named this folder, and it may have other files: delete it yourself")),
+            (false, _) => ("kept", Some("--memory removes it too")),
+        };
+        memory.state = state;
+        memory.problem = why.filter(|_| is_default || with_memory).map(str::to_string);
+        items.push(memory);
+    }
+    Ok(items)
+}
+
+/// Asks for the removal, and once more for that of the memory.
+fn confirm(report: &UninstallReport, args: &UninstallArgs, output: &mut Output) -> Result<(), Failure> {
+    if args.yes {
+        return Ok(());
+    }
+    let help = "confirm with --yes; --dry-run only shows what would be removed";
+    output.confirm("Remove all of this, except what is kept?", "this would remove the files above", help, false)?;
+    for memory in report.items.iter().filter(|item| item.kind == "memory" && item.state == "removed") {
+        let question = format!("Delete the memory, {} files in {}, for good?", memory.files, memory.path);
+        output.confirm(&question, "this would delete the memory", help, false)?;
+    }
+    Ok(())
+}
+
+impl Item {
+    /// Returns what is at a place; `None` if nothing is.
+    fn find(kind: &'static str, place: PathBuf) -> Option<Self> {
+        let (mut files, mut bytes) = (0, 0);
+        count(&place, kind == "code", &mut files, &mut bytes);
+        let path = place.display().to_string();
+        place.symlink_metadata().is_ok().then_some(Self {
+            kind,
+            path,
+            files,
+            bytes,
+            state: "removed",
+            problem: None,
+            place,
+        })
+    }
+
+    fn remove(&mut self, places: &Places) {
+        let removed = match self.kind {
+            "code" => remove_code(&self.place),
+            _ if self.place.is_dir() && !self.place.is_symlink() => fs::remove_dir_all(&self.place),
+            // The record of setup may have removed the folder before.
+            _ if self.place.symlink_metadata().is_err() => Ok(()),
+            _ => fs::remove_file(&self.place),
+        };
+        if let Err(error) = removed {
+            self.state = "failed";
+            self.problem = Some(saddlebag_host::io_cause(&error).to_string());
+        }
+        // Folders above that are empty now were made for it, or are of no use to anybody.
+        let above = self.place.ancestors().skip(1).take_while(|folder| folder.starts_with(&places.home));
+        let above: Vec<PathBuf> = above.filter(|folder| **folder != places.home).map(Path::to_path_buf).collect();
+        disk::remove_folders(&above);
+    }
+
+    fn line(&self) -> String {
+        let Self { kind, path, files, bytes, state, problem, .. } = self;
+        let what = match *kind {
+            "code" => "Compiled code",
+            "code-key" => "Key of the compiled code",
+            "token" => "Token of the server",
+            "state" => "Record of setup, and log of hooks",
+            _ => "Memory",
+        };
+        let plural = if *files == 1 { "" } else { "s" };
+        let kept = if *state == "kept" { ", kept" } else { "" };
+        let why = problem.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+        format!("{what}: {path} ({files} file{plural}, {bytes} bytes){kept}{why}")
+    }
+}
+
+/// Counts the files of a folder, or only those with compiled code.
+fn count(place: &Path, only_code: bool, files: &mut u64, bytes: &mut u64) {
+    let Ok(metadata) = place.symlink_metadata() else { return };
+    if !metadata.is_dir() {
+        let is_code = place.extension().is_some_and(|suffix| suffix == CODE_SUFFIX);
+        if is_code || !only_code {
+            *files += 1;
+            *bytes += metadata.len();
+        }
+        return;
+    }
+    for entry in fs::read_dir(place).into_iter().flatten().filter_map(Result::ok) {
+        count(&entry.path(), only_code, files, bytes);
+    }
+}
+
+/// Suffix of files with compiled code.
+const CODE_SUFFIX: &str = "cwasm";
+
+/// Removes the compiled code of a folder, and the folder if nothing else is in it.
+fn remove_code(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|suffix| suffix == CODE_SUFFIX) {
+            fs::remove_file(path)?;
+        }
+    }
+    disk::remove_folders(&[folder.to_path_buf()]);
+    Ok(())
+}
+
+impl ProgramReport {
+    fn remove(&mut self, program: &Program) {
+        let link = program.path.is_symlink().then_some(&program.path);
+        for path in link.into_iter().chain([&program.file]) {
+            if let Err(error) = fs::remove_file(path) {
+                self.state = "failed";
+                self.problem = Some(format!("{}; delete the file yourself", saddlebag_host::io_cause(&error)));
+            }
+        }
+    }
+
+    fn line(&self) -> String {
+        let Self { path, state, command, problem } = self;
+        let kept = if *state == "kept" { ", kept" } else { "" };
+        let why = match (command, problem) {
+            (Some(command), _) => format!(": `{command}` removes it"),
+            (None, Some(problem)) => format!(": {problem}"),
+            (None, None) => String::new(),
+        };
+        format!("Program: {path}{kept}{why}")
+    }
+}
+
+impl UninstallReport {
+    /// Prints what is where.
+    fn show(&self, output: &mut Output) -> Result<(), Failure> {
+        output.styled(STRONG, "On this machine:")?;
+        for entry in &self.entries {
+            output.line(&format!("Entries of ours: {}", entry.path))?;
+        }
+        for item in &self.items {
+            output.line(&item.line())?;
+        }
+        output.line(&self.program.line())?;
+        Ok(output.flush()?)
+    }
+
+    /// Prints the result.
+    fn finish(&self, args: &UninstallArgs, output: &mut Output) -> Result<Exit, Failure> {
+        let items = self.items.iter().filter(|item| item.state == "failed").map(Item::line);
+        let entries = self.entries.iter().filter(|entry| !entry.problems.is_empty());
+        let entries = entries.map(|entry| format!("{}: {}", entry.path, entry.problems.join("; ")));
+        let program = (self.program.state == "failed").then(|| self.program.line());
+        let problems: Vec<String> = entries.chain(items).chain(program).collect();
+        let exit = if problems.is_empty() { Exit::Done } else { Exit::Failed };
+        if output.is_json() {
+            output.object(self)?;
+            return Ok(exit);
+        }
+        let verb = if args.dry_run { "Nothing was removed: this was a dry run" } else { "Removed" };
+        let left = self.program.command.as_ref().filter(|_| !args.dry_run);
+        let left = left.map(|command| format!("; run `{command}` to remove the program itself")).unwrap_or_default();
+        output.line(&format!("{verb}{left}"))?;
+        output.flush()?;
+        problems.iter().for_each(|problem| output.warning(problem));
+        Ok(exit)
+    }
+}

@@ -1,0 +1,113 @@
+//! One rule for what does not exist: exit code 1, whichever command names it. Blank text is bad use.
+
+use crate::support::Store;
+
+/// Commands that name a thing which does not exist.
+const MISSING: [&[&str]; 36] = [
+    &["note", "show", "nope"],
+    &["note", "show", "facts/nope.md"],
+    &["note", "forget", "nope"],
+    &["note", "rename", "nope", "x"],
+    &["note", "restore", "nope"],
+    &["note", "restore", "facts/nope.md"],
+    &["note", "edit", "nope", "a", "b"],
+    &["note", "link", "nope", "nope2"],
+    &["note", "related", "nope"],
+    &["note", "mentions", "nope"],
+    &["note", "list", "--link-to", "nope"],
+    &["note", "list", "--tag", "nope"],
+    &["note", "graph", "--related", "nope"],
+    &["recall", "nope"],
+    &["recall", "words", "--mention", "nope"],
+    &["search", "nope"],
+    &["remember", "New", "text", "--link", "nope"],
+    &["entry", "show", "nope"],
+    &["entry", "forget", "nope"],
+    &["entry", "restore", "nope"],
+    &["entry", "edit", "nope", "a", "b"],
+    &["entry", "explain", "nope"],
+    &["entry", "purge", "nope"],
+    &["entry", "recall", "nope"],
+    &["entry", "list", "--tag", "nope"],
+    &["file", "show", "scratchpad"],
+    &["file", "show", "note:nope"],
+    &["file", "show", "facts/nope.md"],
+    &["file", "show", "nope.md"],
+    &["file", "edit", "scratchpad", "a", "b"],
+    &["file", "edit", "facts/nope.md", "a", "b"],
+    &["file", "forget", "note:nope"],
+    &["file", "forget", "facts/nope.md"],
+    &["file", "forget", "nope.md"],
+    &["file", "restore", "scratchpad"],
+    &["memory", "pending", "nope"],
+];
+
+#[test]
+fn what_does_not_exist_exits_with_1_and_changes_nothing() {
+    let store = Store::new();
+    store.run(&["remember", "There", "words"]).exits(0);
+    let before = store.tree();
+    for arguments in MISSING {
+        let run = store.run(arguments);
+        assert_eq!(run.code, 1, "{arguments:?}: {run:?}");
+        assert!(!run.stderr.contains("os error") && !run.stderr.contains("UZ-"), "{arguments:?}: {run:?}");
+    }
+    assert_eq!(store.tree(), before);
+}
+
+#[test]
+fn a_blank_text_is_refused_by_every_command_that_adds_text() {
+    let store = Store::new();
+    for blank in ["", " ", "\n\t "] {
+        for arguments in [
+            &["log", blank][..],
+            &["log", blank, "body"],
+            &["log", blank, "--compaction"],
+            &["remember", blank, "text"],
+            &["note", "journal", blank],
+            &["file", "write", "scratchpad", blank],
+            &["file", "write", "daily", blank],
+            &["file", "write", "note:n", blank],
+            &["recall", blank],
+            &["entry", "recall", blank],
+            &["search", blank],
+        ] {
+            store.refuses(arguments, 2, "");
+        }
+    }
+    // The content of an entry is kept byte for byte, white space too.
+    store.refuses(&["entry", "store", "", "text"], 2, "key is empty");
+    store.refuses(&["entry", "store", "k", ""], 2, "content is empty");
+    store.run_with(&["file", "write", "scratchpad", "-"], b"\n").exits(2).complains("the text is empty");
+    store.run(&["file", "write", "scratchpad", "- [ ] one"]).exits(0);
+    store.run(&["file", "write", "scratchpad", "", "--mode", "overwrite"]).exits(0);
+    assert_eq!(store.text("SCRATCHPAD.md"), "");
+}
+
+#[test]
+fn a_path_that_cannot_be_written_says_what_can() {
+    let store = Store::new();
+    store.put("facts/old.md", "old\n");
+    store.put("top.md", "# Top\n\ntext\n");
+    for path in ["facts/new.md", "facts/old.md", "people/new.md"] {
+        store.refuses(&["file", "write", path, "x"], 3, "`remember` makes another note, and `note edit` changes one");
+    }
+    store.refuses(&["file", "write", "top.md", "x"], 2, "edit the page, or remember a new note");
+    store.run(&["file", "write", "notes/new.md", "x"]).exits(0);
+    store.run(&["file", "write", "daily/2026-05-30.md", "x"]).exits(0);
+    assert_eq!((store.text("notes/new.md"), store.text("daily/2026-05-30.md")), ("x\n".into(), "x\n".into()));
+}
+
+#[test]
+fn a_note_directly_in_the_notebook_is_taken_by_every_command_of_files() {
+    let store = Store::new();
+    store.put("top.md", "# Top\n\ntext\n");
+    store.run(&["file", "list"]).exits(0).prints("top.md\n");
+    store.run(&["file", "show", "top.md"]).exits(0).prints("# Top\n\ntext\n");
+    store.run(&["file", "edit", "top.md", "text", "words"]).exits(0);
+    assert!(store.run(&["file", "path", "top.md"]).exits(0).stdout.ends_with("top.md\n"));
+    let forgotten = store.run(&["--json", "file", "forget", "top.md"]).exits(0).json();
+    assert_eq!((&forgotten["path"], &forgotten["backup"]["path"]), (&"top.md".into(), &"top.bak".into()));
+    store.run(&["file", "restore", "top.md"]).exits(0);
+    store.run(&["file", "show", "top.md"]).exits(0).prints("# Top\n\nwords\n");
+}

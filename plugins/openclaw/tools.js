@@ -1,0 +1,93 @@
+// The tools of the model. Each is a tool of the program; the program checks the arguments and escapes the answer.
+
+import { call } from "./program.js"
+
+const text = (description, extra = {}) => ({ type: "string", description, ...extra })
+const object = (required, properties) => ({ type: "object", additionalProperties: false, required, properties })
+
+/** Most hits of a search. */
+const MAX_HITS = 20
+
+/** Searches notes, logs and entries. */
+async function search(settings, folder, { query, limit }) {
+  const bounded = Math.min(Math.max(Math.trunc(limit ?? 5), 1), MAX_HITS)
+  const args = { query: String(query ?? ""), limit: bounded }
+  const notes = await call(settings, folder, "notebook_recall", args)
+  if (notes.isError) return notes
+  const entries = await call(settings, folder, "memory_recall", args)
+  const hasEntries = (entries.structured?.entries ?? []).length > 0
+  return hasEntries ? { ...notes, text: `${notes.text}\n\n${entries.text}` } : notes
+}
+
+/** Reads a note by its path or title, or an entry by its key. */
+async function get(settings, folder, { name, key, cursor }) {
+  const page = cursor ? { cursor } : {}
+  if (key) return call(settings, folder, "memory_recall", { key, ...page })
+  return call(settings, folder, "memory_read", { source: "page", name: String(name ?? ""), ...page })
+}
+
+async function store(settings, folder, { title, content, kind, tags }) {
+  const args = { title: String(title ?? ""), content: String(content ?? "") }
+  if (kind) args.kind = kind
+  if (tags) args.tags = tags
+  return call(settings, folder, "notebook_remember", args)
+}
+
+export const TOOLS = [
+  {
+    name: "memory_search",
+    label: "Memory Search",
+    description: "Search long-term memory: notes, logs and facts. Returns passages with their paths and keys.",
+    parameters: object(["query"], {
+      query: text("A question, or words"),
+      limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: "Largest number of hits; 5 without it" },
+    }),
+    run: search,
+  },
+  {
+    name: "memory_get",
+    label: "Memory Get",
+    description: "Read a note of memory by its path or title, or a fact by its key.",
+    parameters: object([], {
+      name: text("Path or title of a note"),
+      key: text("Key of a fact"),
+      cursor: text("Cursor that the page before ended with"),
+    }),
+    run: get,
+  },
+  {
+    name: "memory_store",
+    label: "Memory Store",
+    description: "Keep a fact or a decision in long-term memory as a note.",
+    parameters: object(["title", "content"], {
+      title: text("One line that says what the note is about"),
+      content: text("The note, in Markdown"),
+      kind: text("fact without it", { enum: ["fact", "decision"] }),
+      tags: { type: "array", items: { type: "string" }, maxItems: 32 },
+    }),
+    run: store,
+  },
+]
+
+/** Returns a tool as the host wants it, for the folder of an agent. */
+export function forHost(tool, settings, folder) {
+  return {
+    name: tool.name,
+    label: tool.label,
+    description: tool.description,
+    parameters: tool.parameters,
+    async execute(_id, args) {
+      let answer
+      try {
+        answer = await tool.run(settings, folder, args ?? {})
+      } catch (failure) {
+        answer = { text: `memory is not available: ${failure.message}`, isError: true }
+      }
+      return {
+        content: [{ type: "text", text: answer.text }],
+        details: { ok: !answer.isError },
+        ...(answer.isError ? { isError: true } : {}),
+      }
+    },
+  }
+}

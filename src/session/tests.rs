@@ -1,0 +1,465 @@
+//! Tests of the commands in a store in memory.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::types::SessionCall;
+use super::*;
+use crate::entries::Entries;
+use crate::notebook::testing::{Store, call_at, day};
+use crate::origin::Origin;
+use crate::protocol::Error;
+use crate::request::Run;
+use crate::store::{LocalTime, Timestamp};
+
+const SECRET: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
+
+/// Returns the time this many seconds after [`day`].
+fn after(seconds: i64) -> LocalTime {
+    let day = day().timestamp();
+    Timestamp { seconds: day.seconds + seconds, ..day }.local().expect("valid")
+}
+
+/// Runs a command like a process of its own.
+async fn alone<R>(fs: crate::engine::Fs, now: LocalTime, request: R) -> Result<R::Reply, Error>
+where
+    R: for<'a> Run<SessionCall<'a>>,
+{
+    let (call, notebook, entries, origin) = (call_at(fs, now), Arc::default(), Entries::default(), Origin::default());
+    let with = SessionCall { call: &call, notebook: &notebook, entries: &entries, origin: &origin };
+    request.run(&with).await
+}
+
+fn run<R>(store: &mut Store, now: LocalTime, request: R) -> R::Reply
+where
+    R: for<'a> Run<SessionCall<'a>> + Send + 'static,
+    R::Reply: 'static,
+{
+    store.run(|fs| alone(fs, now, request)).expect("done")
+}
+
+fn begin(session: &str, source: BeginSource) -> BeginSession {
+    BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None }
+}
+
+fn prompt(session: &str, prompt: &str) -> RecallForPrompt {
+    let (session, prompt) = (session.into(), prompt.into());
+    RecallForPrompt { session, prompt, max_bytes: DEFAULT_PROMPT_BYTES, min_score: None, form: None }
+}
+
+fn tool(session: &str, tool: &str) -> RecordToolUse {
+    RecordToolUse { session: session.into(), tool: tool.into(), ..RecordToolUse::default() }
+}
+
+fn command(session: &str, command: &str, failed: bool) -> RecordToolUse {
+    RecordToolUse { command: Some(command.into()), failed, ..tool(session, "bash") }
+}
+
+fn end(session: &str, finished: bool) -> EndSession {
+    EndSession { session: session.into(), finished }
+}
+
+/// Returns everything that is in the store.
+fn whole(store: &Store) -> String {
+    store.names().iter().map(|name| alloc::format!("{name}\n{}\n", store.text(name))).collect()
+}
+
+/// Returns a store in which a session has worked and has ended.
+fn worked(finished: bool) -> (Store, String) {
+    let mut store = Store::with(&[("SCRATCHPAD.md", "- [ ] write the docs\n- [x] done\n")]);
+    run(&mut store, day(), begin("one", BeginSource::Startup));
+    run(&mut store, day(), prompt("one", "Fix the build of the parser."));
+    run(&mut store, day(), command("one", "cargo test", true));
+    let edit = RecordToolUse { files: ["src/a.rs", "src/b.rs"].map(String::from).to_vec(), ..tool("one", "edit") };
+    run(&mut store, day(), edit.clone());
+    run(&mut store, day(), RecordToolUse { files: alloc::vec!["./src/a.rs".into()], ..edit });
+    run(&mut store, day(), command("one", "cargo test", false));
+    run(&mut store, day(), command("one", "make bench", true));
+    let stored = RecordToolUse { stored: Some("facts/port.md: The port is 5433".into()), ..tool("one", "remember") };
+    run(&mut store, day(), stored);
+    let note = run(&mut store, after(60), end("one", finished)).note.expect("a note");
+    (store, note)
+}
+
+#[test]
+fn the_note_of_a_session_says_what_happened() {
+    let (store, note) = worked(true);
+    assert_eq!(note, alloc::format!("sessions/2026-05-25-{}.md", &crate::trust::sha256("one")[..8]));
+    let expected = "---\ntitle: \"Session of 2026-05-25\"\ndate: 2026-05-25T12:35:56+0000\ntags: [\"session\"]\n\
+        session: one\nfinished: true\nlast: 2026-05-25T12:35:56+0000\nprovenance: agent\n---\n\n\
+        # Session of 2026-05-25\n\n1 prompt, 6 uses of tools, 2 errors.\n\n## First prompt\n\n    \
+        Fix the build of the parser.\n\n## Commands that failed and then passed\n\n- `cargo test`\n\n\
+        ## Commands that still fail\n\n- `make bench`\n\n## Stored in memory\n\n- facts/port.md: The port is 5433\n\n\
+        ## Open items\n\n- [ ] write the docs\n\n## Files\n\n- `src/a.rs` (2)\n- `src/b.rs` (1)\n";
+    assert_eq!(store.text(&note), expected);
+}
+
+#[test]
+fn a_session_in_which_nothing_happened_makes_no_note() {
+    let mut store = Store::default();
+    run(&mut store, day(), begin("one", BeginSource::Startup));
+    assert_eq!(run(&mut store, day(), end("one", true)), EndSessionReply::default());
+    assert!(store.names().iter().all(|name| name.starts_with(".saddlebag/")), "{:?}", store.names());
+}
+
+#[test]
+fn an_empty_memory_gives_no_block() {
+    let reply = run(&mut Store::default(), day(), begin("one", BeginSource::Startup));
+    assert_eq!(reply, BeginSessionReply::default());
+}
+
+#[test]
+fn the_next_session_claims_the_note_once_and_gets_it_again() {
+    let (mut store, note) = worked(true);
+    let second = run(&mut store, after(61), begin("two", BeginSource::Startup));
+    assert_eq!(second.hand_off.as_deref(), Some(note.as_str()));
+    let text = second.text.expect("a block");
+    assert!(text.contains("## Hand-off of a session\n") && text.contains("make bench"), "{text}");
+    assert!(text.contains("- [ ] write the docs"), "{text}");
+    assert!(store.text(&note).contains("\nclaimed-by: two\n"), "{}", store.text(&note));
+    // A third session gets nothing; the second one gets it again, whether it is begun again or goes on.
+    assert_eq!(run(&mut store, after(62), begin("three", BeginSource::Startup)).hand_off, None);
+    for source in [BeginSource::Startup, BeginSource::Compact] {
+        assert_eq!(run(&mut store, after(62), begin("two", source)).hand_off.as_deref(), Some(note.as_str()));
+    }
+    // The first one goes on with its own note.
+    assert_eq!(run(&mut store, after(62), begin("one", BeginSource::Resume)).hand_off, Some(note));
+}
+
+#[test]
+fn of_sessions_that_begin_at_once_one_gets_the_note() {
+    for seed in 0..100 {
+        let (mut store, note) = worked(true);
+        let names = ["two", "three", "four", "five"];
+        let replies = store.race(4, seed, |fs, number| {
+            let name = names[usize::try_from(number).expect("small")];
+            alone(fs, after(61), begin(name, BeginSource::Startup))
+        });
+        let claimed: Vec<Option<String>> = replies.into_iter().map(|reply| reply.expect("begun").hand_off).collect();
+        assert_eq!(claimed.iter().flatten().collect::<Vec<_>>(), [&note], "seed {seed}");
+    }
+}
+
+#[test]
+fn the_note_of_an_unfinished_session_is_handed_on_after_an_hour() {
+    let (mut store, note) = worked(false);
+    assert_eq!(run(&mut store, after(60 + 3_599), begin("two", BeginSource::Startup)).hand_off, None);
+    assert_eq!(run(&mut store, after(60 + 3_600), begin("two", BeginSource::Clear)).hand_off, Some(note));
+    // An old note is of no use.
+    let (mut store, _) = worked(true);
+    assert_eq!(run(&mut store, after(31 * 24 * 3_600), begin("two", BeginSource::Startup)).hand_off, None);
+}
+
+#[test]
+fn a_session_that_goes_on_claims_nothing() {
+    for source in [BeginSource::Resume, BeginSource::Compact, BeginSource::Fork] {
+        let (mut store, note) = worked(true);
+        assert_eq!(run(&mut store, after(61), begin("two", source)).hand_off, None, "{source}");
+        assert!(!store.text(&note).contains("claimed-by"), "{source}");
+    }
+}
+
+#[test]
+fn a_note_is_written_again_and_can_then_be_claimed_again() {
+    let (mut store, note) = worked(true);
+    run(&mut store, after(61), begin("two", BeginSource::Startup));
+    // Without anything new, the claim stays.
+    run(&mut store, after(62), end("one", true));
+    assert!(store.text(&note).contains("\nclaimed-by: two\n"));
+    run(&mut store, after(63), command("one", "make bench", false));
+    assert_eq!(run(&mut store, after(64), end("one", false)).note.as_ref(), Some(&note));
+    let text = store.text(&note);
+    assert!(text.contains("- `make bench`") && !text.contains("still fail"), "{text}");
+    assert!(!text.contains("claimed-by") && text.contains("\nfinished: false\n"), "{text}");
+    assert_eq!(store.names().iter().filter(|name| name.starts_with("sessions/")).count(), 1);
+}
+
+#[test]
+fn what_a_person_wrote_into_a_note_stays() {
+    let (mut store, note) = worked(true);
+    let edited = alloc::format!("{}\nMy own words.\n", store.text(&note));
+    store.put(&note, edited.clone().into_bytes());
+    run(&mut store, after(63), command("one", "make bench", false));
+    let reply = run(&mut store, after(64), end("one", true));
+    assert_eq!(reply.kept.as_ref(), Some(&note));
+    assert_eq!(store.text(&note), edited);
+    let other = reply.note.expect("another note");
+    assert!(other.ends_with("-2.md") && store.text(&other).contains("7 uses of tools"), "{other}");
+    // It goes on in the new note, and asks for no third one.
+    run(&mut store, after(65), command("one", "make bench", false));
+    assert_eq!(run(&mut store, after(66), end("one", true)).note, Some(other));
+    // Fields that a person adds are no change of the text.
+    let (mut store, note) = worked(true);
+    let tagged = store.text(&note).replace("session: one\n", "session: one\npinned: true\n");
+    store.put(&note, tagged.into_bytes());
+    run(&mut store, after(63), command("one", "make bench", false));
+    assert_eq!(run(&mut store, after(64), end("one", true)).note.as_ref(), Some(&note));
+    assert!(store.text(&note).contains("\npinned: true\n"));
+}
+
+#[test]
+fn a_note_is_whole_and_finished_after_a_crash_at_any_point() {
+    for dies_after in 0..8 {
+        let (mut store, note) = worked(false);
+        run(&mut store, after(63), command("one", "make bench", false));
+        let before = store.text(&note);
+        store.writes.clear();
+        store.dies_after = Some(dies_after);
+        let _ = store.run(|fs| alone(fs, after(64), end("one", true)));
+        let left = store.text(&note);
+        store.dies_after = None;
+        assert!(left == before || left.contains("7 uses of tools"), "after {dies_after}: {left}");
+        let reply = run(&mut store, after(65), end("one", true));
+        assert_eq!((reply.note.as_ref(), reply.kept), (Some(&note), None), "after {dies_after}");
+        assert!(store.text(&note).contains("7 uses of tools"), "after {dies_after}");
+        assert_eq!(store.names().iter().filter(|name| name.starts_with("sessions/")).count(), 1);
+    }
+}
+
+#[test]
+fn ends_of_one_session_at_once_make_one_note() {
+    for seed in 0..100 {
+        let (mut store, note) = worked(false);
+        run(&mut store, after(63), command("one", "make bench", false));
+        let replies = store.race(3, seed, |fs, number| alone(fs, after(64), end("one", number == 0)));
+        for reply in replies {
+            assert_eq!(reply.expect("ended").note.as_ref(), Some(&note), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn hooks_at_once_lose_no_line() {
+    for seed in 0..50 {
+        let mut store = Store::default();
+        let replies = store
+            .race(8, seed, |fs, number| alone(fs, day(), command("one", &alloc::format!("command {number}"), false)));
+        assert!(replies.into_iter().all(|reply| reply.expect("recorded").recorded), "seed {seed}");
+        let note = run(&mut store, day(), end("one", true)).note.expect("a note");
+        assert!(store.text(&note).contains("0 prompts, 8 uses of tools"), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_torn_or_unknown_line_costs_only_itself() {
+    let (mut store, _) = worked(false);
+    let name = store.names().iter().find(|name| name.ends_with(".jsonl")).expect("a state").to_string();
+    let torn = alloc::format!("{{\"at\":1,\"by\":\"user\",\"event\":\"later\"}}\nxx\n{}{{\"at\":17", store.text(&name));
+    store.put(&name, torn.into_bytes());
+    run(&mut store, after(63), command("one", "make bench", false));
+    let reply = run(&mut store, after(64), end("one", true));
+    assert_eq!(reply.left_out, ["3 lines of the state that could not be read"]);
+    assert!(store.text(&reply.note.expect("a note")).contains("7 uses of tools"));
+}
+
+#[test]
+fn private_and_excluded_texts_are_nowhere() {
+    let mut store = Store::default();
+    let reply =
+        run(&mut store, day(), prompt("one", "Look at <PRIVATE>hidden one</private> the door <private>hidden two"));
+    assert_eq!(reply.unrecorded, Vec::<String>::new());
+    let used = RecordToolUse {
+        files: ["src/door.rs", "vault/hidden.txt", ".env.local", "deep\\id_rsa", "a/server.pem", "logs/hidden.log"]
+            .map(String::from)
+            .to_vec(),
+        command: Some("cat vault/hidden.txt".into()),
+        failed: true,
+        error: Some("error: hidden three".into()),
+        stored: Some("door <private>hidden four</private>".into()),
+        exclude: ["vault/**", "*.log"].map(String::from).to_vec(),
+        ..tool("one", "bash")
+    };
+    let reply = run(&mut store, day(), used);
+    assert!(reply.recorded && reply.error_note.is_none());
+    assert_eq!(
+        reply.unrecorded,
+        ["an excluded path", "a command with an excluded path", "the error of a tool that used an excluded path"]
+    );
+    let note = run(&mut store, day(), end("one", true)).note.expect("a note");
+    let whole = whole(&store);
+    for gone in ["hidden", ".env", "id_rsa", "server.pem", "PRIVATE"] {
+        assert!(!whole.contains(gone), "{gone} in {whole}");
+    }
+    assert!(store.text(&note).contains("Look at   the door") && store.text(&note).contains("src/door.rs"), "{whole}");
+}
+
+#[test]
+fn a_secret_is_never_an_error_and_never_recorded() {
+    let mut store = Store::default();
+    let reply = run(&mut store, day(), prompt("one", &alloc::format!("use {SECRET}")));
+    assert_eq!(reply.unrecorded, ["prompt contains a secret, by the rule aws-access-token"]);
+    let used = RecordToolUse {
+        files: alloc::vec![SECRET.into(), "src/a.rs".into()],
+        command: Some(alloc::format!("deploy {SECRET}")),
+        failed: true,
+        error: Some(alloc::format!("error: {SECRET} is not valid")),
+        stored: Some(SECRET.into()),
+        ..tool("one", "bash")
+    };
+    let reply = run(&mut store, day(), used);
+    assert!(reply.recorded && reply.error_note.is_none());
+    assert_eq!(reply.unrecorded.len(), 4, "{:?}", reply.unrecorded);
+    run(&mut store, day(), end("one", true));
+    let whole = whole(&store);
+    assert!(!whole.contains(SECRET) && whole.contains("src/a.rs"), "{whole}");
+}
+
+#[test]
+fn an_error_of_a_tool_is_kept_and_reaches_no_block() {
+    let (mut store, _) = worked(true);
+    let failed = RecordToolUse { error: Some("error: the bridge is out".into()), ..command("two", "x", true) };
+    let note = run(&mut store, after(61), failed).error_note.expect("a note");
+    assert!(store.text(&note).contains("\nprovenance: tool\n"));
+    run(&mut store, after(61), end("two", true));
+    let block = run(&mut store, after(62), begin("three", BeginSource::Startup));
+    assert!(!block.text.expect("a block").contains("bridge"));
+    let recalled = run(&mut store, after(62), prompt("three", "Is the bridge out?"));
+    assert_eq!((recalled.text, recalled.sources), (None, Vec::new()));
+    let reasons: Vec<NotShownReason> = recalled.not_shown.iter().map(|hit| hit.reason).collect();
+    assert_eq!(reasons, [NotShownReason::Unapproved]);
+}
+
+const NOTES: [(&str, &str); 4] = [
+    ("facts/port.md", "# Port of staging\n\nStaging listens on port 8443.\n"),
+    ("facts/cache.md", "# Cache of fares\n\nThe fare cache evicts by age.\n"),
+    ("facts/bridge.md", "---\nprovenance: tool\n---\n# Port of staging\n\nThe bridge listens on port 9.\n"),
+    ("sessions/x.md", "# Port of staging\n\nWe changed the port of staging to 8443.\n"),
+];
+
+#[test]
+fn a_prompt_gets_what_memory_knows_once_in_a_session() {
+    let mut store = Store::with(&NOTES);
+    let first = run(&mut store, day(), prompt("one", "Which port does staging listen on?"));
+    assert_eq!(first.sources, ["facts/port.md"]);
+    let text = first.text.expect("a text");
+    assert!(text.starts_with("<memory ") && text.contains("8443") && !text.contains("bridge"), "{text}");
+    let second = run(&mut store, day(), prompt("one", "Which port does staging listen on?"));
+    assert_eq!((second.text, second.sources), (None, Vec::new()));
+    let mut reasons: Vec<(String, NotShownReason)> =
+        second.not_shown.into_iter().map(|hit| (hit.source, hit.reason)).collect();
+    reasons.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(
+        reasons,
+        [
+            ("facts/bridge.md".to_string(), NotShownReason::Unapproved),
+            ("facts/port.md".to_string(), NotShownReason::AlreadyShown)
+        ]
+    );
+    // Another session sees it.
+    assert_eq!(run(&mut store, day(), prompt("two", "Which port does staging listen on?")).sources, ["facts/port.md"]);
+}
+
+#[test]
+fn a_prompt_without_a_question_gets_nothing() {
+    let mut store = Store::with(&NOTES);
+    for text in ["", "yes", "go on", "<private>Which port does staging listen on?", "do it!", "-port", "???"] {
+        let reply = run(&mut store, day(), prompt("one", text));
+        assert_eq!((reply.text, reply.sources), (None, Vec::new()), "{text}");
+    }
+    // The syntax of queries has no meaning.
+    let reply = run(&mut store, day(), prompt("one", "\"port\" title:staging -listens | (8443"));
+    assert_eq!(reply.sources, ["facts/port.md"]);
+}
+
+#[test]
+fn the_text_for_a_prompt_fits_its_budget_and_names_what_does_not_fit() {
+    let names: Vec<String> = (0..6).map(|number| alloc::format!("facts/staging-{number}.md")).collect();
+    let mut store = Store::default();
+    for name in &names {
+        let line = alloc::format!("The port of staging is 8443. {}\n", "More words about it. ".repeat(30));
+        store.put(name, alloc::format!("# Port of staging\n\n{line}").into_bytes());
+    }
+    for max_bytes in [0, 100, 400, 900, 1_500, 4_000] {
+        let request = RecallForPrompt {
+            max_bytes,
+            min_score: Some(0),
+            ..prompt(&max_bytes.to_string(), "Which port does staging listen on?")
+        };
+        let reply = run(&mut store, day(), request);
+        assert!(reply.text.as_ref().map_or(0, |text| text.len()) <= max_bytes as usize, "{max_bytes}");
+        let out = reply.not_shown.iter().filter(|hit| hit.reason == NotShownReason::Budget).count();
+        assert_eq!(reply.sources.len() + out, names.len(), "{max_bytes}");
+    }
+}
+
+#[test]
+fn what_the_block_has_shown_is_not_recalled() {
+    let mut store = Store::with(&NOTES);
+    store.put("MEMORY.md", b"The harbour of staging opens at noon.\n".to_vec());
+    let block = run(&mut store, day(), begin("one", BeginSource::Startup)).text.expect("a block");
+    assert!(block.contains("harbour"));
+    let reply = run(&mut store, day(), prompt("one", "When does the harbour of staging open?"));
+    assert!(!reply.sources.contains(&"MEMORY.md".to_string()), "{:?}", reply.sources);
+    assert!(
+        run(&mut store, day(), prompt("two", "When does the harbour of staging open?"))
+            .sources
+            .contains(&"MEMORY.md".to_string())
+    );
+}
+
+#[test]
+fn a_full_state_is_named_and_never_an_error() {
+    let (mut store, _) = worked(false);
+    let name = store.names().iter().find(|name| name.ends_with(".jsonl")).expect("a state").to_string();
+    let line = "{\"at\":1779700000,\"by\":\"user\",\"event\":\"tool\",\"tool\":\"read\"}\n";
+    store.put(&name, alloc::format!("{}{}", store.text(&name), line.repeat((400 << 10) / line.len())).into_bytes());
+    let reply = run(&mut store, after(61), tool("one", "read"));
+    assert!(!reply.recorded);
+    assert_eq!(reply.unrecorded, ["the use of the tool: the state of the session is full"]);
+    // A prompt is still recorded, and the note names the gap.
+    assert_eq!(run(&mut store, after(61), prompt("one", "go on")).unrecorded, Vec::<String>::new());
+    let reply = run(&mut store, after(62), end("one", true));
+    assert!(store.text(&reply.note.expect("a note")).len() <= 4_000);
+    store.put(&name, "x".repeat(600 << 10).into_bytes());
+    assert_eq!(run(&mut store, after(63), prompt("one", "go on")).unrecorded.len(), 1);
+}
+
+#[test]
+fn a_note_is_bounded_and_names_what_it_leaves_out() {
+    let mut store = Store::default();
+    run(&mut store, day(), prompt("one", &"記憶 ".repeat(2_000)));
+    for number in 0..60 {
+        let long = alloc::format!("{number} {}", "word ".repeat(80));
+        let used = RecordToolUse {
+            files: alloc::vec![alloc::format!("src/{}{number}.rs", "deep/".repeat(20))],
+            stored: Some(long.clone()),
+            ..command("one", &long, number % 2 == 0)
+        };
+        run(&mut store, day(), used);
+    }
+    let reply = run(&mut store, day(), end("one", true));
+    let text = store.text(&reply.note.expect("a note"));
+    assert!(text.len() <= 4_000, "{}", text.len());
+    assert!(!reply.left_out.is_empty());
+}
+
+#[test]
+fn text_of_a_tool_is_counted_and_not_in_the_note() {
+    let mut store = Store::default();
+    let reply = store.run(|fs| async move {
+        let call = call_at(fs, day()).of_provenance(Some(crate::trust::Provenance::Tool))?;
+        let (notebook, entries, origin) = (Arc::default(), Entries::default(), Origin::default());
+        let with = SessionCall { call: &call, notebook: &notebook, entries: &entries, origin: &origin };
+        command("one", "curl example", true).run(&with).await
+    });
+    assert!(reply.expect("recorded").recorded);
+    run(&mut store, day(), command("one", "make", true));
+    let reply = run(&mut store, day(), end("one", true));
+    assert_eq!(reply.left_out, ["texts of 1 lines that are not from the person or the agent"]);
+    let text = store.text(&reply.note.expect("a note"));
+    assert!(text.contains("2 uses of tools, 2 errors") && text.contains("make") && !text.contains("curl"), "{text}");
+}
+
+#[test]
+fn names_of_sessions_are_checked_and_never_a_path() {
+    let mut store = Store::default();
+    for name in ["", "a\nb", &"x".repeat(256)] {
+        let name = name.to_string();
+        let error = store.run(|fs| alone(fs, day(), tool(&name, "read"))).expect_err("refused");
+        assert!(error.message.contains("is not the name of a session"), "{error}");
+    }
+    run(&mut store, day(), tool("../../x", "read"));
+    run(&mut store, day(), end("../../x", true));
+    assert!(store.names().iter().all(|name| !name.contains("..")), "{:?}", store.names());
+}
