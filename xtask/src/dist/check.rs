@@ -29,8 +29,8 @@ const SESSION: [(&[&str], &str); 16] = [
     (&["recall", "which port is it?"], "5432"),
     (&["note", "rename", "port", "Database port"], ""),
     (&["context", "--entries"], "8444"),
-    (&["tools", "call", "memory_read", "{\"source\": \"long_term\"}"], "8444"),
-    (&["--provenance", "tool", "entry", "store", "page", "from a page"], ""),
+    (&["--scope", "all", "tools", "call", "memory_read", "{\"source\": \"long_term\"}"], "8444"),
+    (&["--provenance", "tool", "--scope", "all", "entry", "store", "page", "from a page"], ""),
     (&["memory", "pending"], "page"),
 ];
 
@@ -114,8 +114,7 @@ impl<'a> Home<'a> {
         let ended = command.current_dir(&self.work).output();
         let time = start.elapsed();
         let ended = ended.map_err(|error| format!("cannot run {}: {error}", self.program.path.display()))?;
-        // An empty memory has no status to show, which is the exit code 1.
-        if ended.status.success() || (line == "status" && ended.status.code() == Some(1)) {
+        if ended.status.success() {
             return Ok((String::from_utf8_lossy(&ended.stdout).into_owned(), time));
         }
         Err(format!("{}: `{line}` failed: {}", self.program.target, String::from_utf8_lossy(&ended.stderr)))
