@@ -30,7 +30,8 @@ function program() {
 
 function fail(problem, wayOut) {
   process.stderr.write(`error: ${problem}\n  help: ${wayOut}\n`);
-  process.exit(1);
+  // The program's code for a failure: 1 means that nothing was found.
+  process.exit(3);
 }
 
 const path = program();

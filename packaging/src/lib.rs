@@ -20,8 +20,6 @@ mod program;
 mod registry;
 mod release;
 mod sbom;
-#[cfg(all(test, unix))]
-mod script;
 mod tarball;
 mod target;
 mod wheel;
@@ -124,7 +122,7 @@ esac
     fn every_package_is_the_same_byte_for_byte_when_it_is_made_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let program = folder.path().join("saddlebag");
-        script::write_program(&program, &SCRIPT.replace("VERSION", env!("CARGO_PKG_VERSION")));
+        program::script::write_program(&program, &SCRIPT.replace("VERSION", env!("CARGO_PKG_VERSION")));
         let make = |name: &str| {
             let out = folder.path().join(name);
             let mut made = Made::default();

@@ -4,7 +4,7 @@
 //! the branch of the last line counts. A resumed session may repeat lines of an earlier file with their `uuid`; each counts
 //! once. [`Branches`] reads the tree first, [`read`] the lines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub(super) struct Branches {
 
 /// Lines of branches that were given up.
 #[derive(Default)]
-pub(super) struct Dropped(HashSet<u64>);
+pub(super) struct Dropped(BTreeSet<u64>);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -80,13 +80,13 @@ impl Branches {
         if self.is_full {
             return Dropped::default();
         }
-        let before: HashMap<u64, u64> = self.lines.iter().map(|(line, before, _)| (*line, *before)).collect();
-        let mut path = HashSet::new();
+        let before: BTreeMap<u64, u64> = self.lines.iter().map(|(line, before, _)| (*line, *before)).collect();
+        let mut path = BTreeSet::new();
         let mut next = self.lines.last().map(|(line, _, _)| *line);
         while let Some(line) = next.filter(|line| path.insert(*line)) {
             next = before.get(&line).copied();
         }
-        let mut places: HashMap<u64, Place> = HashMap::with_capacity(self.lines.len());
+        let mut places: BTreeMap<u64, Place> = BTreeMap::new();
         for (line, before, is_prompt) in &self.lines {
             let place = match places.get(before) {
                 _ if path.contains(line) => Place::OnPath,
@@ -103,13 +103,13 @@ impl Branches {
     }
 
     /// Returns true if the path begins with a prompt and not with the boundary of a compaction.
-    fn begins_anew(&self, path: &HashSet<u64>) -> bool {
+    fn begins_anew(&self, path: &BTreeSet<u64>) -> bool {
         self.lines.iter().any(|(line, before, is_prompt)| *before == 0 && *is_prompt && path.contains(line))
     }
 }
 
 /// Reads a line into a session. `seen` has the lines of all sessions.
-pub(super) fn read(line: &Value, dropped: &Dropped, seen: &mut HashSet<u64>, session: &mut Session) {
+pub(super) fn read(line: &Value, dropped: &Dropped, seen: &mut BTreeSet<u64>, session: &mut Session) {
     if session.folder.is_none() {
         session.folder = field(line, "cwd").map(String::from);
     }
@@ -192,7 +192,7 @@ mod tests {
         assistant(uuid, before, json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": text}]))
     }
 
-    fn read_all(lines: &[Value], seen: &mut HashSet<u64>) -> Session {
+    fn read_all(lines: &[Value], seen: &mut BTreeSet<u64>) -> Session {
         let mut branches = Branches::default();
         lines.iter().for_each(|line| branches.add(line));
         let (dropped, mut session) = (branches.dropped(), Session::new("claude-code", String::new(), None));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn content(lines: &[Value]) -> String {
-        read_all(lines, &mut HashSet::new()).note("").expect("a note").content
+        read_all(lines, &mut BTreeSet::new()).note("").expect("a note").content
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn lines_that_a_resumed_session_repeats_count_once() {
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         let first = [user("u1", None, "one"), answer("a1", "u1", "x")];
         assert!(read_all(&first, &mut seen).note("").is_some());
         let resumed = [first[0].clone(), first[1].clone(), user("u2", Some("a1"), "two"), answer("a2", "u2", "last")];
@@ -312,7 +312,7 @@ mod tests {
             user("u1", Some("u1"), "three"),
             answer("a", "u1", "x"),
         ];
-        assert!(read_all(&circle, &mut HashSet::new()).note("").is_some());
+        assert!(read_all(&circle, &mut BTreeSet::new()).note("").is_some());
         for line in [
             json!(null),
             json!([]),
@@ -320,7 +320,7 @@ mod tests {
             json!({"type": "user", "message": []}),
             json!({"type": "assistant", "uuid": "u", "message": {"content": [1, {"type": "tool_use", "name": "Edit", "input": 3}]}}),
         ] {
-            assert_eq!(read_all(&[line], &mut HashSet::new()).note(""), None);
+            assert_eq!(read_all(&[line], &mut BTreeSet::new()).note(""), None);
         }
     }
 }

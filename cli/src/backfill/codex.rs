@@ -3,7 +3,7 @@
 //! Prompts and answers are read from `event_msg`, because `response_item` repeats them with text that the client added.
 //! Commands and patches are read from either.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn field<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
 }
 
 /// Reads a line into a session. `seen` has the prompts of all sessions, because a fork repeats those before it.
-pub(super) fn read(line: &Value, seen: &mut HashSet<u64>, session: &mut Session) {
+pub(super) fn read(line: &Value, seen: &mut BTreeSet<u64>, session: &mut Session) {
     let (Some(kind), Some(payload)) = (field(line, "type"), line.get("payload")) else { return };
     let time = field(line, "timestamp");
     match kind {
@@ -42,7 +42,7 @@ pub(super) fn read(line: &Value, seen: &mut HashSet<u64>, session: &mut Session)
     }
 }
 
-fn is_repeated(time: Option<&str>, payload: &Value, seen: &mut HashSet<u64>) -> bool {
+fn is_repeated(time: Option<&str>, payload: &Value, seen: &mut BTreeSet<u64>) -> bool {
     let (Some(time), Some(message)) = (time, field(payload, "message")) else { return false };
     let mut hasher = DefaultHasher::new();
     (time, field(payload, "type"), message).hash(&mut hasher);
@@ -156,7 +156,7 @@ mod tests {
         json!({"timestamp": "2026-11-02T09:01:00Z", "type": "response_item", "payload": payload})
     }
 
-    fn read_all(lines: &[Value], seen: &mut HashSet<u64>) -> Session {
+    fn read_all(lines: &[Value], seen: &mut BTreeSet<u64>) -> Session {
         let mut session = Session::new("codex", String::new(), None);
         lines.iter().for_each(|line| read(line, seen, &mut session));
         session
@@ -186,7 +186,7 @@ mod tests {
             run("4", "not json"),
             said("agent_message", 3, "Done."),
         ];
-        let note = read_all(&lines, &mut HashSet::new()).note("").expect("a note");
+        let note = read_all(&lines, &mut BTreeSet::new()).note("").expect("a note");
         assert_eq!(
             (note.id.as_str(), note.title.as_str(), note.date.as_str()),
             ("codex 019a", "fix tax", "2026-11-02T09:00:01Z")
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn prompts_that_a_fork_repeats_count_once() {
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         let lines = [meta("a"), said("user_message", 1, "one"), said("agent_message", 2, "x")];
         assert!(read_all(&lines, &mut seen).note("").is_some());
         let fork = [
@@ -237,7 +237,7 @@ mod tests {
             item_of(json!({"type": "function_call_output", "output": {}})),
             json!({"type": "session_meta", "payload": {"id": 5}}),
         ] {
-            assert_eq!(read_all(&[line], &mut HashSet::new()).note(""), None);
+            assert_eq!(read_all(&[line], &mut BTreeSet::new()).note(""), None);
         }
     }
 }

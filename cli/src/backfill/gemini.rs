@@ -3,7 +3,7 @@
 //! A line with a known `id` replaces the earlier one, `$rewindTo` drops a message and all after it, and `$set.messages`
 //! replaces the list. So the events of each message are kept until the end.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(super) struct Chat {
     is_of_subagent: bool,
     messages: Vec<Message>,
     /// Position of each message, by its id.
-    places: HashMap<String, usize>,
+    places: BTreeMap<String, usize>,
     kept: usize,
     pub(super) is_full: bool,
 }

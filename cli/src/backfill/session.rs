@@ -3,7 +3,7 @@
 //! The note is made without a model: the prompts, the files that were changed, the commands that failed and then passed,
 //! and the first lines of the last answer.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use saddlebag::document::head;
 
@@ -62,7 +62,7 @@ pub(super) struct Session {
     files: Vec<String>,
     further_files: usize,
     /// Commands that run, by their number.
-    running: HashMap<String, String>,
+    running: BTreeMap<String, String>,
     /// Commands whose last run failed, or that passed after a failure: true if it passed.
     failed: Vec<(String, bool)>,
     answer: String,

@@ -3,7 +3,7 @@
 //! A transcript is read line by line, so that one of many megabytes needs little memory. A line that is not JSON or is too
 //! long is skipped and counted, because clients write new kinds of lines at any time.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ impl Wanted<'_> {
                 }
             }
         }
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         // A resumed session repeats lines of an older one, so the older one is read first.
         for (found, folder) in chosen.into_iter().rev() {
             let name = found.path.to_string_lossy().into_owned();
@@ -127,7 +127,7 @@ impl Wanted<'_> {
         &self,
         found: &Found,
         folder: &Path,
-        seen: &mut HashSet<u64>,
+        seen: &mut BTreeSet<u64>,
         left_out: &mut LeftOut,
     ) -> io::Result<Option<Session>> {
         let path = &found.path;
@@ -243,4 +243,137 @@ fn digest(project: &Path) -> String {
 fn time_of(found: &Found) -> String {
     let since = found.modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     saddlebag::store::utc_text(u64::try_from(since.as_nanos()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Lines of each client, in our own words, with all that the readers look for.
+    const LINES: [(SourceName, &str, &str); 4] = [
+        (
+            SourceName::ClaudeCode,
+            "s.jsonl",
+            r#"{"type":"user","uuid":"u1","parentUuid":null,"cwd":"/s","timestamp":"2026-11-02T09:00:00Z","message":{"content":"fix tax"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}},{"type":"tool_use","id":"t2","name":"Edit","input":{"file_path":"/s/a.py"}}]}}
+{"type":"user","uuid":"r1","parentUuid":"a1","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true}]}}
+{"type":"assistant","uuid":"a2","parentUuid":"r1","message":{"content":[{"type":"text","text":"Done."}]}}"#,
+        ),
+        (
+            SourceName::Codex,
+            "rollout-1.jsonl",
+            r#"{"timestamp":"2026-11-02T09:00:00Z","type":"session_meta","payload":{"id":"c1","cwd":"/s"}}
+{"timestamp":"2026-11-02T09:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"fix tax"}}
+{"timestamp":"2026-11-02T09:00:02Z","type":"response_item","payload":{"type":"function_call","call_id":"1","arguments":"{\"command\":[\"bash\",\"-lc\",\"make\"]}"}}
+{"timestamp":"2026-11-02T09:00:03Z","type":"response_item","payload":{"type":"function_call_output","call_id":"1","output":"{\"metadata\":{\"exit_code\":1}}"}}
+{"timestamp":"2026-11-02T09:00:04Z","type":"event_msg","payload":{"type":"agent_message","message":"Done."}}"#,
+        ),
+        (
+            SourceName::Gemini,
+            "session-1.jsonl",
+            r#"{"sessionId":"g1","projectHash":"x","directories":["/s"]}
+{"id":"1","timestamp":"2026-11-02T09:00:00Z","type":"user","content":[{"text":"fix tax"}]}
+{"id":"2","type":"gemini","content":"Done.","toolCalls":[{"id":"c","name":"run_shell_command","args":{"command":"make"},"status":"error"}]}
+{"$rewindTo":"9"}
+{"$set":{"messages":[{"id":"1","type":"user","content":"again"},{"id":"2","type":"gemini","content":"y"}]}}"#,
+        ),
+        (
+            SourceName::Gemini,
+            "session-2.json",
+            r#"{"sessionId":"g2","projectHash":"x","messages":[{"id":"1","type":"user","content":"fix tax"},{"id":"2","type":"gemini","content":"Done."}]}"#,
+        ),
+    ];
+
+    fn read(source: SourceName, path: &Path) -> (Sessions, LeftOut) {
+        let project = path.parent().expect("a folder");
+        let wanted = Wanted { source, project, all_projects: true, since: None, limit: 9 };
+        let size = fs::metadata(path).expect("a file").len();
+        let found = Found { path: path.into(), size, modified: std::time::UNIX_EPOCH, is_named: false };
+        let mut left_out = LeftOut::default();
+        let sessions = wanted.read(Listing { files: vec![found], unreadable: Vec::new() }, &mut left_out);
+        (sessions, left_out)
+    }
+
+    #[test]
+    fn broken_and_hostile_transcripts_never_fail_and_give_bounded_notes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut state = 11_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(state >> 33).expect("fits") % below
+        };
+        for (source, name, lines) in LINES {
+            let path = folder.path().join(name);
+            fs::write(&path, lines).expect("written");
+            let (whole, _) = read(source, &path);
+            assert_eq!(whole.notes.len(), 1, "{name}: {:?}", whole.unreadable);
+            let mut made = 0;
+            for round in 0..400 {
+                let mut bytes = lines.as_bytes().to_vec();
+                match round % 4 {
+                    0 => bytes.truncate(random(bytes.len())),
+                    1 => {
+                        for _ in 0..4 {
+                            let at = random(bytes.len());
+                            bytes[at] = b"\"{}[]:,0\n\xff\0<"[random(12)];
+                        }
+                    }
+                    2 => {
+                        // A part comes twice, which repeats fields, lines and ids.
+                        let (at, length) = (random(bytes.len()), random(200));
+                        let part = bytes[at..bytes.len().min(at + length)].to_vec();
+                        bytes.splice(at..at, part);
+                    }
+                    _ => {
+                        // A value has another type.
+                        let text = String::from_utf8(bytes).expect("text");
+                        let with = ["null", "[]", "{}", "0", "true"][random(5)];
+                        let quotes: Vec<usize> = text.match_indices(":\"").map(|(at, _)| at + 1).collect();
+                        let at = quotes[random(quotes.len())];
+                        let end = text[at + 1..].find('"').map_or(text.len(), |end| at + end + 2);
+                        bytes = format!("{}{with}{}", &text[..at], &text[end..]).into_bytes();
+                    }
+                }
+                fs::write(&path, &bytes).expect("written");
+                let (sessions, left_out) = read(source, &path);
+                made += sessions.notes.len();
+                for note in &sessions.notes {
+                    let is_bounded = note.title.len() <= 160 && note.content.len() <= 12_000 && note.id.len() <= 300;
+                    assert!(is_bounded && !note.title.chars().any(char::is_control), "{note:?}");
+                }
+                assert!(left_out.iter().all(|(reason, _, first)| reason.len() < 200 && first.len() <= 200));
+            }
+            assert!(made > 20, "{name}: only {made} of the broken transcripts gave a note");
+        }
+    }
+
+    #[test]
+    fn what_is_over_a_limit_or_of_another_project_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (source, name, lines) = LINES[0];
+        let path = folder.path().join(name);
+        fs::write(&path, lines).expect("written");
+        let project = folder.path().join("other");
+        let listing = |size| {
+            let found = Found { path: path.clone(), size, modified: std::time::UNIX_EPOCH, is_named: false };
+            Listing { files: vec![found], unreadable: Vec::new() }
+        };
+        let read = |all_projects, since, limit, size| {
+            let mut left_out = LeftOut::default();
+            let wanted = Wanted { source, project: &project, all_projects, since, limit };
+            let sessions = wanted.read(listing(size), &mut left_out);
+            (sessions.notes.len(), left_out)
+        };
+        for ((notes, left_out), reason) in [
+            (read(false, None, 9, 1), "of another project"),
+            (read(true, None, 0, 1), "over --limit"),
+            (read(true, None, 9, MAX_FILE + 1), "larger than 256 MiB"),
+            (read(true, Some(u64::MAX), 9, 1), "before --since"),
+        ] {
+            assert_eq!((notes, left_out.count(reason)), (0, 1), "{reason}: {left_out:?}");
+        }
+        assert_eq!(read(true, None, 9, 1).0, 1);
+    }
 }

@@ -72,7 +72,7 @@ fn text(sizes: &Sizes) -> String {
     lines.push(format!("entries: {entries}"));
     lines.push(format!("waiting for approval: {waiting}"));
     if *hook_failures > 0 {
-        lines.push(format!("hooks: {hook_failures} failure(s), printed by `saddlebag hook log`"));
+        lines.push(format!("failures of hooks, printed by `saddlebag hook log`: {hook_failures}"));
     }
     lines.join("\n")
 }

@@ -36,7 +36,8 @@ pub(crate) struct Given {
 pub(crate) fn event(payload: &Map<String, Value>, given: &Given) -> Result<Option<Event>, Trouble> {
     let fields = Fields(payload);
     let (client, style) = client(&fields, given)?;
-    let name = fields.text("hook_event_name").or(fields.text("hookEventName")).or(fields.text("event"));
+    let named = if style == Style::Plugin { "event" } else { "hook_event_name" };
+    let name = fields.text(named).or(fields.text("hookEventName"));
     let Some(name) = name.or(given.event.as_deref()) else {
         return Err(Trouble::input("the payload has no event, and the command line names none"));
     };

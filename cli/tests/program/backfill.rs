@@ -129,14 +129,22 @@ fn commits_that_say_why_become_notes_that_wait_for_approval_once() {
         pending["items"][0]["source"].as_str().is_some_and(|source| source.starts_with("import:git ")),
         "{pending}"
     );
-    assert!(!world.run(&["context", "--memories", "fifth"]).stdout.contains("fifth"));
     let found = world.run(&["recall", "why do we park mail?"]).exits(0);
     assert!(found.stdout.contains("unapproved: import"), "{found:?}");
+
+    let recalled = ["context", "--recall", "why do we park mail after the fifth one?"];
+    assert!(!world.run(&recalled).stdout.contains("blocks us"));
 
     let before = world.store.tree();
     let again = world.run(&["backfill", "--from", "git"]).exits(0);
     assert!(again.stdout.contains("0 upserted, 2 unchanged"), "{again:?}");
     assert_eq!(world.store.tree(), before);
+
+    let digest = pending["digest"].as_str().expect("a digest");
+    world.run(&["memory", "approve", "--all-from", "git", "--base", digest]).exits(0);
+    assert!(world.run(&recalled).exits(0).stdout.contains("blocks us"));
+    let again = world.run(&["backfill", "--from", "git"]).exits(0);
+    assert!(again.stdout.contains("0 upserted, 2 unchanged"), "{again:?}");
 }
 
 #[test]

@@ -122,14 +122,14 @@ fn a_machine_without_a_package_gets_a_plain_error_that_names_the_others() {
     let mut node = Command::new("node");
     let output = in_home(&mut node, made, &folder).args(["-e", elsewhere]).arg(&launcher).output().expect("it runs");
     let text = shown(&output);
-    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(output.status.code(), Some(3), "{text}");
     assert!(text.starts_with("error: there is no package for sunos-"), "{text}");
     assert!(RELEASED.iter().all(|triple| text.contains(&Target::of(triple).expect("known").npm())), "{text}");
     // On this platform the package exists, and was not installed with the launcher.
     let mut node = Command::new("node");
     let output = in_home(&mut node, made, &folder).arg(&launcher).arg("--version").output().expect("it runs");
     let (text, name) = (shown(&output), format!("@saddlebag/{}", made.target.npm()));
-    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(output.status.code(), Some(3), "{text}");
     assert!(text.contains(&format!("the package {name} is not installed")), "{text}");
     assert!(text.contains(&format!("npm install {name}@{}", made.release.version)), "{text}");
 }
