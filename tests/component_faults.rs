@@ -5,13 +5,13 @@ use std::time::Duration;
 use saddlebag::journal::{JournalCommand, ListJournal, Search};
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::{Config, Submit};
-use saddlebag_host::{CodeCache, ComponentOptions, ComponentRuntime, Engine, EngineError, Executor, Simulator};
+use saddlebag_host::{CodeCache, Compile, ComponentRuntime, Engine, EngineError, Executor, Simulator};
 use support::{COMPONENT, component, path, project_config, runtime, today};
 
 fn load(bytes: &[u8]) -> String {
-    let mut options = ComponentOptions::new(bytes.to_vec());
-    options.cache = CodeCache::Off;
-    match ComponentRuntime::new(options) {
+    let mut compile = Compile::new(bytes.to_vec());
+    compile.cache = CodeCache::Off;
+    match ComponentRuntime::new(compile.into()) {
         Err(EngineError::Component(message)) => message,
         Err(other) => panic!("expected a component error, got {other:?}"),
         Ok(_) => panic!("it was taken"),

@@ -23,9 +23,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Memory};
 use saddlebag_bench::{MAX_TOKENS, default_tools};
 use saddlebag_component::COMPONENT;
-use saddlebag_host::{
-    ComponentOptions, ComponentRuntime, Durability, Engine, Host, LocalDir, LocalDirOptions, NativeEngine,
-};
+use saddlebag_host::{Compile, ComponentRuntime, Durability, Engine, Host, LocalDir, LocalDirOptions, NativeEngine};
 
 use corpus::{LAST_DAY, PROJECT};
 use report::{Bar, Report};
@@ -54,7 +52,7 @@ fn main() -> Result<()> {
         println!("{}", report.table());
         return Ok(());
     }
-    let runtime = ComponentRuntime::new(ComponentOptions::new(COMPONENT))?;
+    let runtime = ComponentRuntime::new(Compile::new(COMPONENT).into())?;
     for notes in sizes {
         eprintln!("measuring {notes} notes");
         searches(&mut report, &runtime, notes)?;

@@ -1,12 +1,13 @@
 //! `saddlebag`: plain Markdown memory for agents, on the command line.
 //!
 //! [`args`] is the command line, [`help`] its help, and [`tips`] its suggestions for unknown words. [`global`] has
-//! the options of all subcommands, and [`store`] opens the store that they name. A subcommand is one file that
+//! the options of all subcommands, [`engine`] has the engine and [`store`] opens the store that they name. A subcommand is one file that
 //! implements [`subcommand::Subcommand`]: its arguments, its work and its output. A noun such as `note` is a folder.
 //! [`output`] prints, and [`trace`] opens the file that records a run.
 
 mod args;
 mod backfill;
+mod engine;
 mod entry;
 mod everyday;
 mod export;

@@ -10,14 +10,13 @@ use saddlebag::protocol::{ErrorCode, after_changes};
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submit};
-#[cfg(feature = "component")]
-use saddlebag_host::{CodeCache, ComponentOptions, PrivateError};
 use saddlebag_host::{
-    EngineKind, HostError, LocalDir, Observer, OpenError, Options, Project, Recording, Saddlebag, default_root, now,
+    HostError, LocalDir, Observer, OpenError, Options, Project, Recording, Saddlebag, default_root, now,
 };
 
+use crate::engine::engine;
 use crate::failure::{Failure, set_command_done};
-use crate::global::{self, Global};
+use crate::global::Global;
 use crate::output::{self, Output};
 use crate::trace;
 
@@ -244,57 +243,6 @@ fn warn_of_home(root: &Path) {
              of notes with --root, or leave --notebook out"
         ));
     });
-}
-
-/// Environment variable with the folder for compiled code. The default is in the user's cache.
-#[cfg(feature = "component")]
-const CODE_CACHE: &str = "SADDLEBAG_CODE_CACHE";
-/// Environment variable with the file of the key that compiled code is checked with. The default is the user's key.
-#[cfg(feature = "component")]
-const CODE_KEY: &str = "SADDLEBAG_CODE_KEY";
-
-#[cfg(feature = "component")]
-fn component() -> EngineKind {
-    let named = |variable| std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let mut options = ComponentOptions::new(saddlebag_component::COMPONENT);
-    options.sha256 = Some(saddlebag_component::SHA256);
-    if let Some(code) = named(CODE_CACHE) {
-        options.cache = CodeCache::Folder { code, key: named(CODE_KEY) };
-    }
-    options.before_compiling = Some(say_that_it_compiles);
-    options.on_cache_refused = Some(say_that_code_is_not_kept);
-    EngineKind::Component(options)
-}
-
-/// Warns that compiled code is not kept, because otherwise every call would take seconds without a visible reason.
-/// The warning appears once per process, which may open the engine again.
-#[cfg(feature = "component")]
-fn say_that_code_is_not_kept(error: &PrivateError) {
-    static SAID: std::sync::Once = std::sync::Once::new();
-    SAID.call_once(|| {
-        output::warn(&format!(
-            "compiled code is neither used nor kept, because somebody else could replace it: {error}; every run \
-             compiles the component, which takes seconds; let only you write to that place and the folders above it \
-             (`chmod go-w`), name a folder that is yours in {CODE_CACHE}, or use `--engine native`"
-        ));
-    });
-}
-
-/// Reports that the component is being compiled. The first start takes seconds without other output.
-#[cfg(feature = "component")]
-fn say_that_it_compiles() {
-    if output::is_seen() {
-        output::tell("compiling the memory component for this machine, once for each version …");
-    }
-}
-
-/// Returns the engine that the global options name.
-pub(crate) fn engine(global: &Global) -> EngineKind {
-    match global.engine {
-        #[cfg(feature = "component")]
-        global::Engine::Component => component(),
-        global::Engine::Native => EngineKind::Native,
-    }
 }
 
 /// Returns the options of the engine, the disk and the scope from the global options.

@@ -4,6 +4,8 @@
 //! own, without the flags of the build that this script belongs to. Cargo runs it again when the sources
 //! or the contract change. `SADDLEBAG_COMPONENT=path` embeds that file instead.
 //! A crate from a registry embeds the `saddlebag.wasm` that it carries.
+//!
+//! With the feature `compiled` it also compiles the component to code of the target.
 
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "how a build script speaks to cargo")]
 
@@ -29,17 +31,31 @@ const INHERITED: [&str; 9] = [
 ];
 
 fn main() -> ExitCode {
-    match component().and_then(|path| Ok((digest(&path)?, path))) {
-        Ok((digest, path)) => {
-            println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_COMPONENT={}", path.display());
-            println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_DIGEST={digest}");
-            ExitCode::SUCCESS
-        }
+    match component().and_then(|path| embed(&path)) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             println!("cargo::error={message}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Tells the library where the component is, and its code.
+fn embed(component: &Path) -> Result<(), String> {
+    let bytes = std::fs::read(component).map_err(|error| format!("{}: {error}", component.display()))?;
+    println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_COMPONENT={}", component.display());
+    println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_DIGEST={}", digest(&bytes));
+    #[cfg(feature = "compiled")]
+    {
+        let target = variable("TARGET")?;
+        let code = saddlebag_wasmtime::precompile(&bytes, &target)
+            .map_err(|error| format!("compiling the component for {target} failed: {error:#}"))?;
+        let path = PathBuf::from(variable("OUT_DIR")?).join("saddlebag.cwasm");
+        std::fs::write(&path, code).map_err(|error| format!("{}: {error}", path.display()))?;
+        println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_CODE={}", path.display());
+        println!("cargo::rustc-env=SADDLEBAG_EMBEDDED_TARGET={target}");
+    }
+    Ok(())
 }
 
 fn component() -> Result<PathBuf, String> {
@@ -91,9 +107,8 @@ fn crates_below(root: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 /// Returns the SHA-256 in hexadecimal.
-fn digest(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns a folder beside those of the profiles, so that every profile of the host shares one component: `OUT_DIR` is

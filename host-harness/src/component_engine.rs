@@ -1,5 +1,6 @@
 //! The component in wasmtime: [`ComponentRuntime`] compiles it once, [`ComponentEngine`] is one instance.
 
+#[cfg(feature = "compiler")]
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,8 +15,11 @@ use saddlebag::{Command, Config, Reply, Submission};
 use wasmtime::component::{Linker, ResourceAny};
 use wasmtime::{ResourceLimiter, Store};
 
-use crate::code_cache::{self, CodeCache};
+use crate::code;
+#[cfg(feature = "compiler")]
+use crate::code::CodeCache;
 use crate::engine::{Engine, EngineError};
+#[cfg(feature = "compiler")]
 use crate::private::PrivateError;
 
 use bindings::exports::saddlebag::memory::{
@@ -36,10 +40,37 @@ const TICK: Duration = Duration::from_millis(50);
 /// Maximum number of table entries, more than any build of the component needs.
 const MAX_TABLE_ENTRIES: usize = 100_000;
 
-/// Component to run, its limits, and the place of its compiled code.
+/// Component to run, and its limits.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ComponentOptions {
+    /// Code of the component.
+    pub code: ComponentCode,
+    /// Maximum memory of an instance in bytes.
+    pub max_memory_bytes: usize,
+    /// Maximum duration of one call.
+    pub deadline: Duration,
+    /// Maximum size in bytes of what one call passes to the host.
+    pub max_hostcall_bytes: usize,
+}
+
+/// Code of a component.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum ComponentCode {
+    /// Compiled when it runs for the first time.
+    #[cfg(feature = "compiler")]
+    Compile(Compile),
+    /// Compiled when this program was built, and part of it: the code of the crate `saddlebag-component`.
+    #[cfg(feature = "embedded")]
+    Embedded,
+}
+
+/// Component to compile, and the place of its compiled code.
+#[cfg(feature = "compiler")]
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Compile {
     /// Bytes of the component, for example those of the crate `saddlebag-component`.
     pub component: Cow<'static, [u8]>,
     /// SHA-256 of [`component`](Self::component) in hexadecimal, if known: hashing the bytes takes longer than loading
@@ -52,16 +83,11 @@ pub struct ComponentOptions {
     pub before_compiling: Option<fn()>,
     /// Called if others can change the cache or a folder above it, so that it is not used and every run compiles.
     pub on_cache_refused: Option<fn(&PrivateError)>,
-    /// Maximum memory of an instance in bytes.
-    pub max_memory_bytes: usize,
-    /// Maximum duration of one call.
-    pub deadline: Duration,
-    /// Maximum size in bytes of what one call passes to the host.
-    pub max_hostcall_bytes: usize,
 }
 
-impl ComponentOptions {
-    /// Creates options for this component: the user's cache, 1 GiB of memory, 30 seconds and 256 MiB per call.
+#[cfg(feature = "compiler")]
+impl Compile {
+    /// Compiles this component, with the user's cache.
     pub fn new(component: impl Into<Cow<'static, [u8]>>) -> Self {
         Self {
             component: component.into(),
@@ -69,10 +95,22 @@ impl ComponentOptions {
             cache: CodeCache::User,
             before_compiling: None,
             on_cache_refused: None,
-            max_memory_bytes: 1 << 30,
-            deadline: Duration::from_secs(30),
-            max_hostcall_bytes: 256 << 20,
         }
+    }
+}
+
+impl ComponentOptions {
+    /// Creates options for this code: 1 GiB of memory, 30 seconds and 256 MiB per call.
+    #[must_use]
+    pub fn new(code: ComponentCode) -> Self {
+        Self { code, max_memory_bytes: 1 << 30, deadline: Duration::from_secs(30), max_hostcall_bytes: 256 << 20 }
+    }
+}
+
+#[cfg(feature = "compiler")]
+impl From<Compile> for ComponentOptions {
+    fn from(compile: Compile) -> Self {
+        Self::new(ComponentCode::Compile(compile))
     }
 }
 
@@ -88,30 +126,22 @@ impl ComponentRuntime {
     ///
     /// # Errors
     ///
-    /// The bytes are not a component, or the component has imports or exports another world.
+    /// The bytes are not a component, or the component has imports or exports another world. Compiled code may also be
+    /// for another version of wasmtime, or for a processor with more features than this one.
     pub fn new(options: ComponentOptions) -> Result<Self, EngineError> {
         let failed =
             |what: &str, error: wasmtime::Error| EngineError::Component(format!("{what}: {}", one_line(&error)));
-        let mut config = wasmtime::Config::new();
-        config.epoch_interruption(true);
-        // Nothing uses this information: a trap is reported as one line of text and is not debugged.
-        config.generate_address_map(false).wasm_backtrace_max_frames(None).native_unwind_info(false);
-        code_cache::configure(&mut config);
-        let engine = wasmtime::Engine::new(&config).map_err(|error| failed("wasmtime cannot run here", error))?;
-        let before_compiling = || {
-            if let Some(call) = options.before_compiling {
-                call();
+        let engine =
+            wasmtime::Engine::new(&code::config()).map_err(|error| failed("wasmtime cannot run here", error))?;
+        let component = match &options.code {
+            #[cfg(feature = "compiler")]
+            ComponentCode::Compile(compile) => {
+                compiled(&engine, compile).map_err(|error| failed("not a component", error))?
             }
+            #[cfg(feature = "embedded")]
+            ComponentCode::Embedded => code::load_embedded(&engine)
+                .map_err(|error| failed("the compiled component of this program cannot run on this machine", error))?,
         };
-        let on_refused = |error: &PrivateError| {
-            if let Some(call) = options.on_cache_refused {
-                call(error);
-            }
-        };
-        let component = options
-            .cache
-            .compile(&engine, &options.component, options.sha256, before_compiling, on_refused)
-            .map_err(|error| failed("not a component", error))?;
         // The linker is empty, so a component with imports is refused here.
         let pre = Linker::new(&engine)
             .instantiate_pre(&component)
@@ -152,6 +182,21 @@ impl ComponentRuntime {
             Err(refused) => Err(EngineError::Config(incoming(refused)?)),
         }
     }
+}
+
+#[cfg(feature = "compiler")]
+fn compiled(engine: &wasmtime::Engine, compile: &Compile) -> wasmtime::Result<wasmtime::component::Component> {
+    let before_compiling = || {
+        if let Some(call) = compile.before_compiling {
+            call();
+        }
+    };
+    let on_refused = |error: &PrivateError| {
+        if let Some(call) = compile.on_cache_refused {
+            call(error);
+        }
+    };
+    compile.cache.compile(engine, &compile.component, compile.sha256, before_compiling, on_refused)
 }
 
 /// One instance of the component.

@@ -17,14 +17,19 @@
 //!
 //! [`project_root`] returns the project of a path, [`now`] the time.
 //!
-//! This crate does not contain the component: [`ComponentOptions`] takes its bytes, for example those of the crate
-//! `saddlebag-component`. Without the feature `component`, which is on by default, there is only the native engine, and
-//! wasmtime is not compiled.
+//! This crate does not contain the component: `Compile` takes its bytes, for example those of the crate
+//! `saddlebag-component`. The features choose how it runs:
+//!
+//! | Feature | Engine |
+//! |---|---|
+//! | `compiler`, the default | The component, compiled on the first run |
+//! | `embedded` | The component, compiled at build time and linked into the program; wasmtime has no compiler |
+//! | neither | The native engine only; wasmtime is not compiled |
 
 mod agents_md;
 mod clock;
 #[cfg(feature = "component")]
-mod code_cache;
+mod code;
 #[cfg(feature = "component")]
 mod component_engine;
 mod engine;
@@ -38,10 +43,12 @@ mod simulator;
 mod trace;
 
 pub use clock::{TimeError, now, parse_time};
+#[cfg(feature = "compiler")]
+pub use code::CodeCache;
+#[cfg(feature = "compiler")]
+pub use component_engine::Compile;
 #[cfg(feature = "component")]
-pub use code_cache::CodeCache;
-#[cfg(feature = "component")]
-pub use component_engine::{ComponentEngine, ComponentOptions, ComponentRuntime};
+pub use component_engine::{ComponentCode, ComponentEngine, ComponentOptions, ComponentRuntime};
 pub use engine::{Engine, EngineError, NativeEngine};
 pub use executor::{Durability, Executor};
 pub use host::{AnsweredRequests, Host, HostError, Observer};

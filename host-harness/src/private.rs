@@ -123,7 +123,7 @@ impl PrivateFolder {
     }
 
     /// Returns the open folder.
-    #[cfg_attr(not(feature = "component"), allow(dead_code))]
+    #[cfg_attr(not(feature = "compiler"), allow(dead_code))]
     pub(crate) fn dir(&self) -> &Dir {
         &self.folder
     }

@@ -1,4 +1,4 @@
-//! The packages of a release, each made from the programs that were built: a Python wheel, npm packages, a Debian package, an
+//! The packages of a release, each made from the programs that were built: an archive, a Python wheel, npm packages, a Debian package, an
 //! `.mcpb` bundle, the context of a container, a Homebrew formula, `server.json`, a bill of materials and the digests.
 //!
 //! [`package_target`] makes what contains the program of one target, on a machine that can run it. [`package_release`]
@@ -13,11 +13,14 @@ mod container;
 mod debian;
 mod digests;
 mod homebrew;
+mod manifest;
+mod notices;
 mod npm;
 mod program;
 mod registry;
 mod release;
 mod sbom;
+mod tarball;
 mod target;
 mod wheel;
 
@@ -50,6 +53,7 @@ pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, 
     let mut made = Made::default();
     let sbom = sbom::text(&release, &program.target)?;
     made.files.push(archive::write(&out.join(sbom::file_name(&release, &program.target)), sbom.as_bytes())?);
+    made.files.push(tarball::build(&release, &program, out)?);
     made.files.push(wheel::build(&release, &program, &sbom, out)?);
     made.files.push(npm::build_for_target(&release, &program, out)?);
     made.files.push(bundle::build(&release, &program, &tools, out)?);
@@ -75,6 +79,7 @@ pub fn package_release(out: &Path) -> Result<Made, String> {
     made.files.extend(bundle::build_for_all(&release, out)?);
     made.files.extend(container::build(&release, out)?);
     made.files.push(registry::build(&release, out)?);
+    made.files.push(manifest::build(&release, out)?);
     made.files.push(digests::build(out)?);
     for triple in RELEASED {
         let files = files_of(&release, &Target::of(triple)?)?;

@@ -13,8 +13,11 @@ use crate::target::Target;
 /// Target of the component in the program.
 const COMPONENT_TARGET: &str = "wasm32-wasip2";
 
+/// Arguments that choose the package and the features of a released program.
+const PROGRAM: [&str; 5] = ["--package", Release::CRATE, "--no-default-features", "--features", "mcp,released"];
+
 /// Name and version of a crate.
-type Crate = (String, String);
+pub(crate) type Crate = (String, String);
 
 /// Returns the name of the file.
 pub(crate) fn file_name(release: &Release, target: &Target) -> String {
@@ -23,9 +26,7 @@ pub(crate) fn file_name(release: &Release, target: &Target) -> String {
 
 /// Returns the bill of materials of the program for a target.
 pub(crate) fn text(release: &Release, target: &Target) -> Result<String, String> {
-    let mut crates = BTreeMap::new();
-    add_tree(Release::CRATE, &target.triple, &mut crates)?;
-    add_tree(Release::NAME, COMPONENT_TARGET, &mut crates)?;
+    let crates = crates(&target.triple)?;
     let digests = digests(&release.text("Cargo.lock")?)?;
     let program = (Release::CRATE.to_string(), release.version.clone());
     let (mut application, mut components, mut dependencies) = (None, Vec::new(), Vec::new());
@@ -59,6 +60,18 @@ pub(crate) fn text(release: &Release, target: &Target) -> Result<String, String>
     Ok(format!("{bill:#}\n"))
 }
 
+/// Returns the crates that the program for a target is built of, with their licences.
+pub(crate) fn licenses_of_crates(triple: &str) -> Result<BTreeMap<Crate, String>, String> {
+    Ok(crates(triple)?.into_iter().map(|(each, used)| (each, used.license)).collect())
+}
+
+fn crates(triple: &str) -> Result<BTreeMap<Crate, Used>, String> {
+    let mut crates = BTreeMap::new();
+    add_tree(&PROGRAM, triple, &mut crates)?;
+    add_tree(&["--package", Release::NAME], COMPONENT_TARGET, &mut crates)?;
+    Ok(crates)
+}
+
 fn component(of: &Crate, kind: &str, license: &str) -> Map<String, Value> {
     let (name, version) = of;
     let mut component = Map::new();
@@ -89,10 +102,10 @@ struct Used {
 
 /// Adds the crates that a package is built of for a target, itself included. Build scripts and procedural macros run on the
 /// machine that builds, and are left out.
-fn add_tree(package: &str, target: &str, crates: &mut BTreeMap<Crate, Used>) -> Result<(), String> {
+fn add_tree(package: &[&str], target: &str, crates: &mut BTreeMap<Crate, Used>) -> Result<(), String> {
     let options = ["--edges", "normal,no-proc-macro", "--prefix", "depth", "--format", "{p} | {l}", "--locked"];
-    let arguments = ["tree", "--package", package, "--target", target];
-    let listed = cargo(&arguments.iter().copied().chain(options).collect::<Vec<_>>())?;
+    let arguments = ["tree", "--target", target].into_iter().chain(package.iter().copied());
+    let listed = cargo(&arguments.chain(options).collect::<Vec<_>>())?;
     // The crates from the package to the last line.
     let mut path: Vec<Crate> = Vec::new();
     for line in listed.lines().filter(|line| !line.trim().is_empty()) {

@@ -58,8 +58,8 @@ use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Effect, Memory, Reply, Submission};
 pub use saddlebag_component::COMPONENT;
 use saddlebag_host::{
-    CodeCache, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine, PrivateFolder,
-    Simulator,
+    CodeCache, Compile, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine,
+    PrivateFolder, Simulator,
 };
 pub use saddlebag_tests_attributes::both_engines;
 
@@ -90,10 +90,10 @@ pub fn try_engine(kind: Kind, config: Config) -> Result<Box<dyn Engine>, EngineE
 
 /// The embedded component. Its compiled code stays in the build folder, so that later runs load it.
 pub fn component() -> ComponentOptions {
-    let mut options = ComponentOptions::new(COMPONENT);
-    options.sha256 = Some(saddlebag_component::SHA256);
-    options.cache = compiled_code();
-    options
+    let mut compile = Compile::new(COMPONENT);
+    compile.sha256 = Some(saddlebag_component::SHA256);
+    compile.cache = compiled_code();
+    compile.into()
 }
 
 /// Opens the code cache in `compiled-code` of the build folder, which contains the running test as

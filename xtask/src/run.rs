@@ -58,6 +58,14 @@ pub(crate) fn command(
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
 }
 
+/// Returns true if a compilation target is installed.
+pub(crate) fn has_target(target: &str) -> bool {
+    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
+    let by_rustup =
+        installed.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target));
+    by_rustup || has_sysroot(target)
+}
+
 /// Adds a compilation target unless it is installed. A machine without rustup must have it already.
 pub(crate) fn add_target(target: &str) -> Result<(), String> {
     let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();

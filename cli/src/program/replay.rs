@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::engine::engine;
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{JsonLine, Output};
-use crate::store::engine;
 use crate::subcommand::Subcommand;
 
 /// Run a recorded trace again, without a store, and compare

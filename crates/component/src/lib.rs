@@ -14,3 +14,20 @@ pub const COMPONENT: &[u8] = include_bytes!(env!("SADDLEBAG_EMBEDDED_COMPONENT")
 
 /// SHA-256 of [`COMPONENT`] in lower-case hexadecimal.
 pub const SHA256: &str = env!("SADDLEBAG_EMBEDDED_DIGEST");
+
+/// The code of [`COMPONENT`], compiled for [`TARGET`], at a page boundary, so that it can run where it is.
+#[cfg(feature = "compiled")]
+pub static COMPILED: &[u8] = &CODE.0;
+
+/// Target triple that [`COMPILED`] was compiled for.
+#[cfg(feature = "compiled")]
+pub const TARGET: &str = env!("SADDLEBAG_EMBEDDED_TARGET");
+
+#[cfg(feature = "compiled")]
+static CODE: Pages<{ include_bytes!(env!("SADDLEBAG_EMBEDDED_CODE")).len() }> =
+    Pages(*include_bytes!(env!("SADDLEBAG_EMBEDDED_CODE")));
+
+/// Bytes in pages of their own. 64 KiB is the largest page of the targets.
+#[cfg(feature = "compiled")]
+#[repr(C, align(65536))]
+struct Pages<const LENGTH: usize>([u8; LENGTH]);

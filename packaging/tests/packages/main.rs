@@ -6,6 +6,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, clippy::print_stderr)]
 
+mod archive;
 mod binstall;
 mod bundle;
 mod container;

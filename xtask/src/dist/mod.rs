@@ -1,8 +1,7 @@
 //! `cargo xtask dist`: the files of a release, in `target/dist/`. Nothing is published.
 
-#[expect(dead_code, reason = "no program is built yet")]
+mod check;
 mod packages;
-#[expect(dead_code, reason = "the archive and the packages come next")]
 mod program;
 mod worlds;
 
@@ -16,7 +15,16 @@ const FOLDER: &str = "target/dist";
 /// Builds and checks every file, and prints what it built.
 pub(crate) fn dist() -> Result<(), String> {
     let folder = folder()?;
-    let built = worlds::build(&folder)?;
+    let mut built = worlds::build(&folder)?;
+    let component = folder.join("saddlebag.wasm");
+    let programs = program::build(&component)?;
+    let trace = root()?.join("target/worlds/session.jsonl");
+    for program in &programs {
+        built.push(check::check_program(program, &trace)?);
+    }
+    check::check_worlds(&folder, &trace)?;
+    program::check_other_targets(&component)?;
+    packages::build(&programs, &folder)?;
     eprintln!("\nin {FOLDER}:");
     for line in built {
         eprintln!("{line}");

@@ -8,10 +8,6 @@
 //!   folder, so write access to the folder of the code is not enough to make code that runs.
 //! - The bytes that were hashed are the bytes that run: they are read once, into memory that is not backed by a file.
 
-#[cfg_attr(all(target_os = "linux", target_arch = "x86_64"), path = "pages.rs")]
-#[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), path = "bytes.rs")]
-mod pages;
-
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
@@ -21,10 +17,11 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+use super::bytes::Pages;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use super::pages::Pages;
 use crate::private::{PrivateError, PrivateFolder, Readers};
-use pages::Pages;
-
-pub(crate) use pages::configure;
 
 /// Number of files that are kept: one per build of the component that a machine uses side by side.
 const KEPT_FILES: usize = 8;
@@ -48,9 +45,9 @@ const MAX_CODE_BYTES: u64 = 256 << 20;
 /// Place of compiled code.
 ///
 /// Compiled code runs outside of the sandbox. So a folder is not used if other users can change it, or a folder above it:
-/// every run compiles then, and [`ComponentOptions::on_cache_refused`] reports it.
+/// every run compiles then, and [`Compile::on_cache_refused`] reports it.
 ///
-/// [`ComponentOptions::on_cache_refused`]: crate::ComponentOptions::on_cache_refused
+/// [`Compile::on_cache_refused`]: crate::Compile::on_cache_refused
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CodeCache {
     /// `saddlebag` in the user's folder of caches, with the user's key.
@@ -292,7 +289,7 @@ mod tests {
 
     fn engine() -> Engine {
         let mut config = wasmtime::Config::new();
-        configure(&mut config);
+        crate::code::use_memory(&mut config);
         Engine::new(&config).unwrap()
     }
 

@@ -9,19 +9,14 @@
 use std::ffi::c_void;
 use std::io;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags};
+use wasmtime::Engine;
 use wasmtime::component::Component;
-use wasmtime::{CustomCodeMemory, Engine};
 
-const PAGE: usize = 4096;
+use super::memory::{self, PAGE};
+
 const LARGE_PAGE: usize = 2 << 20;
-
-/// Lets an engine run code from [`Pages`].
-pub(crate) fn configure(config: &mut wasmtime::Config) {
-    config.with_custom_code_memory(Some(Arc::new(Protection)));
-}
 
 /// Private memory of this process, readable and writable until code is loaded from it.
 pub(super) struct Pages {
@@ -82,70 +77,23 @@ impl Drop for Pages {
     }
 }
 
-/// Code that was loaded. It is read-only or executable from then on.
-struct Kept {
-    tag: [u8; 32],
-    memory: NonNull<[u8]>,
-    /// True while a component runs from here. Wasmtime accepts code at an address only once at a time.
-    is_used: bool,
-}
-
-// SAFETY: nothing writes to the memory any more, and it exists until the process ends.
-unsafe impl Send for Kept {}
-
-static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-
+/// Returns the memory of free pages with this tag, or of these pages, which are read-only from then on.
 fn keep(tag: [u8; 32], pages: Pages) -> io::Result<NonNull<[u8]>> {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(free) = kept.iter_mut().find(|kept| kept.tag == tag && !kept.is_used) {
-        free.is_used = true;
-        return Ok(free.memory);
+    if let Some(memory) = memory::reuse(tag) {
+        return Ok(memory);
     }
     // SAFETY: the whole mapping of `pages`, which nothing borrows.
     unsafe { rustix::mm::mprotect(pages.mapped.as_ptr(), pages.mapped_bytes, MprotectFlags::READ)? };
     let memory = NonNull::slice_from_raw_parts(pages.start, pages.length);
     std::mem::forget(pages);
-    kept.push(Kept { tag, memory, is_used: true });
+    memory::add(tag, memory);
     Ok(memory)
-}
-
-/// Lets the pages with this address be reused. Does nothing for pages that wasmtime owns.
-fn release(address: *const u8) {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let has_address = |kept: &Kept| {
-        let start = kept.memory.cast::<u8>().as_ptr().addr();
-        (start..start + kept.memory.len()).contains(&address.addr())
-    };
-    if let Some(found) = kept.iter_mut().find(|kept| has_address(kept)) {
-        found.is_used = false;
-    }
-}
-
-/// Makes code executable, whether it was loaded or just compiled. This processor needs no cache flush.
-struct Protection;
-
-impl CustomCodeMemory for Protection {
-    fn required_alignment(&self) -> usize {
-        PAGE
-    }
-
-    fn publish_executable(&self, code: *const u8, length: usize) -> wasmtime::Result<()> {
-        let protection = MprotectFlags::READ | MprotectFlags::EXEC;
-        // SAFETY: wasmtime passes whole pages of mapped code that it does not write to.
-        unsafe { rustix::mm::mprotect(code.cast_mut().cast(), length, protection)? };
-        Ok(())
-    }
-
-    /// Changes no page: nothing may write to loaded pages, and wasmtime unmaps its own next.
-    fn unpublish_executable(&self, code: *const u8, _: usize) -> wasmtime::Result<()> {
-        release(code);
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::memory::release;
     use super::*;
 
     #[test]

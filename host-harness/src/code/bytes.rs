@@ -7,9 +7,6 @@ use std::io;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-/// Engines run such code without further configuration.
-pub(crate) fn configure(_: &mut wasmtime::Config) {}
-
 /// Bytes in the memory of this process.
 pub(super) struct Pages(Vec<u8>);
 

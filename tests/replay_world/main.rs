@@ -1,0 +1,162 @@
+//! `replay-world COMPONENT TRACE`: replays a recorded trace against a component of any world, and compares every answer.
+//!
+//! `saddlebag replay` runs components of the largest world only. This program knows no world: it finds functions and
+//! types in the component. Memories of the trace that use an interface which the component lacks are left out.
+
+#![allow(clippy::print_stderr, reason = "it reports what it compared")]
+
+mod values;
+
+use std::fs;
+use std::process::ExitCode;
+
+use serde_json::Value;
+use wasmtime::component::{Component, Instance, Linker, ResourceAny, Val};
+use wasmtime::{Config, Engine, Store};
+
+const PACKAGE: &str = "saddlebag:memory";
+
+/// Number of calls and requests that agree, and of memories that were left out.
+#[derive(Default)]
+struct Agreed {
+    memories: usize,
+    left_out: usize,
+    calls: usize,
+    requests: usize,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [component, trace] = arguments.as_slice() else {
+        eprintln!("usage: replay-world COMPONENT TRACE");
+        return ExitCode::from(2);
+    };
+    match replay(component, trace) {
+        Ok(Agreed { memories, left_out, calls, requests }) => {
+            eprintln!(
+                "{component}: {calls} calls with {requests} requests in {memories} memories agree; {left_out} memories \
+                 use interfaces that it lacks"
+            );
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {component}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn replay(component: &str, trace: &str) -> Result<Agreed, String> {
+    let text = fs::read_to_string(trace).map_err(|error| format!("cannot read {trace}: {error}"))?;
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).map_err(|error| format!("{trace}: {error}")))
+        .collect::<Result<_, _>>()?;
+    let is_header = |line: &Value| line.get("saddlebag-trace").is_some();
+    let engine = Engine::new(&Config::new()).map_err(|error| error.to_string())?;
+    let component = Component::from_file(&engine, component).map_err(|error| format!("{error:#}"))?;
+    let mut agreed = Agreed::default();
+    let mut rest = lines.as_slice();
+    while let Some((header, after)) = rest.split_first() {
+        let end = after.iter().position(is_header).unwrap_or(after.len());
+        let (calls, next) = after.split_at(end);
+        rest = next;
+        let version = header["package"].as_str().and_then(|package| package.split_once('@'));
+        let (_, version) = version.ok_or_else(|| format!("{trace} does not begin with a header"))?;
+        let mut memory = Memory::open(&engine, &component, version, &header["config"])?;
+        if !calls.iter().all(|call| memory.has(call)) {
+            agreed.left_out += 1;
+            continue;
+        }
+        for call in calls {
+            let (returned, recorded) = (memory.call(call)?, &call["returned"]);
+            if returned != *recorded {
+                return Err(format!("{call}\nreturned {returned}"));
+            }
+            agreed.calls += 1;
+            agreed.requests += returned["ok"]["requests"].as_array().map_or(0, Vec::len);
+        }
+        agreed.memories += 1;
+    }
+    if agreed.calls == 0 {
+        return Err("no memory of the trace could be replayed, so nothing was compared".to_string());
+    }
+    Ok(agreed)
+}
+
+/// An instance of the component with an open memory.
+struct Memory {
+    store: Store<()>,
+    instance: Instance,
+    version: String,
+    memory: Option<ResourceAny>,
+}
+
+impl Memory {
+    fn open(engine: &Engine, component: &Component, version: &str, config: &Value) -> Result<Self, String> {
+        let mut store = Store::new(engine, ());
+        let instance = Linker::new(engine).instantiate(&mut store, component).map_err(|error| format!("{error:#}"))?;
+        let mut opened = Self { store, instance, version: version.to_string(), memory: None };
+        let given = serde_json::json!({ "config": config });
+        match opened.invoke("engine", "[static]memory.open", &given)? {
+            Val::Result(Ok(Some(memory))) => match *memory {
+                Val::Resource(memory) => opened.memory = Some(memory),
+                other => return Err(format!("`open` returned {other:?}")),
+            },
+            other => return Err(format!("the memory cannot be opened: {other:?}")),
+        }
+        Ok(opened)
+    }
+
+    /// Returns true if the component has the function of a call.
+    fn has(&mut self, call: &Value) -> bool {
+        let (interface, name, _) = target(call);
+        self.function(&interface, name).is_some()
+    }
+
+    /// Makes a call, and returns the result.
+    fn call(&mut self, call: &Value) -> Result<Value, String> {
+        let (interface, name, given) = target(call);
+        let result = self.invoke(&interface, name, given).map_err(|error| format!("{call}\n{error}"))?;
+        values::write(&result)
+    }
+
+    fn function(&mut self, interface: &str, name: &str) -> Option<wasmtime::component::Func> {
+        let interface = format!("{PACKAGE}/{interface}@{}", self.version);
+        let interface = self.instance.get_export_index(&mut self.store, None, &interface)?;
+        let function = self.instance.get_export_index(&mut self.store, Some(&interface), name)?;
+        self.instance.get_func(&mut self.store, function)
+    }
+
+    /// Calls a function. Its parameters are the fields of `given`, and the memory.
+    fn invoke(&mut self, interface: &str, name: &str, given: &Value) -> Result<Val, String> {
+        let function = self.function(interface, name).ok_or_else(|| format!("it lacks {interface}.{name}"))?;
+        let wanted = function.ty(&self.store);
+        let parameters = wanted.params().map(|(name, wanted)| match (&wanted, self.memory) {
+            (wasmtime::component::Type::Borrow(_), Some(memory)) => Ok(Val::Resource(memory)),
+            _ => values::read(&given[name], &wanted),
+        });
+        let parameters: Vec<Val> = parameters.collect::<Result<_, String>>()?;
+        let mut results = [Val::Bool(false)];
+        function.call(&mut self.store, &parameters, &mut results).map_err(|error| format!("{error:#}"))?;
+        let [result] = results;
+        Ok(result)
+    }
+}
+
+/// Returns the interface, the function and the arguments of a call.
+fn target(call: &Value) -> (String, &str, &Value) {
+    for name in ["submit", "take"] {
+        if let Some(given) = call.get(name) {
+            return (given["interface"].as_str().unwrap_or_default().to_string(), name, given);
+        }
+    }
+    for (name, method) in
+        [("handle-memory-result", "[method]memory.handle-memory-result"), ("cancel", "[method]memory.cancel")]
+    {
+        if let Some(given) = call.get(name) {
+            return ("engine".to_string(), method, given);
+        }
+    }
+    ("engine".to_string(), "", &Value::Null)
+}

@@ -1,0 +1,152 @@
+//! Checks of what a release contains: a program works in an empty home, and every component answers as the native engine
+//! does.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::program::Program;
+use crate::component::WORLDS;
+use crate::run::cargo;
+
+/// Time of every run, so that the engines are asked the same.
+const NOW: &str = "2026-05-30T09:15:00+02:00";
+
+/// Commands of every family. Each succeeds; the text is in what it prints.
+const SESSION: [(&[&str], &str); 16] = [
+    (&["file", "write", "long_term", "Staging listens on port 8443"], ""),
+    (&["file", "write", "note:deploy", "# Deploy\n\nsee [[port]]"], ""),
+    (&["log", "yesterday", "the server moved"], ""),
+    (&["file", "edit", "long_term", "8443", "8444"], ""),
+    (&["search", "staging"], "8444"),
+    (&["entry", "store", "target", "staging first", "--tag", "ops"], ""),
+    (&["entry", "recall", "staging"], "staging first"),
+    (&["entry", "hydrate"], "staging first"),
+    (&["entry", "forget", "target"], ""),
+    (&["remember", "Port", "it is 5432", "--link", "deploy"], ""),
+    (&["recall", "which port is it?"], "5432"),
+    (&["note", "rename", "port", "Database port"], ""),
+    (&["context", "--entries"], "8444"),
+    (&["tools", "call", "memory_read", "{\"source\": \"long_term\"}"], "8444"),
+    (&["--provenance", "tool", "entry", "store", "page", "from a page"], ""),
+    (&["memory", "pending"], "page"),
+];
+
+/// Number of starts that are timed.
+const STARTS: usize = 7;
+
+/// Checks a program in an empty home, and returns a line about it. The trace of its session is written to `trace`.
+pub(super) fn check_program(program: &Program, trace: &Path) -> Result<String, String> {
+    let mut firsts = Vec::new();
+    for _ in 0..STARTS {
+        let home = Home::new(program)?;
+        let (_, time) = home.run(&["status"])?;
+        firsts.push(time);
+    }
+    let home = Home::new(program)?;
+    let said = home.run(&["--version"])?.0;
+    if said.split_whitespace().nth(1) != Some(&program.version) {
+        return Err(format!("{} says that it is {said:?}, not {}", program.path.display(), program.version));
+    }
+    if trace.exists() {
+        fs::remove_file(trace).map_err(|error| format!("cannot remove {}: {error}", trace.display()))?;
+    }
+    let shown = trace.to_string_lossy();
+    for (command, expected) in SESSION {
+        // The native engine records, so that the component cannot agree with itself.
+        let options = ["--now", NOW, "--engine", "native", "--secrets", "allow", "--trace", &shown];
+        let said = home.run(&[&options[..], command].concat())?.0;
+        if !said.contains(expected) {
+            return Err(format!("`{}` lacks {expected:?}: {said}", command.join(" ")));
+        }
+    }
+    let replayed = home.run(&["replay", &shown])?.0;
+    let mut later = Vec::new();
+    for _ in 0..STARTS {
+        later.push(home.run(&["status"])?.1);
+    }
+    home.has_only_memory()?;
+    let (first, later) = (median(firsts), median(later));
+    let (first, later) = (first.as_secs_f64() * 1e3, later.as_secs_f64() * 1e3);
+    let replayed = replayed.trim();
+    Ok(format!("{}: first start {first:.1} ms, later {later:.1} ms (status); replay: {replayed}", program.target))
+}
+
+/// Replays a trace against the component of every world, and compares each request.
+pub(super) fn check_worlds(folder: &Path, trace: &Path) -> Result<(), String> {
+    for world in &WORLDS {
+        let component = folder.join(format!("{}.wasm", world.name));
+        let run = ["run", "--quiet", "--package", "saddlebag-tests", "--bin", "replay-world", "--"].map(OsStr::new);
+        cargo(run.into_iter().chain([component.as_os_str(), trace.as_os_str()]))?;
+    }
+    Ok(())
+}
+
+/// An empty home, with nothing in the environment, in which a program runs.
+struct Home<'a> {
+    program: &'a Program,
+    folder: PathBuf,
+    work: PathBuf,
+}
+
+impl<'a> Home<'a> {
+    fn new(program: &'a Program) -> Result<Self, String> {
+        static MADE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let number = MADE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("saddlebag-dist-{}-{number}", std::process::id()));
+        let work = folder.join("work");
+        fs::create_dir_all(&work).map_err(|error| format!("cannot make {}: {error}", work.display()))?;
+        Ok(Self { program, folder, work })
+    }
+
+    /// Runs the program, and returns what it prints and the time that it takes.
+    fn run(&self, arguments: &[&str]) -> Result<(String, Duration), String> {
+        let mut command = Command::new(&self.program.path);
+        command.args(arguments).env_clear().env("HOME", &self.folder).env("USERPROFILE", &self.folder);
+        command.env("APPDATA", self.folder.join("data")).env("LOCALAPPDATA", self.folder.join("local"));
+        if let Some(system) = std::env::var_os("SystemRoot") {
+            command.env("SystemRoot", system);
+        }
+        let line = arguments.join(" ");
+        let start = Instant::now();
+        let ended = command.current_dir(&self.work).output();
+        let time = start.elapsed();
+        let ended = ended.map_err(|error| format!("cannot run {}: {error}", self.program.path.display()))?;
+        // An empty memory has no status to show, which is the exit code 1.
+        if ended.status.success() || (line == "status" && ended.status.code() == Some(1)) {
+            return Ok((String::from_utf8_lossy(&ended.stdout).into_owned(), time));
+        }
+        Err(format!("{}: `{line}` failed: {}", self.program.target, String::from_utf8_lossy(&ended.stderr)))
+    }
+
+    /// Returns an error if the program wrote anything beside its store, such as compiled code.
+    fn has_only_memory(&self) -> Result<(), String> {
+        let mut folders = vec![self.folder.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))? {
+                let path = entry.map_err(|error| error.to_string())?.path();
+                if path.is_dir() && path.file_name() != Some(OsStr::new("saddlebag")) {
+                    folders.push(path);
+                } else if !path.is_dir() || path.parent().and_then(Path::file_name) == Some(OsStr::new(".cache")) {
+                    return Err(format!("{}: the program wrote {}", self.program.target, path.display()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Home<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
+            eprintln!("cannot remove {}: {error}", self.folder.display());
+        }
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
