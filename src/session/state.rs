@@ -21,9 +21,6 @@ const EXTENSION: &str = ".jsonl";
 /// Maximum size of a state in bytes.
 pub(super) const MAX_STATE_BYTES: u32 = 512 << 10;
 
-/// Part of the maximum size, in quarters, that the uses of tools may fill. The rest is for prompts.
-const TOOL_QUARTERS: u32 = 3;
-
 /// Maximum number of lines that are read.
 const MAX_LINES: usize = 8_192;
 
@@ -170,8 +167,7 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
         ReadOutcome::Content(content) => content.size,
         ReadOutcome::Absent | ReadOutcome::Unchanged => 0,
     };
-    let limit = max_bytes(call);
-    let room = if line.event == Event::Tool { limit / 4 * TOOL_QUARTERS } else { limit };
+    let room = room_for(line.event, max_bytes(call));
     let bytes = rendered(&line)?;
     if size + bytes.len() as u64 > u64::from(room) {
         let full = rendered(&Line::new(call, Event::Full))?;
@@ -187,6 +183,15 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
             Ok(Recorded::WithoutTexts)
         }
         done => done.map(|()| Recorded::Whole),
+    }
+}
+
+/// Returns the size up to which lines of a kind are added. Tools leave room for prompts, and these for notes.
+fn room_for(event: Event, limit: u32) -> u32 {
+    match event {
+        Event::Tool => limit / 8 * 6,
+        Event::Begun | Event::Prompt | Event::Full => limit / 8 * 7,
+        Event::Note => limit,
     }
 }
 

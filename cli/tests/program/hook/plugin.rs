@@ -27,8 +27,10 @@ const system = async (id = sessionID) => {
 }
 const emit = (type, properties) => hooks.event({ event: { type, properties } })
 const tool = async (callID, tool, args, output) => {
-  await hooks["tool.execute.before"]({ tool, sessionID, callID }, { args })
-  await hooks["tool.execute.after"]({ tool, sessionID, callID }, output)
+  // Older releases give the arguments before the call alone.
+  const before = hooks["tool.execute.before"]
+  if (before) await before({ tool, sessionID, callID }, { args })
+  await hooks["tool.execute.after"]({ tool, sessionID, callID, ...(before ? {} : { args }) }, output)
 }
 
 await emit("session.created", { info: { id: sessionID } })

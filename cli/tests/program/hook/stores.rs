@@ -33,7 +33,7 @@ fn a_missing_store_is_logged_and_counted_by_status() {
     assert_eq!((log.len(), &log[0]["code"]), (1, &"storage".into()), "{log:?}");
     assert_eq!((&log[0]["client"], &log[0]["event"]), (&"claude-code".into(), &"start".into()));
     let status = hooks.memory(&["status"]).exits(0);
-    assert!(status.stdout.contains("failures of hooks, printed by `saddlebag hook log`: 1"), "{}", status.stdout);
+    assert!(status.stdout.contains("hooks: 1 failure(s), printed by `saddlebag hook log`"), "{}", status.stdout);
     let printed = hooks.hook(&["log"], b"").exits(0);
     assert!(printed.stdout.contains("claude-code start storage: "), "{}", printed.stdout);
     assert_eq!(hooks.hook(&["--log"], b"").exits(0).stdout, printed.stdout);
