@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::archive::{Entry, entries_of_zip, read, write, zip};
+use crate::notices;
 use crate::program::Program;
 use crate::release::{AUTHORS, Release};
 use crate::target::{Os, Target};
@@ -19,12 +20,26 @@ const WIN32: [&str; 2] = ["x86_64-pc-windows-msvc", "x86_64-pc-windows-gnu"];
 
 type Tools = [(String, String)];
 
-/// Manifest of a bundle, and its program.
-type Parts = (Vec<u8>, Vec<u8>);
+/// Files of a bundle for one operating system.
+#[derive(Clone)]
+pub(crate) struct Content {
+    pub(crate) os: Os,
+    pub(crate) program: Vec<u8>,
+    /// Licences of the crates in the program. They differ between targets.
+    pub(crate) notices: Vec<u8>,
+}
 
 /// Builds the bundle of one target and returns its path.
-pub(crate) fn build(release: &Release, program: &Program, tools: &Tools, out: &Path) -> Result<PathBuf, String> {
-    let bytes = bundle(release, &[(program.target.os, program.bytes.clone())], tools)?;
+pub(crate) fn build(
+    release: &Release,
+    program: &Program,
+    notices: &str,
+    tools: &Tools,
+    out: &Path,
+) -> Result<PathBuf, String> {
+    let (os, program_bytes) = (program.target.os, program.bytes.clone());
+    let content = Content { os, program: program_bytes, notices: notices.into() };
+    let bytes = bundle(release, &[content], tools)?;
     write(&out.join(file_of(release, &program.target.triple)), &bytes)
 }
 
@@ -37,42 +52,43 @@ pub(crate) fn file_name(release: &Release) -> String {
 /// is no such bundle.
 pub(crate) fn build_for_all(release: &Release, out: &Path) -> Result<Option<PathBuf>, String> {
     let mut tools = None;
-    let mut find = |triple: &str| -> Result<Option<Vec<u8>>, String> {
-        let Some((manifest, program)) = parts(release, triple, out)? else { return Ok(None) };
+    let mut find = |triple: &str| -> Result<Option<Content>, String> {
+        let Some((manifest, content)) = parts(release, triple, out)? else { return Ok(None) };
         if tools.is_none() {
             tools = Some(tools_of(&manifest).ok_or_else(|| format!("the bundle of {triple} lists no tools"))?);
         }
-        Ok(Some(program))
+        Ok(Some(content))
     };
-    let mut programs = Vec::new();
-    for (os, triples) in [(Os::Linux, LINUX), (Os::Win32, WIN32)] {
+    let mut contents = Vec::new();
+    for triples in [LINUX, WIN32] {
         let mut found = None;
         for triple in triples {
             if found.is_none() {
                 found = find(triple)?;
             }
         }
-        programs.extend(found.map(|program| (os, program)));
+        contents.extend(found);
     }
     let mut slices = Vec::new();
     for triple in DARWIN {
         slices.extend(find(triple)?);
     }
-    if !slices.is_empty() {
-        programs.push((Os::Darwin, universal(slices)?));
+    if let Some(first) = slices.first().cloned() {
+        let slices = slices.into_iter().map(|slice| slice.program).collect();
+        contents.push(Content { program: universal(slices)?, ..first });
     }
     let Some(tools) = tools else { return Ok(None) };
-    let bytes = bundle(release, &programs, &tools)?;
+    let bytes = bundle(release, &contents, &tools)?;
     write(&out.join(file_name(release)), &bytes).map(Some)
 }
 
-/// Returns the program in the bundle of a target; `None` if the folder has no such bundle.
-pub(crate) fn program(release: &Release, triple: &str, out: &Path) -> Result<Option<Vec<u8>>, String> {
-    Ok(parts(release, triple, out)?.map(|(_, program)| program))
+/// Returns what the bundle of a target has; `None` if the folder has no such bundle.
+pub(crate) fn content(release: &Release, triple: &str, out: &Path) -> Result<Option<Content>, String> {
+    Ok(parts(release, triple, out)?.map(|(_, content)| content))
 }
 
-/// Returns the manifest and the program in the bundle of a target.
-fn parts(release: &Release, triple: &str, out: &Path) -> Result<Option<Parts>, String> {
+/// Returns the manifest of the bundle of a target, and its content.
+fn parts(release: &Release, triple: &str, out: &Path) -> Result<Option<(Vec<u8>, Content)>, String> {
     let path = out.join(file_of(release, triple));
     if !path.exists() {
         return Ok(None);
@@ -81,10 +97,11 @@ fn parts(release: &Release, triple: &str, out: &Path) -> Result<Option<Parts>, S
     let mut entries = entries_of_zip(&read(&path)?)?;
     let mut take = |name: &str| {
         let at = entries.iter().position(|entry| entry.path == name);
-        at.map(|at| entries.swap_remove(at).bytes)
+        let bytes = at.map(|at| entries.swap_remove(at).bytes);
+        bytes.ok_or_else(|| format!("{} has no {name}", path.display()))
     };
-    let parts = take("manifest.json").zip(take(&place(os)));
-    parts.map(Some).ok_or_else(|| format!("{} lacks a file", path.display()))
+    let (program, notices) = (take(&place(os, os.program()))?, take(&place(os, notices::NAME))?);
+    Ok(Some((take("manifest.json")?, Content { os, program, notices })))
 }
 
 /// Returns the name of the bundle of a target.
@@ -92,22 +109,26 @@ pub(crate) fn file_of(release: &Release, triple: &str) -> String {
     format!("{}-{}-{triple}.mcpb", Release::NAME, release.version)
 }
 
-/// Returns the path of the program in a bundle.
-fn place(os: Os) -> String {
-    format!("server/{}/{}", os.name(), os.program())
+/// Returns the path of a file for one operating system in a bundle.
+fn place(os: Os, file: &str) -> String {
+    format!("server/{}/{file}", os.name())
 }
 
-fn bundle(release: &Release, programs: &[(Os, Vec<u8>)], tools: &Tools) -> Result<Vec<u8>, String> {
-    let systems: Vec<Os> = programs.iter().map(|(os, _)| *os).collect();
+fn bundle(release: &Release, contents: &[Content], tools: &Tools) -> Result<Vec<u8>, String> {
+    let systems: Vec<Os> = contents.iter().map(|content| content.os).collect();
     let mut entries = vec![Entry::text("manifest.json", format!("{:#}\n", manifest(release, &systems, tools)?))];
-    entries.extend(programs.iter().map(|(os, bytes)| Entry::program(place(*os), bytes)));
+    for Content { os, program, notices } in contents {
+        entries.push(Entry::program(place(*os, os.program()), program));
+        let path = place(*os, notices::NAME);
+        entries.push(Entry { path, bytes: notices.clone(), is_program: false });
+    }
     entries.extend(release.licenses()?.into_iter().map(|(name, text)| Entry::text(name, text)));
     zip(&entries)
 }
 
 fn manifest(release: &Release, systems: &[Os], tools: &Tools) -> Result<Value, String> {
     let first = systems.first().ok_or("a bundle needs a program")?;
-    let command = |os: Os| format!("${{__dirname}}/{}", place(os));
+    let command = |os: Os| format!("${{__dirname}}/{}", place(os, os.program()));
     let mut overrides = Map::new();
     for os in Os::ALL.into_iter().filter(|os| systems.contains(os)) {
         overrides.insert(os.name().into(), json!({ "command": command(os) }));
@@ -130,7 +151,7 @@ fn manifest(release: &Release, systems: &[Os], tools: &Tools) -> Result<Value, S
         "keywords": release.keywords,
         "server": {
             "type": "binary",
-            "entry_point": place(*first),
+            "entry_point": place(*first, first.program()),
             "mcp_config": {
                 "command": command(*first),
                 "args": ["--root", "${user_config.folder}", "--notebook", "mcp"],
@@ -198,13 +219,15 @@ mod tests {
         ];
         for (triple, bytes) in programs {
             let os = Target::of(triple).expect("known").os;
-            let bytes = bundle(&release, &[(os, bytes)], &tools).expect("a bundle");
+            let content = Content { os, program: bytes, notices: triple.into() };
+            let bytes = bundle(&release, &[content], &tools).expect("a bundle");
             write(&folder.path().join(file_of(&release, triple)), &bytes).expect("written");
         }
         let path = build_for_all(&release, folder.path()).expect("built").expect("a bundle");
         let entries = entries_of_zip(&read(&path).expect("bytes")).expect("entries");
         let bytes = |name: &str| &entries.iter().find(|entry| entry.path == name).expect(name).bytes;
         assert_eq!(bytes("server/linux/saddlebag"), b"linux");
+        assert_eq!(bytes("server/linux/THIRD-PARTY-LICENSES.txt"), b"x86_64-unknown-linux-musl");
         assert_eq!(bytes("server/win32/saddlebag.exe"), b"windows");
         let reader = fat_macho::FatReader::new(bytes("server/darwin/saddlebag")).expect("a program for two processors");
         assert_eq!(reader.extract("x86_64"), Some(slice(intel).as_slice()));

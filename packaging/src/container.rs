@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::{Entry, tar_gz, write};
 use crate::bundle;
+use crate::notices;
 use crate::release::Release;
 
 const DOCKERFILE: &str = "packaging/container/Dockerfile";
@@ -19,8 +20,10 @@ const PROGRAMS: [(&str, &str); 2] = [("x86_64-unknown-linux-musl", "amd64"), ("a
 pub(crate) fn build(release: &Release, out: &Path) -> Result<Option<PathBuf>, String> {
     let mut programs = Vec::new();
     for (triple, processor) in PROGRAMS {
-        if let Some(bytes) = bundle::program(release, triple, out)? {
-            programs.push(Entry::program(format!("linux-{processor}/saddlebag"), &bytes));
+        if let Some(content) = bundle::content(release, triple, out)? {
+            programs.push(Entry::program(format!("linux-{processor}/saddlebag"), &content.program));
+            let path = format!("linux-{processor}/{}", notices::NAME);
+            programs.push(Entry { path, bytes: content.notices, is_program: false });
         }
     }
     if programs.is_empty() {
@@ -31,6 +34,7 @@ pub(crate) fn build(release: &Release, out: &Path) -> Result<Option<PathBuf>, St
         // An empty folder that the program may write to, as the image has no command that makes one.
         Entry::folder("memory"),
     ];
+    entries.extend(release.licenses()?.into_iter().map(|(name, text)| Entry::text(name, text)));
     entries.extend(programs);
     let path = out.join(format!("{}-{}-container.tar.gz", Release::NAME, release.version));
     write(&path, &tar_gz(&entries)?).map(Some)

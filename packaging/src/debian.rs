@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::archive::{gzip, read, write};
+use crate::notices;
 use crate::program::Program;
 use crate::release::{AUTHORS, Release, TIME};
 
@@ -23,6 +24,7 @@ const BUILDER: &str = "dpkg-deb";
 pub(crate) fn build(
     release: &Release,
     program: &Program,
+    notices: &str,
     architecture: &str,
     out: &Path,
 ) -> Result<Option<PathBuf>, String> {
@@ -45,6 +47,7 @@ pub(crate) fn build(
     }
     let version = debian_version(&release.version);
     put("usr/share/doc/saddlebag/copyright", copyright(release)?.as_bytes())?;
+    put(&format!("usr/share/doc/saddlebag/{}.gz", notices::NAME), &gzip(notices.as_bytes())?)?;
     put("usr/share/doc/saddlebag/changelog.gz", &gzip(release.text("CHANGELOG.md")?.as_bytes())?)?;
     put("usr/share/doc/saddlebag/changelog.Debian.gz", &gzip(changelog(&version).as_bytes())?)?;
     let size = size(&root)?;

@@ -52,13 +52,14 @@ pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, 
     let tools = program.tools()?;
     let mut made = Made::default();
     let sbom = sbom::text(&release, &program.target)?;
+    let notices = notices::text(&release, &program.target.triple)?;
     made.files.push(archive::write(&out.join(sbom::file_name(&release, &program.target)), sbom.as_bytes())?);
-    made.files.push(tarball::build(&release, &program, out)?);
-    made.files.push(wheel::build(&release, &program, &sbom, out)?);
-    made.files.push(npm::build_for_target(&release, &program, out)?);
-    made.files.push(bundle::build(&release, &program, &tools, out)?);
+    made.files.push(tarball::build(&release, &program, &notices, out)?);
+    made.files.push(wheel::build(&release, &program, &notices, &sbom, out)?);
+    made.files.push(npm::build_for_target(&release, &program, &notices, out)?);
+    made.files.push(bundle::build(&release, &program, &notices, &tools, out)?);
     if let Some(architecture) = program.target.debian_architecture() {
-        match debian::build(&release, &program, architecture, out)? {
+        match debian::build(&release, &program, &notices, architecture, out)? {
             Some(path) => made.files.push(path),
             None => made.left_out.push("the Debian package: `dpkg-deb` is not installed".to_string()),
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::release::{Release, cargo};
-use crate::sbom::{Crate, licenses_of_crates};
+use crate::sbom::{COMPONENT_TARGET, Crate, licenses_of_crates};
 
 /// Name of the file in an archive.
 pub(crate) const NAME: &str = "THIRD-PARTY-LICENSES.txt";
@@ -20,9 +20,13 @@ const FILES: [&str; 6] = ["license", "licence", "copying", "notice", "unlicense"
 /// of a licence that its manifest names, if it is in this repository.
 pub(crate) fn text(release: &Release, triple: &str) -> Result<String, String> {
     let used = licenses_of_crates(triple)?;
-    let metadata = cargo(&["metadata", "--offline", "--locked", "--format-version", "1"])?;
-    let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("`cargo metadata`: {error}"))?;
-    let folders = folders(&metadata)?;
+    let mut folders = BTreeMap::new();
+    // For these targets alone, so that cargo needs no crate of another.
+    for target in [triple, COMPONENT_TARGET] {
+        let metadata = cargo(&["metadata", "--locked", "--filter-platform", target, "--format-version", "1"])?;
+        let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("`cargo metadata`: {error}"))?;
+        folders.extend(folders_of(&metadata)?);
+    }
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut list = String::new();
     let mut without = Vec::new();
@@ -64,7 +68,7 @@ pub(crate) fn text(release: &Release, triple: &str) -> Result<String, String> {
 }
 
 /// Returns the folder of each crate.
-fn folders(metadata: &Value) -> Result<BTreeMap<Crate, String>, String> {
+fn folders_of(metadata: &Value) -> Result<BTreeMap<Crate, String>, String> {
     let packages = metadata["packages"].as_array().ok_or("`cargo metadata` lists no packages")?;
     let folder = |package: &Value| {
         let manifest = Path::new(package["manifest_path"].as_str()?);

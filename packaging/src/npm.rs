@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::archive::{Entry, tar_gz, write};
+use crate::notices;
 use crate::program::Program;
 use crate::release::{AUTHORS, Release};
 use crate::target::{RELEASED, Target};
@@ -14,7 +15,12 @@ use crate::wheel::ABOUT;
 const LAUNCHER: &str = "packaging/npm/launcher.js";
 
 /// Builds the package with the program of one target and returns its path.
-pub(crate) fn build_for_target(release: &Release, program: &Program, out: &Path) -> Result<PathBuf, String> {
+pub(crate) fn build_for_target(
+    release: &Release,
+    program: &Program,
+    notices: &str,
+    out: &Path,
+) -> Result<PathBuf, String> {
     let target = &program.target;
     let file = format!("bin/{}", target.os.program());
     let mut manifest = shared(release, &package_of(target));
@@ -24,11 +30,14 @@ pub(crate) fn build_for_target(release: &Release, program: &Program, out: &Path)
     if target.is_gnu {
         manifest.insert("libc".into(), json!(["glibc"]));
     }
-    manifest.insert("files".into(), json!([file]));
+    manifest.insert("files".into(), json!([file, notices::NAME]));
     // Package managers that keep packages in archives must unpack this one.
     manifest.insert("preferUnplugged".into(), true.into());
-    let program = Entry::program(format!("package/{file}"), &program.bytes);
-    pack(release, manifest, program, &out.join(file_name(release, target)))
+    let files = vec![
+        Entry::program(format!("package/{file}"), &program.bytes),
+        Entry::text(format!("package/{}", notices::NAME), notices),
+    ];
+    pack(release, manifest, files, &out.join(file_name(release, target)))
 }
 
 /// Returns the name of the file with the package of a target.
@@ -52,7 +61,7 @@ pub(crate) fn build_launcher(release: &Release, out: &Path) -> Result<PathBuf, S
     }
     manifest.insert("optionalDependencies".into(), platforms.into());
     let launcher = Entry::program("package/bin/saddlebag.js", release.text(LAUNCHER)?.as_bytes());
-    pack(release, manifest, launcher, &out.join(format!("{}-npm-{}.tgz", Release::NAME, release.version)))
+    pack(release, manifest, vec![launcher], &out.join(format!("{}-npm-{}.tgz", Release::NAME, release.version)))
 }
 
 /// Returns the name of the package of a target. The launcher makes it from the machine in the same way.
@@ -71,13 +80,11 @@ fn shared(release: &Release, name: &str) -> Map<String, Value> {
     manifest
 }
 
-fn pack(release: &Release, manifest: Map<String, Value>, file: Entry, path: &Path) -> Result<PathBuf, String> {
+fn pack(release: &Release, manifest: Map<String, Value>, files: Vec<Entry>, path: &Path) -> Result<PathBuf, String> {
     let manifest = format!("{:#}\n", Value::Object(manifest));
-    let mut entries = vec![
-        Entry::text("package/package.json", manifest),
-        file,
-        Entry::text("package/README.md", release.text(ABOUT)?),
-    ];
+    let mut entries =
+        vec![Entry::text("package/package.json", manifest), Entry::text("package/README.md", release.text(ABOUT)?)];
+    entries.extend(files);
     for (name, text) in release.licenses()? {
         entries.push(Entry::text(format!("package/{name}"), text));
     }

@@ -11,7 +11,7 @@ use crate::release::{Release, cargo};
 use crate::target::Target;
 
 /// Target of the component in the program.
-const COMPONENT_TARGET: &str = "wasm32-wasip2";
+pub(crate) const COMPONENT_TARGET: &str = "wasm32-wasip2";
 
 /// Arguments that choose the package and the features of a released program.
 const PROGRAM: [&str; 5] = ["--package", Release::CRATE, "--no-default-features", "--features", "mcp,released"];

@@ -12,7 +12,7 @@ const COMPLETIONS: [(&str, &str); 4] =
     [("bash", "saddlebag.bash"), ("zsh", "_saddlebag"), ("fish", "saddlebag.fish"), ("powershell", "_saddlebag.ps1")];
 
 /// Builds the archive and returns its path.
-pub(crate) fn build(release: &Release, program: &Program, out: &Path) -> Result<PathBuf, String> {
+pub(crate) fn build(release: &Release, program: &Program, notices: &str, out: &Path) -> Result<PathBuf, String> {
     let triple = &program.target.triple;
     let name = release.archive(triple);
     let top = name.strip_suffix(".tar.gz").unwrap_or(&name).to_string();
@@ -20,7 +20,7 @@ pub(crate) fn build(release: &Release, program: &Program, out: &Path) -> Result<
     let mut entries = vec![
         Entry::program(format!("{top}/{}", program.target.os.program()), &program.bytes),
         text("README.md", release.text("README.md")?),
-        text(notices::NAME, notices::text(release, triple)?),
+        text(notices::NAME, notices.to_string()),
     ];
     entries.extend(release.licenses()?.into_iter().map(|(name, license)| text(name, license)));
     for (shell, name) in COMPLETIONS {

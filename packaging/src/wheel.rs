@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use crate::archive::{Entry, write, zip};
+use crate::notices;
 use crate::program::Program;
 use crate::release::{AUTHORS, Release};
 
@@ -17,7 +18,13 @@ use crate::release::{AUTHORS, Release};
 pub(crate) const ABOUT: &str = "packaging/about.md";
 
 /// Builds the wheel and returns its path.
-pub(crate) fn build(release: &Release, program: &Program, sbom: &str, out: &Path) -> Result<PathBuf, String> {
+pub(crate) fn build(
+    release: &Release,
+    program: &Program,
+    notices: &str,
+    sbom: &str,
+    out: &Path,
+) -> Result<PathBuf, String> {
     let name = Release::NAME;
     let version = python_version(&release.version)?;
     let tags = program.target.wheel_tags(program.glibc);
@@ -29,6 +36,7 @@ pub(crate) fn build(release: &Release, program: &Program, sbom: &str, out: &Path
         Entry::text(format!("{info}/METADATA"), metadata(release, &version)?),
         Entry::text(format!("{info}/WHEEL"), wheel(&tags, release)),
         Entry::text(format!("{info}/sboms/{name}.cdx.json"), sbom),
+        Entry::text(format!("{info}/licenses/{}", notices::NAME), notices),
     ];
     for (file, text) in release.licenses()? {
         entries.push(Entry::text(format!("{info}/licenses/{file}"), text));
@@ -44,7 +52,8 @@ pub(crate) fn file_name(version: &str, tags: &[String]) -> String {
 
 fn metadata(release: &Release, version: &str) -> Result<String, String> {
     let licenses = release.licenses()?;
-    let licenses: String = licenses.iter().map(|(name, _)| format!("License-File: {name}\n")).collect();
+    let names = licenses.iter().map(|(name, _)| *name).chain([notices::NAME]);
+    let licenses: String = names.map(|name| format!("License-File: {name}\n")).collect();
     Ok(format!(
         "Metadata-Version: 2.4\nName: {}\nVersion: {version}\nSummary: {}\nKeywords: {}\nAuthor: {AUTHORS}\n\
          License-Expression: {}\n{licenses}Project-URL: Source Code, {}\n\

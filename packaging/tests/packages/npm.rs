@@ -74,7 +74,9 @@ fn the_exit_code_of_the_program_is_that_of_the_launcher() {
         let output = in_home(command, made, folder).args(arguments).output().expect("it runs");
         (output.status.code(), shown(&output))
     };
-    let program = folder.join("node_modules/@saddlebag").join(made.target.npm()).join("bin");
+    let package = folder.join("node_modules/@saddlebag").join(made.target.npm());
+    assert!(package.join("THIRD-PARTY-LICENSES.txt").is_file());
+    let program = package.join("bin");
     let direct = ended(&mut Command::new(program.join(made.target.os.program())));
     assert_ne!(direct.0, Some(0), "{}", direct.1);
     assert_eq!(ended(Command::new("node").arg(launcher(folder))), direct);

@@ -87,6 +87,9 @@ fn the_record_lists_every_file_of_the_wheel_with_its_digest() {
         })
         .collect();
     assert_eq!(lines.lines().collect::<Vec<_>>(), expected);
+    for name in ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-LICENSES.txt"] {
+        assert!(entries.iter().any(|entry| entry.path.ends_with(&format!(".dist-info/licenses/{name}"))), "{name}");
+    }
     let programs: Vec<&str> =
         entries.iter().filter(|entry| entry.is_program).map(|entry| entry.path.as_str()).collect();
     assert!(matches!(programs.as_slice(), [only] if only.contains(".data/scripts/saddlebag")), "{programs:?}");
