@@ -32,7 +32,7 @@ impl SourceName {
     }
 }
 
-/// Make notes of commits or of past sessions; they wait for approval
+/// Make notes of commits or past sessions, which wait for approval
 #[derive(Debug, Args)]
 #[command(after_help = example("backfill --from git --dry-run"))]
 pub(crate) struct BackfillArgs {

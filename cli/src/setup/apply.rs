@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use similar::TextDiff;
 
-use super::SetupArgs;
+use super::args::SetupArgs;
 use super::clients::{Client, Scope};
 use super::disk::{self, DiskError};
 use super::plan::Plan;

@@ -10,7 +10,7 @@ use crate::global;
 use crate::help::example;
 use crate::word::word;
 
-/// Give agents their memory: server and hooks in their configuration
+/// Give agents their memory: the server and the hooks
 ///
 /// Each file is edited in place, and the difference is shown before it is written. Without a name, every agent that is
 /// installed is set up.

@@ -9,14 +9,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::apply::{Action, file_report, write};
+use super::choices::{Choices, places, record_of, recorded};
 use super::clients::{Client, Scope};
+use super::disk;
 use super::installer::Installer;
 use super::places::Places;
 use super::plan::{self, Plan};
 use super::record::Record;
 use super::report::{FileReport, note_failure};
 use super::run::Program;
-use super::{Setup, disk, places, record_of, recorded};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
@@ -24,7 +25,7 @@ use crate::output::{Output, STRONG};
 use crate::store::Root;
 use crate::subcommand::Subcommand;
 
-/// Remove what the program has put on this machine, except memory
+/// Remove the program and all that it made, except memory
 #[derive(Debug, Args)]
 #[command(after_help = example("uninstall --dry-run"))]
 pub(crate) struct UninstallArgs {
@@ -129,10 +130,10 @@ fn uninstall(args: &UninstallArgs, global: &Global, output: &mut Output) -> Resu
 
 /// Returns the removals of our entries: from the configurations of this user, and from all files that the record names.
 fn entries(places: &Places, program: &Program, record: &Record) -> Result<Vec<Plan>, Failure> {
-    let setup = Setup { scope: Scope::User, project: places.home.clone(), places, program };
+    let choices = Choices { scope: Scope::User, project: places.home.clone(), places, program };
     let mut plans = Vec::new();
     for client in Client::ALL {
-        plans.extend(setup.removals(client, record)?);
+        plans.extend(choices.removals(client, record)?);
     }
     for (client, scope, file) in record.files().iter().filter_map(|entry| recorded(entry, places)) {
         if !plans.iter().any(|plan| plan.path == file.path) {

@@ -1,0 +1,142 @@
+//! [`Choices`]: what a run of setup works on: the user's folders, the clients, their files, and the record.
+
+use std::path::{Path, PathBuf};
+
+use saddlebag::protocol::ErrorCode;
+
+use super::args::SetupArgs;
+use super::clients::{self, Client, FilePlan, Scope};
+use super::format;
+use super::places::Places;
+use super::plan::{self, Plan};
+use super::record::{Entry, Record};
+use super::report::AgentReport;
+use super::run::{self, Program};
+use crate::failure::{Failure, ProgramCode};
+use crate::global::Global;
+
+/// Choices that all clients of a run share.
+pub(super) struct Choices<'a> {
+    pub(super) scope: Scope,
+    /// Folder of the project.
+    pub(super) project: PathBuf,
+    pub(super) places: &'a Places,
+    pub(super) program: &'a Program,
+}
+
+impl Choices<'_> {
+    /// Returns the clients that were named, or all.
+    pub(super) fn chosen(&self, args: &SetupArgs) -> Vec<Client> {
+        let mut chosen = if args.agents.is_empty() { Client::ALL.to_vec() } else { args.agents.clone() };
+        chosen.sort_unstable();
+        chosen.dedup();
+        chosen
+    }
+
+    /// Returns true and the places that were looked at if a client is installed.
+    pub(super) fn look_for(&self, client: Client) -> AgentReport {
+        let folder = client.folder(self.places);
+        let has_folder = folder.is_dir();
+        let program = client.program();
+        let found_program = program.and_then(|program| in_folders(&self.places.search_path(), program));
+        let looked = std::iter::once(folder.display().to_string())
+            .chain(program.map(|program| format!("`{program}` on the search path")));
+        AgentReport {
+            agent: client,
+            found: has_folder || found_program.is_some(),
+            looked: looked.collect(),
+            at: if has_folder { Some(folder) } else { found_program }.map(|path| path.display().to_string()),
+            files: Vec::new(),
+            next: None,
+            problem: None,
+        }
+    }
+
+    pub(super) fn additions(
+        &self,
+        client: Client,
+        args: &SetupArgs,
+        record: &Record,
+        global: &Global,
+    ) -> Result<Vec<Plan>, Failure> {
+        let files = self.files(client, args.command.as_deref(), !args.without_hooks, global)?;
+        Ok(files.iter().map(|file| plan::addition(client, self.scope, file, record, args.force)).collect())
+    }
+
+    /// Returns the removals from the files of a client: those where entries belong, and those that the record names.
+    pub(super) fn removals(&self, client: Client, record: &Record) -> Result<Vec<Plan>, Failure> {
+        let run = clients::Run { command: run::NAME.to_string(), options: Vec::new(), has_project: false };
+        let exists = |path: &Path| path.exists();
+        let mut files = client.files(self.places, self.scope, &self.project, &run, true, &exists);
+        let of_record = record.files().iter().filter(|entry| {
+            let is_ours = entry.client == client.as_str() && entry.scope == self.scope.as_str();
+            is_ours && (self.scope == Scope::User || entry.path.starts_with(&self.project))
+        });
+        for entry in of_record {
+            if !files.iter().any(|file| file.path == entry.path) {
+                files.extend(like(&files, &entry.path));
+            }
+        }
+        let plans = files.iter().map(|file| plan::removal(client, self.scope, file, record));
+        Ok(plans.collect())
+    }
+
+    fn files(
+        &self,
+        client: Client,
+        command: Option<&Path>,
+        with_hooks: bool,
+        global: &Global,
+    ) -> Result<Vec<FilePlan>, Failure> {
+        let run = run::command(self.scope, command, self.program, global)?;
+        let exists = |path: &Path| path.exists();
+        Ok(client.files(self.places, self.scope, &self.project, &run, with_hooks, &exists))
+    }
+}
+
+/// Returns a file like one of those of a client, at another path.
+fn like(files: &[FilePlan], path: &Path) -> Option<FilePlan> {
+    let named = files.iter().find(|file| file.path.file_name() == path.file_name());
+    let file = named.or_else(|| files.iter().find(|file| !matches!(file.format, format::Format::Whole)))?;
+    Some(FilePlan { path: path.to_path_buf(), ..file.clone() })
+}
+
+/// Returns the file of an entry of the record, as its client has it.
+pub(super) fn recorded(entry: &Entry, places: &Places) -> Option<(Client, Scope, FilePlan)> {
+    let (client, scope): (Client, Scope) = (entry.client.parse().ok()?, entry.scope.parse().ok()?);
+    let run = clients::Run { command: run::NAME.to_string(), options: Vec::new(), has_project: false };
+    let files = client.files(places, Scope::User, &places.home, &run, true, &|path| path.exists());
+    Some((client, scope, like(&files, &entry.path)?))
+}
+
+/// Returns the folders of the user.
+pub(super) fn places() -> Result<Places, Failure> {
+    Places::of_process().ok_or_else(|| {
+        let help = "set HOME to your home folder";
+        Failure::new(ErrorCode::Storage, "there is no home folder to look for agents in", help)
+    })
+}
+
+/// Reads the record of setup.
+pub(super) fn record_of(places: &Places) -> Result<Record, Failure> {
+    let help = "repair the file, or delete it: `setup --remove` then removes our entries without restoring the rest";
+    Record::read(&places.state()).map_err(|problem| Failure::new(ProgramCode::Input, problem, help))
+}
+
+/// Returns the root of the project that `--project` names, or of the current folder.
+pub(super) fn project_folder(global: &Global) -> Result<PathBuf, Failure> {
+    let folder = global.project.clone().map_or_else(std::env::current_dir, Ok);
+    let folder = folder.and_then(|folder| folder.canonicalize()).map_err(|error| {
+        let why = saddlebag_host::io_cause(&error);
+        Failure::new(ProgramCode::Input, format!("the project's folder cannot be found: {why}"), "use --project PATH")
+    })?;
+    let root = folder.ancestors().find(|folder| folder.join(".git").exists());
+    Ok(root.unwrap_or(&folder).to_path_buf())
+}
+
+/// Returns the path of a program in the first folder that has it.
+fn in_folders(folders: &[PathBuf], program: &str) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat"] } else { &[""] };
+    let names = folders.iter().flat_map(|folder| endings.iter().map(move |end| folder.join(format!("{program}{end}"))));
+    names.into_iter().find(|path| path.is_file())
+}
