@@ -70,7 +70,7 @@ pub(crate) fn log(trouble: &Trouble) {
     // A thread that panicked may hold the lock.
     let (client, moment) = ABOUT.try_lock().map(|about| *about).unwrap_or_default();
     let line = Line::new(saddlebag_host::now(), client.map(Client::as_str), moment.map(Moment::as_str), trouble);
-    // A log that cannot be written is no reason to stop the client.
+    // If the log cannot be written, the client goes on all the same.
     let _ = Log::of_user().map(|log| log.append(&line));
 }
 
