@@ -189,7 +189,7 @@ fn what_a_person_wrote_into_a_note_stays() {
     // It goes on in the new note, and asks for no third one.
     run(&mut store, after(65), command("one", "make bench", false));
     assert_eq!(run(&mut store, after(66), end("one", true)).note, Some(other));
-    // Fields that a person adds are no change of the text.
+    // Fields that a person adds do not change the text.
     let (mut store, note) = worked(true);
     let tagged = store.text(&note).replace("session: one\n", "session: one\npinned: true\n");
     store.put(&note, tagged.into_bytes());

@@ -153,12 +153,6 @@ impl RankedIndex {
     }
 
     /// Returns the number of documents.
-    /// Returns the rarity of a word that one document has. It grows with the number of documents, as scores do.
-    #[must_use]
-    pub fn greatest_rarity(&self) -> f32 {
-        super::rarity::idf(self.live, 1)
-    }
-
     pub(super) fn live_count(&self) -> u32 {
         self.live
     }

@@ -50,7 +50,6 @@ mod passage;
 mod plan;
 mod postings;
 mod query;
-mod rarity;
 mod score;
 mod segment;
 mod stem;

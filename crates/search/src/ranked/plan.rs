@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::index::{Form, RankedIndex};
 use super::query::{Node, Query};
 use super::types::Field;
-use super::rarity::idf;
+use super::weights::idf;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::order;
 

@@ -15,14 +15,19 @@ use super::matching::{Bits, Matcher, Walk};
 use super::plan::{Concept, Plan};
 use super::query::Query;
 use super::types::{Field, Ranking, Tie};
-use super::rarity::idf;
-use super::weights::{COVERAGE, Lengths, saturate};
+use super::weights::{COVERAGE, Lengths, idf, saturate};
 use saddlebag_collections::order;
 
 /// Minimum number of documents that are examined closely.
 const MIN_CANDIDATES: usize = 64;
 
 impl RankedIndex {
+    /// Returns the rarity of a word that one document has. It grows with the number of documents, as scores do.
+    #[must_use]
+    pub fn greatest_rarity(&self) -> f32 {
+        idf(self.live_count(), 1)
+    }
+
     /// Returns the best `limit` documents that match and that `accept` permits. Each score is multiplied by the
     /// `weight` of the document. Equal scores are ordered by `tie`.
     pub fn search<'a>(
