@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use saddlebag_words::words;
-
 use super::format::Format;
 use super::hooks;
 use super::json::Dialect;
@@ -11,56 +9,7 @@ use super::piece::{MARK, Piece, SERVER};
 use super::places::{Places, Platform};
 use super::value::Value;
 
-/// Program that runs agents and can be set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Client {
-    ClaudeCode,
-    ClaudeDesktop,
-    Codex,
-    Copilot,
-    Cursor,
-    Gemini,
-    OpenClaw,
-    OpenCode,
-    VsCode,
-    Zed,
-}
-
-words!(Client, "agent" {
-    ClaudeCode = "claude-code",
-    ClaudeDesktop = "claude-desktop",
-    Codex = "codex",
-    Copilot = "copilot",
-    Cursor = "cursor",
-    Gemini = "gemini",
-    OpenClaw = "openclaw",
-    OpenCode = "opencode",
-    VsCode = "vscode",
-    Zed = "zed",
-});
-
-/// Configuration to change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Configuration of the user, for all projects.
-    #[default]
-    User,
-    /// Configuration of the project in the current folder.
-    Project,
-}
-
-words!(Scope, "scope" { User = "user", Project = "project" });
-
-/// Command that entries run.
-#[derive(Clone, Debug)]
-pub(crate) struct Run {
-    /// Program: an absolute path, or a name.
-    pub(crate) command: String,
-    /// Global options before the subcommand.
-    pub(crate) options: Vec<String>,
-    /// True if `options` choose the project, so that the client need not.
-    pub(crate) has_project: bool,
-}
+pub(crate) use super::types::{Client, Run, Scope};
 
 /// File of a client with our entries.
 #[derive(Clone, Debug)]
@@ -72,10 +21,8 @@ pub(crate) struct FilePlan {
 
 /// Plugin for OpenCode. It is a copy of the one in `plugins/opencode`, because a package has only its own files.
 pub(super) const OPENCODE_PLUGIN: &str = include_str!("opencode.js");
-/// Program in the text of the plugin.
-pub(super) const OPENCODE_PROGRAM: &str = "\"saddlebag\"";
-/// Arguments of the program in the text of the plugin.
-pub(super) const OPENCODE_ARGUMENTS: &str = "[\"hook\", event]";
+/// Program and options in the text of the plugin.
+pub(super) const OPENCODE_PROGRAM: &str = "[\"saddlebag\"]";
 
 impl Client {
     /// Returns the name that people use.
@@ -292,12 +239,8 @@ impl Client {
 
 /// Returns the text of the plugin for OpenCode.
 pub(crate) fn opencode_plugin(run: &Run) -> String {
-    let word = |word: &String| serde_json::Value::from(word.as_str()).to_string();
-    let options: String = run.options.iter().map(|option| format!("{}, ", word(option))).collect();
-    let text = OPENCODE_PLUGIN.replacen(OPENCODE_PROGRAM, &word(&run.command), 1).replacen(
-        OPENCODE_ARGUMENTS,
-        &format!("[{options}{}", &OPENCODE_ARGUMENTS[1..]),
-        1,
-    );
+    let words = std::iter::once(&run.command).chain(&run.options).map(|word| serde_json::Value::from(word.as_str()));
+    let words = serde_json::Value::Array(words.collect()).to_string();
+    let text = OPENCODE_PLUGIN.replacen(OPENCODE_PROGRAM, &words, 1);
     format!("{MARK}. `saddlebag setup opencode --remove` removes this file.\n{text}")
 }
