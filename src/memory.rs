@@ -24,9 +24,7 @@ use crate::search::Corpus;
 use crate::session::{SessionCall, SessionCommand, SessionReply};
 use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
-use crate::trust::{
-    ForModel, HOST_SECRET_BYTES, HostSecret, InputPolicy, SecretPolicy, TrustConfig, Writer, secrets_in,
-};
+use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig, Writer, secrets_in};
 
 /// Maximum length of [`Config::path_prefix`] in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
@@ -446,11 +444,8 @@ async fn run(
     let Shared { corpus, notebook, entries } = &shared;
     origin.check()?;
     entries::check_origin(entries, &origin)?;
-    let provenance = scope.trust.provenance_of(origin.provenance)?;
-    let scope = scope.of_provenance(provenance);
-    let screen = InputPolicy::for_scope(scope.trust, scope.layout.clone());
     let Origin { agent, session, tool, .. } = origin.clone();
-    let call = &Call { fs, scope, now, screen, writer: Writer { agent, session, tool } };
+    let call = &Call::new(fs, scope, now, origin.provenance, Writer { agent, session, tool })?;
     Ok(match command {
         #[cfg(feature = "journal")]
         Command::Journal(command) => {

@@ -5,7 +5,7 @@ use saddlebag::agents_md::{Side, SyncAgentsMd};
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble, PromptCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Explain, ExportEntries,
+    Checkpoint, CloseRun, EditEntry, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Explain, ExportEntries,
     FindEntries, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ListEntries,
     NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
@@ -21,6 +21,7 @@ use saddlebag::notebook::{
     Today, UnlinkedMentions,
 };
 use saddlebag::protocol::ErrorCode;
+use saddlebag::session::SessionCommand;
 use saddlebag::store::{folded_name, is_name};
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
@@ -117,6 +118,7 @@ fn every_verb(name: &str) -> Vec<EntriesCommand> {
             earlier: Vec::new(),
         }),
         EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
+        EntriesCommand::EditEntry(EditEntry { key: name.into(), old_text: MARK.into(), new_text: "gone".into() }),
         keep(name, "mine", "core"),
         keep("mine", "mine", name),
         EntriesCommand::OpenRun(OpenRun { fence: u64::MAX }),
@@ -346,6 +348,8 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
         Command::AgentsMd(_) => false,
         // Text of both families can wait for approval.
         Command::Trust(_) => false,
+        // What a session is shown includes the entries.
+        Command::Session(SessionCommand::BeginSession(_) | SessionCommand::RecallForPrompt(_)) => false,
         _ => true,
     };
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {

@@ -1,11 +1,11 @@
 // Memory for OpenCode. This file only runs `saddlebag hook` and hands its answer on; docs/hooks.md has the format.
 //
-// It goes into `.opencode/plugins/` of a project or `~/.config/opencode/plugins/`. SADDLEBAG_HOOKS=off switches it off.
+// It goes into `.opencode/plugins/` of a project or `~/.config/opencode/plugins/`. SADDLEBAG_PROGRAM names the program
+// if it is not in the PATH, and SADDLEBAG_HOOKS=off switches it off.
 
 import { spawn } from "node:child_process"
 
-/** Program and its options. */
-const PROGRAM = ["saddlebag"]
+const PROGRAM = process.env.SADDLEBAG_PROGRAM || "saddlebag"
 /** Version of the format that the program reads. */
 const FORMAT = 1
 /** Time after which an answer is not waited for, in milliseconds. The program gives up before. */
@@ -27,9 +27,7 @@ function run(event, fields) {
       }
     }
     try {
-      const [command, ...options] = PROGRAM
-      const stdio = ["pipe", "pipe", "ignore"]
-      const child = spawn(command, [...options, "hook", event], { stdio, timeout: LIMIT, windowsHide: true })
+      const child = spawn(PROGRAM, ["hook", event], { stdio: ["pipe", "pipe", "ignore"], timeout: LIMIT })
       child.on("error", () => resolve(""))
       child.on("close", done)
       child.stdout.setEncoding("utf8").on("data", (part) => (output += part))

@@ -119,12 +119,24 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Returns the call for text of this provenance, which cannot be more trusted than the current one. `None` keeps
-    /// the current one.
-    pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
-        let scope = self.scope.clone().of_provenance(self.scope.trust.provenance_of(asked)?);
+    /// Creates the call for text of this provenance, which cannot be more trusted than that of the scope. `None` keeps
+    /// that of the scope.
+    pub(crate) fn new(
+        fs: Fs,
+        scope: Arc<Scope>,
+        now: LocalTime,
+        asked: Option<Provenance>,
+        writer: Writer,
+    ) -> Result<Self, Error> {
+        let provenance = scope.trust.provenance_of(asked)?;
+        let scope = scope.of_provenance(provenance);
         let screen = InputPolicy::for_scope(scope.trust, scope.layout.clone());
-        Ok(Self { fs: self.fs.clone(), scope, now: self.now, screen, writer: self.writer.clone() })
+        Ok(Self { fs, scope, now, screen, writer })
+    }
+
+    /// Returns the call for text of this provenance, as [`new`](Self::new) makes it.
+    pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
+        Self::new(self.fs.clone(), self.scope.clone(), self.now, asked, self.writer.clone())
     }
 
     /// Returns the names to sign a stored text with.

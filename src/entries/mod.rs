@@ -34,6 +34,7 @@ mod checks;
 mod close_run;
 mod decision;
 mod document;
+mod edit;
 mod explain;
 mod export;
 mod files;
@@ -79,6 +80,7 @@ pub use checkpoint::{Checkpoint, CheckpointReply, MAX_CHECKPOINT_BYTES};
 pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
 pub use close_run::CloseRun;
 pub use decision::{Explanation, Hydrate};
+pub use edit::EditEntry;
 pub use explain::{Explain, ExplainReply};
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
 pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
@@ -127,6 +129,7 @@ family! {
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
         StoreEntry,
+        EditEntry,
         GetEntry,
         FindEntries,
         ListEntries,

@@ -13,6 +13,7 @@ use crate::protocol::CommandId;
 use crate::store::{LocalTime, Timestamp};
 use crate::trust::Provenance;
 
+mod edits;
 mod invariants;
 mod moves;
 mod races;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::target::Target;
 use super::types::{BackupReply, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
+use crate::document::replace_once;
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -86,7 +87,7 @@ pub(super) async fn edit(
     let (verb, backup) = match change {
         EditChange::Replace { old_text: old, new_text: new } => {
             let backups = if is_kept && backups == Backups::Off { Backups::Keep } else { backups };
-            ("Edited", replace_once(call, &path, old, new, backups).await?)
+            ("Edited", replace_in(call, &path, old, new, backups).await?)
         }
         EditChange::DeleteNote => ("Deleted", delete(call, target, is_kept, &path).await?),
     };
@@ -96,7 +97,7 @@ pub(super) async fn edit(
     Ok(EditReply { message, path, backup })
 }
 
-async fn replace_once(
+async fn replace_in(
     call: &Call,
     path: &RelPath,
     old: &str,
@@ -110,12 +111,9 @@ async fn replace_once(
     let edited = update(&call.fs, path, call.scope.limits.max_file_bytes, backups, |bytes| {
         let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
         let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
-        match occurrences(text, old) {
-            1 => {
-                let edited = text.replacen(old, new, 1);
-                Ok(Change::Write(call.screen.edited(path, text, edited)?, ()))
-            }
-            count => {
+        match replace_once(text, old, new) {
+            Ok(edited) => Ok(Change::Write(call.screen.edited(path, text, edited)?, ())),
+            Err(count) => {
                 let shown = call.scope.display_path(path);
                 let message = format!("old_str matched {count} time(s) in {shown}; it must match exactly once");
                 let help = if count == 0 {
@@ -130,12 +128,6 @@ async fn replace_once(
     edited.await.map(|((), backup)| backup)
 }
 
-/// Counts the occurrences of `needle`, overlapping ones included: `aa` occurs twice in `aaa`, where replacing "the
-/// one" would be ambiguous. The empty text occurs at every boundary.
-fn occurrences(text: &str, needle: &str) -> usize {
-    (0..=text.len()).filter(|&at| text.get(at..).is_some_and(|rest| rest.starts_with(needle))).count()
-}
-
 async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<crate::engine::Backup, Error> {
     if is_kept || !matches!(target, Target::Note(_)) {
         let message = "memory_edit without old_str deletes a whole note; \
@@ -147,18 +139,4 @@ async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> 
         Ok(Change::Remove(call.screen.removed(path, bytes)?, ()))
     });
     deleted.await.map(|((), backup)| backup)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::occurrences;
-
-    #[test]
-    fn overlapping_occurrences_count() {
-        assert_eq!(occurrences("aaa", "aa"), 2);
-        assert_eq!(occurrences("ab", ""), 3);
-        assert_eq!(occurrences("", ""), 1);
-        assert_eq!(occurrences("日本日", "日"), 2);
-        assert_eq!(occurrences("abc", "x"), 0);
-    }
 }

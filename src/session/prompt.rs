@@ -212,7 +212,9 @@ fn question(prompt: &str) -> Option<String> {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '’');
     let plain: String = head(prompt, MAX_QUESTION_BYTES).chars().map(|c| if is_of_word(c) { c } else { ' ' }).collect();
     let question = one_line(&plain);
-    (!question.is_empty()).then_some(question)
+    // One word can be two terms only in a script without spaces. Then nothing is listed nor read.
+    let is_one_word = question.is_ascii() && !question.contains([' ', '_', '\'']);
+    (!question.is_empty() && !is_one_word).then_some(question)
 }
 
 /// Minimum score of a hit for a prompt, for scores as multiples of the greatest rarity.

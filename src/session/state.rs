@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::types::{SessionName, in_scope};
 use crate::engine::{Call, append, remove_version};
-use crate::protocol::{EntryKind, Error, ErrorCode, FileContent, ListOutcome, Precondition, ReadOutcome};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Precondition, ReadOutcome};
 use crate::store::RelPath;
 use crate::trust::{Provenance, Removal};
 
@@ -20,9 +20,6 @@ const EXTENSION: &str = ".jsonl";
 
 /// Maximum size of a state in bytes.
 pub(super) const MAX_STATE_BYTES: u32 = 512 << 10;
-
-/// Part of the maximum size, in quarters, that the uses of tools may fill. The rest is for prompts.
-const TOOL_QUARTERS: u32 = 3;
 
 /// Maximum number of lines that are read.
 const MAX_LINES: usize = 8_192;
@@ -37,7 +34,7 @@ const MAX_FINISHED_AGE_SECONDS: i64 = 24 * 3_600;
 const MAX_SWEPT: usize = 16;
 
 /// Number of bytes at the end of a state that are read for its last line.
-const TAIL_BYTES: u32 = 4_096;
+const TAIL_BYTES: u32 = 32 << 10;
 
 /// A line of the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,8 +167,7 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
         ReadOutcome::Content(content) => content.size,
         ReadOutcome::Absent | ReadOutcome::Unchanged => 0,
     };
-    let limit = max_bytes(call);
-    let room = if line.event == Event::Tool { limit / 4 * TOOL_QUARTERS } else { limit };
+    let room = room_for(line.event, max_bytes(call));
     let bytes = rendered(&line)?;
     if size + bytes.len() as u64 > u64::from(room) {
         let full = rendered(&Line::new(call, Event::Full))?;
@@ -187,6 +183,15 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
             Ok(Recorded::WithoutTexts)
         }
         done => done.map(|()| Recorded::Whole),
+    }
+}
+
+/// Returns the size up to which lines of a kind are added. Tools leave room for prompts, and these for notes.
+fn room_for(event: Event, limit: u32) -> u32 {
+    match event {
+        Event::Tool => limit / 8 * 6,
+        Event::Begun | Event::Prompt | Event::Full => limit / 8 * 7,
+        Event::Note => limit,
     }
 }
 
@@ -218,15 +223,21 @@ pub(super) async fn sweep(call: &Call, own: &SessionName) -> Result<(), Error> {
     let page = call.fs.list(Some(&folder), None, call.scope.limits.max_list_entries, None).await;
     let ListOutcome::Page(page) = page.map_err(|error| Error::storage(Some(&folder), &error))? else { return Ok(()) };
     let now = call.now.timestamp().seconds;
-    let age = |modified: u64| now.saturating_sub(i64::try_from(modified / 1_000_000_000).unwrap_or(i64::MAX));
-    let is_state = |path: &RelPath| *path != own && path.as_str().ends_with(EXTENSION);
+    let age = |seconds: i64| now.saturating_sub(seconds);
+    let modified = |entry: &Entry| i64::try_from(entry.modified / 1_000_000_000).unwrap_or(i64::MAX);
+    let is_other = |path: &RelPath| *path != own && path.as_str().ends_with(EXTENSION);
     // A host that does not know the time of a change gives 0.
-    let old = page.entries.into_iter().filter(|entry| {
-        let is_old = entry.modified > 0 && age(entry.modified) >= MAX_FINISHED_AGE_SECONDS;
-        entry.kind == EntryKind::File && is_old && is_state(&entry.path)
+    let may_be_old = page.entries.into_iter().filter(|entry| {
+        let is_file = entry.kind == EntryKind::File && is_other(&entry.path);
+        is_file && age(modified(entry)) >= MAX_FINISHED_AGE_SECONDS
     });
-    for entry in old.take(MAX_SWEPT) {
-        let is_over = age(entry.modified) >= MAX_AGE_SECONDS || is_finished(call, &entry.path, entry.size).await?;
+    for entry in may_be_old.take(MAX_SWEPT) {
+        // The clock of the store may be another one, so the state itself says when it was used.
+        let is_over = match last_line(call, &entry.path, entry.size).await? {
+            Some(line) if line.finished => age(line.at) >= MAX_FINISHED_AGE_SECONDS,
+            Some(line) => age(line.at) >= MAX_AGE_SECONDS,
+            None => entry.modified > 0 && age(modified(&entry)) >= MAX_AGE_SECONDS,
+        };
         if is_over {
             remove_version(&call.fs, &entry.path, entry.version, Removal::OF_EXPIRED).await?;
         }
@@ -234,12 +245,13 @@ pub(super) async fn sweep(call: &Call, own: &SessionName) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns true if the last line of a state says that its session is over.
-async fn is_finished(call: &Call, file: &RelPath, size: u64) -> Result<bool, Error> {
-    let offset = size.saturating_sub(u64::from(TAIL_BYTES));
-    let read = call.fs.read(file, offset, TAIL_BYTES).await.map_err(|error| Error::storage(Some(file), &error))?;
-    let ReadOutcome::Content(content) = read else { return Ok(false) };
-    Ok(State::parse(&content.bytes).lines.last().is_some_and(|line| line.finished))
+/// Returns the last line of a state that can be read.
+async fn last_line(call: &Call, file: &RelPath, size: u64) -> Result<Option<Line>, Error> {
+    let length = TAIL_BYTES.min(max_bytes(call));
+    let offset = size.saturating_sub(u64::from(length));
+    let read = call.fs.read(file, offset, length).await.map_err(|error| Error::storage(Some(file), &error))?;
+    let ReadOutcome::Content(content) = read else { return Ok(None) };
+    Ok(State::parse(&content.bytes).lines.pop())
 }
 
 /// Returns the path of a note relative to the notebook, as the state records it.

@@ -463,3 +463,16 @@ fn names_of_sessions_are_checked_and_never_a_path() {
     run(&mut store, day(), end("../../x", true));
     assert!(store.names().iter().all(|name| !name.contains("..")), "{:?}", store.names());
 }
+
+#[test]
+fn an_old_state_is_removed_by_the_time_of_its_last_line() {
+    let mut store = Store::default();
+    run(&mut store, day(), command("one", "make", true));
+    run(&mut store, day(), command("two", "make", true));
+    run(&mut store, day(), end("two", true));
+    for (days, left) in [(0, 3), (2, 2), (40, 1)] {
+        run(&mut store, after(days * 24 * 3_600), begin("three", BeginSource::Startup));
+        let states = store.names().iter().filter(|name| name.ends_with(".jsonl")).count();
+        assert_eq!(states, left, "after {days} days");
+    }
+}

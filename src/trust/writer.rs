@@ -34,14 +34,20 @@ impl Writer {
     /// Returns the text of a file with these names and no others. `None` if its frontmatter could not be made to say so.
     pub(crate) fn sign(&self, text: &str) -> Option<String> {
         let mut signed = text.to_owned();
+        let mut frontmatter = Frontmatter::parse(&signed);
         for (field, name) in self.fields() {
-            let head = Note { frontmatter: Frontmatter::parse(&signed), ..Note::default() };
+            let known = frontmatter.value(field);
+            if known.and_then(Value::text).as_deref() == name && known.is_some() == name.is_some() {
+                continue;
+            }
+            let head = Note { frontmatter, ..Note::default() };
             signed = match name {
                 Some(name) => set_field(&signed, &head, field, &yaml_scalar(name)),
                 None => remove_field(&signed, &head, field),
             };
+            frontmatter = Frontmatter::parse(&signed);
         }
-        (Self::from_frontmatter(&Frontmatter::parse(&signed)) == *self).then_some(signed)
+        (Self::from_frontmatter(&frontmatter) == *self).then_some(signed)
     }
 }
 

@@ -5,9 +5,9 @@ use saddlebag::agents_md::{Side, SyncAgentsMd};
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain, ExportEntries,
-    FindEntries, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState,
-    ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EditEntry, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain,
+    ExportEntries, FindEntries, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode,
+    ImportState, ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
@@ -535,6 +535,7 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
     prop_oneof![
         8 => (entry, base()).prop_map(|(entry, expected_version)| EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })),
         2 => name().prop_map(|key| EntriesCommand::GetEntry(GetEntry { key })),
+        2 => (name(), name(), name()).prop_map(|(key, old_text, new_text)| EntriesCommand::EditEntry(EditEntry { key, old_text, new_text })),
         1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesCommand::FindEntries(FindEntries { query, limit })),
         2 => (filter, prop::option::of(0_u32..3), cursor)
             .prop_map(|(filter, limit, cursor)| EntriesCommand::ListEntries(ListEntries { filter, limit, cursor })),

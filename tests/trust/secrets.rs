@@ -4,7 +4,10 @@ use saddlebag::entries::ImportState;
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Slash, Target, Write, WriteMode,
 };
-use saddlebag::notebook::{Journal, NotebookCommand, RememberError, RememberSummary, Rename};
+use saddlebag::notebook::{
+    ImportNotes, ImportedNote, Journal, NoteImportState, NotebookCommand, NotebookReply, RememberError,
+    RememberSummary, Rename,
+};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::tools::{ToolsCommand, ToolsReply};
 use saddlebag::trust::{Provenance, SecretPolicy};
@@ -57,6 +60,27 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
     let file = format!("---\nkey: k\n---\n\n{SECRET}");
     let states = import(&mut drive, &[("core/k.md", &file)], None);
     assert!(matches!(&states[0], ImportState::Rejected(reason) if reason.contains("github-pat")), "{states:?}");
+    let note = |title: &str, content: &str| ImportedNote {
+        id: format!("git there {}", content.len()),
+        title: title.into(),
+        content: content.into(),
+        tags: Vec::new(),
+        date: "2026-05-25T12:00:00Z".into(),
+    };
+    let notes = vec![note("a", &with("x")), note(&with("a"), "x"), note("harmless", "text")];
+    let request = ImportNotes { folder: "commits".into(), notes, dry_run: false };
+    let reply = drive.run(NotebookCommand::ImportNotes(request)).unwrap();
+    let Reply::Notebook(NotebookReply::ImportNotes(reply)) = reply else { panic!("{reply:?}") };
+    let [first, second, third] = &reply.notes[..] else { panic!("{reply:?}") };
+    for refused in [first, second] {
+        assert!(
+            matches!(&refused.state, NoteImportState::Rejected(reason) if reason.contains("github-pat")),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(third.state, NoteImportState::Created);
+    let files = drive.executor.files();
+    assert!(files.values().all(|bytes| !String::from_utf8_lossy(bytes).contains(SECRET)));
 }
 
 #[both_engines]

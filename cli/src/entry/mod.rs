@@ -9,7 +9,7 @@ mod purge;
 mod recall;
 mod restore;
 mod run;
-mod shared;
+pub(crate) mod shared;
 mod show;
 mod store;
 

@@ -8,17 +8,17 @@ use crate::output::Output;
 /// Maximum length of a content in a list, in characters.
 const PREVIEW_CHARS: usize = 80;
 
-pub(super) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
+pub(crate) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
     problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
 }
 
 /// Returns the mark of an unapproved entry, or an empty string.
-pub(super) fn mark(entry: &EntryInfo) -> String {
+pub(crate) fn mark(entry: &EntryInfo) -> String {
     entry.trust_state().unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }
 
 /// Returns the beginning of a content on one line.
-pub(super) fn preview(content: &str) -> String {
+pub(crate) fn preview(content: &str) -> String {
     let line: String = normalize_line(content).chars().filter(|c| !c.is_control()).collect();
     let mut chars = line.chars();
     let head: String = chars.by_ref().take(PREVIEW_CHARS).collect();

@@ -1,18 +1,23 @@
-//! `recall`: finds the notes that answer a question.
+//! `recall`: finds the notes and entries that answer a question.
 
 use clap::Args;
-use saddlebag::notebook::{DEFAULT_HITS, Recall, RecallHit, RecallReply};
+use saddlebag::entries::{EntryHit, FindEntries, FindEntriesReply};
+use saddlebag::notebook::{DEFAULT_HITS, NoteFilter, Recall, RecallHit, RecallReply};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use crate::entry::shared::{mark, preview, warn_of_problems};
 use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::input;
 use crate::note::filter::{FilterArgs, sort_keys};
 use crate::note::shared::warn;
-use crate::output::Output;
-use crate::output::{FAINT, STRONG, warn_of_skipped};
-use crate::subcommand::Ask;
+use crate::output::{FAINT, Output, STRONG, single_line, warn_of_skipped};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 
-/// Find the notes that answer a question, best first
+/// Find the notes and entries that answer a question, best first
 #[derive(Debug, Args)]
 #[command(after_help = example("recall \"which port is staging listening on?\""))]
 pub(crate) struct RecallArgs {
@@ -20,7 +25,7 @@ pub(crate) struct RecallArgs {
     /// word that begins with a hyphen
     #[arg(required = true)]
     query: Vec<String>,
-    /// Largest number of notes
+    /// Largest number of notes, and of entries
     #[arg(long, short = 'n', default_value_t = DEFAULT_HITS, value_name = "N")]
     limit: u32,
     /// Number of notes to skip, for the next page
@@ -37,44 +42,94 @@ pub(crate) struct RecallArgs {
     filter: FilterArgs,
 }
 
-impl Ask for RecallArgs {
-    type Request = Recall;
+/// Notes and entries that answer a question.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Recalled {
+    #[serde(flatten)]
+    notes: RecallReply,
+    /// Entries that answer the question, best first. Filters, `--sort` and pages are for notes: with one of them there are
+    /// no entries.
+    entries: Vec<EntryHit>,
+    /// Number of all such entries.
+    total_entries: u32,
+    /// Reason why the entries could not be searched, or `null`.
+    entries_error: Option<String>,
+}
 
-    fn request(self) -> Result<Recall, Failure> {
+impl Subcommand for RecallArgs {
+    type Json = Recalled;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let words: Vec<String> = self.query.into_iter().map(input::text).collect::<Result<_, _>>()?;
-        Ok(Recall {
-            query: words.join(" "),
+        let query = words.join(" ");
+        let filter = self.filter.into();
+        let is_for_notes = filter != NoteFilter::default() || !self.sort.is_empty() || self.offset > 0;
+        let request = Recall {
+            query: query.clone(),
             limit: self.limit,
             offset: self.offset,
-            filter: self.filter.into(),
+            filter,
             sort: sort_keys(&self.sort)?,
             explain: self.explain,
             assume_unchanged: false,
-        })
-    }
-
-    fn print(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
-        if reply.hits.is_empty() {
-            output.line("Nothing found.")?;
+        };
+        let mut store = Store::open(global)?;
+        let notes = store.call(request, output)?;
+        let (found, entries_error) = match is_for_notes {
+            true => (FindEntriesReply::default(), None),
+            // Entries that cannot be read must not keep the notes from being found.
+            false => match store.call(FindEntries { query, limit: self.limit }, output) {
+                Ok(found) => (found, None),
+                Err(failure) => (FindEntriesReply::default(), Some(failure.to_string())),
+            },
+        };
+        let recalled = Recalled { notes, entries: found.hits, total_entries: found.total, entries_error };
+        let is_empty = recalled.notes.hits.is_empty() && recalled.entries.is_empty();
+        let exit = if is_empty { Exit::Nothing } else { Exit::Done };
+        if output.is_json() {
+            output.object(&recalled)?;
+            return Ok(exit);
         }
-        for (number, hit) in reply.hits.iter().enumerate() {
-            if number > 0 {
-                output.line("")?;
-            }
-            print_hit(hit, output)?;
+        print(&recalled, output)?;
+        output.flush()?;
+        warn(&recalled.notes.warnings, output);
+        warn_of_skipped(&recalled.notes.skipped, output);
+        warn_of_problems(&found.problems, output);
+        if let Some(error) = &recalled.entries_error {
+            output.warning(&format!("entries were not searched: {error}"));
         }
-        Ok(())
+        Ok(exit)
     }
+}
 
-    fn exit(reply: &RecallReply) -> Exit {
-        if reply.hits.is_empty() { Exit::Nothing } else { Exit::Done }
+/// Prints notes and entries together, best first. Both have scores of the same kind.
+fn print(recalled: &Recalled, output: &mut Output) -> Result<(), Failure> {
+    let mut entries = recalled.entries.iter().peekable();
+    let mut is_first = true;
+    let mut begin = |output: &mut Output| if std::mem::take(&mut is_first) { Ok(()) } else { output.line("") };
+    for note in &recalled.notes.hits {
+        while let Some(entry) = entries.next_if(|entry| entry.score > note.score) {
+            begin(output)?;
+            print_entry(entry, output)?;
+        }
+        begin(output)?;
+        print_hit(note, output)?;
     }
+    for entry in entries {
+        begin(output)?;
+        print_entry(entry, output)?;
+    }
+    if recalled.notes.hits.is_empty() && recalled.entries.is_empty() {
+        output.line("Nothing found.")?;
+    }
+    Ok(())
+}
 
-    fn warn(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
-        warn(&reply.warnings, output);
-        warn_of_skipped(&reply.skipped, output);
-        Ok(())
-    }
+fn print_entry(hit: &EntryHit, output: &mut Output) -> Result<(), Failure> {
+    output.styled(STRONG, &format!("entry {}{}", single_line(&hit.entry.key), mark(&hit.entry)))?;
+    output.styled(FAINT, &format!("[{}] in {}", hit.terms.join(", "), single_line(&hit.entry.category)))?;
+    output.line(&preview(&hit.passage))?;
+    Ok(())
 }
 
 fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `search`: finds the files that contain words.
 
 use clap::Args;
+use saddlebag::entries::FindEntries;
 use saddlebag::journal::Search;
 use saddlebag::search::SearchResults;
 
@@ -38,7 +39,8 @@ impl Subcommand for SearchArgs {
         let query = words.join(" ");
         let request =
             Search { offset: self.offset, limit: self.limit, max_bytes: self.max_bytes, ..Search::new(query.clone()) };
-        let results = Store::open(global)?.call(request, output)?;
+        let mut store = Store::open(global)?;
+        let results = store.call(request, output)?;
         // A page after the last match is also an empty result.
         let exit = if results.hits.is_empty() && results.rendered_hits == 0 { Exit::Nothing } else { Exit::Done };
         if output.is_json() {
@@ -54,7 +56,27 @@ impl Subcommand for SearchArgs {
         }
         output.flush()?;
         warn_of_skipped(&results.skipped, output);
+        tell_of_entries(query, &mut store, output);
         Ok(exit)
+    }
+}
+
+/// Names the number of entries that match, because `search` looks through files only.
+fn tell_of_entries(query: String, store: &mut Store, output: &mut Output) {
+    let found = match store.call(FindEntries { query, limit: 1 }, output) {
+        Ok(found) => found.total,
+        Err(failure) => {
+            output.warning(&format!("entries were not searched: {failure}"));
+            return;
+        }
+    };
+    match found {
+        0 => {}
+        1 => output.note("1 entry matches too; `saddlebag entry recall` with the same words shows it"),
+        entries => {
+            output
+                .note(&format!("{entries} entries match too; `saddlebag entry recall` with the same words shows them"));
+        }
     }
 }
 

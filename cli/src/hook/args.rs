@@ -13,7 +13,7 @@ const LOG: &str = "log";
 /// Largest score that `--min-score` takes.
 const MAX_SCORE: f64 = 1_000_000.0;
 
-/// Keep and recall memory at an event of a client, read from input
+/// Keep and recall memory at an event of a client
 #[derive(Debug, Args)]
 #[command(after_help = example("hook log"))]
 pub(crate) struct HookArgs {

@@ -170,7 +170,7 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
             let Some(prompt) = fields.text("prompt") else {
                 return Err(Trouble::input("the payload has no prompt"));
             };
-            let prompt = without_private(prompt);
+            let prompt = without_private(without_hook_context(client, prompt));
             Detail::Prompt(prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)].to_string())
         }
         Moment::Tool => {
@@ -196,6 +196,16 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
         Moment::Stop => Detail::Stop,
         Moment::End => Detail::End,
     }))
+}
+
+/// Returns a prompt without the text that hooks added to the session. Gemini CLI puts it before the first prompt.
+fn without_hook_context(client: Client, prompt: &str) -> &str {
+    const OPEN: &str = "<hook_context>";
+    const CLOSE: &str = "</hook_context>";
+    let inside = prompt.strip_prefix(OPEN).filter(|_| client == Client::Gemini);
+    // Added text has no closing tag, because the client escapes it.
+    let rest = inside.and_then(|inside| inside.split_once(CLOSE));
+    rest.map_or(prompt, |(_, rest)| rest.trim_start())
 }
 
 /// Returns the reason why a session begins. Copilot and VS Code call a start `new`.
@@ -224,6 +234,18 @@ mod tests {
     fn of(payload: Value, given: &Given) -> Result<Option<Event>, Trouble> {
         let Value::Object(payload) = payload else { panic!("an object") };
         event(&payload, given)
+    }
+
+    #[test]
+    fn text_that_hooks_added_before_a_prompt_is_not_a_prompt() {
+        let prompt = "<hook_context>&lt;memory&gt; x &lt;/memory&gt;</hook_context>\n\nRound half cents";
+        for (event, expected) in [("BeforeAgent", "Round half cents"), ("UserPromptSubmit", prompt)] {
+            let payload = json!({ "session_id": "s", "hook_event_name": event, "prompt": prompt });
+            let Detail::Prompt(found) = of(payload, &Given::default()).unwrap().unwrap().detail else {
+                panic!("a prompt")
+            };
+            assert_eq!(found, expected);
+        }
     }
 
     fn client_of(payload: Value, client: Option<Client>) -> (Client, Style) {

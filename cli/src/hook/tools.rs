@@ -225,7 +225,16 @@ fn failure_in(fields: &Map<String, Value>, runs: bool) -> Option<String> {
         return Some(error.map(text_of).or_else(text).unwrap_or_default());
     }
     let text = text().filter(|_| runs && code.is_none())?;
-    exit_code(&text).is_some_and(|code| code != 0).then_some(text)
+    exit_code(&text).is_some_and(|code| code != 0).then(|| without_frame(&text))
+}
+
+/// Returns an output without the lines with which Gemini CLI frames it. They say nothing about the error.
+fn without_frame(text: &str) -> String {
+    let is_frame = |line: &&str| {
+        matches!(line.trim(), "<untrusted_context>" | "</untrusted_context>" | "Output: (empty)")
+            || line.starts_with("Process Group PGID:")
+    };
+    text.lines().filter(|line| !is_frame(line)).collect::<Vec<_>>().join("\n")
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -371,6 +380,10 @@ mod tests {
             assert!(used.failed, "{result}");
             assert!(used.error.unwrap().contains("no such file"), "{result}");
         }
+        let framed = "<untrusted_context>\nOutput: (empty)\nExit Code: 3\nProcess Group PGID: 7\n</untrusted_context>";
+        let used_framed =
+            used(Client::Gemini, "run_shell_command", json!({ "command": "x" }), json!({ "llmContent": framed }));
+        assert_eq!((used_framed.failed, used_framed.error.as_deref()), (true, Some("Exit Code: 3")));
         let good = [
             json!(null),
             json!("ok"),

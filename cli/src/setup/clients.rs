@@ -21,8 +21,10 @@ pub(crate) struct FilePlan {
 
 /// Plugin for OpenCode. It is a copy of the one in `plugins/opencode`, because a package has only its own files.
 pub(super) const OPENCODE_PLUGIN: &str = include_str!("opencode.js");
-/// Program and options in the text of the plugin.
-pub(super) const OPENCODE_PROGRAM: &str = "[\"saddlebag\"]";
+/// Program in the text of the plugin.
+pub(super) const OPENCODE_PROGRAM: &str = "\"saddlebag\"";
+/// Arguments of the program in the text of the plugin.
+pub(super) const OPENCODE_ARGUMENTS: &str = "[\"hook\", event]";
 
 impl Client {
     /// Returns the name that people use.
@@ -239,8 +241,12 @@ impl Client {
 
 /// Returns the text of the plugin for OpenCode.
 pub(crate) fn opencode_plugin(run: &Run) -> String {
-    let words = std::iter::once(&run.command).chain(&run.options).map(|word| serde_json::Value::from(word.as_str()));
-    let words = serde_json::Value::Array(words.collect()).to_string();
-    let text = OPENCODE_PLUGIN.replacen(OPENCODE_PROGRAM, &words, 1);
+    let word = |word: &String| serde_json::Value::from(word.as_str()).to_string();
+    let options: String = run.options.iter().map(|option| format!("{}, ", word(option))).collect();
+    let text = OPENCODE_PLUGIN.replacen(OPENCODE_PROGRAM, &word(&run.command), 1).replacen(
+        OPENCODE_ARGUMENTS,
+        &format!("[{options}{}", &OPENCODE_ARGUMENTS[1..]),
+        1,
+    );
     format!("{MARK}. `saddlebag setup opencode --remove` removes this file.\n{text}")
 }

@@ -8,6 +8,9 @@ use super::value::Value;
 /// Seconds after which a client stops a hook. A hook takes milliseconds; the rest is for a machine under load.
 const TIMEOUT_SECONDS: u64 = 10;
 
+/// Seconds that Codex gives a hook at the end of a session. It warns of more at every start.
+const CODEX_END_SECONDS: u64 = 3;
+
 /// Hooks of a client.
 pub(crate) struct Hooks {
     /// Each event of the client, with the event of our `hook` that it runs.
@@ -123,7 +126,8 @@ impl Hooks {
         let line = |shell| Value::text(shell_line(&words, shell));
         let usual = if platform == Platform::Windows { Syntax::Cmd } else { Syntax::Posix };
         let kind = ("type", Value::text("command"));
-        let timeout = ("timeout", number(TIMEOUT_SECONDS));
+        let seconds = if client == Client::Codex && event == "end" { CODEX_END_SECONDS } else { TIMEOUT_SECONDS };
+        let timeout = ("timeout", number(seconds));
         let group = |handler| table(vec![("hooks", Value::List(vec![table(handler)]))]);
         match self.shape {
             Shape::Group => {
@@ -132,7 +136,7 @@ impl Hooks {
             }
             Shape::GroupOfLines => group(vec![kind, ("command", line(usual)), timeout]),
             Shape::GroupInMilliseconds => {
-                let timeout = ("timeout", number(TIMEOUT_SECONDS * 1000));
+                let timeout = ("timeout", number(seconds * 1000));
                 group(vec![("name", Value::text(super::piece::SERVER)), kind, ("command", line(usual)), timeout])
             }
             Shape::Line => table(vec![("command", line(usual)), timeout]),
@@ -140,7 +144,7 @@ impl Hooks {
                 kind,
                 ("bash", line(Syntax::Posix)),
                 ("powershell", line(Syntax::PowerShell)),
-                ("timeoutSec", number(TIMEOUT_SECONDS)),
+                ("timeoutSec", number(seconds)),
             ]),
         }
     }

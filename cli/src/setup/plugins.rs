@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::clients::{Client, OPENCODE_PLUGIN, OPENCODE_PROGRAM, Run, opencode_plugin};
+use super::clients::{Client, OPENCODE_ARGUMENTS, OPENCODE_PLUGIN, OPENCODE_PROGRAM, Run, opencode_plugin};
 use super::hooks;
 use super::piece::{Piece, SERVER};
 use super::places::Platform;
@@ -68,10 +68,13 @@ fn the_plugins_are_made_of_the_tables_of_setup() {
 
 #[test]
 fn the_plugin_for_opencode_runs_the_program_with_its_options() {
-    assert_eq!(OPENCODE_PLUGIN.matches(OPENCODE_PROGRAM).count(), 1, "setup replaces it");
+    for part in [OPENCODE_PROGRAM, OPENCODE_ARGUMENTS] {
+        assert_eq!(OPENCODE_PLUGIN.matches(part).count(), 1, "setup replaces {part}");
+    }
     let options = vec!["--root".to_string(), "/a \"b\"".to_string()];
     let text = opencode_plugin(&Run { command: "C:\\x.exe".to_string(), options, has_project: false });
-    assert!(text.contains(r#"["C:\\x.exe","--root","/a \"b\""]"#), "{text}");
+    assert!(text.contains(r#""C:\\x.exe""#), "{text}");
+    assert!(text.contains(r#"["--root", "/a \"b\"", "hook", event]"#), "{text}");
 }
 
 #[test]

@@ -332,3 +332,29 @@ fn the_cap_is_an_option() {
     let imported = store.run(&["--json", "memory", "import", "in"]).exits(0).json();
     assert_eq!(imported["upserted"], 1_100);
 }
+
+#[test]
+fn a_recall_finds_notes_and_entries_and_a_search_names_the_entries() {
+    let store = Store::new();
+    store.run(&["remember", "Load balancer", "Two nodes in eu-west-2."]).exits(0);
+    store.run(&["entry", "store", "balancer", "The balancer is renewed in May.", "--tag", "ops"]).exits(0);
+    store.run(&["--agent", "other", "entry", "store", "hidden", "The balancer of another agent."]).exits(0);
+    store.run(&["--provenance", "tool", "entry", "store", "told", "A tool says balancer."]).exits(0);
+    let found = store.run(&["recall", "balancer"]).exits(0).stdout;
+    for part in ["facts/load-balancer.md", "entry balancer\n", "is renewed in May", "entry told  [unapproved: tool]\n"]
+    {
+        assert!(found.contains(part), "{part}: {found}");
+    }
+    assert!(!found.contains("hidden") && !found.contains("another agent"), "{found}");
+    let json = store.run(&["--json", "recall", "balancer", "-n", "1"]).exits(0).json();
+    let count = |name: &str| json[name].as_array().map(Vec::len);
+    assert_eq!((count("hits"), count("entries"), &json["total_entries"]), (Some(1), Some(1), &2.into()), "{json}");
+    // An entry alone is a result.
+    assert!(store.run(&["recall", "renewed", "May"]).exits(0).stdout.starts_with("entry balancer\n"));
+    // A filter is for notes.
+    let filtered = store.run(&["--json", "recall", "balancer", "--path", "facts"]).exits(0).json();
+    assert_eq!(filtered["entries"], serde_json::json!([]));
+    store.run(&["search", "balancer"]).exits(0).complains("2 entries match too; `saddlebag entry recall`");
+    store.run(&["search", "renewed"]).exits(1).complains("1 entry matches too; `saddlebag entry recall`");
+    assert_eq!(store.run(&["search", "eu-west-2"]).exits(0).stderr, "");
+}

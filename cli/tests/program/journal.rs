@@ -152,7 +152,8 @@ fn a_trace_has_every_request_and_its_result() {
     store.put("notes/raw.md", b"\xff");
     let traced = |name: &str, policy: &str| {
         let trace = store.here.join(name);
-        run(store.command(&["--secrets", policy, "search", "word"]).arg("--trace").arg(&trace), None).exits(1);
+        run(store.command(&["--secrets", policy, "--json", "search", "word"]).arg("--trace").arg(&trace), None)
+            .exits(1);
         let text = fs::read_to_string(trace).expect("a trace");
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<Value>>()
     };

@@ -28,6 +28,22 @@ pub fn truncate(text: String, max: usize, marker: &str) -> String {
     cut
 }
 
+/// Returns `text` with the one occurrence of `old` replaced by `new`.
+///
+/// Overlapping occurrences count: `aa` occurs twice in `aaa`, where replacing "the one" would be ambiguous. The empty text
+/// occurs at every boundary.
+///
+/// # Errors
+///
+/// The number of occurrences, if it is not 1.
+pub fn replace_once(text: &str, old: &str, new: &str) -> Result<String, usize> {
+    let occurs = |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with(old));
+    match (0..=text.len()).filter(occurs).count() {
+        1 => Ok(text.replacen(old, new, 1)),
+        count => Err(count),
+    }
+}
+
 /// Returns the words of a line joined by single spaces. Two lines with equal results have the same words.
 ///
 /// Words are separated by Unicode white space; case is kept.
@@ -64,6 +80,16 @@ mod tests {
         assert_eq!(tail("記憶", 4), "憶");
         assert_eq!(head("記憶", 99), "記憶");
         assert_eq!(tail("記憶", 2), "");
+    }
+
+    #[test]
+    fn only_a_text_that_occurs_once_is_replaced() {
+        assert_eq!(replace_once("port 1, port 2", "port 2", "port 3"), Ok("port 1, port 3".into()));
+        assert_eq!(replace_once("", "", "x"), Ok("x".into()));
+        for (text, old, count) in [("aaa", "aa", 2), ("ab", "", 3), ("日本日", "日", 2), ("abc", "x", 0), ("", "x", 0)]
+        {
+            assert_eq!(replace_once(text, old, "y"), Err(count), "{text} {old}");
+        }
     }
 
     #[test]

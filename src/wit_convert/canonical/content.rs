@@ -119,6 +119,7 @@ const NAMES: &[&str] = &[
     "notebook.error-reply.path",
     "notebook.warning.path",
     "entries.new-entry.key",
+    "entries.edit-entry.key",
     "entries.get-entry.key",
     "entries.store-entry.expected-version",
     "entries.forget-entry.key",

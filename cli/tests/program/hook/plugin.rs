@@ -1,5 +1,4 @@
-//! The plugins for OpenCode, in Node.js with a stub of the interface of plugins: the one in `plugins/`, and the one that
-//! `saddlebag setup` writes.
+//! The plugin for OpenCode, in Node.js with a stub of the interface of plugins. `saddlebag setup` writes the same text.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +40,7 @@ const parts = [
   { type: "file", url: "file:///x" },
 ]
 await hooks["chat.message"]({ sessionID, messageID: "msg_1" }, { message: { id: "msg_1" }, parts })
-seen.prompt = [...(await system()), ...parts.slice(3).map((part) => part.text)]
+seen.prompt = await system()
 await tool("c1", "edit", { filePath: directory + "/src/tax.py", oldString: "BODY", newString: "BODY" }, { title: "", output: "", metadata: {} })
 await tool("c2", "bash", { command: "make check" }, { title: "", output: "error: rounding of 0.5 cents is wrong", metadata: { exit: 2 } })
 await tool("c3", "read", { filePath: directory + "/src/tax.py" }, { title: "", output: "BODY", metadata: {} })
@@ -58,21 +57,16 @@ await hooks.dispose()
 console.log(JSON.stringify(seen))
 "#;
 
-/// Plugins, as paths from the folder of the program.
-const PLUGINS: [&str; 2] = ["../plugins/opencode/saddlebag.js", "src/setup/opencode.js"];
-
-/// Plays a session of OpenCode with a plugin; `None` where there is no Node.js.
-fn played(test: &str, hooks: &Hooks, plugin: &str, program: &Path) -> Option<Value> {
+/// Plays a session of OpenCode with the plugin; `None` where there is no Node.js.
+fn played(test: &str, hooks: &Hooks, program: &Path) -> Option<Value> {
     let stub = hooks.store.here.join("stub.mjs");
     fs::write(&stub, STUB).expect("written");
     // OpenCode loads plugins as modules; Node.js does so by their name.
-    let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(plugin)).expect("a plugin");
-    // `saddlebag setup` puts the words of the command here.
-    let words = serde_json::json!([program]).to_string();
     let plugin = hooks.store.here.join("saddlebag.mjs");
-    fs::write(&plugin, source.replace("[\"saddlebag\"]", &words)).expect("written");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/opencode/saddlebag.js");
+    fs::copy(source, &plugin).expect("copied");
     let mut command = Command::new("node");
-    command.arg(&stub).arg(&plugin).arg(&hooks.project);
+    command.arg(&stub).arg(&plugin).arg(&hooks.project).env("SADDLEBAG_PROGRAM", program);
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => {
@@ -115,46 +109,34 @@ fn texts(value: &Value) -> Vec<&str> {
 
 #[test]
 fn opencode_gets_its_memory_from_the_plugin() {
-    for plugin in PLUGINS {
-        gets_its_memory(plugin);
-    }
-}
-
-fn gets_its_memory(plugin: &str) {
     let hooks = Hooks::with_memory();
     let program = program(&hooks);
-    let Some(seen) = played("opencode_gets_its_memory_from_the_plugin", &hooks, plugin, &program) else { return };
+    let Some(seen) = played("opencode_gets_its_memory_from_the_plugin", &hooks, &program) else { return };
     // OpenCode takes every export for a plugin.
     assert_eq!(seen["exports"], 1);
     assert!(texts(&seen["start"])[0].contains("Reports are in euros."), "{seen}");
+    // A subagent works for the session above it, and gets no memory of its own.
+    assert_eq!(texts(&seen["child"]), [""; 0]);
     let prompt = texts(&seen["prompt"]);
     assert_eq!(prompt.len(), 2, "{seen}");
     assert!(prompt[1].contains("half to even"), "{seen}");
     assert!(texts(&seen["compacting"])[0].contains("src/tax.py"), "{seen}");
     let everything = hooks.everything();
-    for kept in ["src/tax.py", "make check"] {
-        assert!(everything.contains(kept), "{plugin}: {kept} was not recorded");
+    for kept in ["src/tax.py", "src/locked.py", "make check"] {
+        assert!(everything.contains(kept), "{kept} was not recorded");
     }
     for absent in ["4711", "SYNTHETIC", "BODY"] {
-        assert!(!everything.contains(absent), "{plugin}: {absent} was kept");
+        assert!(!everything.contains(absent), "{absent} was kept");
     }
-    assert_eq!(hooks.log(), Vec::<Value>::new(), "{plugin}");
-    if plugin == PLUGINS[0] {
-        // A subagent works for the session above it, and gets no memory of its own.
-        assert!(everything.contains("src/locked.py"), "the tool that failed was not recorded");
-        assert_eq!(texts(&seen["child"]), [""; 0]);
-    }
+    assert_eq!(hooks.log(), Vec::<Value>::new());
 }
 
 #[test]
 fn opencode_goes_on_where_there_is_no_program() {
-    for plugin in PLUGINS {
-        let hooks = Hooks::with_memory();
-        let missing = hooks.store.here.join("missing");
-        let played = played("opencode_goes_on_where_there_is_no_program", &hooks, plugin, &missing);
-        let Some(seen) = played else { return };
-        for name in ["start", "prompt", "compacting"] {
-            assert_eq!(texts(&seen[name]), [""; 0], "{plugin}: {name}");
-        }
+    let hooks = Hooks::with_memory();
+    let missing = hooks.store.here.join("missing");
+    let Some(seen) = played("opencode_goes_on_where_there_is_no_program", &hooks, &missing) else { return };
+    for name in ["start", "prompt", "compacting"] {
+        assert_eq!(texts(&seen[name]), [""; 0], "{name}");
     }
 }

@@ -240,6 +240,7 @@ impl RankedIndex {
             }
         }
         let name = base.map(|term| self.base.name(term)).or_else(|| recent.map(|term| self.recent.name(term)));
+        debug_assert!(name.is_some(), "a broken invariant: a term of neither part of the index");
         writer.end_term(name.unwrap_or_default(), doc_frequency);
     }
 
@@ -443,7 +444,9 @@ impl Recent {
             let positions = same.iter().map(|occurrence| *occurrence as u32);
             let mut counts = [0; FIELDS];
             for position in positions.clone() {
-                let field = starts.iter().rposition(|&start| start <= position).unwrap_or(0);
+                let field = starts.iter().rposition(|&start| start <= position);
+                debug_assert!(field.is_some(), "a broken invariant: position {position} is before every field");
+                let field = field.unwrap_or(0);
                 if let Some(count) = counts.get_mut(field) {
                     *count += 1;
                 }
@@ -516,7 +519,9 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn name_of<'a>(names: &'a [u8], term: &Term) -> &'a [u8] {
-    names.get(term.name.start as usize..term.name.end as usize).unwrap_or_default()
+    let name = names.get(term.name.start as usize..term.name.end as usize);
+    debug_assert!(name.is_some(), "a broken invariant: the name {:?} is not among the names", term.name);
+    name.unwrap_or_default()
 }
 
 /// Spreads a hash to 64 bits, because the table of terms uses both ends of it.

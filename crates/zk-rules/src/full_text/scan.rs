@@ -122,6 +122,7 @@ impl<'q> Scanner<'q> {
 
     /// Returns the places of a phrase in the note: the column and its first token.
     pub(super) fn occurrences(&self, phrase: usize) -> impl Iterator<Item = (usize, u32)> {
+        debug_assert!(phrase < self.words.len(), "a broken invariant: phrase {phrase} is not searched for");
         let words = self.words.get(phrase).map(Vec::as_slice).unwrap_or_default();
         let (first, others) = words.split_first().map_or((None, words), |(first, others)| (Some(first), others));
         let phrase = self.phrases.get(phrase);

@@ -179,6 +179,7 @@ fn evaluate(expr: &Expr, frequencies: &[f64], counted: &mut [f64], at: &mut usiz
     match expr {
         Expr::Nothing => false,
         Expr::Phrase(_) => {
+            debug_assert!(*at < frequencies.len(), "a broken invariant: phrase {at} was not counted");
             let frequency = frequencies.get(*at).copied().unwrap_or_default();
             if let Some(counted) = counted.get_mut(*at) {
                 *counted = frequency;
