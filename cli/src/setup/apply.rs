@@ -9,18 +9,9 @@ use super::clients::{Client, Scope};
 use super::disk::{self, DiskError};
 use super::plan::Plan;
 use super::record::{Entry, Record, digest};
-use super::report::{FileReport, SetupReport};
+use super::report::{Action, FileReport, SetupReport};
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::output::Output;
-
-/// Work of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    /// Entries are added.
-    Add,
-    /// Entries are removed.
-    Remove,
-}
 
 /// Maximum length of a line of a difference, in characters. Some programs write their configuration as one line.
 const MAX_DIFF_CHARS: usize = 300;
@@ -51,14 +42,13 @@ pub(super) fn apply(
     }
     if changes > 0 && !args.dry_run && !args.yes {
         let files = if changes == 1 { "1 file".to_string() } else { format!("{changes} files") };
-        report.warn(output);
         let help = "confirm with --yes; --dry-run only shows the changes";
         output.confirm(&format!("Write {files}?"), &format!("this would change {files}"), help, false)?;
     }
     if !args.dry_run {
         write(&plans, action, record, &mut |path, error| report.note_failure(path, error))?;
     }
-    finish(&plans, action, report, args, changes, output)
+    finish(&plans, action, report, args, output)
 }
 
 /// Writes the files, and keeps the bytes from before. A file that cannot be written is reported to `on_failure`, and the
@@ -145,7 +135,6 @@ fn finish(
     action: Action,
     mut report: SetupReport,
     args: &SetupArgs,
-    changes: usize,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let exit = if report.has_problems() { Exit::Failed } else { Exit::Done };
@@ -168,9 +157,7 @@ fn finish(
         output.line("Nothing to remove: no configuration has an entry of ours")?;
     }
     output.flush()?;
-    if changes == 0 || args.yes || args.dry_run {
-        report.warn(output);
-    }
+    report.warn(output);
     Ok(exit)
 }
 

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use saddlebag_words::words;
-
 use super::format::Format;
 use super::hooks;
 use super::json::Dialect;
@@ -11,56 +9,7 @@ use super::piece::{MARK, Piece, SERVER};
 use super::places::{Places, Platform};
 use super::value::Value;
 
-/// Program that runs agents and can be set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Client {
-    ClaudeCode,
-    ClaudeDesktop,
-    Codex,
-    Copilot,
-    Cursor,
-    Gemini,
-    OpenClaw,
-    OpenCode,
-    VsCode,
-    Zed,
-}
-
-words!(Client, "agent" {
-    ClaudeCode = "claude-code",
-    ClaudeDesktop = "claude-desktop",
-    Codex = "codex",
-    Copilot = "copilot",
-    Cursor = "cursor",
-    Gemini = "gemini",
-    OpenClaw = "openclaw",
-    OpenCode = "opencode",
-    VsCode = "vscode",
-    Zed = "zed",
-});
-
-/// Configuration to change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Configuration of the user, for all projects.
-    #[default]
-    User,
-    /// Configuration of the project in the current folder.
-    Project,
-}
-
-words!(Scope, "scope" { User = "user", Project = "project" });
-
-/// Command that entries run.
-#[derive(Clone, Debug)]
-pub(crate) struct Run {
-    /// Program: an absolute path, or a name.
-    pub(crate) command: String,
-    /// Global options before the subcommand.
-    pub(crate) options: Vec<String>,
-    /// True if `options` choose the project, so that the client need not.
-    pub(crate) has_project: bool,
-}
+pub(crate) use super::types::{Client, Run, Scope};
 
 /// File of a client with our entries.
 #[derive(Clone, Debug)]

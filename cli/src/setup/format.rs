@@ -5,6 +5,8 @@ use super::json::{self, Dialect};
 use super::toml;
 use super::value::Value;
 
+pub(crate) use super::types::{Step, Unfit};
+
 /// Format of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -12,33 +14,6 @@ pub(crate) enum Format {
     Toml,
     /// Text of our own, which is written and removed as a whole.
     Whole,
-}
-
-/// Step of a path in a file: a key of a table, or an item of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step<'a> {
-    Key(&'a str),
-    Item(usize),
-}
-
-/// Reason why a file is left alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
-    /// The file cannot be parsed, or something else is where our entries belong.
-    Malformed { line: usize, column: usize, message: String },
-    /// The place of the change is written in a way that cannot be edited without a change of the rest.
-    NotInPlace { path: String },
-}
-
-impl std::fmt::Display for Unfit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Malformed { line, column, message } => write!(f, "line {line}, column {column}: {message}"),
-            Self::NotInPlace { path } => {
-                write!(f, "`{path}` cannot be changed without a change of the rest of the file; change it by hand")
-            }
-        }
-    }
 }
 
 impl Format {

@@ -1,8 +1,8 @@
 //! The hooks of each client: its events, and the entries that run our `hook`.
 
-use super::clients::{Client, Run};
-use super::piece::{Piece, Shell, shell_line};
+use super::piece::{Piece, Syntax, shell_line};
 use super::places::Platform;
+use super::types::{Client, Run};
 use super::value::Value;
 
 /// Seconds after which a client stops a hook. A hook takes milliseconds; the rest is for a machine under load.
@@ -124,7 +124,7 @@ impl Hooks {
         let arguments = ["hook", event, "--client", client.as_str()].map(str::to_string);
         let words: Vec<String> = std::iter::once(&run.command).chain(&run.options).chain(&arguments).cloned().collect();
         let line = |shell| Value::text(shell_line(&words, shell));
-        let usual = if platform == Platform::Windows { Shell::Cmd } else { Shell::Posix };
+        let usual = if platform == Platform::Windows { Syntax::Cmd } else { Syntax::Posix };
         let kind = ("type", Value::text("command"));
         let seconds = if client == Client::Codex && event == "end" { CODEX_END_SECONDS } else { TIMEOUT_SECONDS };
         let timeout = ("timeout", number(seconds));
@@ -142,8 +142,8 @@ impl Hooks {
             Shape::Line => table(vec![("command", line(usual)), timeout]),
             Shape::TwoLines => table(vec![
                 kind,
-                ("bash", line(Shell::Posix)),
-                ("powershell", line(Shell::PowerShell)),
+                ("bash", line(Syntax::Posix)),
+                ("powershell", line(Syntax::PowerShell)),
                 ("timeoutSec", number(seconds)),
             ]),
         }

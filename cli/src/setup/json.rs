@@ -8,10 +8,10 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::format::{Step, Unfit};
 use super::splice::{
     Splice, after_blanks, before_line_end, indent_of, line_and_column, line_start, newline_of, spliced,
 };
+use super::types::{Step, Unfit};
 use super::value::{Layout, Lines, Value};
 
 /// Kind of JSON that a client reads.

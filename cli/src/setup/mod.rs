@@ -27,6 +27,7 @@ mod report;
 mod run;
 mod splice;
 mod toml;
+mod types;
 mod uninstall;
 mod value;
 
@@ -36,11 +37,10 @@ use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
 use crate::subcommand::{Subcommand, subcommands};
-use apply::Action;
 use args::SetupArgs;
 use choices::{Choices, places, project_folder, record_of};
 use clients::{Client, Scope};
-use report::{AgentReport, SetupReport};
+use report::{Action, AgentReport, SetupReport};
 use run::Program;
 use uninstall::UninstallArgs;
 

@@ -58,7 +58,8 @@ fn with_piece(
             let parsed = format.parse(text)?;
             match parsed.at(&keys) {
                 None => format.insert(text, &keys, value).map(Some),
-                Some(found) if found.says(value) => Ok(None),
+                // A key that somebody added to our entry stays.
+                Some(found) if has_all(found, value) => Ok(None),
                 Some(found) if force || is_our_server(found) => {
                     let steps: Vec<Step<'_>> = keys.into_iter().map(Step::Key).collect();
                     format.replace(text, &steps, value).map(Some)
@@ -154,6 +155,14 @@ pub(crate) fn removed(
     let is_made = matches!(before, Some(None));
     let is_spent = is_made && is_only_demanded(&format.parse(&new)?, pieces);
     Ok(Edited { text: (!is_spent).then_some(new), foreign })
+}
+
+/// Returns true if a table has every key of another one, with its value.
+fn has_all(found: &Value, wanted: &Value) -> bool {
+    match wanted {
+        Value::Table(pairs) => pairs.iter().all(|(key, value)| found.get(key).is_some_and(|found| found.says(value))),
+        _ => found.says(wanted),
+    }
 }
 
 /// Removes the tables and lists on a path that are empty, unless they were there before.
@@ -272,25 +281,25 @@ fn shell_words(line: &str) -> Vec<String> {
 }
 
 /// Returns words as a line for a shell of Unix, of Windows, or PowerShell.
-pub(crate) fn shell_line(words: &[String], shell: Shell) -> String {
+pub(crate) fn shell_line(words: &[String], shell: Syntax) -> String {
     let is_plain = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | ':' | '\\'))
     };
     let quoted = |word: &String| match shell {
-        Shell::Posix if is_plain(word) && !word.contains('\\') => word.clone(),
-        Shell::Posix => format!("'{}'", word.replace('\'', r"'\''")),
-        Shell::Cmd | Shell::PowerShell if is_plain(word) => word.clone(),
-        Shell::Cmd => format!("\"{word}\""),
-        Shell::PowerShell => format!("'{}'", word.replace('\'', "''")),
+        Syntax::Posix if is_plain(word) && !word.contains('\\') => word.clone(),
+        Syntax::Posix => format!("'{}'", word.replace('\'', r"'\''")),
+        Syntax::Cmd | Syntax::PowerShell if is_plain(word) => word.clone(),
+        Syntax::Cmd => format!("\"{word}\""),
+        Syntax::PowerShell => format!("'{}'", word.replace('\'', "''")),
     };
     let line = words.iter().map(quoted).collect::<Vec<_>>().join(" ");
     // PowerShell takes a quoted program for a text without its call operator.
-    if shell == Shell::PowerShell && line.starts_with('\'') { format!("& {line}") } else { line }
+    if shell == Syntax::PowerShell && line.starts_with('\'') { format!("& {line}") } else { line }
 }
 
 /// Shell that reads a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shell {
+pub(crate) enum Syntax {
     Posix,
     Cmd,
     PowerShell,

@@ -6,10 +6,18 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::apply::Action;
 use super::clients::Client;
 use super::disk::DiskError;
 use crate::output::{FAINT, Output, STRONG};
+
+/// Work of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Entries are added.
+    Add,
+    /// Entries are removed.
+    Remove,
+}
 
 /// Agents that were looked for, and the changes of their configurations.
 #[derive(Serialize, JsonSchema)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, Table, TableLike, Value as TomlValue};
 
-use super::format::Unfit;
 use super::splice::{Splice, before_line_end, line_and_column, line_start, newline_of, spliced};
+use super::types::Unfit;
 use super::value::Value;
 
 /// Returns the value of a text.

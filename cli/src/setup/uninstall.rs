@@ -8,7 +8,7 @@ use saddlebag_host::default_root;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::apply::{Action, file_report, write};
+use super::apply::{file_report, write};
 use super::choices::{Choices, places, record_of, recorded};
 use super::clients::{Client, Scope};
 use super::disk;
@@ -16,7 +16,7 @@ use super::installer::Installer;
 use super::places::Places;
 use super::plan::{self, Plan};
 use super::record::Record;
-use super::report::{FileReport, note_failure};
+use super::report::{Action, FileReport, note_failure};
 use super::run::Program;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;

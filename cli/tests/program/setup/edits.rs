@@ -87,6 +87,20 @@ fn a_later_setup_changes_the_path_of_the_program_alone() {
 }
 
 #[test]
+fn what_somebody_added_to_our_entry_stays_until_the_removal() {
+    let home = Home::new();
+    home.put(".codex/config.toml", CLIENTS[2].typical);
+    home.add("codex", &["--without-hooks"]).exits(0);
+    let added = format!("{}\n[mcp_servers.saddlebag.env]\nRUST_LOG = \"info\"\n", home.text(".codex/config.toml"));
+    home.put(".codex/config.toml", &added);
+    let again = home.add("codex", &["--without-hooks"]).exits(0);
+    assert!(again.stdout.contains("is already set up"), "{again:?}");
+    assert_eq!(home.text(".codex/config.toml"), added);
+    home.remove("codex", &[]).exits(0);
+    assert_eq!(home.text(".codex/config.toml"), CLIENTS[2].typical);
+}
+
+#[test]
 fn an_edit_between_two_setups_is_kept_by_the_removal() {
     let home = Home::new();
     home.put(".cursor/mcp.json", CLIENTS[4].typical);

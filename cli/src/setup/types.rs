@@ -1,0 +1,81 @@
+//! Types that several files of setup share: the clients, and the places in a file.
+
+use saddlebag_words::words;
+
+/// Program that runs agents and can be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Client {
+    ClaudeCode,
+    ClaudeDesktop,
+    Codex,
+    Copilot,
+    Cursor,
+    Gemini,
+    OpenClaw,
+    OpenCode,
+    VsCode,
+    Zed,
+}
+
+words!(Client, "agent" {
+    ClaudeCode = "claude-code",
+    ClaudeDesktop = "claude-desktop",
+    Codex = "codex",
+    Copilot = "copilot",
+    Cursor = "cursor",
+    Gemini = "gemini",
+    OpenClaw = "openclaw",
+    OpenCode = "opencode",
+    VsCode = "vscode",
+    Zed = "zed",
+});
+
+/// Configuration to change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Configuration of the user, for all projects.
+    #[default]
+    User,
+    /// Configuration of the project in the current folder.
+    Project,
+}
+
+words!(Scope, "scope" { User = "user", Project = "project" });
+
+/// Command that entries run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// Program: an absolute path, or a name.
+    pub(crate) command: String,
+    /// Global options before the subcommand.
+    pub(crate) options: Vec<String>,
+    /// True if `options` choose the project, so that the client need not.
+    pub(crate) has_project: bool,
+}
+
+/// Step of a path in a file: a key of a table, or an item of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    Key(&'a str),
+    Item(usize),
+}
+
+/// Reason why a file is left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// The file cannot be parsed, or something else is where our entries belong.
+    Malformed { line: usize, column: usize, message: String },
+    /// The place of the change is written in a way that cannot be edited without a change of the rest.
+    NotInPlace { path: String },
+}
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Malformed { line, column, message } => write!(f, "line {line}, column {column}: {message}"),
+            Self::NotInPlace { path } => {
+                write!(f, "`{path}` cannot be changed without a change of the rest of the file; change it by hand")
+            }
+        }
+    }
+}
