@@ -1,6 +1,6 @@
 //! Runs the commands of the memory for an event.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use saddlebag::context::BlockForm;
 use saddlebag::session::{BeginSession, BeginSource, EndSession, RecallForPrompt, RecordToolUse};
@@ -158,7 +158,7 @@ fn folder(event: &Event, global: &Global) -> Result<PathBuf, Trouble> {
 }
 
 /// Returns a name for the store and the scope of the run.
-fn place(global: &Global, folder: &PathBuf) -> String {
+fn place(global: &Global, folder: &Path) -> String {
     let root = Root::from_options(global).map(|root| root.path().to_path_buf()).unwrap_or_default();
     let scope = if global.notebook { None } else { Some(saddlebag_host::project_root(folder)) };
     format!("{:?}", (root, scope, &global.agent, &global.workspace))

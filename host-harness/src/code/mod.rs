@@ -38,7 +38,7 @@ fn use_memory(config: &mut wasmtime::Config) {
 fn use_memory(_: &mut wasmtime::Config) {}
 
 #[cfg(all(test, feature = "compiler"))]
-#[allow(unsafe_code, clippy::unwrap_used, reason = "the tests load code that they compile")]
+#[allow(unsafe_code, clippy::panic, clippy::unwrap_used, reason = "the tests load code that they compile")]
 mod tests {
     use std::env::consts::ARCH;
 

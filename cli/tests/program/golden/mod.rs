@@ -157,6 +157,10 @@ fn normalise(value: &mut Value, store: &Store) {
             let is_of_uninstall = has(&["kind", "path", "files", "bytes"]);
             let is_failure_of_a_hook = has(&["time", "code"]);
             let is_confirmation = fields.len() == 2 && fields.contains_key("reason");
+            if is_of_uninstall {
+                // The record of setup has paths of this machine, so its size differs.
+                fields["bytes"] = json!(0);
+            }
             for (name, field) in fields.iter_mut() {
                 normalise(field, store);
                 let placeholder = match (name.as_str(), &*field) {
@@ -165,8 +169,6 @@ fn normalise(value: &mut Value, store: &Store) {
                     ("version" | "unless", Value::String(_)) if is_traced => "<version>",
                     ("matches" | "written" | "stale", Value::String(_)) => "<version>",
                     ("program", Value::String(program)) if program.starts_with("saddlebag ") => "<program>",
-                    // The record of setup has paths of this machine.
-                    ("bytes", Value::Number(_)) if is_of_uninstall => "<bytes>",
                     // The digest also depends on the path of the file.
                     ("digest", Value::String(_)) if is_confirmation => "<digest>",
                     // The files that are read again depend on how long ago they were written.
