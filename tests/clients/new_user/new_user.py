@@ -214,7 +214,7 @@ def live(artefacts, way, claude, home):
     left = {path for path in home.files() - before.keys() if not path.startswith(".claude/") and path != ".claude.json"}
     if claude:
         # Claude Code keeps files of its own.
-        left = {path for path in left if "saddlebag" in path or not path.startswith((".cache/", ".npm/", ".local/"))}
+        left = {path for path in left if not any(part.startswith("claude") for part in path.split("/")[:3])}
     memory = {path for path in left if path.startswith(".local/share/saddlebag/")}
     check(any(path.endswith("/half-cents.md") for path in memory), "the memory is still there", str(left))
     check(left == memory, "nothing else is left", str(sorted(left - memory)))

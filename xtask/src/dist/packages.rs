@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use super::program::Program;
-use crate::clients;
 use crate::run::{Output, cargo, cargo_with};
+use crate::{clients, new_user};
 
 /// Makes the packages of these programs in a folder, installs those of this machine into empty folders and uses them.
 pub(super) fn build(programs: &[Program], folder: &Path) -> Result<(), String> {
@@ -25,7 +25,8 @@ pub(super) fn build(programs: &[Program], folder: &Path) -> Result<(), String> {
         let test = ["test", "--quiet", "--package", "saddlebag-packaging", "--test", "packages", "--", "--nocapture"];
         cargo_with(test, &[("SADDLEBAG_DIST", &*out), ("SADDLEBAG_DIST_TARGET", target)], &mut Output::Inherited)?;
     }
-    Ok(())
+    clients::install(&mut Output::Inherited)?;
+    new_user::run(folder, &["archive", "wheel", "npm"])
 }
 
 fn run(arguments: &[&str]) -> Result<(), String> {
