@@ -117,8 +117,7 @@ words!(NotShownReason, "reason why a hit is not shown" {
 impl Request for RecallForPrompt {
     type Reply = RecallForPromptReply;
     const NAME: &'static str = "recall-for-prompt";
-    // It appends to the state of the session, which is not a file that people keep.
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: Effect = Effect::Appends;
 
     fn samples(name: &str) -> Vec<Self> {
         let recall = |prompt: &str| Self {
