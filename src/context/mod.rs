@@ -64,7 +64,6 @@ pub use types::{
     append_memory_block,
 };
 
-#[cfg(feature = "session")]
 pub(crate) use gather::session_block;
 pub(crate) use types::{PromptCall, TurnMemories};
 

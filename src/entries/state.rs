@@ -50,7 +50,6 @@ impl Entries {
     }
 
     /// Returns the rarity of a word that one entry has, as the last search saw the entries.
-    #[cfg(feature = "session")]
     pub(crate) fn greatest_rarity(&self) -> f32 {
         self.corpus.borrow().ranked().greatest_rarity()
     }

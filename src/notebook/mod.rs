@@ -95,7 +95,6 @@ pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use page::locate_page;
 pub(crate) use pending_approval::pending_approvals;
-#[cfg(feature = "session")]
 pub(crate) use recall::{PromptHit, recall_for_prompt};
 
 use crate::family::family;

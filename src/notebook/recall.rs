@@ -19,7 +19,6 @@ use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped, best_passage, load_texts};
-#[cfg(feature = "session")]
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance, TrustState};
 
@@ -229,7 +228,6 @@ async fn recall_of(
 }
 
 /// A hit for a prompt.
-#[cfg(feature = "session")]
 pub(crate) struct PromptHit {
     pub(crate) hit: RecallHit,
     /// True if the session has seen the note before. Then the hit has no passage.
@@ -240,7 +238,6 @@ pub(crate) struct PromptHit {
 ///
 /// Notes that are known or that nobody has approved take no place from others, and are returned beside them. Notes that
 /// are `skipped` are not looked for. The host is not asked to rate the hits, as a prompt waits for the answer.
-#[cfg(feature = "session")]
 pub(crate) async fn recall_for_prompt(
     call: &Call,
     notebook: &Arc<Notebook>,
