@@ -2,7 +2,7 @@
 //! and takes them out again.
 //!
 //! [`clients`] says where the configurations are and what belongs there, and [`hooks`] which events have a hook.
-//! [`piece`] adds and removes one entry; [`format`] edits the text, with [`json`] and [`toml`]. [`plan`] works out the
+//! [`piece`] adds and removes one entry; [`mod@format`] edits the text, with [`json`] and [`toml`]. [`plan`] works out the
 //! change of a file, [`disk`] writes it, and [`record`] keeps the bytes from before. [`apply`] shows the changes, asks, and
 //! makes them; [`report`] is what is printed. [`uninstall`] removes everything that the program has put on this machine.
 
