@@ -1,4 +1,4 @@
-//! What a new user does, in an empty home folder: install from an artefact, set up an agent, work, uninstall.
+//! The test of a new user, in an empty home folder: install from an artefact, set up an agent, work, uninstall.
 
 use std::ffi::OsString;
 use std::fs;

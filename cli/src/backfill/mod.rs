@@ -42,7 +42,7 @@ pub(crate) use args::BackfillArgs;
 /// Number of notes in one command.
 const NOTES_OF_COMMAND: usize = 64;
 
-/// What a source gives.
+/// Notes that a source gives, and what was left out of it.
 struct Taken {
     place: String,
     notes: Vec<Candidate>,
