@@ -444,8 +444,8 @@ async fn run(
     let Shared { corpus, notebook, entries } = &shared;
     origin.check()?;
     entries::check_origin(entries, &origin)?;
-    let Origin { agent, session, tool, .. } = origin.clone();
-    let call = &Call::new(fs, scope, now, origin.provenance, Writer { agent, session, tool })?;
+    let Origin { agent, client, session, tool, .. } = origin.clone();
+    let call = &Call::new(fs, scope, now, origin.provenance, Writer { agent, client, session, tool })?;
     Ok(match command {
         #[cfg(feature = "journal")]
         Command::Journal(command) => {

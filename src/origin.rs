@@ -19,10 +19,12 @@ pub struct Origin {
     /// Run that the command belongs to; it must be open. Commands of the entries, and blocks with entries, see the
     /// entries that the run holds, and store into the run. Other commands ignore it.
     pub run: Option<String>,
-    /// Session of the client. Notes and entries that the command writes name it in their frontmatter, and `memory pending`
-    /// shows it.
+    /// Client program, such as `claude-code`. Notes and entries that the command writes name it in their frontmatter, and
+    /// `memory pending` shows it.
+    pub client: Option<String>,
+    /// Session of the client. It is recorded like the client.
     pub session: Option<String>,
-    /// Tool that gives the command, such as the name of an MCP tool. It is recorded like the session.
+    /// Tool that gives the command, such as the name of an MCP tool. It is recorded like the client.
     pub tool: Option<String>,
     /// Provenance of the text that the command stores. It cannot be more trusted than the configuration. `None` means
     /// that of the configuration; for imports it means [`Provenance::Imported`]. [`Provenance::User`] in an import
@@ -52,7 +54,7 @@ impl Origin {
     /// Refuses names that are too long or have control characters. Agent, workspace and run are checked where they are
     /// used.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let names = [("session", &self.session), ("tool", &self.tool)];
+        let names = [("client", &self.client), ("session", &self.session), ("tool", &self.tool)];
         for (what, name) in names.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?))) {
             if name.is_empty() || name.len() > MAX_ORIGIN_NAME_BYTES || name.chars().any(char::is_control) {
                 let shown: String = name.chars().take(64).flat_map(char::escape_debug).collect();

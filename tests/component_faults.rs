@@ -154,8 +154,15 @@ fn raw() -> Raw {
 }
 
 const NOW: types::Timestamp = types::Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 };
-const NOBODY: types::Origin =
-    types::Origin { agent: None, workspace: None, run: None, session: None, tool: None, provenance: None };
+const NOBODY: types::Origin = types::Origin {
+    agent: None,
+    workspace: None,
+    run: None,
+    client: None,
+    session: None,
+    tool: None,
+    provenance: None,
+};
 
 #[test]
 fn a_reply_is_taken_once_and_from_the_interface_of_its_command() {

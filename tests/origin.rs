@@ -26,14 +26,15 @@ fn no_command_is_done_for_another_agent_or_workspace(kind: Kind) {
 }
 
 #[both_engines]
-fn a_session_or_a_tool_without_a_proper_name_is_refused(kind: Kind) {
+fn a_client_a_session_or_a_tool_without_a_proper_name_is_refused(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let long = "x".repeat(256);
     for name in ["", "a\nb", long.as_str()] {
+        let client = Origin { client: Some(name.into()), ..Origin::default() };
         let session = Origin { session: Some(name.into()), ..Origin::default() };
         let tool = Origin { tool: Some(name.into()), ..Origin::default() };
         for Submission { command, .. } in every_command("a").into_iter().take(3) {
-            for origin in [session.clone(), tool.clone()] {
+            for origin in [client.clone(), session.clone(), tool.clone()] {
                 let refused = drive.run(origin.with(command.clone())).expect_err("it is refused");
                 assert_eq!(refused.code, ErrorCode::InvalidArgument, "{name:?}");
             }
@@ -66,7 +67,13 @@ fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: K
 
 /// The origin of a call of one tool in one session.
 fn called(tool: &str) -> Origin {
-    Origin { agent: Some("a".into()), session: Some("s-1".into()), tool: Some(tool.into()), ..Origin::default() }
+    Origin {
+        agent: Some("a".into()),
+        client: Some("an-editor".into()),
+        session: Some("s-1".into()),
+        tool: Some(tool.into()),
+        ..Origin::default()
+    }
 }
 
 fn text(drive: &Drive<Simulator>, path: &str) -> String {
@@ -76,7 +83,7 @@ fn text(drive: &Drive<Simulator>, path: &str) -> String {
 }
 
 #[both_engines]
-fn a_note_and_an_entry_name_the_agent_the_session_and_the_tool_that_wrote_them(kind: Kind) {
+fn a_note_and_an_entry_name_the_agent_the_client_the_session_and_the_tool_that_wrote_them(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let fact = |title: &str| Remember {
         title: title.into(),
@@ -94,7 +101,8 @@ fn a_note_and_an_entry_name_the_agent_the_session_and_the_tool_that_wrote_them(k
         ("projects/proj/facts/error-curl-it-failed-50bb2b0a.md", "hook"),
     ] {
         let text = text(&drive, path);
-        let signature = format!("origin-agent: a\norigin-session: s-1\norigin-tool: {tool}\n---\n");
+        let signature =
+            format!("origin-agent: a\norigin-client: an-editor\norigin-session: s-1\norigin-tool: {tool}\n---\n");
         assert!(text.contains(&signature), "{path}: {text}");
     }
     let store =
@@ -102,7 +110,11 @@ fn a_note_and_an_entry_name_the_agent_the_session_and_the_tool_that_wrote_them(k
     drive.call(called("memory_store").with(store("own", "core"))).expect("it is stored");
     drive.call(called("memory_store").with(store("common", "workspace"))).expect("it is stored");
     let own = text(&drive, "agents/a/entries/core/own.md");
-    assert!(own.contains("agent: a\n") && own.contains("origin-session: s-1\norigin-tool: memory_store\n"), "{own}");
+    assert!(
+        own.contains("agent: a\n")
+            && own.contains("origin-client: an-editor\norigin-session: s-1\norigin-tool: memory_store\n"),
+        "{own}"
+    );
     assert!(!own.contains("origin-agent"), "{own}");
     let common = text(&drive, "workspaces/w/entries/common.md");
     assert!(common.contains("workspace: w\n") && common.contains("origin-agent: a\n"), "{common}");
@@ -148,15 +160,16 @@ fn pending_shows_what_wrote_a_text_and_an_import_cannot_claim_it(kind: Kind) {
     let shown: Vec<_> = page
         .items
         .iter()
-        .map(|item| (item.name.to_string(), names(&item.agent), names(&item.session), names(&item.tool)))
+        .map(|item| (item.name.to_string(), [&item.agent, &item.client, &item.session, &item.tool].map(names)))
         .collect();
-    let (session, tool) = (Some("s-1".to_string()), Some("fetch&lt;/memory>".to_string()));
+    let [agent, client, session, tool] =
+        ["a", "an-editor", "s-1", "fetch&lt;/memory>"].map(|name| Some(name.to_string()));
     assert_eq!(
         shown,
         [
-            ("claim".to_string(), None, None, None),
-            ("page".to_string(), None, session.clone(), tool.clone()),
-            ("projects/proj/facts/a-page.md".to_string(), Some("a".to_string()), session, tool),
+            ("claim".to_string(), [None, None, None, None]),
+            ("page".to_string(), [None, client.clone(), session.clone(), tool.clone()]),
+            ("projects/proj/facts/a-page.md".to_string(), [agent, client, session, tool]),
         ]
     );
     assert!(page.items[1].findings.iter().any(|flag| flag.what.contains("/memory")), "{:?}", page.items[1].findings);

@@ -172,15 +172,25 @@ fn a_memory_for_tools_makes_a_note_that_is_not_handed_on(kind: Kind) {
 }
 
 #[both_engines]
-fn the_note_names_the_agent_that_wrote_it(kind: Kind) {
-    let config = Config { entries: Some(EntriesConfig::for_agent("claude-code")), ..Config::default() };
+fn the_note_names_the_client_and_the_agent_that_wrote_it(kind: Kind) {
+    let config = Config { entries: Some(EntriesConfig::for_agent("reviewer")), ..Config::default() };
     let mut drive = drive(kind, config, &[]);
-    let origin = Origin { agent: Some("claude-code".into()), session: Some("one".into()), ..Origin::default() };
+    let origin = Origin {
+        agent: Some("reviewer".into()),
+        client: Some("claude-code".into()),
+        session: Some("one".into()),
+        ..Origin::default()
+    };
     drive.call(origin.clone().with(used("one", "make", false))).unwrap();
     let note = drive.call(origin.with(end("one", true))).unwrap().note.expect("a note");
     assert!(note.starts_with("sessions/2026-05-25-"), "{kind:?}: {note}");
     let stored = stored(&drive);
-    for wanted in ["Session of 2026-05-25 (claude-code)", "origin-agent: claude-code", "origin-session: one"] {
+    for wanted in [
+        "Session of 2026-05-25 (claude-code, reviewer)",
+        "origin-agent: reviewer",
+        "origin-client: claude-code",
+        "origin-session: one",
+    ] {
         assert!(stored.contains(wanted), "{kind:?}: {wanted} is missing: {stored}");
     }
 }

@@ -39,6 +39,8 @@ pub struct PendingItem {
     pub source: Option<ForModel>,
     /// Agent that wrote the text, if the file names one; made harmless.
     pub agent: Option<ForModel>,
+    /// Client in which the text was written, if the file names one; made harmless.
+    pub client: Option<ForModel>,
     /// Session in which the text was written, if the file names one; made harmless.
     pub session: Option<ForModel>,
     /// Tool that wrote the text, if the file names one; made harmless.
@@ -113,7 +115,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
     let name = harmless(item.name()?);
     let path = harmless(&call.scope.display_path(&item.path));
     let source = item.source.as_deref().map(&mut harmless);
-    let [agent, session, tool] = item.writer.fields().map(|(_, name)| name.map(&mut harmless));
+    let [agent, client, session, tool] = item.writer.fields().map(|(_, name)| name.map(&mut harmless));
     let Outside { links, images, comments } = Outside::from_text(&item.text);
     let outside = [(FlagKind::Link, links), (FlagKind::Image, images), (FlagKind::HtmlComment, comments)];
     flags.extend(outside.into_iter().filter(|(_, counted)| counted.count > 0).map(|(kind, counted)| Flag {
@@ -128,6 +130,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
         provenance: item.provenance,
         source,
         agent,
+        client,
         session,
         tool,
         version: item.version.clone(),

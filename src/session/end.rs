@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::hand_off::{CLAIMED_BY, FINISHED, LAST, SESSION};
 use super::note::{About, Body, body, open_item};
-use super::screened::first_chars;
+use super::screened::{first_chars, one_line};
 use super::state::{Event, Line, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, in_scope};
 use crate::document::{Frontmatter, Note, is_open_item, remove_field, set_field, yaml_scalar, yaml_string};
@@ -23,8 +23,8 @@ const MAX_NOTES: u32 = 64;
 /// Maximum number of open items.
 const MAX_OPEN_ITEMS: usize = 10;
 
-/// Maximum number of characters of the agent's name in a title.
-const MAX_AGENT_CHARS: usize = 60;
+/// Maximum number of characters of the name of a client or an agent in a title.
+const MAX_NAME_CHARS: usize = 60;
 
 /// Pattern of times in the frontmatter, as in other notes.
 const DATE_PATTERN: &str = "%Y-%m-%dT%H:%M:%S%z";
@@ -239,10 +239,10 @@ fn first_day(call: &Call, state: &State) -> String {
 
 fn title(call: &Call, state: &State) -> String {
     let day = first_day(call, state);
-    match call.writer.agent.as_deref() {
-        Some(agent) => format!("Session of {day} ({})", super::screened::one_line(first_chars(agent, MAX_AGENT_CHARS))),
-        None => format!("Session of {day}"),
-    }
+    let names = [&call.writer.client, &call.writer.agent].into_iter().flatten();
+    let mut names: Vec<String> = names.map(|name| one_line(first_chars(name, MAX_NAME_CHARS))).collect();
+    names.dedup();
+    if names.is_empty() { format!("Session of {day}") } else { format!("Session of {day} ({})", names.join(", ")) }
 }
 
 /// Returns the open items of the scratchpad, if its text may go into a prompt.

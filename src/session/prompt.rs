@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use saddlebag_words::words;
 
-use super::screened::{Screening, first_chars, one_line, without_private};
+use super::screened::{Screening, first_chars, one_line};
 use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName};
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
@@ -18,7 +18,7 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::store::SESSIONS_FOLDER;
-use crate::trust::ForModel;
+use crate::trust::{ForModel, without_private};
 
 /// Default size limit of the text in bytes.
 pub const DEFAULT_PROMPT_BYTES: u32 = 1_500;

@@ -3,13 +3,14 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::screened::{Excluded, Screening, first_chars, one_line, shown_path, without_private};
+use super::screened::{Excluded, Screening, first_chars, one_line, shown_path};
 use super::state::{Event, Line, Recorded, record};
 use super::types::{SessionCall, SessionName};
 use crate::document::head;
 use crate::notebook::{ErrorReply, NotebookCall, RememberError};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::trust::without_private;
 
 /// Maximum number of files of one use.
 const MAX_FILES: usize = 32;
@@ -130,7 +131,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         }
         let mut error_note = None;
         if let (true, Some(tool), Some(error)) = (self.failed, tool, self.error) {
-            let error = without_private(&error);
+            let error = without_private(&error).into_owned();
             if is_excluded || excluded.is_named_in(&error) {
                 screening.leave_out("the error of a tool that used an excluded path");
             } else {

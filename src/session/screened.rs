@@ -13,50 +13,6 @@ use crate::protocol::{Error, ErrorCode};
 /// Maximum number of globs.
 const MAX_GLOBS: usize = 256;
 
-const BEGIN: &str = "<private>";
-const END: &str = "</private>";
-
-/// Returns the text without what is between `<private>` and `</private>`. A tag without its end reaches to the end of
-/// the text.
-pub(super) fn without_private(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = split_at_tag(rest, BEGIN) {
-        kept.push_str(before);
-        // Words around a removed part stay apart.
-        kept.push(' ');
-        rest = nested_end(after);
-    }
-    kept.push_str(rest);
-    kept
-}
-
-/// Returns the text after the end of a private part, whose begin was before the text. Parts may be nested.
-fn nested_end(text: &str) -> &str {
-    let mut rest = text;
-    let mut depth = 1;
-    while depth > 0 {
-        let Some((before, after)) = split_at_tag(rest, END) else { return "" };
-        let mut inner = before;
-        while let Some((_, after)) = split_at_tag(inner, BEGIN) {
-            depth += 1;
-            inner = after;
-        }
-        depth -= 1;
-        rest = after;
-    }
-    rest
-}
-
-/// Splits a text at the first occurrence of a tag, whatever its case.
-fn split_at_tag<'a>(text: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
-    let is_tag = |at: &usize| {
-        text.as_bytes().get(*at..*at + tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag.as_bytes()))
-    };
-    let at = text.bytes().enumerate().filter(|(_, byte)| *byte == b'<').map(|(at, _)| at).find(is_tag)?;
-    Some((text.get(..at)?, text.get(at + tag.len()..)?))
-}
-
 /// Returns the first characters of a text.
 pub(super) fn first_chars(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).map_or(text, |(at, _)| head(text, at))

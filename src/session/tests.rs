@@ -256,8 +256,11 @@ fn a_torn_or_unknown_line_costs_only_itself() {
 #[test]
 fn private_and_excluded_texts_are_nowhere() {
     let mut store = Store::default();
-    let reply =
-        run(&mut store, day(), prompt("one", "Look at <PRIVATE>hidden one</private> the door <private>hidden two"));
+    let reply = run(
+        &mut store,
+        day(),
+        prompt("one", "Look at <PRIVATE>hidden <private>x</private> one</private> the door <private>hidden two"),
+    );
     assert_eq!(reply.unrecorded, Vec::<String>::new());
     let used = RecordToolUse {
         files: ["src/door.rs", "vault/hidden.txt", ".env.local", "deep\\id_rsa", "a/server.pem", "logs/hidden.log"]

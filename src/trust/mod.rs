@@ -5,6 +5,7 @@
 //! * [`for_model`] makes stored text harmless: tags that would close the block or imitate someone are escaped, invisible
 //!   characters are shown, and both are counted as [`Flag`]s.
 //! * [`secrets_in`] finds the secrets in a text, each with the rule that matched.
+//! * [`without_private`] removes what a person marked as private.
 //! * [`TrustConfig`] is the policy of a memory. A `InputPolicy` checks incoming text against it, and removes text of the memory
 //!   block.
 //!
@@ -47,6 +48,7 @@ mod host_secret;
 mod input_policy;
 mod invisible;
 mod pending_approval;
+mod private;
 mod provenance;
 mod secrets;
 pub(crate) mod titles;
@@ -56,6 +58,7 @@ pub use for_model::{ForModel, for_model};
 pub use host_secret::{HOST_SECRET_BYTES, HostSecret};
 pub use input_policy::{SecretPolicy, TrustConfig};
 pub use invisible::{Flag, FlagKind, for_terminal, is_hidden};
+pub use private::without_private;
 pub use provenance::{Provenance, TrustState};
 pub use secrets::{FoundSecret, secrets_in};
 

@@ -1,17 +1,18 @@
-//! [`Writer`]: the agent, the session and the tool that wrote a text, as its file names them.
+//! [`Writer`]: the agent, the client, the session and the tool that wrote a text, as its file names them.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
 use crate::document::{Frontmatter, Note, Value, remove_field, set_field, yaml_scalar};
 
-/// Fields of the frontmatter for the agent, the session and the tool.
-const FIELDS: [&str; 3] = ["origin-agent", "origin-session", "origin-tool"];
+/// Fields of the frontmatter for the agent, the client, the session and the tool.
+const FIELDS: [&str; 4] = ["origin-agent", "origin-client", "origin-session", "origin-tool"];
 
 /// The names that the origin of a command gave. A file has no field for a name that was not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Writer {
     pub(crate) agent: Option<String>,
+    pub(crate) client: Option<String>,
     pub(crate) session: Option<String>,
     pub(crate) tool: Option<String>,
 }
@@ -20,15 +21,20 @@ impl Writer {
     /// Reads the names in the frontmatter of a file.
     pub(crate) fn from_frontmatter(frontmatter: &Frontmatter) -> Self {
         let name = |field: &str| frontmatter.value(field).and_then(Value::text).filter(|name| !name.is_empty());
-        let [agent, session, tool] = FIELDS.map(name);
-        Self { agent, session, tool }
+        let [agent, client, session, tool] = FIELDS.map(name);
+        Self { agent, client, session, tool }
     }
 
     /// The fields of a file, with the names that they have.
-    pub(crate) fn fields(&self) -> [(&'static str, Option<&str>); 3] {
-        let Self { agent, session, tool } = self;
-        let [of_agent, of_session, of_tool] = FIELDS;
-        [(of_agent, agent.as_deref()), (of_session, session.as_deref()), (of_tool, tool.as_deref())]
+    pub(crate) fn fields(&self) -> [(&'static str, Option<&str>); 4] {
+        let Self { agent, client, session, tool } = self;
+        let [of_agent, of_client, of_session, of_tool] = FIELDS;
+        [
+            (of_agent, agent.as_deref()),
+            (of_client, client.as_deref()),
+            (of_session, session.as_deref()),
+            (of_tool, tool.as_deref()),
+        ]
     }
 
     /// Returns the text of a file with these names and no others. `None` if its frontmatter could not be made to say so.
@@ -56,7 +62,7 @@ mod tests {
     use super::*;
 
     fn writer(session: Option<&str>, tool: Option<&str>) -> Writer {
-        Writer { agent: None, session: session.map(String::from), tool: tool.map(String::from) }
+        Writer { session: session.map(String::from), tool: tool.map(String::from), ..Writer::default() }
     }
 
     #[test]

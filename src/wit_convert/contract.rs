@@ -319,7 +319,7 @@ macro_rules! wit_contract {
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
-            trust::PendingItem { name, path, is_entry, provenance, source, agent, session, tool, version, size, preview, text, findings }
+            trust::PendingItem { name, path, is_entry, provenance, source, agent, client, session, tool, version, size, preview, text, findings }
             trust::PendingReply { items, next, total, digest }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }
@@ -334,7 +334,7 @@ macro_rules! wit_contract {
         $crate::wit_records! { $openness:
             types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
             types::Error { code, message, help }
-            types::Origin { agent, workspace, run, session, tool, provenance }
+            types::Origin { agent, workspace, run, client, session, tool, provenance }
             types::Flag { kind, what, count }
         }
 

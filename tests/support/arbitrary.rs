@@ -251,11 +251,12 @@ pub fn submission() -> impl Strategy<Value = Submission<Command>> {
 fn origin() -> impl Strategy<Value = Origin> {
     let scope = || prop::option::weighted(0.05, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
     let client = || prop::option::weighted(0.1, prop::sample::select(vec!["s", "", "a\nb"]).prop_map(str::to_string));
-    (scope(), scope(), run(), client(), client(), provenance()).prop_map(
-        |(agent, workspace, run, session, tool, provenance)| Origin {
+    (scope(), scope(), run(), client(), client(), client(), provenance()).prop_map(
+        |(agent, workspace, run, client, session, tool, provenance)| Origin {
             agent,
             workspace,
             run,
+            client,
             session,
             tool,
             provenance,

@@ -4,7 +4,9 @@
 //! decision, such as "because", "instead of" or "revert". Merges, `fixup!` and the like, work in progress, commits of
 //! bots and plain releases become no note. [`reason_to_leave_out`] is the rule.
 
-use super::note::{Candidate, LeftOut, MAX_CONTENT, MAX_TITLE, cut, file_list, one_line, without_private};
+use saddlebag::trust::without_private;
+
+use super::note::{Candidate, LeftOut, MAX_CONTENT, MAX_TITLE, cut, file_list, one_line};
 
 /// Format of `git log`: a byte that no other part of the output has, then seven fields that end in NUL, then the names of
 /// the files.

@@ -18,9 +18,6 @@ pub(super) const MAX_FILES: usize = 20;
 /// Maximum length of the name of a file in bytes.
 const MAX_FILE: usize = 120;
 
-const PRIVATE: &str = "<private>";
-const END_OF_PRIVATE: &str = "</private>";
-
 /// A note that a source gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Candidate {
@@ -106,58 +103,9 @@ pub(super) fn code(text: &str, limit: usize) -> String {
     format!("`{}`", one_line(&text.replace('`', "'"), limit))
 }
 
-/// Returns a text without what is between `<private>` and `</private>`, whatever the case. Parts may be nested, and a
-/// part without an end reaches to the end of the text.
-pub(super) fn without_private(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut depth = 0_usize;
-    let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        let (before, tag) = rest.split_at(at);
-        if depth == 0 {
-            kept.push_str(before);
-        }
-        let begins = |word: &str| tag.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-        let (length, is_tag) = if begins(PRIVATE) {
-            depth += 1;
-            (PRIVATE.len(), true)
-        } else if depth > 0 && begins(END_OF_PRIVATE) {
-            depth -= 1;
-            // Words around a removed part stay apart.
-            kept.push(' ');
-            (END_OF_PRIVATE.len(), true)
-        } else {
-            (1, false)
-        };
-        if !is_tag && depth == 0 {
-            kept.push('<');
-        }
-        rest = &tag[length..];
-    }
-    if depth == 0 {
-        kept.push_str(rest);
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn private_parts_are_removed_whatever_their_case_and_nesting() {
-        for (text, kept) in [
-            ("a <private>b</private> c", "a   c"),
-            ("a <PRIVATE>b</Private>c", "a  c"),
-            ("a <private>b <private>c</private> d</private> e", "a    e"),
-            ("a <private>b", "a "),
-            ("a < b <privat> </private>", "a < b <privat> </private>"),
-            ("<private>é", ""),
-            ("é<é", "é<é"),
-        ] {
-            assert_eq!(without_private(text), kept, "{text}");
-        }
-    }
 
     #[test]
     fn a_line_is_bounded_and_has_no_control_characters() {

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use saddlebag::document::head;
+use saddlebag::trust::without_private;
 
-use super::note::{Candidate, MAX_TITLE, code, cut, file_list, one_line, without_private};
+use super::note::{Candidate, MAX_TITLE, code, cut, file_list, one_line};
 
 /// Maximum number of prompts in a note.
 const MAX_PROMPTS: usize = 12;

@@ -104,7 +104,8 @@ impl Session<'_> {
     }
 
     fn call<A: Answered>(&mut self, command: A, tool: Option<String>) -> Result<ReplyTo<A>, Trouble> {
-        let origin = Origin { session: Some(self.event.session.clone()), tool, ..Origin::default() };
+        let client = Some(self.event.client.to_string());
+        let origin = Origin { client, session: Some(self.event.session.clone()), tool, ..Origin::default() };
         let Submission { command, .. } = command.submission();
         let reply = self.store.run(origin.with(command), &mut self.output)?;
         A::from_reply(reply).ok_or_else(|| Failure::wrong_reply(A::Request::NAME).into())

@@ -18,7 +18,6 @@ pub(crate) mod log;
 mod once;
 mod paths;
 mod payload;
-mod private;
 mod tools;
 mod trouble;
 

@@ -6,10 +6,10 @@
 
 use std::path::PathBuf;
 
+use saddlebag::trust::without_private;
 use serde_json::{Map, Value};
 
 use super::event::{Client, Detail, Event, Moment, Source, Style, moment};
-use super::private::without_private;
 use super::tools::tool_use;
 use super::trouble::Trouble;
 
@@ -347,6 +347,6 @@ mod tests {
         let Detail::Prompt(prompt) = of(payload, &Given::default()).unwrap().unwrap().detail else {
             panic!("a prompt")
         };
-        assert!(prompt.starts_with("why é") && prompt.len() <= MAX_PROMPT_BYTES);
+        assert!(prompt.starts_with("why  é") && prompt.len() <= MAX_PROMPT_BYTES);
     }
 }

@@ -1,9 +1,9 @@
 //! Tools of the clients: which of them write files, run commands or store memory, and how each says that it failed.
 
+use saddlebag::trust::without_private;
 use serde_json::{Map, Value};
 
 use super::event::{Client, ToolUse};
-use super::private::without_private;
 
 /// Maximum size of the command and of the error of a tool, in bytes. Memory keeps less.
 const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -356,7 +356,7 @@ mod tests {
             assert_eq!(used.command.as_deref(), expected, "{command}");
         }
         let private = json!({ "command": "deploy <private>hunter</private> now" });
-        assert_eq!(used(Client::ClaudeCode, "Bash", private, Value::Null).command.unwrap(), "deploy  now");
+        assert_eq!(used(Client::ClaudeCode, "Bash", private, Value::Null).command.unwrap(), "deploy   now");
     }
 
     #[test]

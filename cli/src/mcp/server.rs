@@ -11,8 +11,10 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
+use saddlebag::document::head;
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
-use saddlebag::{Answered, Origin, ReplyTo, Request, protocol};
+use saddlebag::trust::secrets_in;
+use saddlebag::{Answered, MAX_ORIGIN_NAME_BYTES, Origin, ReplyTo, Request, protocol};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -76,6 +78,15 @@ impl MemoryServer {
         let request = resources::context(self.sets.contains(&ToolSet::Entries));
         self.run(request, context).await.map_err(|failure| refused(&failure))
     }
+}
+
+/// Returns the name that the client gave when it connected, cut to the length that an origin may have. `None` if it gave
+/// none that can be shown.
+fn client(context: &RequestContext<RoleServer>) -> Option<String> {
+    let info = context.peer.peer_info()?;
+    let name = info.client_info.name.trim();
+    let may_be_recorded = !name.is_empty() && !name.chars().any(char::is_control) && secrets_in(name).is_empty();
+    may_be_recorded.then(|| head(name, MAX_ORIGIN_NAME_BYTES).to_string())
 }
 
 fn new_session() -> Arc<str> {
@@ -145,6 +156,7 @@ impl ServerHandler for MemoryServer {
         };
         let origin = Origin {
             agent: Some(self.agent.to_string()),
+            client: client(&context),
             session: Some(self.session.to_string()),
             tool: Some(call.name.clone()),
             ..Origin::default()

@@ -12,7 +12,7 @@ pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), 
     let provenance = item.provenance;
     output
         .styled(STRONG, &format!("{}  ({provenance}{source})  {}", single_line(&item.name), single_line(&item.path)))?;
-    let names = [("agent", &item.agent), ("session", &item.session), ("tool", &item.tool)];
+    let names = [("agent", &item.agent), ("client", &item.client), ("session", &item.session), ("tool", &item.tool)];
     let names = names.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", single_line(name.as_ref()?))));
     let names: Vec<String> = names.collect();
     if !names.is_empty() {

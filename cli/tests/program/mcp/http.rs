@@ -29,7 +29,7 @@ fn a_session_over_http_lists_calls_and_reads() {
 }
 
 #[test]
-fn an_entry_names_the_session_and_the_tool_and_not_what_lets_the_client_in() {
+fn an_entry_names_the_client_the_session_and_the_tool_and_not_what_lets_the_client_in() {
     let store = Store::new();
     let server = Server::start(&store);
     let mut stored = Vec::new();
@@ -38,7 +38,11 @@ fn an_entry_names_the_session_and_the_tool_and_not_what_lets_the_client_in() {
         let arguments = json!({ "key": key, "content": "x" });
         session.result("tools/call", json!({ "name": "memory_store", "arguments": arguments }));
         let text = store.text(&format!("agents/main/entries/core/{key}.md"));
-        assert!(text.contains("\norigin-tool: memory_store\n") && !text.contains(&session.id), "{text}");
+        assert!(
+            text.contains("\norigin-client: by hand\n") && text.contains("\norigin-tool: memory_store\n"),
+            "{text}"
+        );
+        assert!(!text.contains(&session.id), "{text}");
         let line = text.lines().find(|line| line.starts_with("origin-session: ")).expect("a session").to_string();
         stored.push(line);
     }

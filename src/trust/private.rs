@@ -1,0 +1,91 @@
+//! Removes text that a person marked as private.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+
+const NAME: &str = "private";
+
+/// Returns the text without what is between `<private>` and `</private>`, which a space replaces. Upper and lower case are the
+/// same, white space may precede the `>`, parts may be nested, and a part without an end reaches to the end of the text.
+///
+/// ```
+/// use saddlebag::trust::without_private;
+///
+/// assert_eq!(without_private("deploy <private>as root <private>!</private></private>today"), "deploy  today");
+/// ```
+#[must_use]
+pub fn without_private(text: &str) -> Cow<'_, str> {
+    let mut tags = tags(text).peekable();
+    if tags.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut depth = 0_usize;
+    let mut outside = 0;
+    for tag in tags {
+        if tag.begins {
+            if depth == 0 {
+                kept.push_str(text.get(outside..tag.start).unwrap_or_default());
+            }
+            depth = depth.saturating_add(1);
+        } else if depth > 0 {
+            depth -= 1;
+            if depth == 0 {
+                // Words around a removed part stay apart.
+                kept.push(' ');
+                outside = tag.end;
+            }
+        }
+    }
+    if depth == 0 {
+        kept.push_str(text.get(outside..).unwrap_or_default());
+    }
+    Cow::Owned(kept)
+}
+
+/// A tag in a text, with its first byte and the byte after it.
+struct Tag {
+    begins: bool,
+    start: usize,
+    end: usize,
+}
+
+/// Returns the tags of private parts in a text.
+fn tags(text: &str) -> impl Iterator<Item = Tag> + '_ {
+    text.match_indices('<').filter_map(|(start, _)| {
+        let inside = text.get(start + 1..)?;
+        let (begins, name) = inside.strip_prefix('/').map_or((true, inside), |name| (false, name));
+        let (word, after) = name.split_at_checked(NAME.len())?;
+        let rest = after.trim_start().strip_prefix('>').filter(|_| word.eq_ignore_ascii_case(NAME))?;
+        Some(Tag { begins, start, end: text.len() - rest.len() })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_parts_are_removed_whatever_their_case_and_nesting() {
+        for (text, kept) in [
+            ("plain", "plain"),
+            ("a <private>b</private> c", "a   c"),
+            ("a <PRIVATE>b</Private>c", "a  c"),
+            ("a <private>b <private>c</private> d</private> e", "a   e"),
+            ("<private>a<private>b</private>c</private>", " "),
+            ("a <private>b", "a "),
+            ("a <private>b <private>c</private> d", "a "),
+            ("<private></private><private>z</private>!", "  !"),
+            ("a < b <privat> </private>", "a < b <privat> </private>"),
+            ("a </private> b <private>c", "a </private> b "),
+            ("a <private >b</private\n>c", "a  c"),
+            ("a <private>b</private c</private>d", "a  d"),
+            ("<privately>a</privately>", "<privately>a</privately>"),
+            ("<private>é", ""),
+            ("<private>é</private>é", " é"),
+            ("é<é", "é<é"),
+        ] {
+            assert_eq!(without_private(text), kept, "{text}");
+        }
+    }
+}
