@@ -4,6 +4,9 @@ use saddlebag_host::EngineKind;
 
 use crate::global::{Engine, Global};
 
+#[cfg(not(any(feature = "component", feature = "native")))]
+compile_error!("the program needs an engine: enable `compiler`, `released` or `native`");
+
 #[cfg(all(feature = "component", not(any(feature = "compiler", feature = "released"))))]
 compile_error!("the feature `component` needs code to run: enable `compiler` or `released`, which enable it");
 
@@ -16,6 +19,7 @@ pub(crate) fn engine(global: &Global) -> EngineKind {
         }
         #[cfg(all(feature = "compiler", not(feature = "released")))]
         Engine::Component => EngineKind::Component(at_run_time::compile().into()),
+        #[cfg(feature = "native")]
         Engine::Native => EngineKind::Native,
     }
 }

@@ -212,7 +212,11 @@ impl From<EngineError> for Failure {
             EngineError::Component(_) => Self::new(
                 ProgramCode::Component,
                 error.to_string(),
-                "run with `--engine native`, or rebuild the program",
+                if cfg!(feature = "native") {
+                    "run with `--engine native`, or rebuild the program"
+                } else {
+                    "build the program from source for this machine: `cargo install --locked saddlebag-cli`"
+                },
             ),
             EngineError::Trapped(_) => Self::new(
                 ProgramCode::Component,

@@ -66,7 +66,7 @@ fn project() -> PathBuf {
 /// Returns the command line of a program with all features.
 fn command() -> Command {
     let mut command = line();
-    if cfg!(not(feature = "component")) {
+    if cfg!(not(all(feature = "component", feature = "native"))) {
         let all = ["component", "native"];
         command = command.mut_arg("engine", |engine| engine.value_parser(all).default_value("component"));
     }

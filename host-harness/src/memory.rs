@@ -18,7 +18,9 @@ use saddlebag::{Answered, Config, Limits, Reply, ReplyTo, Submit};
 use crate::clock;
 #[cfg(feature = "component")]
 use crate::component_engine::{ComponentEngine, ComponentOptions};
-use crate::engine::{Engine, EngineError, NativeEngine};
+#[cfg(feature = "native")]
+use crate::engine::NativeEngine;
+use crate::engine::{Engine, EngineError};
 use crate::executor::{Durability, Executor};
 use crate::host::{AnsweredRequests, Host, HostError, Observer};
 use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
@@ -32,6 +34,7 @@ pub enum EngineKind {
     #[cfg(feature = "component")]
     Component(ComponentOptions),
     /// The same code, compiled into this program.
+    #[cfg(feature = "native")]
     Native,
 }
 
@@ -40,10 +43,15 @@ pub enum EngineKind {
 /// # Errors
 ///
 /// The configuration is invalid, or the component cannot be loaded.
+#[cfg_attr(
+    not(any(feature = "component", feature = "native")),
+    expect(unused_variables, reason = "no engine takes it")
+)]
 pub fn open_engine(kind: EngineKind, config: Config) -> Result<Box<dyn Engine + Send>, EngineError> {
     match kind {
         #[cfg(feature = "component")]
         EngineKind::Component(options) => Ok(Box::new(ComponentEngine::open(config, options)?)),
+        #[cfg(feature = "native")]
         EngineKind::Native => Ok(Box::new(NativeEngine::open(config)?)),
     }
 }

@@ -130,7 +130,17 @@ fn perform(task: Task) -> Result<(), String> {
 fn demo(native: bool, keep: bool) -> Result<(), String> {
     let mut run: Vec<&str> = vec!["run", "--quiet"];
     if native {
-        run.extend(["--package", "saddlebag-cli", "--no-default-features", "--", "demo", "--engine", "native"]);
+        run.extend([
+            "--package",
+            "saddlebag-cli",
+            "--no-default-features",
+            "--features",
+            "native",
+            "--",
+            "demo",
+            "--engine",
+            "native",
+        ]);
     } else {
         add_target(component::TARGET)?;
         // No `--package`: the selection decides the features of dependencies, and `test` uses the same one.

@@ -44,7 +44,7 @@ const PACKAGES: [&str; 12] = [
 ];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 9] = [
+const NATIVE: [&str; 11] = [
     "--package",
     "saddlebag-host",
     "--package",
@@ -54,6 +54,8 @@ const NATIVE: [&str; 9] = [
     "--package",
     "xtask",
     "--no-default-features",
+    "--features",
+    "saddlebag-cli/native",
 ];
 
 /// Runs all steps.
