@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use crate::support::Store;
+use crate::support::{Store, run};
 
 /// The tasks that the page has.
-const TASKS: usize = 30;
+const TASKS: usize = 34;
 
 /// A command of the page, and the first line that it prints, if the page has it.
 struct Task {
@@ -41,14 +42,30 @@ fn words(command: &str) -> Vec<String> {
         .collect()
 }
 
+/// Makes a repository with a commit that explains itself.
+fn make_a_repository(folder: &Path) {
+    let message = "Park mail after four attempts\n\nThe server blocks us after the fifth one.";
+    for arguments in [&["init", "--quiet"][..], &["commit", "--quiet", "--allow-empty", "--message", message]] {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=Ana", "-c", "user.email=ana@example.org", "-c", "commit.gpgSign=false"]);
+        let ended = git.args(arguments).current_dir(folder).env("HOME", folder).status().expect("git is installed");
+        assert!(ended.success(), "git {arguments:?}");
+    }
+}
+
 #[test]
 fn the_page_of_tasks_runs_from_top_to_bottom() {
     let store = Store::new();
+    make_a_repository(&store.here);
     let tasks = tasks();
     assert_eq!(tasks.len(), TASKS);
     for Task { command, first_line } in &tasks {
         let words = words(command);
-        let run = store.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut program = store.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        for name in ["CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+            program.env_remove(name);
+        }
+        let run = run(program.env("HOME", &store.here).env("USERPROFILE", &store.here), None);
         assert_eq!(run.code, 0, "{command}: {run:?}");
         if let Some(first_line) = first_line {
             assert_eq!(run.stdout.lines().next(), Some(first_line.as_str()), "{command}: {run:?}");
