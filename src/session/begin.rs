@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 
 use super::hand_off::hand_off;
-use super::state::{Event, Line, record, sweep};
+use super::state::{Event, Line, note_name, record, sweep};
 use super::types::{SessionCall, SessionName};
 use crate::context::{
     BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, PromptCall,
@@ -113,6 +113,7 @@ impl Run<SessionCall<'_>> for BeginSession {
         let mut line = Line::new(call, Event::Begun);
         line.text = Some(session.as_str().into());
         line.shown = whole(&block);
+        line.note = found.path.as_ref().filter(|_| found.is_of_another).map(|path| note_name(call, path));
         // Without room for the line, a prompt may get a text that the block has.
         record(call, &session, line).await?;
         let ContextReply { block, tokens, mut left_out, findings, .. } = block;

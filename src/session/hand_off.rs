@@ -77,6 +77,8 @@ impl SessionNote {
 #[derive(Debug, Default)]
 pub(super) struct HandOff {
     pub(super) path: Option<RelPath>,
+    /// True if it is the note of another session.
+    pub(super) is_of_another: bool,
     pub(super) section: Option<Section>,
     pub(super) left_out: Vec<LeftOut>,
 }
@@ -89,7 +91,7 @@ pub(super) async fn hand_off(call: &Call, session: &SessionName, may_claim: bool
     let own = notes.iter().find(|note| note.belongs_to(session)).filter(|_| !may_claim);
     let known = own.or_else(|| notes.iter().find(|note| note.is_claimed_by(session)));
     if let Some(note) = known {
-        return Ok(shown(call, note, left_out));
+        return Ok(shown(call, session, note, left_out));
     }
     if may_claim {
         for note in notes.iter().filter(|note| note.may_be_claimed(session, now)) {
@@ -98,7 +100,7 @@ pub(super) async fn hand_off(call: &Call, session: &SessionName, may_claim: bool
                 continue;
             }
             if let Some(note) = claim(call, session, note, now).await? {
-                return Ok(shown(call, &note, left_out));
+                return Ok(shown(call, session, &note, left_out));
             }
         }
     }
@@ -180,7 +182,7 @@ pub(super) async fn files_of(call: &Call, folder: &RelPath) -> Result<Vec<Entry>
     }
 }
 
-fn shown(call: &Call, note: &SessionNote, left_out: Vec<LeftOut>) -> HandOff {
+fn shown(call: &Call, session: &SessionName, note: &SessionNote, left_out: Vec<LeftOut>) -> HandOff {
     let path = call.scope.display_path(&note.path);
     let size = note.text.len() as u64;
     let content = match TrustState::from_text(&note.text).unapproved() {
@@ -191,7 +193,12 @@ fn shown(call: &Call, note: &SessionNote, left_out: Vec<LeftOut>) -> HandOff {
         }
     };
     let section = Section { kind: SectionKind::HandOff, path, content };
-    HandOff { path: Some(note.path.clone()), section: Some(section), left_out }
+    HandOff {
+        path: Some(note.path.clone()),
+        is_of_another: !note.belongs_to(session),
+        section: Some(section),
+        left_out,
+    }
 }
 
 fn unshown(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::screened::{first_chars, one_line};
 use super::state::{Event, Line, State};
 use crate::sorted::SortedMap;
+use crate::store::NOTE_SUFFIX;
 use crate::trust::Provenance;
 
 /// Maximum size of the text below the frontmatter in bytes.
@@ -55,6 +56,11 @@ pub(super) fn body(state: &State, about: &About<'_>) -> Body {
         ]
         .join(", ")
     ));
+    // Without this line, a short session would end the thread of a longer one before it.
+    let before = state.of(Event::Begun).filter_map(|line| line.note.as_deref()?.strip_suffix(NOTE_SUFFIX)).last();
+    if let Some(before) = before.filter(|before| before.chars().all(|c| c.is_alphanumeric() || "-/".contains(c))) {
+        out.line(&format!("\nContinues [[{before}]]."));
+    }
     if let Some(first) = prompts.iter().find(|line| trusted(line)).and_then(|line| line.text.as_deref()) {
         out.section("First prompt", &[quoted(first)]);
     }

@@ -60,7 +60,7 @@ pub(super) struct Line {
     /// Paths of the notes and entries that were shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) shown: Vec<String>,
-    /// Note of the session, relative to the notebook.
+    /// Note of the session, or at its begin the note that was handed to it, relative to the notebook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
     /// SHA-256 of the text of the note below its frontmatter.

@@ -128,6 +128,24 @@ fn the_next_session_claims_the_note_once_and_gets_it_again() {
 }
 
 #[test]
+fn a_note_links_the_note_that_its_session_continues() {
+    let (mut store, first) = worked(true);
+    let link = |path: &str| alloc::format!("\nContinues [[{}]].\n", path.strip_suffix(".md").expect("a note"));
+    assert!(!store.text(&first).contains("Continues"), "{}", store.text(&first));
+    run(&mut store, after(61), begin("two", BeginSource::Startup));
+    run(&mut store, after(62), prompt("two", "Go on."));
+    let second = run(&mut store, after(63), end("two", true)).note.expect("a note");
+    assert!(store.text(&second).contains(&link(&first)), "{}", store.text(&second));
+    // A session that is resumed continues itself, so the link stays.
+    run(&mut store, after(64), begin("two", BeginSource::Resume));
+    run(&mut store, after(65), prompt("two", "And now?"));
+    run(&mut store, after(66), end("two", true));
+    assert!(store.text(&second).contains(&link(&first)), "{}", store.text(&second));
+    let third = run(&mut store, after(67), begin("three", BeginSource::Startup)).text.expect("a block");
+    assert!(third.contains(link(&first).trim()), "{third}");
+}
+
+#[test]
 fn of_sessions_that_begin_at_once_one_gets_the_note() {
     for seed in 0..100 {
         let (mut store, note) = worked(true);

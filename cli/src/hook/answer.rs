@@ -27,7 +27,7 @@ fn limit(client: Client) -> u32 {
 pub(crate) fn room(event: &Event, asked: Option<u32>) -> Option<u32> {
     let usual = match event.moment() {
         Moment::Start => START_BYTES,
-        Moment::Prompt if takes_text_with_a_prompt(event) => PROMPT_BYTES,
+        Moment::Prompt if takes_text_with_a_prompt(event.client) => PROMPT_BYTES,
         // Only our plugin can add text to the request for a summary.
         Moment::Compact if event.style == Style::Plugin => START_BYTES,
         _ => return None,
@@ -35,8 +35,9 @@ pub(crate) fn room(event: &Event, asked: Option<u32>) -> Option<u32> {
     Some(asked.unwrap_or(usual).min(limit(event.client)))
 }
 
-fn takes_text_with_a_prompt(event: &Event) -> bool {
-    match event.client {
+/// Returns true for a client that takes text with a prompt.
+pub(crate) fn takes_text_with_a_prompt(client: Client) -> bool {
+    match client {
         Client::ClaudeCode | Client::Codex | Client::Gemini | Client::OpenCode => true,
         // Cursor has no field for it, and Copilot drops the answer.
         Client::Cursor | Client::Copilot => false,
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn no_client_gets_more_than_it_takes_or_text_where_it_takes_none() {
-        let start = |client| event(client, Style::Nested, Detail::Start(Source::Startup));
+        let start = |client| event(client, Style::Nested, Detail::Start(Source::Startup, None));
         let prompt = |client| event(client, Style::Nested, Detail::Prompt(String::new()));
         for client in [Client::ClaudeCode, Client::Codex, Client::Copilot] {
             assert_eq!(room(&start(client), Some(u32::MAX)), Some(10_000), "{client}");

@@ -7,7 +7,7 @@ use saddlebag::session::{BeginSession, BeginSource, EndSession, RecallForPrompt,
 use saddlebag::trust::ForModel;
 use saddlebag::{Answered, Origin, ReplyTo, Request, Submission};
 
-use super::answer::{PROMPT_BYTES, START_BYTES, room};
+use super::answer::{PROMPT_BYTES, START_BYTES, room, takes_text_with_a_prompt};
 use super::args::HookArgs;
 use super::event::{Client, Detail, Event, Source, ToolUse};
 use super::once::Once;
@@ -33,19 +33,31 @@ pub(crate) fn perform(event: &Event, args: &HookArgs, global: &Global) -> Result
         _ => None,
     };
     if let Some(once) = Once::of_user() {
-        if matches!(event.detail, Detail::Start(_)) {
+        if matches!(event.detail, Detail::Start(..)) {
             once.sweep();
         }
         // Without a folder for it, a moment that is reported twice is recorded twice.
-        if !once.is_first(event, &place(&global, &folder)).unwrap_or(true) {
+        let place = place(&global, &folder);
+        if !once.is_first(event, &place).unwrap_or(true) {
             return Ok(None);
+        }
+        if let Some(prompt) = first_prompt(event) {
+            // The start records it, so its own event, which follows at once, must not.
+            let own = Event { detail: Detail::Prompt(prompt.to_string()), ..event.clone() };
+            once.is_first(&own, &place).unwrap_or(true);
         }
     }
     let store = Store::open(&global).map_err(|failure| Trouble::opening(&failure))?;
     let mut session = Session { store, event, output: Output::new(false) };
     let room = room(event, args.max_bytes);
     match &event.detail {
-        Detail::Start(source) => session.begin(*source, room),
+        Detail::Start(source, _) => {
+            let begun = session.begin(*source, room)?;
+            let Some(prompt) = first_prompt(event) else { return Ok(begun) };
+            let recalled = session.recall(prompt, Some(PROMPT_BYTES), args.min_score)?;
+            let texts: Vec<String> = begun.into_iter().chain(recalled).collect();
+            Ok((!texts.is_empty()).then(|| texts.join("\n")))
+        }
         Detail::Prompt(prompt) => session.recall(prompt, room, args.min_score),
         Detail::Tool(_) => used.map_or(Ok(None), |used| session.record(used)),
         Detail::Compact => {
@@ -55,6 +67,12 @@ pub(crate) fn perform(event: &Event, args: &HookArgs, global: &Global) -> Result
         Detail::Stop => session.end(false),
         Detail::End => session.end(true),
     }
+}
+
+/// Returns the first prompt of a session that begins, if the client takes text then and not with the prompt itself.
+fn first_prompt(event: &Event) -> Option<&str> {
+    let Detail::Start(_, Some(prompt)) = &event.detail else { return None };
+    (!takes_text_with_a_prompt(event.client)).then_some(prompt)
 }
 
 /// Open store, and the session that its commands belong to.

@@ -146,7 +146,7 @@ impl Event {
     /// Returns the moment.
     pub(crate) fn moment(&self) -> Moment {
         match self.detail {
-            Detail::Start(_) => Moment::Start,
+            Detail::Start(..) => Moment::Start,
             Detail::Prompt(_) => Moment::Prompt,
             Detail::Tool(_) => Moment::Tool,
             Detail::Compact => Moment::Compact,
@@ -159,8 +159,8 @@ impl Event {
 /// Fields that only one moment has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Reason why a session begins.
-    Start(Source),
+    /// Reason why a session begins, and its first prompt without private parts, if the client knows it already.
+    Start(Source, Option<String>),
     /// Prompt of the user, without private parts.
     Prompt(String),
     /// Use of a tool.

@@ -65,8 +65,18 @@ pub(crate) fn event(payload: &Map<String, Value>, given: &Given) -> Result<Optio
         session: session.to_string(),
         folders: folders(client, &fields),
         detail,
-        id: ids.iter().find_map(|name| fields.text(name)).unwrap_or_default().to_string(),
+        id: ids
+            .iter()
+            .find_map(|name| fields.text(name))
+            .map_or_else(|| call_time(moment, client, &fields), String::from),
     }))
+}
+
+/// Returns the time of a call of Copilot in place of its id, which Copilot does not give. Two calls may be alike, and follow
+/// each other at once.
+fn call_time(moment: Moment, client: Client, fields: &Fields<'_>) -> String {
+    let time = fields.0.get("timestamp").filter(|_| (moment, client) == (Moment::Tool, Client::Copilot));
+    time.map(Value::to_string).unwrap_or_default()
 }
 
 /// Fields of a payload.
@@ -165,13 +175,15 @@ fn folders(client: Client, fields: &Fields<'_>) -> Vec<PathBuf> {
 /// Returns the fields of a moment; `None` if there is nothing to do.
 fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Result<Option<Detail>, Trouble> {
     Ok(Some(match moment {
-        Moment::Start => Detail::Start(source(fields)?),
+        Moment::Start => {
+            let first = ["initialPrompt", "initial_prompt"].iter().find_map(|name| fields.text(name));
+            Detail::Start(source(fields)?, first.map(kept_prompt).filter(|prompt| !prompt.trim().is_empty()))
+        }
         Moment::Prompt => {
             let Some(prompt) = fields.text("prompt") else {
                 return Err(Trouble::input("the payload has no prompt"));
             };
-            let prompt = without_private(without_hook_context(client, prompt));
-            Detail::Prompt(prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)].to_string())
+            Detail::Prompt(kept_prompt(without_hook_context(client, prompt)))
         }
         Moment::Tool => {
             // The user stopped the tool, or did not allow it: it has not failed.
@@ -196,6 +208,12 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
         Moment::Stop => Detail::Stop,
         Moment::End => Detail::End,
     }))
+}
+
+/// Returns the beginning of a prompt without its private parts.
+fn kept_prompt(prompt: &str) -> String {
+    let prompt = without_private(prompt);
+    prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)].to_string()
 }
 
 /// Returns a prompt without the text that hooks added to the session. Gemini CLI puts it before the first prompt.

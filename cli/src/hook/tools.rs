@@ -222,17 +222,27 @@ fn failure_in(fields: &Map<String, Value>, runs: bool) -> Option<String> {
     let texts = ["stderr", "textResultForLlm", "text_result_for_llm", "llmContent", "content", "output", "stdout"];
     let text = || texts.iter().filter_map(|name| fields.get(*name)).map(text_of).find(|text| !text.trim().is_empty());
     if failed {
-        return Some(error.map(text_of).or_else(text).unwrap_or_default());
+        return Some(error_or_code(&error.map(text_of).or_else(text).unwrap_or_default(), code));
     }
     let text = text().filter(|_| runs && code.is_none())?;
-    exit_code(&text).is_some_and(|code| code != 0).then(|| without_frame(&text))
+    let code = exit_code(&text).filter(|code| *code != 0)?;
+    Some(error_or_code(&text, Some(code)))
 }
 
-/// Returns an output without the lines with which Gemini CLI frames it. They say nothing about the error.
+/// Returns the text of an error without its frame. If nothing is left, the exit code is the error.
+fn error_or_code(text: &str, code: Option<i64>) -> String {
+    let text = without_frame(text);
+    let by_code = || code.map(|code| format!("exit code {code}")).unwrap_or_default();
+    if text.trim().is_empty() { by_code() } else { text }
+}
+
+/// Returns an output without the lines with which Gemini CLI and Copilot CLI frame it, and OpenCode's line for an empty one.
+/// They say nothing about the error.
 fn without_frame(text: &str) -> String {
     let is_frame = |line: &&str| {
-        matches!(line.trim(), "<untrusted_context>" | "</untrusted_context>" | "Output: (empty)")
+        matches!(line.trim(), "<untrusted_context>" | "</untrusted_context>" | "Output: (empty)" | "(no output)")
             || line.starts_with("Process Group PGID:")
+            || shell_result(line).is_some()
     };
     text.lines().filter(|line| !is_frame(line)).collect::<Vec<_>>().join("\n")
 }
@@ -265,20 +275,30 @@ fn exit_code(output: &str) -> Option<i64> {
     let near = lines.iter().take(EXIT_CODE_LINES).chain(lines.iter().rev().take(EXIT_CODE_LINES));
     near.filter_map(|line| {
         let line = line.trim().trim_start_matches('<').to_ascii_lowercase();
-        let rest = [
-            "exit code:",
-            "exit code ",
-            "exited with exit code ",
-            "process exited with code ",
-            "command exited with code ",
-        ]
-        .iter()
-        .find_map(|start| line.strip_prefix(start))?;
+        let rest = shell_result(&line).or_else(|| {
+            [
+                "exit code:",
+                "exit code ",
+                "exited with exit code ",
+                "process exited with code ",
+                "command exited with code ",
+            ]
+            .iter()
+            .find_map(|start| line.strip_prefix(start))
+        })?;
         let digits = rest.trim_start();
         let end = digits.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(digits.len());
         digits[..end].parse().ok()
     })
     .next()
+}
+
+/// Returns the exit code and what follows it in the last line of a command of Copilot CLI, which is
+/// `<shellId: 0 completed with exit code 3>`.
+fn shell_result(line: &str) -> Option<&str> {
+    let line = line.trim().trim_start_matches('<');
+    let is_shell = line.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("shellid:"));
+    line.split_once(" completed with exit code ").filter(|_| is_shell).map(|(_, code)| code)
 }
 
 /// Returns the beginning of a text, without its private parts.
@@ -384,7 +404,17 @@ mod tests {
         let used_framed =
             used(Client::Gemini, "run_shell_command", json!({ "command": "x" }), json!({ "llmContent": framed }));
         assert_eq!((used_framed.failed, used_framed.error.as_deref()), (true, Some("Exit Code: 3")));
+        let silent = json!({ "exit": 3, "output": "(no output)" });
+        let used_silent = used(Client::OpenCode, "bash", json!({ "command": "x" }), silent);
+        assert_eq!((used_silent.failed, used_silent.error.as_deref()), (true, Some("exit code 3")));
+        for (output, error) in [("", "exit code 3"), ("no such file\n", "no such file")] {
+            let text = format!("{output}\n<shellId: 0 completed with exit code 3>");
+            let result = json!({ "resultType": "success", "textResultForLlm": text });
+            let used_shell = used(Client::Copilot, "bash", json!({ "command": "x" }), result);
+            assert_eq!((used_shell.failed, used_shell.error.as_deref().map(str::trim)), (true, Some(error)));
+        }
         let good = [
+            json!({ "resultType": "success", "textResultForLlm": "x\n<shellId: 1 completed with exit code 0>" }),
             json!(null),
             json!("ok"),
             json!({ "exitCode": 0, "stderr": "warning" }),

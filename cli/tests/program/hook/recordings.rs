@@ -96,6 +96,8 @@ fn the_start_has_the_memory_and_the_prompt_the_note_that_answers_it_once() {
             assert!(!again.contains("half to even"), "{client}: {again}");
         } else {
             assert_eq!(prompt, "", "{client}");
+            // Copilot CLI gives the first prompt with the start.
+            assert_eq!(start.contains("half to even"), client.starts_with("copilot"), "{client}: {start}");
         }
         for (name, answer) in &played {
             assert!(!text_of(answer).contains("UNAPPROVED"), "{client} {name}: {answer}");
@@ -112,6 +114,9 @@ fn a_session_becomes_a_note_of_what_happened() {
         for part in ["Which rounding does the tax report use for cents?", "src/tax.py", "make check"] {
             assert!(note.contains(part), "{client}: {part} is missing:\n{note}");
         }
+        let prompts = recording(client).iter().filter(|step| step.name.starts_with("prompt")).count();
+        let counted = if prompts == 1 { "1 prompt,".to_string() } else { format!("{prompts} prompts,") };
+        assert!(note.contains(&counted), "{client}: {counted} is missing:\n{note}");
         if recording(client).iter().any(|step| step.name == "stored") {
             let stored = ["Half cents", "half-cents", "scratchpad"];
             assert!(stored.iter().any(|stored| note.contains(stored)), "{client}: what was stored is missing:\n{note}");
