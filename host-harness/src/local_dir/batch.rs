@@ -11,6 +11,9 @@ use crate::executor::is_read;
 /// Number of reads that justify a thread: starting one takes about as long as three reads of small files.
 const READS_PER_THREAD: usize = 16;
 
+/// Number of reads that take as long as the listing of a folder of some hundred notes.
+const READS_PER_LISTING: usize = 16;
+
 /// Minimum number of threads. While some wait for the disk, others can read, so more threads than processors are
 /// useful.
 const LEAST_THREADS: usize = 4;
@@ -27,14 +30,15 @@ type Perform = fn(&LocalDir, &FsOp) -> Outcome;
 pub(super) fn perform_all(store: &LocalDir, ops: &[&FsOp], perform: Perform) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(ops.len());
     for run in ops.chunk_by(|one, other| store.only_reads(one) && store.only_reads(other)) {
-        match run.len() / READS_PER_THREAD {
+        let weight = |op: &&FsOp| if matches!(op, FsOp::ListDirectory { .. }) { READS_PER_LISTING } else { 1 };
+        match run.iter().map(weight).sum::<usize>() / READS_PER_THREAD {
             // A change is performed alone.
             0 | 1 => outcomes.extend(run.iter().map(|op| perform(store, op))),
             worth => outcomes.extend(read_all(
                 store,
                 run,
                 perform,
-                worth.min(processors().max(LEAST_THREADS)).min(MOST_THREADS),
+                worth.min(run.len()).min(processors().max(LEAST_THREADS)).min(MOST_THREADS),
             )),
         }
     }

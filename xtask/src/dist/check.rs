@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::program::Program;
 use crate::component::WORLDS;
-use crate::run::cargo;
+use crate::run::{cargo, root};
 
 /// Time of every run, so that the engines are asked the same.
 const NOW: &str = "2026-05-30T09:15:00+02:00";
@@ -37,32 +37,34 @@ const SESSION: [(&[&str], &str); 16] = [
 /// Number of starts that are timed.
 const STARTS: usize = 7;
 
-/// Checks a program in an empty home, and returns a line about it. The trace of its session is written to `trace`.
-pub(super) fn check_program(program: &Program, trace: &Path) -> Result<String, String> {
-    let mut firsts = Vec::new();
-    for _ in 0..STARTS {
-        let home = Home::new(program)?;
-        let (_, time) = home.run(&["status"])?;
-        firsts.push(time);
-    }
-    let home = Home::new(program)?;
-    let said = home.run(&["--version"])?.0;
-    if said.split_whitespace().nth(1) != Some(&program.version) {
-        return Err(format!("{} says that it is {said:?}, not {}", program.path.display(), program.version));
-    }
+/// Records the session with the native engine of a development build, so that no component can agree with itself.
+pub(super) fn record(trace: &Path) -> Result<(), String> {
+    const BUILD: &str = "target/native";
+    let package = ["--package", "saddlebag-cli", "--no-default-features", "--features", "native"];
+    cargo(["build", "--quiet", "--bin", "saddlebag", "--target-dir", BUILD].into_iter().chain(package))?;
+    let name = format!("saddlebag{}", std::env::consts::EXE_SUFFIX);
     if trace.exists() {
         fs::remove_file(trace).map_err(|error| format!("cannot remove {}: {error}", trace.display()))?;
     }
     let shown = trace.to_string_lossy();
-    for (command, expected) in SESSION {
-        // The native engine records, so that the component cannot agree with itself.
-        let options = ["--now", NOW, "--engine", "native", "--secrets", "allow", "--trace", &shown];
-        let said = home.run(&[&options[..], command].concat())?.0;
-        if !said.contains(expected) {
-            return Err(format!("`{}` lacks {expected:?}: {said}", command.join(" ")));
-        }
+    Home::new(&root()?.join(BUILD).join("debug").join(name))?.session(&["--engine", "native", "--trace", &shown])
+}
+
+/// Checks a program in an empty home, and returns a line about it. `trace` has the session as the native engine ran it.
+pub(super) fn check_program(program: &Program, trace: &Path) -> Result<String, String> {
+    let mut firsts = Vec::new();
+    for _ in 0..STARTS {
+        let home = Home::new(&program.path)?;
+        let (_, time) = home.run(&["status"])?;
+        firsts.push(time);
     }
-    let replayed = home.run(&["replay", &shown])?.0;
+    let home = Home::new(&program.path)?;
+    let said = home.run(&["--version"])?.0;
+    if said.split_whitespace().nth(1) != Some(&program.version) {
+        return Err(format!("{} says that it is {said:?}, not {}", program.path.display(), program.version));
+    }
+    home.session(&[])?;
+    let replayed = home.run(&["replay", &trace.to_string_lossy()])?.0;
     let mut later = Vec::new();
     for _ in 0..STARTS {
         later.push(home.run(&["status"])?.1);
@@ -86,13 +88,13 @@ pub(super) fn check_worlds(folder: &Path, trace: &Path) -> Result<(), String> {
 
 /// An empty home, with nothing in the environment, in which a program runs.
 struct Home<'a> {
-    program: &'a Program,
+    program: &'a Path,
     folder: PathBuf,
     work: PathBuf,
 }
 
 impl<'a> Home<'a> {
-    fn new(program: &'a Program) -> Result<Self, String> {
+    fn new(program: &'a Path) -> Result<Self, String> {
         static MADE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         let number = MADE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("saddlebag-dist-{}-{number}", std::process::id()));
@@ -101,9 +103,20 @@ impl<'a> Home<'a> {
         Ok(Self { program, folder, work })
     }
 
+    /// Runs the commands of the session with more options.
+    fn session(&self, more: &[&str]) -> Result<(), String> {
+        for (command, expected) in SESSION {
+            let said = self.run(&[&["--now", NOW, "--secrets", "allow"], more, command].concat())?.0;
+            if !said.contains(expected) {
+                return Err(format!("`{}` lacks {expected:?}: {said}", command.join(" ")));
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the program, and returns what it prints and the time that it takes.
     fn run(&self, arguments: &[&str]) -> Result<(String, Duration), String> {
-        let mut command = Command::new(&self.program.path);
+        let mut command = Command::new(self.program);
         command.args(arguments).env_clear().env("HOME", &self.folder).env("USERPROFILE", &self.folder);
         command.env("APPDATA", self.folder.join("data")).env("LOCALAPPDATA", self.folder.join("local"));
         if let Some(system) = std::env::var_os("SystemRoot") {
@@ -113,11 +126,11 @@ impl<'a> Home<'a> {
         let start = Instant::now();
         let ended = command.current_dir(&self.work).output();
         let time = start.elapsed();
-        let ended = ended.map_err(|error| format!("cannot run {}: {error}", self.program.path.display()))?;
+        let ended = ended.map_err(|error| format!("cannot run {}: {error}", self.program.display()))?;
         if ended.status.success() {
             return Ok((String::from_utf8_lossy(&ended.stdout).into_owned(), time));
         }
-        Err(format!("{}: `{line}` failed: {}", self.program.target, String::from_utf8_lossy(&ended.stderr)))
+        Err(format!("{}: `{line}` failed: {}", self.program.display(), String::from_utf8_lossy(&ended.stderr)))
     }
 
     /// Returns an error if the program wrote anything beside its store, such as compiled code.
@@ -129,7 +142,7 @@ impl<'a> Home<'a> {
                 if path.is_dir() && path.file_name() != Some(OsStr::new("saddlebag")) {
                     folders.push(path);
                 } else if !path.is_dir() || path.parent().and_then(Path::file_name) == Some(OsStr::new(".cache")) {
-                    return Err(format!("{}: the program wrote {}", self.program.target, path.display()));
+                    return Err(format!("{} wrote {}", self.program.display(), path.display()));
                 }
             }
         }

@@ -19,6 +19,7 @@ pub(crate) fn dist() -> Result<(), String> {
     let component = folder.join("saddlebag.wasm");
     let programs = program::build(&component)?;
     let trace = root()?.join("target/worlds/session.jsonl");
+    check::record(&trace)?;
     for program in &programs {
         built.push(check::check_program(program, &trace)?);
     }
