@@ -1,7 +1,7 @@
 //! Output on a terminal: the program runs on a pseudo-terminal, so that it takes its output for a screen.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Command;
 
 use saddlebag::trust::is_hidden;
@@ -13,7 +13,13 @@ const HOSTILE: &str = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[31mred\u{9b}31m\u{85}\u{2
 
 /// Runs the program with a terminal as both outputs, and returns the output; `None` if the system has no terminal to
 /// give.
-fn on_terminal(mut command: Command) -> Option<String> {
+fn on_terminal(command: Command) -> Option<String> {
+    answering(command, None)
+}
+
+/// Runs the program with a terminal as both outputs, and as its input if somebody types an answer. Returns what the screen
+/// shows.
+pub(crate) fn answering(mut command: Command, typed: Option<&str>) -> Option<String> {
     use rustix::fs::{Mode, OFlags};
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -22,12 +28,17 @@ fn on_terminal(mut command: Command) -> Option<String> {
     unlockpt(&master).ok()?;
     let name = ptsname(&master, Vec::new()).ok()?;
     let screen = rustix::fs::open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).ok()?;
+    if typed.is_some() {
+        command.stdin(screen.try_clone().expect("cloned"));
+    }
     command.env("NO_COLOR", "1").stdout(screen.try_clone().expect("cloned")).stderr(screen);
     let mut child = command.spawn().expect("the program starts");
     // A copy here would keep the terminal open, and its output would never end.
     drop(command);
     let mut shown = Vec::new();
     let mut master = File::from(master);
+    // The terminal keeps the line until the program asks for it.
+    master.write_all(typed.unwrap_or_default().as_bytes()).expect("typed");
     let mut part = [0; 4096];
     // Linux ends the output of a closed terminal with an error.
     while let Ok(read @ 1..) = master.read(&mut part) {

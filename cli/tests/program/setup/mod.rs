@@ -6,6 +6,8 @@
 mod clients;
 mod edits;
 mod golden;
+#[cfg(unix)]
+mod questions;
 #[cfg(target_os = "linux")]
 mod uninstall;
 
