@@ -75,21 +75,21 @@ pub(crate) fn measure(report: &mut Report, program: &Path, notes: usize) -> Resu
     let none = json!({});
     let startup = json!({ "source": "startup" });
     // The first run makes the index of a new store, which may take longer than a hook has.
-    Process::new(program).arg("--root").arg(folder.path()).args(["--notebook", "recall", "postgres"]).output()?;
+    Process::new(program).arg("--root").arg(folder.path()).args(["--notebook", "recall", "zanzibar"]).output()?;
     client.hook("SessionStart", "first", &startup)?;
-    let rg = ripgrep(folder.path(), &["port", "postgres", "listen"])?;
+    let rg = ripgrep(folder.path(), &["zanzibar", "incident", "resolved"])?;
 
     let mut sessions = 0;
     let start = median(RUNS, || {
         sessions += 1;
         client.hook("SessionStart", &format!("start-{sessions}"), &startup)
     })?;
-    let question = json!({ "prompt": "which port does postgres listen on" });
+    let question = json!({ "prompt": "how was the zanzibar incident resolved" });
     let prompt = median(RUNS, || {
         sessions += 1;
         let answer = client.hook("UserPromptSubmit", &format!("prompt-{sessions}"), &question)?;
         // Without an answer there was nothing to measure.
-        if answer.contains("postgres") { Ok(answer) } else { Err("the prompt was not answered".into()) }
+        if answer.contains("zanzibar") { Ok(answer) } else { Err("the prompt was not answered".into()) }
     })?;
     let edited = json!({ "tool_name": "Edit", "tool_input": { "file_path": folder.path().join("src/a.rs") } });
     let edit = median(RUNS, || client.hook("PostToolUse", "first", &edited))?;
