@@ -11,10 +11,13 @@ use std::fs;
 use std::process::ExitCode;
 
 use serde_json::Value;
-use wasmtime::component::{Component, Instance, Linker, ResourceAny, Val};
+use wasmtime::component::{Component, Instance, Linker, ResourceAny, Type, Val};
 use wasmtime::{Config, Engine, Store};
 
 const PACKAGE: &str = "saddlebag:memory";
+
+/// Interfaces that arguments of other interfaces name.
+const FAMILIES: [&str; 3] = ["journal", "notebook", "entries"];
 
 /// Number of calls and requests that agree, and of memories that were left out.
 #[derive(Default)]
@@ -69,12 +72,9 @@ fn replay(component: &str, trace: &str) -> Result<Agreed, String> {
             continue;
         }
         for call in calls {
-            let (returned, recorded) = (memory.call(call)?, &call["returned"]);
-            if returned != *recorded {
-                return Err(format!("{call}\nreturned {returned}"));
-            }
+            memory.repeat(call).map_err(|error| format!("{call}\n{error}"))?;
             agreed.calls += 1;
-            agreed.requests += returned["ok"]["requests"].as_array().map_or(0, Vec::len);
+            agreed.requests += call["returned"]["ok"]["requests"].as_array().map_or(0, Vec::len);
         }
         agreed.memories += 1;
     }
@@ -98,7 +98,7 @@ impl Memory {
         let instance = Linker::new(engine).instantiate(&mut store, component).map_err(|error| format!("{error:#}"))?;
         let mut opened = Self { store, instance, version: version.to_string(), memory: None };
         let given = serde_json::json!({ "config": config });
-        match opened.invoke("engine", "[static]memory.open", &given)? {
+        match opened.invoke("engine", "[static]memory.open", &given)?.0 {
             Val::Result(Ok(Some(memory))) => match *memory {
                 Val::Resource(memory) => opened.memory = Some(memory),
                 other => return Err(format!("`open` returned {other:?}")),
@@ -108,17 +108,29 @@ impl Memory {
         Ok(opened)
     }
 
-    /// Returns true if the component has the function of a call.
+    /// Returns true if the component has the function of a call, and the families that its arguments name.
     fn has(&mut self, call: &Value) -> bool {
-        let (interface, name, _) = target(call);
+        let (interface, name, given) = target(call);
+        let command = &given["command"];
+        let sets = command["call-tool"]["sets"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let mut families: Vec<&str> = sets.filter(|set| FAMILIES.contains(set)).collect();
+        if !command["context"]["entries"].is_null() {
+            families.push("entries");
+        }
         self.function(&interface, name).is_some()
+            && families.iter().all(|family| self.function(family, "submit").is_some())
     }
 
-    /// Makes a call, and returns the result.
-    fn call(&mut self, call: &Value) -> Result<Value, String> {
+    /// Makes a call. The error names the result if it is not the recorded one.
+    fn repeat(&mut self, call: &Value) -> Result<(), String> {
         let (interface, name, given) = target(call);
-        let result = self.invoke(&interface, name, given).map_err(|error| format!("{call}\n{error}"))?;
-        values::write(&result)
+        let (returned, wanted) = self.invoke(&interface, name, given)?;
+        // As JSON, an empty list of bytes and an empty list would differ.
+        if returned == values::read(&call["returned"], &wanted)? {
+            Ok(())
+        } else {
+            Err(format!("returned {}", values::write(&returned)?))
+        }
     }
 
     fn function(&mut self, interface: &str, name: &str) -> Option<wasmtime::component::Func> {
@@ -128,19 +140,20 @@ impl Memory {
         self.instance.get_func(&mut self.store, function)
     }
 
-    /// Calls a function. Its parameters are the fields of `given`, and the memory.
-    fn invoke(&mut self, interface: &str, name: &str, given: &Value) -> Result<Val, String> {
+    /// Calls a function, and returns its result with the type. Its parameters are the fields of `given`, and the memory.
+    fn invoke(&mut self, interface: &str, name: &str, given: &Value) -> Result<(Val, Type), String> {
         let function = self.function(interface, name).ok_or_else(|| format!("it lacks {interface}.{name}"))?;
         let wanted = function.ty(&self.store);
         let parameters = wanted.params().map(|(name, wanted)| match (&wanted, self.memory) {
-            (wasmtime::component::Type::Borrow(_), Some(memory)) => Ok(Val::Resource(memory)),
+            (Type::Borrow(_), Some(memory)) => Ok(Val::Resource(memory)),
             _ => values::read(&given[name], &wanted),
         });
         let parameters: Vec<Val> = parameters.collect::<Result<_, String>>()?;
         let mut results = [Val::Bool(false)];
         function.call(&mut self.store, &parameters, &mut results).map_err(|error| format!("{error:#}"))?;
         let [result] = results;
-        Ok(result)
+        let of_result = wanted.results().next().ok_or_else(|| format!("{interface}.{name} returns nothing"))?;
+        Ok((result, of_result))
     }
 }
 
