@@ -39,7 +39,7 @@ fn an_entry_names_the_client_the_session_and_the_tool_and_not_what_lets_the_clie
         session.result("tools/call", json!({ "name": "memory_store", "arguments": arguments }));
         let text = store.text(&format!("agents/main/entries/core/{key}.md"));
         assert!(
-            text.contains("\norigin-client: by hand\n") && text.contains("\norigin-tool: memory_store\n"),
+            text.contains("\norigin-client: \"by hand\"\n") && text.contains("\norigin-tool: memory_store\n"),
             "{text}"
         );
         assert!(!text.contains(&session.id), "{text}");

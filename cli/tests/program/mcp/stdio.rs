@@ -180,7 +180,7 @@ fn a_client_that_hangs_up_in_the_middle_loses_nothing_that_it_sent_whole() {
 }
 
 #[test]
-fn who_approves_a_text_sees_the_session_and_the_tool_that_wrote_it() {
+fn who_approves_a_text_sees_the_client_the_session_and_the_tool_that_wrote_it() {
     let store = Store::new();
     let mut client = Pipes::start_with(&store, &["--tools", ALL_SETS]).open();
     for key in ["page", "site"] {
@@ -199,8 +199,8 @@ fn who_approves_a_text_sees_the_session_and_the_tool_that_wrote_it() {
     let session = of_entry.trim_matches('"');
     let pending = store.run(&["memory", "pending"]).exits(0).stdout;
     for line in [
-        format!("  written by: session {session}, tool memory_store\n"),
-        format!("  written by: agent main, session {session}, tool notebook_remember\n"),
+        format!("  written by: client by hand, session {session}, tool memory_store\n"),
+        format!("  written by: agent main, client by hand, session {session}, tool notebook_remember\n"),
     ] {
         assert!(pending.contains(&line), "{line:?} is missing: {pending}");
     }
