@@ -60,7 +60,8 @@ class Home:
 
 def install_archive(artefacts, home):
     """Unpacks the archive. Uninstalling removes the program."""
-    home.run(["tar", "-xzf", only(artefacts, "saddlebag-*.tar.gz"), "-C", home.prefix])
+    machine = os.uname().machine.replace("arm64", "aarch64")
+    home.run(["tar", "-xzf", only(artefacts, f"saddlebag-*-{machine}-*.tar.gz"), "-C", home.prefix])
     program = only(home.prefix, "**/saddlebag")
     return program, lambda: None
 
