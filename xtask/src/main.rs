@@ -17,7 +17,7 @@ mod test;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use run::{add_target, cargo, root};
+use run::{NATIVE_PROGRAM, add_target, cargo, root};
 
 const USAGE: &str = "\
 usage: cargo xtask demo [--engine component|native] [--keep]
@@ -130,17 +130,8 @@ fn perform(task: Task) -> Result<(), String> {
 fn demo(native: bool, keep: bool) -> Result<(), String> {
     let mut run: Vec<&str> = vec!["run", "--quiet"];
     if native {
-        run.extend([
-            "--package",
-            "saddlebag-cli",
-            "--no-default-features",
-            "--features",
-            "native",
-            "--",
-            "demo",
-            "--engine",
-            "native",
-        ]);
+        run.extend(NATIVE_PROGRAM);
+        run.extend(["--", "demo", "--engine", "native"]);
     } else {
         add_target(component::TARGET)?;
         // No `--package`: the selection decides the features of dependencies, and `test` uses the same one.

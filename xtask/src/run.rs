@@ -4,6 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Arguments of cargo that choose the program with the native engine alone.
+pub(crate) const NATIVE_PROGRAM: [&str; 5] =
+    ["--package", "saddlebag-cli", "--no-default-features", "--features", "native"];
+
 /// Destination of a command's output.
 pub(crate) enum Output {
     /// The terminal, as the output arrives.

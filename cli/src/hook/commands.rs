@@ -42,9 +42,9 @@ pub(crate) fn perform(event: &Event, args: &HookArgs, global: &Global) -> Result
             return Ok(None);
         }
         if let Some(prompt) = first_prompt(event) {
-            // The start records it, so its own event, which follows at once, must not.
+            // The start records it, so its own event, which follows at once, must not. If it cannot be marked, both do.
             let own = Event { detail: Detail::Prompt(prompt.to_string()), ..event.clone() };
-            once.is_first(&own, &place).unwrap_or(true);
+            let _ = once.is_first(&own, &place);
         }
     }
     let store = Store::open(&global).map_err(|failure| Trouble::opening(&failure))?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::program::Program;
 use crate::component::WORLDS;
-use crate::run::{cargo, root};
+use crate::run::{NATIVE_PROGRAM, cargo, root};
 
 /// Time of every run, so that the engines are asked the same.
 const NOW: &str = "2026-05-30T09:15:00+02:00";
@@ -40,8 +40,7 @@ const STARTS: usize = 7;
 /// Records the session with the native engine of a development build, so that no component can agree with itself.
 pub(super) fn record(trace: &Path) -> Result<(), String> {
     const BUILD: &str = "target/native";
-    let package = ["--package", "saddlebag-cli", "--no-default-features", "--features", "native"];
-    cargo(["build", "--quiet", "--bin", "saddlebag", "--target-dir", BUILD].into_iter().chain(package))?;
+    cargo(["build", "--quiet", "--bin", "saddlebag", "--target-dir", BUILD].into_iter().chain(NATIVE_PROGRAM))?;
     let name = format!("saddlebag{}", std::env::consts::EXE_SUFFIX);
     if trace.exists() {
         fs::remove_file(trace).map_err(|error| format!("cannot remove {}: {error}", trace.display()))?;
