@@ -14,7 +14,11 @@ use super::snapshot::{ParsedNotes, Snapshot};
 use super::types::Warning;
 use crate::engine::{Call, Scope};
 use crate::protocol::{Error, ErrorCode, Version};
-use crate::search::{Corpus, DocId, FolderScope, Purpose, load_texts, read_index_file, refresh, save_index_file};
+use crate::search::ranked::Query;
+use crate::search::{
+    Corpus, DocId, FolderScope, Purpose, is_index_file_outdated, load_texts, read_index_file, read_needed_of_index,
+    refresh, save_index_file,
+};
 use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// Maximum number of attempts to read texts that change meanwhile.
@@ -53,13 +57,36 @@ struct KnownConfig {
 
 /// Brings the index up to date, under the current configuration.
 pub(super) async fn catch_up(call: &Call, notebook: &Arc<Notebook>) -> Result<Arc<NotebookConfig>, Error> {
+    catch_up_for(call, notebook, None).await
+}
+
+/// Brings the index up to date, at least as far as a search for the query needs it.
+pub(super) async fn catch_up_for(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    query: Option<&Query>,
+) -> Result<Arc<NotebookConfig>, Error> {
     let found = load_config(call).await?;
     let config = adopt(call, notebook, found);
     read_index_file(call, &notebook.corpus).await;
-    refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout), Purpose::Ranked).await?;
-    notebook.corpus.borrow_mut().index_notes();
+    loop {
+        refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout), Purpose::Ranked).await?;
+        notebook.corpus.borrow_mut().index_notes();
+        // If the index file is damaged, the next round reads every note, and nothing of the file.
+        if has_words(call, notebook, query).await {
+            break;
+        }
+    }
     save_index_file(call, &notebook.corpus).await;
     Ok(config)
+}
+
+/// Reads what a search for the query needs of the index file, everything without a query. Returns false if the index must be
+/// brought up to date again.
+pub(super) async fn has_words(call: &Call, notebook: &Arc<Notebook>, query: Option<&Query>) -> bool {
+    let is_outdated = is_index_file_outdated(call, &notebook.corpus.borrow());
+    let query = query.filter(|_| !is_outdated);
+    read_needed_of_index(call, &notebook.corpus, |corpus| query.map(|query| corpus.ranked().needed_ranges(query))).await
 }
 
 /// Returns the configuration of the last update, if there was one.

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::index::{Notebook, NotebookCall, catch_up, known_config, look, read_texts, warnings};
+use super::index::{Notebook, NotebookCall, catch_up_for, has_words, known_config, look, read_texts, warnings};
 use super::list_notes::{ListNotes, selected};
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::title::title_or_stem;
@@ -162,8 +162,10 @@ async fn recall_of(
     let query = Query::parse(&request.query, Joining::Any)
         .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
     let is_known = notebook.corpus.borrow().is_loaded() && known_config(notebook).is_some();
-    if !(request.assume_unchanged && is_known) {
-        catch_up(call, notebook).await?;
+    let needs_notes = request.filter != NoteFilter::default() || !request.sort.is_empty();
+    let words = Some(&query).filter(|_| !needs_notes);
+    if !(request.assume_unchanged && is_known && has_words(call, notebook, words).await) {
+        catch_up_for(call, notebook, words).await?;
     }
     let mut attempt = 0;
     // Notes that are approved in the index but not in their files.
@@ -248,7 +250,7 @@ pub(crate) async fn recall_for_prompt(
 ) -> Result<(Vec<PromptHit>, f32), Error> {
     // A prompt without words finds nothing.
     let Ok(query) = Query::parse(&request.query, Joining::Any) else { return Ok((Vec::new(), 0.0)) };
-    catch_up(call, notebook).await?;
+    catch_up_for(call, notebook, Some(&query)).await?;
     let mut passed: Vec<DocId> = Vec::new();
     let mut others: Vec<PromptHit> = Vec::new();
     for attempt in 1..=MAX_ATTEMPTS {
@@ -314,7 +316,7 @@ async fn accepted(
     let mut ids = look(notebook, call, |snapshot| selected(call, snapshot, &request))?;
     if only_approved {
         let corpus = notebook.corpus.borrow();
-        ids.retain(|&id| corpus.files.doc(id).is_some_and(|document| unapproved(&corpus, document).is_none()));
+        ids.retain(|&id| corpus.files.doc(id).is_some_and(|document| document.unapproved.is_none()));
     }
     order::sort_slice(&mut ids, Ord::cmp);
     Ok(Some(ids))
@@ -323,7 +325,7 @@ async fn accepted(
 /// Returns the numbers of the notes that may go into a prompt, ascending.
 fn approved(corpus: &Corpus) -> Vec<DocId> {
     let documents = corpus.files.by_path().filter_map(|(_, id)| Some((id, corpus.files.doc(id)?)));
-    let approved = documents.filter(|(_, document)| unapproved(corpus, document).is_none());
+    let approved = documents.filter(|(_, document)| document.unapproved.is_none());
     let mut ids: Vec<DocId> = approved.map(|(id, _)| id).collect();
     order::sort_slice(&mut ids, Ord::cmp);
     ids
@@ -333,12 +335,6 @@ fn approved(corpus: &Corpus) -> Vec<DocId> {
 fn is_approved(corpus: &Corpus, id: DocId) -> bool {
     let text = corpus.files.doc(id).and_then(|document| document.text.as_deref());
     text.is_some_and(|text| TrustState::from_text(text).unapproved().is_none())
-}
-
-/// Returns the provenance of a note by the index, if it keeps the text out of prompts. It is good enough for ranking;
-/// the file decides what goes into a prompt.
-fn unapproved(corpus: &Corpus, document: &IndexedFile) -> Option<Provenance> {
-    TrustState::from_frontmatter(&corpus.files.note(document)?.frontmatter).unapproved()
 }
 
 fn rank(
@@ -399,7 +395,7 @@ fn compare(keys: &[SortKey], (one, a): &(&IndexedFile, Note), (other, b): &(&Ind
 /// Returns the note that supersedes a note. An unapproved note supersedes nothing.
 fn superseded_by<'a>(call: &Call, corpus: &'a Corpus, document: &IndexedFile) -> Option<&'a IndexedFile> {
     let below = call.scope.layout.below_notebook(&document.path)?;
-    corpus.newer(below, |newer| newer.path != document.path && unapproved(corpus, newer).is_none())
+    corpus.newer(below, |newer| newer.path != document.path && newer.unapproved.is_none())
 }
 
 fn reply(

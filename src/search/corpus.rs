@@ -9,6 +9,7 @@ use saddlebag_search::literal::{self, LiteralIndex, Match, Terms};
 use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 
 use super::files::{DocId, EncodedNote, Files, IndexedFile};
+use super::index_file::Body;
 use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
 use super::scopes::{is_markdown, skipped_names};
@@ -29,7 +30,7 @@ pub(crate) type Coverage = Arc<dyn Fn(&RelPath) -> bool + Send + Sync>;
 
 /// Content of an index file.
 pub(super) struct Restored {
-    pub(super) file: Arc<Vec<u8>>,
+    pub(super) body: Body,
     pub(super) ranked: RankedIndex,
     pub(super) documents: Vec<(DocId, IndexedFile)>,
     pub(super) supersedes: SortedMap<String, Vec<DocId>>,
@@ -59,6 +60,10 @@ pub(crate) struct Corpus {
     pub(crate) files: Files,
     pub(super) literal: LiteralIndex,
     ranked: RankedIndex,
+    /// Body of the index file, if one was read.
+    body: Body,
+    /// Number of times that the index file turned out to be damaged.
+    damages: u64,
     /// Lower bound of the file numbers that are not in `ranked` yet.
     ranked_to: DocId,
     /// Syntax of tags.
@@ -96,6 +101,8 @@ impl Default for Corpus {
             files: Files::default(),
             literal: LiteralIndex::new(NOTE_SUFFIX),
             ranked: RankedIndex::default(),
+            body: Body::default(),
+            damages: 0,
             ranked_to: 0,
             tags: TagSyntax::default(),
             supersedes: SortedMap::default(),
@@ -383,6 +390,7 @@ impl Corpus {
             };
             let is_indexed = self.ranked.insert(id, &fields);
             debug_assert!(is_indexed, "a broken invariant: {} did not come into the index", doc.path);
+            doc.unapproved = TrustState::from_frontmatter(&note.frontmatter).unapproved();
             note_superseded(&mut self.supersedes, id, &note);
             match note.problem(text) {
                 Some(problem) => self.problems.insert(doc.path.clone(), problem),
@@ -409,7 +417,7 @@ impl Corpus {
     /// Takes over the content of an index file.
     pub(super) fn restore(&mut self, index: Restored) {
         self.ranked = index.ranked;
-        self.files.set_index_file(index.file);
+        self.set_body(index.body);
         for (id, mut document) in index.documents {
             self.place(&mut document);
             self.files.restore(id, document);
@@ -441,7 +449,35 @@ impl Corpus {
         }
         let new = self.files.since(0).filter(|(_, document)| document.row.is_none());
         new.for_each(|(_, document)| self.others.folder_changed(document.path.parent()));
-        self.files.set_index_file(index.file);
+        self.files.set_index_body(index.body.bytes().clone());
+    }
+
+    /// Returns the body of the index file that the ranked index was read from.
+    pub(super) fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// Returns how many times the index file turned out to be damaged.
+    pub(super) fn damages(&self) -> u64 {
+        self.damages
+    }
+
+    /// Sets the parts of the index file that are in memory.
+    pub(super) fn set_body(&mut self, body: Body) {
+        self.ranked.set_body(body.bytes().clone());
+        self.files.set_index_body(body.bytes().clone());
+        self.body = body;
+    }
+
+    /// Forgets what the index file said, because a part of it cannot be read. Its notes are read again by the next update,
+    /// and keep their words until then.
+    pub(super) fn forget_index_file(&mut self) {
+        self.damages += 1;
+        self.body = Body::default();
+        self.files.forget_index_file();
+        self.others = OtherSchemes::default();
+        self.pages.clear();
+        self.loaded = false;
     }
 
     /// Returns the notes that supersede another one, by the path of the superseded note.

@@ -4,16 +4,17 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Bound, Range};
 
+use saddlebag_collections::SparseBytes;
 use saddlebag_search::literal::{self, LiteralIndex, TextId, Texts};
 
 use super::schemes::ContentHash;
 use crate::document::Note;
 use crate::protocol::Version;
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
+use crate::trust::Provenance;
 
 /// Number of a file. A changed file gets a new number, and numbers only grow.
 pub(crate) type DocId = TextId;
@@ -26,8 +27,8 @@ pub(crate) struct Files {
     live_bytes: u64,
     /// Size of the texts that were removed or changed since the literal index was packed.
     dead_bytes: u64,
-    /// Index file, if one was read.
-    index_file: Arc<Vec<u8>>,
+    /// Body of the index file, if one was read.
+    index_body: SparseBytes,
 }
 
 /// A file.
@@ -47,6 +48,9 @@ pub(crate) struct IndexedFile {
     /// Row in the index file that was read, as long as the bytes are the same.
     pub(crate) row: Option<u32>,
     pub(crate) note: EncodedNote,
+    /// Origin of the text, if that keeps it out of prompts. It is good enough for ranking; the file decides what goes into
+    /// a prompt.
+    pub(crate) unapproved: Option<Provenance>,
     pub(crate) rank: Rank,
     /// True if literal search covers the file.
     pub(crate) is_journal: bool,
@@ -64,7 +68,7 @@ pub(crate) enum EncodedNote {
     Unknown,
     /// Bytes of its own.
     Own(Box<[u8]>),
-    /// A part of the index file.
+    /// A range of the body of the index file.
     InFile(Range<usize>),
 }
 
@@ -99,6 +103,7 @@ impl IndexedFile {
             row: None,
             text: text.map(String::into_boxed_str),
             note: EncodedNote::Unknown,
+            unapproved: None,
             rank,
             is_journal: true,
             is_note: true,
@@ -149,13 +154,25 @@ impl Files {
         }
     }
 
-    /// Sets the index file that encoded notes are a part of.
-    pub(crate) fn set_index_file(&mut self, file: Arc<Vec<u8>>) {
-        self.index_file = file;
+    /// Sets the body of the index file that encoded notes are a part of.
+    pub(crate) fn set_index_body(&mut self, body: SparseBytes) {
+        self.index_body = body;
     }
 
-    pub(crate) fn index_file(&self) -> &[u8] {
-        &self.index_file
+    pub(crate) fn index_body(&self) -> &SparseBytes {
+        &self.index_body
+    }
+
+    /// Forgets the versions of files that are known from the index file, so that they are read again.
+    pub(crate) fn forget_index_file(&mut self) {
+        self.index_body = SparseBytes::default();
+        for doc in self.docs.iter_mut().flatten() {
+            doc.row = None;
+            if matches!(doc.note, EncodedNote::InFile(_)) {
+                doc.note = EncodedNote::Unknown;
+                doc.version = Version(String::new());
+            }
+        }
     }
 
     /// Returns the encoded note of a file.
@@ -163,7 +180,7 @@ impl Files {
         match &document.note {
             EncodedNote::Unknown => None,
             EncodedNote::Own(bytes) => Some(bytes),
-            EncodedNote::InFile(range) => self.index_file.get(range.clone()),
+            EncodedNote::InFile(range) => self.index_body.get(range.clone()),
         }
     }
 

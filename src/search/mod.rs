@@ -22,7 +22,10 @@ pub(crate) use corpus::Corpus;
 pub(crate) use files::{DocId, IndexedFile};
 #[cfg(feature = "trace")]
 pub(crate) use index_file::is_part as is_index_part;
-pub(crate) use index_file::{read as read_index_file, save as save_index_file};
+pub(crate) use index_file::{
+    is_outdated as is_index_file_outdated, read as read_index_file, read_needed as read_needed_of_index,
+    save as save_index_file,
+};
 pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;
 pub(crate) use scopes::{FolderScope, is_markdown, list_markdown, list_tree, skipped_names};

@@ -12,12 +12,14 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashTable};
 
+use super::plan::Plan;
 use super::postings::{self, Postings};
+use super::query::Query;
 use super::segment::{DOC_BYTES, MAX_TERM_BYTES, Segment, Writer, hash};
 use super::stem;
 use super::tokens::Tokens;
 use super::types::{FIELDS, Field};
-use saddlebag_collections::order;
+use saddlebag_collections::{SparseBytes, order};
 
 /// Gap between the positions of two fields, or two headings, larger than any phrase bridges.
 const GAP: u32 = 32;
@@ -49,6 +51,8 @@ pub struct Fields<'a> {
 #[derive(Debug, Default)]
 pub struct RankedIndex {
     base: Segment,
+    /// Number of live documents of the base. Without any, the base is dropped.
+    base_live: usize,
     recent: Recent,
     docs: Vec<Doc>,
     /// Counts of the live documents: all, those that have each field, and the total words of each field.
@@ -140,6 +144,12 @@ impl RankedIndex {
         doc.is_live = false;
         let doc = doc.clone();
         self.count(&doc, false);
+        if slot < self.base.doc_count() as usize {
+            self.base_live = self.base_live.saturating_sub(1);
+            if self.base_live == 0 {
+                self.base = Segment::default();
+            }
+        }
     }
 
     /// Returns the numbers of the documents, ascending.
@@ -167,29 +177,38 @@ impl RankedIndex {
         if !is_mostly_dead && !is_much_recent {
             return;
         }
-        let mut file = Vec::new();
-        self.encode(&mut file);
-        file.shrink_to_fit();
-        let range = 0..file.len();
-        if let Some(settled) = Self::decode(Arc::new(file), range) {
+        let (mut head, mut body) = (Vec::new(), Vec::new());
+        if !self.encode(&mut head, &mut body) {
+            return;
+        }
+        head.shrink_to_fit();
+        body.shrink_to_fit();
+        let (head_range, body_range) = (0..head.len(), 0..body.len());
+        if let Some(settled) = Self::decode((Arc::new(head), head_range), (SparseBytes::from(body), body_range)) {
             *self = settled;
         }
     }
 
-    /// Appends the index to `out`, for [`RankedIndex::decode`].
-    pub fn encode(&self, out: &mut Vec<u8>) {
+    /// Appends the index to a head and a body, for [`RankedIndex::decode`]. Returns `false`, and does nothing, if it has
+    /// documents of a body of which not everything is in memory.
+    pub fn encode(&self, head: &mut Vec<u8>, body: &mut Vec<u8>) -> bool {
         let is_whole = self.live as usize == self.docs.len();
+        let Some(base_bytes) = self.base.body_bytes() else { return false };
         if is_whole
             && self.recent.terms.is_empty()
             && self.docs.len() == self.base.doc_count() as usize
             && self.live > 0
         {
-            return out.extend_from_slice(self.base.bytes());
+            head.extend_from_slice(self.base.head_bytes());
+            body.extend_from_slice(base_bytes);
+            return true;
         }
-        // If it grew step by step, it would reserve up to twice as much.
-        out.reserve_exact(self.room());
+        // If they grew step by step, they would reserve up to twice as much.
+        let (head_room, body_room) = self.room();
+        head.reserve_exact(head_room);
+        body.reserve_exact(body_room);
         let live = self.docs.iter().filter(|doc| doc.is_live);
-        let mut writer = Writer::new(out, live.map(Doc::encode));
+        let mut writer = Writer::new(head, body, live.map(Doc::encode));
         // Slot of each document after the dead ones are removed.
         let slots = self.docs.iter().scan(0, |next, doc| {
             let slot = *next;
@@ -210,13 +229,15 @@ impl RankedIndex {
             self.encode_term(&mut writer, &slots, None, Some(term));
         }
         writer.finish();
+        true
     }
 
-    /// Estimates the size of the encoded index in bytes.
-    pub fn room(&self) -> usize {
+    /// Estimates the sizes of head and body in bytes.
+    pub fn room(&self) -> (usize, usize) {
         let recent = &self.recent;
-        let of_recent = recent.posting_bytes + recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
-        self.base.bytes().len() + of_recent + (self.docs.len() + 2) * DOC_BYTES
+        let of_recent = recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
+        let head = self.base.head_bytes().len() + of_recent + (self.docs.len() + 2) * DOC_BYTES;
+        (head, self.base.posting_bytes() + recent.posting_bytes)
     }
 
     fn encode_term(&self, writer: &mut Writer<'_>, slots: &[Option<u32>], base: Option<u32>, recent: Option<u32>) {
@@ -227,7 +248,7 @@ impl RankedIndex {
         for mut postings in of_base.into_iter().chain(of_recent) {
             while let Some((posting, shape, raw)) = postings.next_raw() {
                 if let Some(slot) = slots.get(posting.slot as usize).copied().flatten() {
-                    postings::push_raw(writer.out, slot - next, shape, raw);
+                    postings::push_raw(writer.body, slot - next, shape, raw);
                     next = slot + 1;
                     doc_frequency += 1;
                 }
@@ -238,19 +259,35 @@ impl RankedIndex {
         writer.end_term(name.unwrap_or_default(), doc_frequency);
     }
 
-    /// Uses the index in a part of `file`, without copying it. `None` if it cannot be one. Damaged bytes may give
-    /// wrong answers but nothing worse.
-    pub fn decode(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
-        let base = Segment::open(file, range)?;
+    /// Uses the index in ranges of a head and a body, without copying them. `None` if it cannot be one. Damaged bytes
+    /// may give wrong answers but nothing worse.
+    ///
+    /// Of the body, a search needs the [ranges of its query](Self::needed_ranges). They can be read later, with
+    /// [`set_body`](Self::set_body).
+    pub fn decode(head: (Arc<Vec<u8>>, Range<usize>), body: (SparseBytes, Range<usize>)) -> Option<Self> {
+        let base = Segment::open(head, body)?;
         let docs: Vec<Doc> = base.docs().map(Doc::decode).collect::<Option<_>>()?;
         if !docs.is_sorted_by(|a, b| a.id < b.id) {
             return None;
         }
         let first = base.doc_count();
-        let mut index = Self { base, recent: Recent { first, ..Recent::default() }, ..Self::default() };
+        let mut index =
+            Self { base, base_live: docs.len(), recent: Recent { first, ..Recent::default() }, ..Self::default() };
         docs.iter().for_each(|doc| index.count(doc, true));
         index.docs = docs;
         Some(index)
+    }
+
+    /// Returns the ranges of the body that a search for the query needs. They stay the same until [`settle`](Self::settle).
+    pub fn needed_ranges(&self, query: &Query) -> Vec<Range<usize>> {
+        let plan = Plan::new(self, query);
+        let forms = plan.concepts.iter().flat_map(|concept| &concept.forms);
+        forms.filter_map(|(form, _)| Some(self.base.postings_range(form.in_base?))).collect()
+    }
+
+    /// Replaces the body that the index was decoded from by the same with other parts in memory.
+    pub fn set_body(&mut self, body: SparseBytes) {
+        self.base.set_body(body);
     }
 
     /// Returns the documents by slot, dead ones included.

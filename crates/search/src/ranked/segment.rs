@@ -1,8 +1,8 @@
-//! [`Segment`]: an index as one run of bytes, used in place.
+//! [`Segment`]: an index as two runs of bytes, used in place.
 //!
-//! After a header of [`HEADER`] numbers come the documents, the postings, the terms (sorted by name), the
-//! terms by stem and the names of the terms. All numbers are little-endian. Only the documents are
-//! read when it is loaded, so a damaged file may give wrong answers but neither panics nor loops.
+//! The head has a header of [`HEADER`] numbers, the documents, the terms (sorted by name), the terms by stem and the names
+//! of the terms. The body has the postings, of which a search needs only those of its terms. All numbers are little-endian.
+//! Only the documents are read when it is loaded, so a damaged file may give wrong answers but neither panics nor loops.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -10,10 +10,10 @@ use core::ops::Range;
 
 use super::postings::Postings;
 use super::stem;
-use saddlebag_collections::order;
+use saddlebag_collections::{SparseBytes, order};
 
-/// "SBR1".
-const MAGIC: u32 = u32::from_le_bytes(*b"SBR1");
+/// "SBR2".
+const MAGIC: u32 = u32::from_le_bytes(*b"SBR2");
 /// Number of numbers in the header: magic, documents, bytes of postings, terms, terms with a stem, bytes of names.
 const HEADER: usize = 6;
 const WORD: usize = 4;
@@ -26,21 +26,26 @@ const STEM_BYTES: usize = 2 * WORD;
 /// Maximum number of bytes of a term besides its name and its postings.
 pub(super) const MAX_TERM_BYTES: usize = TERM_BYTES + STEM_BYTES;
 
-/// Terms and postings in a file that is kept in memory.
+/// Terms and postings in a file.
 #[derive(Debug, Default)]
 pub(super) struct Segment {
-    file: Arc<Vec<u8>>,
+    head: Arc<Vec<u8>>,
+    body: SparseBytes,
     docs: Range<usize>,
-    postings: Range<usize>,
     terms: Range<usize>,
     stems: Range<usize>,
     names: Range<usize>,
+    /// Range in the body.
+    postings: Range<usize>,
 }
 
 impl Segment {
-    /// Finds the parts of a segment that [`Writer`] wrote. `None` if they do not fill the range.
-    pub(super) fn open(file: Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
-        let bytes = file.get(range.clone())?;
+    /// Finds the parts of a segment that [`Writer`] wrote. `None` if they do not fill the ranges in head and body.
+    pub(super) fn open(
+        (head, range): (Arc<Vec<u8>>, Range<usize>),
+        (body, postings): (SparseBytes, Range<usize>),
+    ) -> Option<Self> {
+        let bytes = head.get(range.clone())?;
         if number(bytes, 0)? != MAGIC {
             return None;
         }
@@ -52,11 +57,14 @@ impl Segment {
             Some(start..at)
         };
         let docs = part(1, DOC_BYTES)?;
-        let postings = part(2, 1)?;
         let terms = part(3, TERM_BYTES)?;
         let stems = part(4, STEM_BYTES)?;
         let names = part(5, 1)?;
-        (at == range.end).then_some(Self { file, docs, postings, terms, stems, names })
+        let is_filled = at == range.end
+            && number(bytes, 2 * WORD)? as usize == postings.len()
+            && postings.start <= postings.end
+            && postings.end <= body.len();
+        is_filled.then_some(Self { head, body, docs, terms, stems, names, postings })
     }
 
     /// Returns the bytes of each document, [`DOC_BYTES`].
@@ -76,18 +84,40 @@ impl Segment {
         self.postings.len()
     }
 
-    /// Returns all bytes.
-    pub(super) fn bytes(&self) -> &[u8] {
+    /// Returns the bytes of the head.
+    pub(super) fn head_bytes(&self) -> &[u8] {
         let start = self.docs.start.saturating_sub(HEADER * WORD);
-        self.file.get(start..self.names.end).unwrap_or_default()
+        self.head.get(start..self.names.end).unwrap_or_default()
+    }
+
+    /// Returns the bytes of the body; `None` if not all are in memory.
+    pub(super) fn body_bytes(&self) -> Option<&[u8]> {
+        self.body.get(self.postings.clone())
+    }
+
+    /// Replaces the body by the same with other parts in memory.
+    pub(super) fn set_body(&mut self, body: SparseBytes) {
+        self.body = body;
     }
 
     pub(super) fn name(&self, term: u32) -> &[u8] {
-        self.slice(&self.names, term, 0)
+        self.part(&self.names).get(self.range(term, 0)).unwrap_or_default()
     }
 
     pub(super) fn postings(&self, term: u32) -> Postings<'_> {
-        Postings::new(self.slice(&self.postings, term, WORD), 0, self.doc_count())
+        let bytes = self.body.get(self.postings_range(term));
+        debug_assert!(bytes.is_some(), "a broken invariant: the postings of term {term} are not in memory");
+        Postings::new(bytes.unwrap_or_default(), 0, self.doc_count())
+    }
+
+    /// Returns the range of a term's postings in the body; empty if it would be outside of it.
+    pub(super) fn postings_range(&self, term: u32) -> Range<usize> {
+        let Range { start, end } = self.range(term, WORD);
+        if start <= end && end <= self.postings.len() {
+            self.postings.start + start..self.postings.start + end
+        } else {
+            self.postings.start..self.postings.start
+        }
     }
 
     /// Returns the number of documents with the term, removed ones included.
@@ -120,26 +150,27 @@ impl Segment {
         u32::try_from(bound).unwrap_or(u32::MAX)
     }
 
-    /// Returns the part of `range` that belongs to a term. It ends at the number at `offset` in the term's entry.
+    /// Returns the range that belongs to a term. It ends at the number at `offset` in the term's entry.
     #[inline(never)]
-    fn slice(&self, range: &Range<usize>, term: u32, offset: usize) -> &[u8] {
+    fn range(&self, term: u32, offset: usize) -> Range<usize> {
         let terms = self.part(&self.terms);
         let end_of = |term: usize| number(terms, term * TERM_BYTES + offset);
         let start = if term == 0 { Some(0) } else { end_of(term as usize - 1) };
-        let ends = start.zip(end_of(term as usize));
-        ends.and_then(|(start, end)| self.part(range).get(start as usize..end as usize)).unwrap_or_default()
+        start.zip(end_of(term as usize)).map_or(0..0, |(start, end)| start as usize..end as usize)
     }
 
     fn part(&self, range: &Range<usize>) -> &[u8] {
-        self.file.get(range.clone()).unwrap_or_default()
+        self.head.get(range.clone()).unwrap_or_default()
     }
 }
 
 /// Writes a segment: the documents, then the terms in the order of their names.
 pub(super) struct Writer<'a> {
-    pub(super) out: &'a mut Vec<u8>,
-    start: usize,
-    docs_end: usize,
+    head: &'a mut Vec<u8>,
+    /// Body, to which the postings of a term are added.
+    pub(super) body: &'a mut Vec<u8>,
+    head_start: usize,
+    body_start: usize,
     terms: Vec<u8>,
     names: Vec<u8>,
     /// Hash of the stem, and term.
@@ -148,15 +179,19 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new<'d>(out: &'a mut Vec<u8>, docs: impl Iterator<Item = [u8; DOC_BYTES]> + 'd) -> Self {
-        let start = out.len();
-        out.extend_from_slice(&[0; HEADER * WORD]);
-        docs.for_each(|doc| out.extend_from_slice(&doc));
-        let docs_end = out.len();
-        Self { out, start, docs_end, terms: Vec::new(), names: Vec::new(), stems: Vec::new(), stem: Vec::new() }
+    pub(super) fn new<'d>(
+        head: &'a mut Vec<u8>,
+        body: &'a mut Vec<u8>,
+        docs: impl Iterator<Item = [u8; DOC_BYTES]> + 'd,
+    ) -> Self {
+        let (head_start, body_start) = (head.len(), body.len());
+        head.extend_from_slice(&[0; HEADER * WORD]);
+        docs.for_each(|doc| head.extend_from_slice(&doc));
+        let (terms, names, stems, stem) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { head, body, head_start, body_start, terms, names, stems, stem }
     }
 
-    /// Ends a term whose postings were added to `out`. A term without postings is left out.
+    /// Ends a term whose postings were added to the body. A term without postings is left out.
     pub(super) fn end_term(&mut self, name: &[u8], doc_frequency: u32) {
         if doc_frequency == 0 {
             return;
@@ -166,22 +201,22 @@ impl<'a> Writer<'a> {
             self.stems.push(order::pair(hash(&self.stem), count(self.terms.len() / TERM_BYTES)));
         }
         self.names.extend_from_slice(name);
-        for number in [count(self.names.len()), count(self.out.len() - self.docs_end), doc_frequency] {
+        for number in [count(self.names.len()), count(self.body.len() - self.body_start), doc_frequency] {
             self.terms.extend_from_slice(&number.to_le_bytes());
         }
     }
 
     pub(super) fn finish(mut self) {
         order::sort(&mut self.stems, &mut Vec::new());
-        let docs = self.docs_end - self.start - HEADER * WORD;
-        let postings = self.out.len() - self.docs_end;
+        let docs = self.head.len() - self.head_start - HEADER * WORD;
+        let postings = self.body.len() - self.body_start;
         let (terms, stems) = (self.terms.len() / TERM_BYTES, self.stems.len());
         let header = [docs / DOC_BYTES, postings, terms, stems, self.names.len()];
         let header = core::iter::once(MAGIC).chain(header.into_iter().map(count));
-        self.out.extend_from_slice(&self.terms);
-        self.out.extend(self.stems.iter().flat_map(|stem| stem.rotate_left(32).to_le_bytes()));
-        self.out.extend_from_slice(&self.names);
-        let place = self.out.get_mut(self.start..).unwrap_or_default();
+        self.head.extend_from_slice(&self.terms);
+        self.head.extend(self.stems.iter().flat_map(|stem| stem.rotate_left(32).to_le_bytes()));
+        self.head.extend_from_slice(&self.names);
+        let place = self.head.get_mut(self.head_start..).unwrap_or_default();
         for (byte, value) in place.iter_mut().zip(header.flat_map(u32::to_le_bytes)) {
             *byte = value;
         }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use proptest::prelude::*;
+use saddlebag_collections::SparseBytes;
 
 use super::*;
 
@@ -60,15 +61,20 @@ fn all_found(index: &RankedIndex, query: &str) -> Vec<u32> {
     index.search(&query, 100, &|_| true, &|_| 1.0, &by_number).hits.iter().map(|hit| hit.doc).collect()
 }
 
-fn encoded(index: &RankedIndex) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    index.encode(&mut bytes);
-    bytes
+/// Returns head and body.
+fn encoded(index: &RankedIndex) -> (Vec<u8>, Vec<u8>) {
+    let (mut head, mut body) = (Vec::new(), Vec::new());
+    assert!(index.encode(&mut head, &mut body));
+    (head, body)
 }
 
-fn decoded(bytes: Vec<u8>) -> Option<RankedIndex> {
-    let range = 0..bytes.len();
-    RankedIndex::decode(Arc::new(bytes), range)
+fn decoded((head, body): (Vec<u8>, Vec<u8>)) -> Option<RankedIndex> {
+    decoded_with(head, SparseBytes::from(body))
+}
+
+fn decoded_with(head: Vec<u8>, body: SparseBytes) -> Option<RankedIndex> {
+    let (in_head, in_body) = (0..head.len(), 0..body.len());
+    RankedIndex::decode((Arc::new(head), in_head), (body, in_body))
 }
 
 #[test]
@@ -326,15 +332,17 @@ proptest! {
         for (doc, text) in (0..).zip(&texts) {
             text.insert(&mut index, doc);
         }
-        let mut bytes = encoded(&index);
+        let (mut head, mut body) = encoded(&index);
         for (at, byte) in damage {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
+            let at = at.index(head.len() + body.len());
+            *head.iter_mut().chain(&mut body).nth(at).unwrap() = byte;
         }
         if let Some(cut) = cut {
-            bytes.truncate(cut.index(bytes.len()));
+            let cut = cut.index(head.len() + body.len());
+            body.truncate(cut.saturating_sub(head.len()));
+            head.truncate(cut);
         }
-        if let Some(mut damaged) = decoded(bytes) {
+        if let Some(mut damaged) = decoded((head, body)) {
             for query in &queries {
                 search(&damaged, query);
             }
@@ -349,6 +357,56 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    /// Checks that an index with only the ranges of a query in memory answers it like the whole one, also after changes.
+    #[test]
+    fn the_needed_ranges_are_enough_for_a_search(
+        texts in proptest::collection::vec(text(), 1..8),
+        query in queries(),
+    ) {
+        let mut index = RankedIndex::default();
+        for (doc, text) in (0..).zip(&texts) {
+            text.insert(&mut index, doc);
+        }
+        let (head, body) = encoded(&index);
+        let mut partial = decoded_with(head, SparseBytes::new(body.len())).unwrap();
+        let query = Query::parse(&query, Joining::Any).unwrap();
+        let mut sparse = SparseBytes::new(body.len());
+        for range in partial.needed_ranges(&query) {
+            sparse.add(range.start, body[range].to_vec());
+        }
+        partial.set_body(sparse);
+        let answers = |index: &RankedIndex| index.search(&query, 7, &|_| true, &|_| 1.0, &by_number);
+        prop_assert_eq!(answers(&partial), answers(&index));
+        for index in [&mut partial, &mut index] {
+            texts[0].insert(index, 100);
+            index.remove(0);
+        }
+        prop_assert_eq!(answers(&partial), answers(&index));
+    }
+}
+
+#[test]
+fn an_index_that_is_not_whole_is_not_encoded_before_its_documents_are_gone() {
+    let (head, body) = encoded(&index_of(&["one two", "two three"]));
+    let mut index = decoded_with(head, SparseBytes::new(body.len())).unwrap();
+    Text::body("four").insert(&mut index, 2);
+    assert!(!index.encode(&mut Vec::new(), &mut Vec::new()));
+    index.settle();
+    assert_eq!(index.ids().collect::<Vec<_>>(), [0, 1, 2]);
+    index.remove(0);
+    index.remove(1);
+    assert_eq!(
+        encoded(&index),
+        encoded(&{
+            let mut index = RankedIndex::default();
+            Text::body("four").insert(&mut index, 2);
+            index
+        })
+    );
+    assert_eq!(found(&index, "four"), [2]);
 }
 
 /// Checks the order even if more documents are equal than are examined closely.

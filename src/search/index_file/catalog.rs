@@ -1,0 +1,339 @@
+//! The catalog: encoding and decoding what the index file says about each note.
+//!
+//! The head has the catalog and the dictionary of the ranked index. The body has the parsed notes, the postings, and the
+//! columns of the schemes, in this order.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use saddlebag_search::ranked::RankedIndex;
+use serde::{Deserialize, Serialize};
+
+use super::parts::{Body, LENGTHS_BYTES};
+use crate::document::{FrontmatterProblem, TagSyntax};
+use crate::protocol::{EntryKind, LeftOut, LeftOutName, Version};
+use crate::search::corpus::{Corpus, Page, Pages, Restored};
+use crate::search::files::{DocId, EncodedNote, IndexedFile};
+use crate::search::schemes::{ContentHash, MAX_SCHEMES, OtherScheme, OtherSchemes, Seen};
+use crate::sorted::{SortedMap, SortedSet};
+use crate::store::RelPath;
+use crate::trust::Provenance;
+
+/// Length of the number that gives the length of the following catalog.
+const LENGTH_BYTES: usize = 8;
+/// Maximum spread of file numbers. Numbers only grow, and a rebuilt index begins at 0.
+const MAX_SPREAD: usize = 64;
+
+/// Part of the head before the ranked index.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Catalog<'a> {
+    tags: TagSyntax,
+    #[serde(borrow)]
+    notes: Vec<Entry<'a>>,
+    supersedes: Vec<(String, Vec<DocId>)>,
+    problems: Vec<(String, FrontmatterProblem)>,
+    /// Schemes; the last written one comes first.
+    #[serde(borrow)]
+    schemes: Vec<Scheme<'a>>,
+    /// Length of the postings of the ranked index.
+    postings: usize,
+}
+
+/// Records of the hosts of one scheme.
+#[derive(Serialize, Deserialize)]
+struct Scheme<'a> {
+    name: &'a str,
+    /// Length of a [`Seen`] for each note, encoded.
+    seen: usize,
+    /// Length of [`Listed`], encoded.
+    listed: usize,
+}
+
+/// Folders that the hosts of one scheme have listed.
+#[derive(Default, Serialize, Deserialize)]
+struct Listed<'a> {
+    /// Version of the configuration that `folders` follow.
+    configuration: Option<&'a str>,
+    /// Folders whose notes are all in the index.
+    #[serde(borrow)]
+    folders: Vec<Folder<'a>>,
+}
+
+/// A folder, as it was listed.
+#[derive(Serialize, Deserialize)]
+struct Folder<'a> {
+    /// Path; `None` for the root.
+    path: Option<&'a str>,
+    #[serde(borrow)]
+    pages: Vec<ListedPage<'a>>,
+}
+
+/// A page of a folder.
+#[derive(Serialize, Deserialize)]
+struct ListedPage<'a> {
+    after: Option<&'a str>,
+    next: Option<&'a str>,
+    version: Option<&'a str>,
+    #[serde(borrow)]
+    folders: Vec<&'a str>,
+    /// Names that no path can have, each with true for a folder, and the number of further ones.
+    #[serde(borrow)]
+    left_out: (Vec<(&'a str, bool)>, u32),
+}
+
+/// A file.
+#[derive(Serialize, Deserialize)]
+struct Entry<'a> {
+    id: DocId,
+    path: &'a str,
+    hash: ContentHash,
+    /// Length of the parsed note, encoded.
+    note: usize,
+    /// Reason why its text is kept out of prompts: a [`Provenance`].
+    unapproved: Option<&'a str>,
+}
+
+/// Encodes the index as a head and a body. `None` if it is too large for the memory, or if not all of it is in memory.
+pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+    let mut notes: Vec<Entry<'_>> = Vec::with_capacity(corpus.files.len());
+    let mut records: Vec<&[u8]> = Vec::with_capacity(corpus.files.len());
+    let mut seen: Vec<Seen<'_>> = Vec::with_capacity(corpus.files.len());
+    let mut rows: Vec<Option<u32>> = Vec::with_capacity(corpus.files.len());
+    let mut incomplete: SortedSet<Option<RelPath>> = SortedSet::default();
+    for (id, doc) in corpus.files.since(0) {
+        let record = corpus.files.encoded_note(doc);
+        let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
+        match record.filter(|_| is_known) {
+            Some(record) => {
+                let unapproved = doc.unapproved.map(Provenance::as_str);
+                notes.push(Entry { id, path: doc.path.as_str(), hash: doc.hash, note: record.len(), unapproved });
+                records.push(record);
+                seen.push(Seen { version: &doc.version.0, modified: doc.modified });
+                rows.push(doc.row);
+            }
+            None => {
+                incomplete.insert(doc.path.parent());
+            }
+        }
+    }
+    let folders = corpus.pages().iter().filter(|(folder, _)| !incomplete.contains(*folder));
+    let folders = folders.map(|(folder, pages)| Folder {
+        path: folder.as_ref().map(RelPath::as_str),
+        pages: pages.iter().map(ListedPage::from_page).collect(),
+    });
+    let configuration = corpus.configuration().map(|version| version.0.as_str());
+    let listed = Listed { configuration, folders: folders.collect() };
+    let mut columns = alloc::vec![(scheme, postcard::to_allocvec(&seen).ok()?, postcard::to_allocvec(&listed).ok()?)];
+    drop((seen, listed));
+    for other in corpus.others.iter().filter(|other| other.name != scheme).take(MAX_SCHEMES - 1) {
+        let (seen, listed) = seen_by(corpus, other, &rows, &incomplete)?;
+        columns.push((&other.name, seen, listed));
+    }
+    let (mut dictionary, mut body) = (Vec::new(), Vec::new());
+    let of_columns: usize = columns.iter().map(|(_, seen, listed)| seen.len() + listed.len()).sum();
+    let of_records: usize = records.iter().map(|record| record.len()).sum();
+    body.try_reserve_exact(of_records + corpus.ranked().room().1 + of_columns).ok()?;
+    records.into_iter().for_each(|record| body.extend_from_slice(record));
+    corpus.ranked().encode(&mut dictionary, &mut body).then_some(())?;
+    let postings = body.len() - of_records;
+    for (_, seen, listed) in &columns {
+        body.extend_from_slice(seen);
+        body.extend_from_slice(listed);
+    }
+    let lengths = columns.iter().map(|(name, seen, listed)| Scheme { name, seen: seen.len(), listed: listed.len() });
+    let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
+    let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
+    let schemes = lengths.collect();
+    let catalog = Catalog { tags: corpus.tags(), notes, supersedes, problems, schemes, postings };
+    let mut head = Vec::new();
+    let of_catalog: usize = catalog.notes.iter().map(Entry::room).sum();
+    head.try_reserve(LENGTHS_BYTES + LENGTH_BYTES + of_catalog + dictionary.len()).ok()?;
+    head.extend_from_slice(&[0; LENGTHS_BYTES + LENGTH_BYTES]);
+    let mut head = postcard::to_extend(&catalog, head).ok()?;
+    let length = (head.len() - LENGTHS_BYTES - LENGTH_BYTES) as u64;
+    *head.get_mut(LENGTHS_BYTES..)?.first_chunk_mut()? = length.to_le_bytes();
+    head.extend_from_slice(&dictionary);
+    Some((head, body))
+}
+
+/// Returns the records of another scheme that are still valid, encoded. `rows` are the rows of the notes in the index
+/// file that was read.
+fn seen_by(
+    corpus: &Corpus,
+    other: &OtherScheme,
+    rows: &[Option<u32>],
+    incomplete: &SortedSet<Option<RelPath>>,
+) -> Option<(Vec<u8>, Vec<u8>)> {
+    let file = corpus.files.index_body();
+    let before: Vec<Seen<'_>> = postcard::from_bytes(file.get(other.seen.clone())?).ok()?;
+    let row = |row: &Option<u32>| row.and_then(|row| before.get(row as usize)).copied().unwrap_or_default();
+    let seen: Vec<Seen<'_>> = rows.iter().map(row).collect();
+    let mut listed: Listed<'_> = postcard::from_bytes(file.get(other.listed.clone())?).ok()?;
+    listed.folders.retain(|folder| {
+        let path = parse(folder.path);
+        path.is_some_and(|path| corpus.others.is_unchanged(&path) && !incomplete.contains(&path))
+    });
+    Some((postcard::to_allocvec(&seen).ok()?, postcard::to_allocvec(&listed).ok()?))
+}
+
+impl<'a> Catalog<'a> {
+    /// Parses the catalog in a head.
+    pub(super) fn parse(head: &'a [u8]) -> Option<Self> {
+        postcard::from_bytes(head.get(Self::range(head)?)?).ok()
+    }
+
+    fn range(head: &[u8]) -> Option<Range<usize>> {
+        const START: usize = LENGTHS_BYTES + LENGTH_BYTES;
+        let length = u64::from_le_bytes(*head.get(LENGTHS_BYTES..)?.first_chunk::<LENGTH_BYTES>()?);
+        Some(START..usize::try_from(length).ok()?.checked_add(START)?)
+    }
+
+    /// Returns the range of the parsed notes in the body, and that of the postings.
+    fn records_and_postings(&self) -> Option<[Range<usize>; 2]> {
+        let records = self.notes.iter().try_fold(0_usize, |sum, entry| sum.checked_add(entry.note))?;
+        Some([0..records, records..records.checked_add(self.postings)?])
+    }
+
+    /// Returns the ranges of the columns of each scheme in the body: the versions, and the folders.
+    fn columns(&self) -> Option<Vec<[Range<usize>; 2]>> {
+        let [_, Range { end: mut next, .. }] = self.records_and_postings()?;
+        let mut following = |length: usize| {
+            let start = next;
+            next = next.checked_add(length)?;
+            Some(start..next)
+        };
+        self.schemes.iter().map(|scheme| Some([following(scheme.seen)?, following(scheme.listed)?])).collect()
+    }
+
+    /// Returns the ranges of the body that [`restore`](Self::restore) needs for a host of this scheme.
+    pub(super) fn needed_ranges(&self, scheme: &str) -> Option<Vec<Range<usize>>> {
+        let named = self.schemes.iter().zip(self.columns()?).filter(|(column, _)| column.name == scheme);
+        Some(named.flat_map(|(_, ranges)| ranges).collect())
+    }
+
+    /// Decodes the index for a host of this scheme.
+    pub(super) fn restore(self, head: &Arc<Vec<u8>>, body: Body, corpus: &Corpus, scheme: &str) -> Option<Restored> {
+        let last = self.notes.last().map_or(0, |entry| entry.id as usize);
+        let is_sorted = self.notes.is_sorted_by(|one, next| one.id < next.id);
+        if self.tags != corpus.tags() || !is_sorted || last / MAX_SPREAD > self.notes.len() {
+            return None;
+        }
+        let [_, postings] = self.records_and_postings()?;
+        let dictionary = Self::range(head)?.end..head.len();
+        let mut ranked = RankedIndex::decode((head.clone(), dictionary), (body.bytes().clone(), postings))?;
+        let numbers: Vec<DocId> = self.notes.iter().map(|entry| entry.id).collect();
+        // A file that could not be read is not in the catalog. It is read again, under a new number.
+        let others: Vec<DocId> = ranked.ids().filter(|id| numbers.binary_search(id).is_err()).collect();
+        others.iter().for_each(|id| ranked.remove(*id));
+        if ranked.next_id() as usize / MAX_SPREAD > numbers.len() || !ranked.ids().eq(numbers.iter().copied()) {
+            return None;
+        }
+        let mut others = Vec::new();
+        let (mut seen, mut listed) = (Vec::new(), Listed::default());
+        for (place, (Scheme { name, .. }, [column, folders])) in self.schemes.iter().zip(self.columns()?).enumerate() {
+            let is_named_twice = self.schemes.iter().take(place).any(|before| before.name == *name);
+            if place >= MAX_SCHEMES || is_named_twice || folders.end > body.bytes().len() {
+                return None;
+            }
+            if *name == scheme {
+                seen = postcard::from_bytes::<Vec<Seen<'_>>>(body.bytes().get(column)?).ok()?;
+                listed = postcard::from_bytes(body.bytes().get(folders)?).ok()?;
+                if seen.len() != numbers.len() {
+                    return None;
+                }
+            } else {
+                others.push(OtherScheme { name: (*name).into(), seen: column, listed: folders });
+            }
+        }
+        // A host of a new scheme has seen nothing.
+        seen.resize(numbers.len(), Seen::default());
+        let mut documents = Vec::with_capacity(self.notes.len());
+        let mut unseen: SortedSet<Option<RelPath>> = SortedSet::default();
+        let mut start = 0_usize;
+        for (row, (entry, seen)) in (0_u32..).zip(self.notes.into_iter().zip(seen)) {
+            let Entry { id, path, hash, note, unapproved } = entry;
+            let Seen { version, modified } = seen;
+            let mut document = IndexedFile::new(RelPath::new(path).ok()?, Version(version.into()), modified, None);
+            document.note = EncodedNote::InFile(start..start.checked_add(note)?);
+            start = start.checked_add(note)?;
+            (document.hash, document.row) = (hash, Some(row));
+            document.unapproved = unapproved.map(str::parse).transpose().ok()?;
+            if version.is_empty() {
+                unseen.insert(document.path.parent());
+            }
+            documents.push((id, document));
+        }
+        let mut supersedes = SortedMap::default();
+        supersedes.extend(self.supersedes);
+        let mut problems = SortedMap::default();
+        for (path, problem) in self.problems {
+            problems.insert(RelPath::new(path).ok()?, problem);
+        }
+        let mut pages = Pages::default();
+        // Under another configuration, other files of a folder are notes.
+        if listed.configuration == corpus.configuration().map(|version| version.0.as_str()) {
+            for Folder { path, pages: listed } in listed.folders {
+                let (path, listed) = (parse(path)?, listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?);
+                // An unchanged page proves nothing about a note that this scheme has not seen.
+                if !unseen.contains(&path) {
+                    pages.insert(path, listed);
+                }
+            }
+        }
+        let others = OtherSchemes::new(others);
+        Some(Restored { ranked, documents, supersedes, problems, pages, others, body })
+    }
+}
+
+impl Entry<'_> {
+    /// Estimates its size in bytes, because numbers have variable length.
+    fn room(&self) -> usize {
+        let numbers = size_of::<u64>() + size_of::<ContentHash>() + 4;
+        numbers + self.path.len() + self.unapproved.map_or(0, str::len)
+    }
+}
+
+impl<'a> ListedPage<'a> {
+    fn from_page(page: &'a Page) -> Self {
+        Self {
+            after: page.after.as_ref().map(RelPath::as_str),
+            next: page.next.as_ref().map(RelPath::as_str),
+            version: page.version.as_ref().map(|version| version.0.as_str()),
+            folders: page.folders.iter().map(RelPath::as_str).collect(),
+            left_out: (page.left_out.names.iter().map(named).collect(), page.left_out.count),
+        }
+    }
+
+    /// Returns the page; `None` if one of its paths is invalid.
+    fn page(self) -> Option<Page> {
+        Some(Page {
+            after: parse(self.after)?,
+            next: parse(self.next)?,
+            version: self.version.map(|version| Version(version.into())),
+            folders: self.folders.into_iter().map(|path| RelPath::new(path).ok()).collect::<Option<_>>()?,
+            left_out: LeftOut {
+                names: self.left_out.0.into_iter().map(left_out_name).collect::<Option<_>>()?,
+                count: self.left_out.1,
+            },
+        })
+    }
+}
+
+fn named(name: &LeftOutName) -> (&str, bool) {
+    (name.path.as_str(), name.kind == EntryKind::Directory)
+}
+
+fn left_out_name((path, is_folder): (&str, bool)) -> Option<LeftOutName> {
+    let kind = if is_folder { EntryKind::Directory } else { EntryKind::File };
+    Some(LeftOutName { path: RelPath::new(path).ok()?, kind })
+}
+
+/// Parses an optional path; `None` if it is invalid.
+fn parse(path: Option<&str>) -> Option<Option<RelPath>> {
+    match path {
+        Some(path) => RelPath::new(path).ok().map(Some),
+        None => Some(None),
+    }
+}

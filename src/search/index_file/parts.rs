@@ -1,0 +1,251 @@
+//! How the index is kept on disk: in parts of blocks, of which only those that are needed are read.
+//!
+//! The file has a head, which is read as a whole, and a body, of which ranges are read. Both are cut into blocks, and
+//! the body begins with a block of its own. Each block is filled up with zeros to [`BLOCK_BYTES`], and begins with [`MAGIC`],
+//! the number of the writing, and the XXH3 checksum (64 bits) of its content, with the number of the block as the seed. So a
+//! block of another writing, a missing block and a changed byte are all noticed. The number of the writing is a checksum of
+//! everything. [`BLOCKS_PER_PART`] blocks are one part, which is a file: a host may limit the size of a write.
+//!
+//! The head begins with its own length and that of the body, 8 bytes each.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use saddlebag_collections::SparseBytes;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::engine::Call;
+use crate::protocol::{ReadOutcome, join};
+use crate::store::RelPath;
+
+/// First bytes of a block. The number changes with the format, and with the rules for which files are notes under the
+/// same configuration.
+const MAGIC: [u8; 8] = *b"sbindex\x06";
+/// Size of a block in bytes.
+const BLOCK_BYTES: usize = 8 << 10;
+/// Length of the head of a block: magic bytes, writing, checksum.
+const BLOCK_HEAD_BYTES: usize = 24;
+/// Number of bytes of the file in a block.
+const CONTENT_BYTES: usize = BLOCK_BYTES - BLOCK_HEAD_BYTES;
+/// Number of blocks in a part, which has 2 MiB: each part is copied several times, which is faster while it fits into a
+/// processor's cache.
+const BLOCKS_PER_PART: usize = 256;
+/// Maximum number of parts.
+const MAX_PARTS: usize = 1024;
+/// Number of blocks that are read together.
+const BLOCKS_AT_ONCE: usize = 4 * BLOCKS_PER_PART;
+/// Length of the lengths at the start of the head.
+pub(super) const LENGTHS_BYTES: usize = 16;
+
+/// Returns true if bytes begin as a block of an index file, whatever the number of its format.
+#[cfg(feature = "trace")]
+pub(crate) fn is_part(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"sbindex")
+}
+
+/// Body of the index file that was read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Body {
+    writing: u64,
+    /// Number of its first block in the file.
+    first_block: usize,
+    bytes: SparseBytes,
+    /// True if the ranges of a search were read.
+    pub(super) was_searched: bool,
+}
+
+impl Body {
+    /// Returns the bytes, as far as they are in memory.
+    pub(crate) fn bytes(&self) -> &SparseBytes {
+        &self.bytes
+    }
+
+    /// Reads ranges, if they are not in memory yet. `None` if the file has changed or is damaged.
+    pub(super) async fn with(mut self, call: &Call, ranges: &[Range<usize>]) -> Option<Self> {
+        let runs = self.missing(ranges);
+        let reads: Vec<Range<usize>> = runs.iter().cloned().flat_map(parts_of).collect();
+        let mut reads = reads.as_slice();
+        let mut contents: Vec<Vec<u8>> = Vec::with_capacity(runs.len());
+        for run in &runs {
+            let mut content = Vec::new();
+            content.try_reserve_exact(run.len() * CONTENT_BYTES).ok()?;
+            contents.push(content);
+        }
+        let mut place = 0;
+        while !reads.is_empty() {
+            let mut blocks = 0;
+            let fits = |read: &&Range<usize>| {
+                blocks += read.len();
+                blocks <= BLOCKS_AT_ONCE
+            };
+            let (batch, rest) = reads.split_at_checked(reads.iter().take_while(fits).count().max(1))?;
+            reads = rest;
+            for (blocks, bytes) in batch.iter().zip(read_blocks(call, batch).await) {
+                while runs.get(place)?.end <= blocks.start {
+                    place += 1;
+                }
+                take(&bytes?, blocks, self.writing, contents.get_mut(place)?)?;
+            }
+        }
+        for (run, content) in runs.iter().zip(contents) {
+            self.bytes.add((run.start - self.first_block) * CONTENT_BYTES, content);
+        }
+        Some(self)
+    }
+
+    /// Reads the ranges of a search.
+    pub(super) async fn for_search(self, call: &Call, ranges: &[Range<usize>]) -> Option<Self> {
+        Some(Self { was_searched: true, ..self.with(call, ranges).await? })
+    }
+
+    /// Returns true if all ranges are in memory.
+    pub(super) fn has(&self, ranges: &[Range<usize>]) -> bool {
+        ranges.iter().all(|range| self.bytes.get(range.clone()).is_some())
+    }
+
+    /// Reads everything that is not in memory yet. `None` if the file has changed or is damaged.
+    pub(super) async fn whole(self, call: &Call) -> Option<Self> {
+        let all = 0..self.bytes.len();
+        self.with(call, &[all]).await
+    }
+
+    /// Returns the blocks with the ranges that are not in memory: sorted, not adjacent.
+    fn missing(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+        let missing = ranges.iter().filter(|range| self.bytes.get((*range).clone()).is_none());
+        let mut blocks: Vec<Range<usize>> = missing
+            .map(|range| {
+                let (start, end) = (range.start / CONTENT_BYTES, range.end.div_ceil(CONTENT_BYTES));
+                self.first_block + start..self.first_block + end
+            })
+            .collect();
+        crate::order::sort_slice_by_key(&mut blocks, |blocks| blocks.start);
+        let mut merged: Vec<Range<usize>> = Vec::with_capacity(blocks.len());
+        for blocks in blocks {
+            match merged.last_mut().filter(|last| blocks.start <= last.end) {
+                Some(last) => last.end = last.end.max(blocks.end),
+                None => merged.push(blocks),
+            }
+        }
+        merged
+    }
+}
+
+/// Returns the parts that a file is written in.
+///
+/// `head` begins with [`LENGTHS_BYTES`] bytes, which are filled in.
+pub(super) fn parts<'a>(head: &'a mut [u8], body: &'a [u8]) -> Option<impl Iterator<Item = Vec<u8>> + 'a> {
+    let lengths = [head.len(), body.len()].into_iter().flat_map(|length| (length as u64).to_le_bytes());
+    head.get_mut(..LENGTHS_BYTES)?.iter_mut().zip(lengths).for_each(|(byte, length)| *byte = length);
+    let head = &*head;
+    let writing = xxh3_64_with_seed(body, xxh3_64(head));
+    let count = blocks_of(head.len()) + blocks_of(body.len());
+    if count > MAX_PARTS * BLOCKS_PER_PART {
+        return None;
+    }
+    let mut contents = head.chunks(CONTENT_BYTES).chain(body.chunks(CONTENT_BYTES)).zip(0_u64..);
+    Some(core::iter::from_fn(move || {
+        let mut part = Vec::with_capacity(BLOCKS_PER_PART * BLOCK_BYTES);
+        for (content, number) in contents.by_ref().take(BLOCKS_PER_PART) {
+            let start = part.len();
+            part.resize(start + BLOCK_HEAD_BYTES, 0);
+            part.extend_from_slice(content);
+            part.resize(start + BLOCK_BYTES, 0);
+            let (block_head, content) = part.get_mut(start..)?.split_at_mut_checked(BLOCK_HEAD_BYTES)?;
+            let numbers = [writing, xxh3_64_with_seed(content, number)];
+            let bytes = MAGIC.into_iter().chain(numbers.into_iter().flat_map(u64::to_le_bytes));
+            block_head.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+        }
+        (!part.is_empty()).then_some(part)
+    }))
+}
+
+/// Reads the head, and as much of the body as is in the same part. `None` if there is no index file, or if it is damaged.
+pub(super) async fn open(call: &Call) -> Option<(Vec<u8>, Body)> {
+    let path = part_path(call, 0)?;
+    let limit = u32::try_from(BLOCKS_PER_PART * BLOCK_BYTES).ok()?;
+    let ReadOutcome::Content(content) =
+        call.fs.read(&path, 0, limit.min(call.scope.limits.max_file_bytes)).await.ok()?
+    else {
+        return None;
+    };
+    let writing = u64::from_le_bytes(*content.bytes.get(MAGIC.len()..)?.first_chunk()?);
+    let blocks = content.bytes.len() / BLOCK_BYTES;
+    let mut head = Vec::new();
+    head.try_reserve_exact(blocks * CONTENT_BYTES).ok()?;
+    take(&content.bytes, &(0..blocks), writing, &mut head)?;
+    drop(content);
+    let length = |at: usize| usize::try_from(u64::from_le_bytes(*head.get(at..)?.first_chunk()?)).ok();
+    let (head_length, body_length) = (length(0)?, length(LENGTHS_BYTES / 2)?);
+    let first_block = blocks_of(head_length);
+    if first_block.checked_add(blocks_of(body_length))? > MAX_PARTS * BLOCKS_PER_PART {
+        return None;
+    }
+    let bytes = SparseBytes::new(body_length);
+    let mut body = Body { writing, first_block, bytes, was_searched: false };
+    let start_of_body = first_block * CONTENT_BYTES;
+    if head.len() > start_of_body {
+        body.bytes.add(0, head.split_off(start_of_body));
+    } else if first_block > blocks {
+        head.try_reserve_exact(start_of_body.checked_sub(head.len())?).ok()?;
+        let reads: Vec<Range<usize>> = parts_of(blocks..first_block).collect();
+        for (blocks, bytes) in reads.iter().zip(read_blocks(call, &reads).await) {
+            take(&bytes?, blocks, writing, &mut head)?;
+        }
+    }
+    head.truncate(head_length);
+    Some((head, body))
+}
+
+pub(super) fn part_path(call: &Call, number: usize) -> Option<RelPath> {
+    call.scope.layout.in_notebook(&alloc::format!(".saddlebag/index/{number:04}")).ok()
+}
+
+fn blocks_of(length: usize) -> usize {
+    length.div_ceil(CONTENT_BYTES)
+}
+
+/// Splits blocks where their part ends.
+fn parts_of(blocks: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut next = blocks.start;
+    core::iter::from_fn(move || {
+        let end = blocks.end.min((next / BLOCKS_PER_PART + 1) * BLOCKS_PER_PART);
+        let part = next..end;
+        next = end;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+/// Reads blocks, each range of one part. `None` for a range that cannot be read as a whole.
+async fn read_blocks(call: &Call, ranges: &[Range<usize>]) -> Vec<Option<Vec<u8>>> {
+    let limit = call.scope.limits.max_file_bytes;
+    let mut reads = Vec::with_capacity(ranges.len());
+    for blocks in ranges {
+        let bytes = u32::try_from(blocks.len() * BLOCK_BYTES).ok().filter(|bytes| *bytes <= limit);
+        let Some((path, bytes)) = part_path(call, blocks.start / BLOCKS_PER_PART).zip(bytes) else {
+            return alloc::vec![None; ranges.len()];
+        };
+        reads.push(call.fs.read(&path, (blocks.start % BLOCKS_PER_PART * BLOCK_BYTES) as u64, bytes));
+    }
+    let answers = join(reads).await.into_iter().zip(ranges);
+    let whole = |(answer, blocks): (_, &Range<usize>)| match answer {
+        Ok(ReadOutcome::Content(content)) if content.bytes.len() == blocks.len() * BLOCK_BYTES => Some(content.bytes),
+        _ => None,
+    };
+    answers.map(whole).collect()
+}
+
+/// Adds the content of blocks to `out`. `None` if one is damaged or of another writing.
+fn take(bytes: &[u8], blocks: &Range<usize>, writing: u64, out: &mut Vec<u8>) -> Option<()> {
+    let mut numbers = blocks.clone();
+    for block in bytes.chunks_exact(BLOCK_BYTES) {
+        let (magic, rest) = block.split_first_chunk::<8>()?;
+        let (of, rest) = rest.split_first_chunk::<8>()?;
+        let (checksum, content) = rest.split_first_chunk::<8>()?;
+        let is_right = *magic == MAGIC
+            && u64::from_le_bytes(*of) == writing
+            && xxh3_64_with_seed(content, numbers.next()? as u64) == u64::from_le_bytes(*checksum);
+        is_right.then_some(())?;
+        out.extend_from_slice(content);
+    }
+    numbers.next().is_none().then_some(())
+}
