@@ -11,7 +11,7 @@ use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, both_engines, each, path};
+use support::{Kind, both_engines, each, index_blocks, path};
 
 const PART: &str = ".saddlebag/index/0000";
 const NOTES: usize = 150;
@@ -304,6 +304,70 @@ fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     }
 }
 
+/// Returns a store with an index of several parts. Each note has words of its own at three places of it.
+fn indexed_in_parts() -> Simulator {
+    let mut store = Simulator::new(1);
+    for i in 0..130 {
+        let words: String = (0..15_000).map(|k| format!("q{} ", letters((i * 31 + k * 7) % 10_000))).collect();
+        let own = format!("qga{} qka{} zebra{i}", letters(i), letters(i));
+        store.insert(&path(&format!("notes/n{i:03}.md")), format!("# Note {i}\n\n{own}\n\n{words}\n"));
+    }
+    let mut drive = Drive::new(Kind::Native, config(1, true), store);
+    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.executor
+}
+
+/// Returns four letters that stand for a number.
+fn letters(number: usize) -> String {
+    format!("{number:04}").bytes().map(|digit| char::from(digit - b'0' + b'b')).collect()
+}
+
+/// Returns the number of bytes that the store has delivered of the index file since.
+fn index_bytes(store: &Simulator, since: u64) -> u64 {
+    let log = store.log().iter().skip(usize::try_from(since).unwrap());
+    log.filter(|done| done.op == "read" && done.path.starts_with(".saddlebag/index/")).map(|done| done.bytes_read).sum()
+}
+
+#[both_engines]
+fn a_recall_reads_the_words_of_its_query_and_a_second_one_reads_the_rest(kind: Kind) {
+    let store = indexed_in_parts();
+    let is_index = |(name, _): &(&String, &Vec<u8>)| name.starts_with(".saddlebag/index/");
+    let size: u64 = store.files().iter().filter(is_index).map(|(_, bytes)| bytes.len() as u64).sum();
+    let mut drive = Drive::new(kind, config(2, true), store);
+    let mut since = drive.executor.operations();
+    let mut read = Vec::new();
+    for (word, i) in [("qga", 17), ("qga", 17), ("qka", 18), ("qka", 19)] {
+        assert_eq!(recalled(&mut drive, &format!("{word}{}", letters(i))), [format!("notes/n{i:03}.md")]);
+        read.push(index_bytes(&drive.executor, since));
+        since = drive.executor.operations();
+    }
+    assert!(size > 5_000_000 && read[0] < size / 2, "{read:?} of {size}");
+    assert_eq!(read[1], 0, "the words are in memory");
+    assert!(read[2] > size / 2, "{read:?} of {size}");
+    assert_eq!(read[3], 0, "everything is in memory");
+}
+
+#[both_engines]
+fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
+    let store = indexed_in_parts();
+    let last = store.files().keys().filter(|file| file.starts_with(".saddlebag/index/")).max().unwrap().clone();
+    assert_ne!(last, PART);
+    let list = || NotebookCommand::ListNotes(ListNotes::default());
+    let mut plain = Drive::new(kind, config(2, false), store.clone());
+    let expected = format!("{:?}", plain.run(list()));
+    for new in [None, Some(b"broken".to_vec())] {
+        let mut drive = Drive::new(kind, config(2, true), store.clone());
+        assert_eq!(recalled(&mut drive, "zebra17"), ["notes/n017.md"]);
+        let operation = drive.executor.operations();
+        drive.executor.edit_at(operation, &path(&last), new);
+        assert_eq!(format!("{:?}", drive.run(list())), expected);
+        let since = drive.executor.operations();
+        let mut next = Drive::new(kind, config(3, true), drive.executor);
+        assert_eq!(recalled(&mut next, "zebra18"), ["notes/n018.md"]);
+        assert_eq!(reads(&next.executor, since), ["notes/n018.md"], "the index was written again");
+    }
+}
+
 #[both_engines]
 fn an_index_larger_than_an_engine_reads_is_not_used(kind: Kind) {
     let limits = Limits { max_file_bytes: 4_096, ..Limits::default() };
@@ -405,18 +469,6 @@ fn damaged(mut bytes: Vec<u8>, damage: &Damage) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Corrects the checksums of the part, so that only the decoder can reject it.
-fn sealed(mut part: Vec<u8>) -> Vec<u8> {
-    if part.len() >= 32 {
-        let end = part.len() - 8;
-        let inner = xxhash_rust::xxh3::xxh3_64(&part[24..end]);
-        part[end..].copy_from_slice(&inner.to_le_bytes());
-        let outer = xxhash_rust::xxh3::xxh3_64(&part[24..]);
-        part[8..16].copy_from_slice(&outer.to_le_bytes());
-    }
-    part
-}
-
 #[both_engines]
 fn a_damaged_index_is_never_believed(kind: Kind) {
     proptest!(cases(32), |(damage in damage())| {
@@ -441,7 +493,7 @@ fn a_damaged_index_is_never_believed(kind: Kind) {
 fn a_forged_index_does_not_trap(kind: Kind) {
     proptest!(cases(32), |(damage in damage())| {
         let mut with = indexed();
-        let bytes = damaged(with.files()[PART].clone(), &damage).map(sealed);
+        let bytes = damaged(with.files()[PART].clone(), &damage).map(index_blocks::sealed);
         let operation = with.operations();
         with.edit_at(operation, &path(PART), bytes);
         let mut drive = Drive::new(kind, config(2, true), with);
@@ -466,18 +518,17 @@ fn a_literal_search_reads_what_only_the_index_file_knew(kind: Kind) {
     }
 }
 
-/// The index with one text in the place of another of its length, and with the checksum that it has then.
+/// Replaces a text in the index by another of its length, and corrects the checksums.
 fn forge(store: &mut Simulator, old: &[u8], new: &[u8]) {
     assert_eq!(old.len(), new.len());
-    let mut part = store.files().remove(PART).expect("an index");
-    let places: Vec<usize> = (24..part.len() - old.len()).filter(|&at| part[at..].starts_with(old)).collect();
+    let part = store.files().remove(PART).expect("an index");
+    let mut content = index_blocks::content(&part);
+    let places: Vec<usize> = (0..content.len() - old.len()).filter(|&at| content[at..].starts_with(old)).collect();
     assert!(!places.is_empty());
     for at in places {
-        part[at..at + new.len()].copy_from_slice(new);
+        content[at..at + new.len()].copy_from_slice(new);
     }
-    let checksum = xxhash_rust::xxh3::xxh3_64(&part[24..]);
-    part[8..16].copy_from_slice(&checksum.to_le_bytes());
-    store.insert(&path(PART), part);
+    store.insert(&path(PART), index_blocks::with_content(&part, &content));
 }
 
 #[both_engines]

@@ -8,7 +8,7 @@ use saddlebag::{Config, ConfigError, Reply};
 use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, both_engines, path, try_engine};
+use support::{Kind, both_engines, index_blocks, path, try_engine};
 
 const PART: &str = ".saddlebag/index/0000";
 /// Number of notes, as many as a person has.
@@ -164,31 +164,50 @@ fn a_host_that_searched_first_keeps_what_others_have_seen(kind: Kind) {
     assert_eq!(start(kind, "a/1", drive.executor).reads, 40);
 }
 
-/// Returns the part with the checksum of its bytes.
-fn sealed(mut part: Vec<u8>) -> Vec<u8> {
-    let sum = xxhash_rust::xxh3::xxh3_64(&part[24..]);
-    part[8..16].copy_from_slice(&sum.to_le_bytes());
-    part
-}
-
 #[both_engines]
 fn an_index_with_a_damaged_column_is_rebuilt(kind: Kind) {
     let store = starts(&["first/1", "other/1", "first/1"], store(FEW));
     let part = store.files()[PART].clone();
-    let name = part.windows(7).position(|bytes| bytes == b"other/1").expect("the name of the other scheme");
-    // After the name: the length of the column, the number of its files, the length of the first version.
-    for (at, byte) in [(name + 9, 0x7f), (name + 10, 0x7f), (name + 11, 0xff), (name + 12, 0xff)] {
-        let mut bytes = part.clone();
-        assert_ne!(bytes[at], byte);
-        bytes[at] = byte;
-        for bytes in [bytes.clone(), sealed(bytes)] {
-            let mut store = store.clone();
-            store.insert(&path(PART), bytes);
-            let rebuilt = start(kind, "first/1", store);
-            assert_eq!(rebuilt.reads, FEW, "byte {at}");
-            assert_eq!(start(kind, "first/1", rebuilt.store).reads, 0, "byte {at}");
-        }
+    let content = index_blocks::content(&part);
+    let name = content.windows(7).position(|bytes| bytes == b"other/1").expect("the name of the other scheme");
+    let version = content.windows(8).position(|bytes| bytes == b"other/1:").expect("a version of the other scheme");
+    // After the name, the lengths of the columns. Before the first version, its length and the number of the files.
+    let damages = [
+        ("first/1", name + 7, 0x7f),
+        ("first/1", name + 9, 0x7f),
+        ("other/1", version - 1, 0xff),
+        ("other/1", version - 3, 0xff),
+    ];
+    for (scheme, at, byte) in damages {
+        let mut damaged = content.clone();
+        assert_ne!(damaged[at], byte);
+        damaged[at] = byte;
+        let mut store = store.clone();
+        store.insert(&path(PART), index_blocks::with_content(&part, &damaged));
+        let rebuilt = start(kind, scheme, store);
+        assert_eq!(rebuilt.reads, FEW, "byte {at}");
+        assert_eq!(start(kind, scheme, rebuilt.store).reads, 0, "byte {at}");
     }
+}
+
+#[both_engines]
+fn a_damaged_column_of_another_scheme_is_dropped(kind: Kind) {
+    let store = starts(&["first/1", "other/1", "first/1"], store(FEW));
+    let part = store.files()[PART].clone();
+    let mut content = index_blocks::content(&part);
+    let version = content.windows(8).position(|bytes| bytes == b"other/1:").expect("a version of the other scheme");
+    content[version - 1] = 0xff;
+    let mut store = store;
+    store.insert(&path(PART), index_blocks::with_content(&part, &content));
+    let first = start(kind, "first/1", store);
+    assert_eq!(first.reads, 0);
+    let mut store = first.store;
+    edit(&mut store, 0..FEW, Some("Changed"));
+    let changed = start(kind, "first/1", store);
+    assert_eq!(changed.reads, FEW);
+    let again = start(kind, "first/1", changed.store);
+    assert_eq!(again.reads, 0, "the index was written");
+    assert_eq!(start(kind, "other/1", again.store).reads, FEW);
 }
 
 #[both_engines]

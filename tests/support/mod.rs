@@ -46,6 +46,7 @@ pub mod drive;
 mod each;
 pub mod entries;
 pub mod exchange;
+pub mod index_blocks;
 pub mod zk;
 
 use std::sync::LazyLock;

@@ -75,6 +75,8 @@ pub struct Performed {
     pub op: &'static str,
     /// Path, the first one of a `rename`; empty for the root.
     pub path: String,
+    /// Number of bytes of a file that it returned.
+    pub bytes_read: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -333,7 +335,7 @@ fn crashed() -> FsError {
 impl Executor for Simulator {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         let faults = self.faults.remove(&self.operations()).unwrap_or_default();
-        self.log.push(Performed { op: op.name(), path: traced_path(op).to_owned() });
+        self.log.push(Performed { op: op.name(), path: traced_path(op).to_owned(), bytes_read: 0 });
         self.now = self.now.saturating_add(TICK);
         if self.crashed {
             return Err(crashed());
@@ -374,6 +376,9 @@ impl Executor for Simulator {
                     self.tree.undo();
                 }
             }
+        }
+        if let (Ok(FsOutcome::Read(ReadOutcome::Content(content))), Some(done)) = (&outcome, self.log.last_mut()) {
+            done.bytes_read = content.bytes.len() as u64;
         }
         let changed = self.tree.last_change();
         if not_durable && !changed.is_empty() {

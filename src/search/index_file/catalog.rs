@@ -128,8 +128,10 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)
     let mut columns = alloc::vec![(scheme, postcard::to_allocvec(&seen).ok()?, postcard::to_allocvec(&listed).ok()?)];
     drop((seen, listed));
     for other in corpus.others.iter().filter(|other| other.name != scheme).take(MAX_SCHEMES - 1) {
-        let (seen, listed) = seen_by(corpus, other, &rows, &incomplete)?;
-        columns.push((&other.name, seen, listed));
+        // Damaged columns are dropped, so that the index is written.
+        if let Some((seen, listed)) = seen_by(corpus, other, &rows, &incomplete) {
+            columns.push((&other.name, seen, listed));
+        }
     }
     let (mut dictionary, mut body) = (Vec::new(), Vec::new());
     let of_columns: usize = columns.iter().map(|(_, seen, listed)| seen.len() + listed.len()).sum();
@@ -230,11 +232,15 @@ impl<'a> Catalog<'a> {
         if ranked.next_id() as usize / MAX_SPREAD > numbers.len() || !ranked.ids().eq(numbers.iter().copied()) {
             return None;
         }
+        let columns = self.columns()?;
+        if columns.last().is_some_and(|[_, folders]| folders.end != body.bytes().len()) {
+            return None;
+        }
         let mut others = Vec::new();
         let (mut seen, mut listed) = (Vec::new(), Listed::default());
-        for (place, (Scheme { name, .. }, [column, folders])) in self.schemes.iter().zip(self.columns()?).enumerate() {
+        for (place, (Scheme { name, .. }, [column, folders])) in self.schemes.iter().zip(columns).enumerate() {
             let is_named_twice = self.schemes.iter().take(place).any(|before| before.name == *name);
-            if place >= MAX_SCHEMES || is_named_twice || folders.end > body.bytes().len() {
+            if place >= MAX_SCHEMES || is_named_twice {
                 return None;
             }
             if *name == scheme {
