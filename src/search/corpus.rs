@@ -202,7 +202,12 @@ impl Corpus {
         }
     }
 
-    /// Answers a query from memory.
+    /// Prepares a literal search after files were added or removed.
+    pub(super) fn settle(&mut self) {
+        self.files.settle(&mut self.literal, &*self.journal);
+    }
+
+    /// Answers a query from memory, after [`read_all`](super::read_all).
     ///
     /// `shown` returns the path as it is to be shown. The list and the rendering have hits from `offset` on, at most
     /// `limit`; without a limit the list has [`USUAL_HITS`]. The rendering has at most `max_bytes`, without a
@@ -345,9 +350,8 @@ impl Corpus {
         self.unsaved += 1;
     }
 
-    /// Sets which family the file belongs to.
+    /// Sets if the file is a note.
     fn place(&self, document: &mut IndexedFile) {
-        document.is_journal = (self.journal)(&document.path);
         document.is_note = (self.coverage)(&document.path);
     }
 
@@ -418,10 +422,9 @@ impl Corpus {
     pub(super) fn restore(&mut self, index: Restored) {
         self.ranked = index.ranked;
         self.set_body(index.body);
-        for (id, mut document) in index.documents {
-            self.place(&mut document);
-            self.files.restore(id, document);
-        }
+        let mut documents = index.documents;
+        documents.iter_mut().for_each(|(_, document)| self.place(document));
+        self.files.restore(documents);
         self.files.skip_numbers(self.ranked.next_id());
         self.supersedes = index.supersedes;
         self.problems = index.problems;
@@ -618,8 +621,8 @@ fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath
         lines: found.lines.iter().take(MAX_HIT_LINES).map(|line| line + 1).collect(),
         total_lines: count(found.lines.len()),
         filename_only,
-        date: doc.rank.date.map(|date| date.to_string()),
-        long_term: doc.rank.is_long_term,
+        date: doc.rank.as_ref().and_then(|rank| rank.date).map(|date| date.to_string()),
+        long_term: doc.rank.as_ref().is_some_and(|rank| rank.is_long_term),
         body: if filename_only { literal::name_match(doc.text()) } else { literal::windows(doc.text(), &found.lines) },
         unapproved,
     }

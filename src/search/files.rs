@@ -51,9 +51,8 @@ pub(crate) struct IndexedFile {
     /// Origin of the text, if that keeps it out of prompts. It is good enough for ranking; the file decides what goes into
     /// a prompt.
     pub(crate) unapproved: Option<Provenance>,
-    pub(crate) rank: Rank,
-    /// True if literal search covers the file.
-    pub(crate) is_journal: bool,
+    /// Properties for literal search; `None` until it is used.
+    pub(crate) rank: Option<Rank>,
     /// True if it is a note of the notebook.
     pub(crate) is_note: bool,
     /// Position in the order of paths; valid after the names are settled.
@@ -72,9 +71,11 @@ pub(crate) enum EncodedNote {
     InFile(Range<usize>),
 }
 
-/// Properties of a file that ranking needs.
+/// Properties of a file that literal search needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rank {
+    /// True if literal search covers the file.
+    pub(crate) is_journal: bool,
     pub(crate) is_long_term: bool,
     /// Day, if it is a daily log.
     pub(crate) date: Option<Date>,
@@ -82,9 +83,10 @@ pub(crate) struct Rank {
 
 impl Rank {
     /// Returns the properties that follow from the path.
-    pub(crate) fn from_path(path: &RelPath) -> Self {
+    pub(crate) fn from_path(path: &RelPath, is_journal: bool) -> Self {
         let is_log = path.parent().is_some_and(|folder| is_name(folder.file_name(), DAILY_FOLDER));
         Self {
+            is_journal,
             is_long_term: is_name(path.file_name(), LONG_TERM_FILE),
             date: if is_log { Date::parse(path.file_stem()) } else { None },
         }
@@ -93,7 +95,6 @@ impl Rank {
 
 impl IndexedFile {
     pub(crate) fn new(path: RelPath, version: Version, modified: u64, text: Option<String>) -> Self {
-        let rank = Rank::from_path(&path);
         Self {
             path,
             version,
@@ -104,8 +105,7 @@ impl IndexedFile {
             text: text.map(String::into_boxed_str),
             note: EncodedNote::Unknown,
             unapproved: None,
-            rank,
-            is_journal: true,
+            rank: None,
             is_note: true,
             order: 0,
         }
@@ -138,13 +138,24 @@ impl Files {
         Some(id)
     }
 
-    /// Adds a file with the number that it had in the index file. Numbers must grow.
-    pub(crate) fn restore(&mut self, id: DocId, document: IndexedFile) {
-        if id < self.next_id() {
-            return;
+    /// Takes over the files of the index file, with the numbers that they have there. Numbers must grow, and nothing may
+    /// have been added yet.
+    pub(crate) fn restore(&mut self, documents: Vec<(DocId, IndexedFile)>) {
+        for (id, document) in documents {
+            if id >= self.next_id() {
+                self.docs.resize_with(id as usize, || None);
+                self.docs.push(Some(Box::new(document)));
+            }
         }
-        self.docs.resize_with(id as usize, || None);
-        self.insert(document);
+        // From sorted pairs, a map is made in one go.
+        self.by_path = self.since(0).map(|(id, document)| (document.path.clone(), id)).collect();
+        if self.by_path.len() < self.since(0).count() {
+            let by_path = &self.by_path;
+            let is_last = |id: usize, path: &RelPath| by_path.get(path).is_some_and(|last| *last as usize == id);
+            for (id, slot) in self.docs.iter_mut().enumerate() {
+                *slot = slot.take().filter(|document| is_last(id, &document.path));
+            }
+        }
     }
 
     /// Reserves all numbers below `next`.
@@ -296,7 +307,7 @@ impl Files {
     }
 
     /// Prepares the literal index for a search after files were added or removed.
-    pub(super) fn settle(&mut self, index: &mut LiteralIndex) {
+    pub(super) fn settle(&mut self, index: &mut LiteralIndex, is_journal: &dyn Fn(&RelPath) -> bool) {
         if index.pack(self.live_bytes, self.dead_bytes) {
             self.dead_bytes = 0;
         }
@@ -306,7 +317,11 @@ impl Files {
         let mut order = 0;
         for &id in self.by_path.values() {
             let doc = self.docs.get_mut(id as usize).and_then(Option::as_mut);
-            let Some(doc) = doc.filter(|doc| doc.is_journal) else { continue };
+            let Some(doc) = doc else { continue };
+            let path = &doc.path;
+            if !doc.rank.get_or_insert_with(|| Rank::from_path(path, is_journal(path))).is_journal {
+                continue;
+            }
             index.add_name(id, doc.path.file_name());
             doc.order = order;
             order += 1;
@@ -324,12 +339,12 @@ impl Texts for Files {
     }
 
     fn is_searched(&self, id: TextId) -> bool {
-        self.doc(id).is_some_and(|doc| doc.is_journal)
+        self.doc(id).and_then(|doc| doc.rank.as_ref()).is_some_and(|rank| rank.is_journal)
     }
 
     fn rank(&self, id: TextId) -> literal::Rank {
         let Some(doc) = self.doc(id) else { return literal::Rank::default() };
-        let Rank { is_long_term, date } = &doc.rank;
+        let Some(Rank { is_long_term, date, .. }) = &doc.rank else { return literal::Rank::default() };
         literal::Rank { comes_first: *is_long_term, day: date.map(Date::day_number), order: doc.order }
     }
 }

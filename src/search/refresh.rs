@@ -60,8 +60,6 @@ pub(crate) async fn refresh(
     if corpus.skipped.values().any(|reason| matches!(reason, SkipReason::Unreadable(_))) {
         corpus.forget_page_versions();
     }
-    let Corpus { files, literal, .. } = &mut *corpus;
-    files.settle(literal);
     corpus.loaded = is_current;
     Ok(())
 }
@@ -179,7 +177,7 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
     }
 }
 
-/// Reads every text that is known only from the index file.
+/// Prepares a literal search: reads every text that is known only from the index file, and the names of new files.
 pub(crate) async fn read_all(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     let missing: Vec<DocId> = {
         let mut corpus = corpus.borrow_mut();
@@ -188,8 +186,6 @@ pub(crate) async fn read_all(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     };
     if !missing.is_empty() {
         load_texts(call, corpus, &missing).await;
-        let mut corpus = corpus.borrow_mut();
-        let Corpus { files, literal, .. } = &mut *corpus;
-        files.settle(literal);
     }
+    corpus.borrow_mut().settle();
 }

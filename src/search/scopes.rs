@@ -43,13 +43,14 @@ impl FolderScope {
 
     /// Returns true if the scope covers a file with this path, whatever its extension.
     pub(crate) fn holds(&self, path: &RelPath) -> bool {
-        if is_hidden(path) || Layout::is_other_memory(path) {
-            return false;
-        }
-        let mut folder = path.parent();
+        !is_out(path) && self.holds_folder(path.parent())
+    }
+
+    /// Returns true if the scope covers the files directly in a folder, except those that are hidden or of another memory.
+    fn holds_folder(&self, mut folder: Option<RelPath>) -> bool {
         while self.tree && folder != self.folder {
             let Some(inner) = folder else { return false };
-            if is_hidden(&inner) || Layout::is_other_memory(&inner) {
+            if is_out(&inner) {
                 return false;
             }
             folder = inner.parent();
@@ -57,9 +58,27 @@ impl FolderScope {
         folder == self.folder
     }
 
+    /// Returns true if one of the scopes covers each of these files, whatever their extensions.
+    pub(super) fn all_hold<'a>(scopes: &[Self], paths: impl Iterator<Item = &'a RelPath>) -> bool {
+        let mut held: Option<&str> = None;
+        for path in paths {
+            let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+            // Most files have the folder of the file before.
+            if held != Some(folder) && !scopes.iter().any(|scope| scope.holds_folder(path.parent())) || is_out(path) {
+                return false;
+            }
+            held = Some(folder);
+        }
+        true
+    }
+
     pub(super) fn covers(&self, entry: &Entry, is_covered: impl Fn(&RelPath) -> bool) -> bool {
         entry.kind != EntryKind::Directory && is_covered(&entry.path) && !is_hidden(&entry.path)
     }
+}
+
+fn is_out(path: &RelPath) -> bool {
+    is_hidden(path) || Layout::is_other_memory(path)
 }
 
 /// Markdown files of scopes.

@@ -160,7 +160,7 @@ pub(crate) async fn read_needed(
 /// Returns true if this memory may read every file of the index. Whoever wrote it may have named others.
 fn is_of_scope(call: &Call, index: &Restored) -> bool {
     let folders = FolderScope::all(&call.scope.layout);
-    index.documents.iter().all(|(_, document)| folders.iter().any(|folder| folder.holds(&document.path)))
+    FolderScope::all_hold(&folders, index.documents.iter().map(|(_, document)| &document.path))
 }
 
 /// Returns true if enough has changed for a new index file.
