@@ -138,22 +138,17 @@ impl Files {
         Some(id)
     }
 
-    /// Takes over the files of the index file, with the numbers that they have there. Numbers must grow, and nothing may
-    /// have been added yet.
+    /// Takes over the files of the index file, with the numbers that they have there. Numbers must grow.
     pub(crate) fn restore(&mut self, documents: Vec<(DocId, IndexedFile)>) {
         for (id, document) in documents {
-            if id >= self.next_id() {
-                self.docs.resize_with(id as usize, || None);
-                self.docs.push(Some(Box::new(document)));
+            if id < self.next_id() {
+                continue;
             }
-        }
-        // From sorted pairs, a map is made in one go.
-        self.by_path = self.since(0).map(|(id, document)| (document.path.clone(), id)).collect();
-        if self.by_path.len() < self.since(0).count() {
-            let by_path = &self.by_path;
-            let is_last = |id: usize, path: &RelPath| by_path.get(path).is_some_and(|last| *last as usize == id);
-            for (id, slot) in self.docs.iter_mut().enumerate() {
-                *slot = slot.take().filter(|document| is_last(id, &document.path));
+            self.docs.resize_with(id as usize, || None);
+            let before = self.by_path.insert(document.path.clone(), id);
+            self.docs.push(Some(Box::new(document)));
+            if let Some(before) = before.and_then(|before| self.docs.get_mut(before as usize)) {
+                *before = None;
             }
         }
     }

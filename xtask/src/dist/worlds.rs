@@ -1,6 +1,7 @@
 //! Files for other hosts: a component for each world, optimised, and the package of `wit/`.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 
 use crate::clients::{self, jco};
@@ -35,9 +36,11 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
         let built = build_world(world.features, "component", "target/worlds", &mut Output::Inherited)?;
         let path = folder.join(format!("{}.wasm", world.name));
         let before = check_size(&built, u64::MAX)?;
-        let optimise = ["opt".into(), "--quiet".into(), built.into_os_string(), "-o".into(), path.clone().into()];
+        let optimised = built.with_extension("optimised.wasm");
+        let optimise = ["opt".into(), "--quiet".into(), built.into_os_string(), "-o".into(), optimised.clone().into()];
         let options = std::iter::once("--").chain(OPTIMISED).map(OsString::from);
         run_jco(&root, optimise.into_iter().chain(options))?;
+        replace_if_different(&optimised, &path)?;
         sizes.push((format!("{}.wasm", world.name), before, check_size(&path, world.max_bytes)?));
     }
     let javascript = root.join("target/worlds/javascript");
@@ -57,6 +60,15 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     lines.push("saddlebag.wit.wasm: the package of the contract, with its documentation".to_string());
     lines.push(format!("JavaScript of {OF_MOST_HOSTS}: {bytes} bytes, not minified"));
     Ok(lines)
+}
+
+/// Moves a file, unless the one in its place has the same bytes: the programs are built again for a newer component.
+fn replace_if_different(new: &Path, old: &Path) -> Result<(), String> {
+    let bytes = fs::read(new).map_err(|error| format!("cannot read {}: {error}", new.display()))?;
+    if fs::read(old).is_ok_and(|before| before == bytes) {
+        return Ok(());
+    }
+    fs::rename(new, old).map_err(|error| format!("cannot move {} to {}: {error}", new.display(), old.display()))
 }
 
 fn run_jco(root: &Path, arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
