@@ -35,6 +35,15 @@ pub(crate) fn room(event: &Event, asked: Option<u32>) -> Option<u32> {
     Some(asked.unwrap_or(usual).min(limit(event.client)))
 }
 
+/// Returns the maximum sizes of the block and of what the first prompt recalls, in bytes, for a client that takes both at the
+/// start of a session. Together they have at most what was asked for, and what the client takes whole.
+pub(crate) fn start_rooms(client: Client, asked: Option<u32>) -> (u32, u32) {
+    // They are joined by a line break.
+    let both = asked.unwrap_or(START_BYTES + PROMPT_BYTES).min(limit(client)).saturating_sub(1);
+    let recalled = PROMPT_BYTES.min(both / 4);
+    (both - recalled, recalled)
+}
+
 /// Returns true for a client that takes text with a prompt.
 pub(crate) fn takes_text_with_a_prompt(client: Client) -> bool {
     match client {
@@ -64,6 +73,14 @@ mod tests {
     fn event(client: Client, style: Style, detail: Detail) -> Event {
         let name = "SessionStart".to_string();
         Event { client, name, style, session: "s".into(), folders: Vec::new(), detail, id: String::new() }
+    }
+
+    #[test]
+    fn block_and_recalled_notes_share_what_a_client_takes_at_the_start() {
+        assert_eq!(start_rooms(Client::Copilot, None), (7_999, 1_500));
+        assert_eq!(start_rooms(Client::Copilot, Some(u32::MAX)), (8_499, 1_500));
+        assert_eq!(start_rooms(Client::Copilot, Some(1_001)), (750, 250));
+        assert_eq!(start_rooms(Client::Copilot, Some(0)), (0, 0));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use saddlebag::session::{BeginSession, BeginSource, EndSession, RecallForPrompt,
 use saddlebag::trust::ForModel;
 use saddlebag::{Answered, Origin, ReplyTo, Request, Submission};
 
-use super::answer::{PROMPT_BYTES, START_BYTES, room, takes_text_with_a_prompt};
+use super::answer::{PROMPT_BYTES, START_BYTES, room, start_rooms, takes_text_with_a_prompt};
 use super::args::HookArgs;
 use super::event::{Client, Detail, Event, Source, ToolUse};
 use super::once::Once;
@@ -52,9 +52,10 @@ pub(crate) fn perform(event: &Event, args: &HookArgs, global: &Global) -> Result
     let room = room(event, args.max_bytes);
     match &event.detail {
         Detail::Start(source, _) => {
-            let begun = session.begin(*source, room)?;
-            let Some(prompt) = first_prompt(event) else { return Ok(begun) };
-            let recalled = session.recall(prompt, Some(PROMPT_BYTES), args.min_score)?;
+            let Some(prompt) = first_prompt(event) else { return session.begin(*source, room) };
+            let (of_block, of_recalled) = start_rooms(event.client, args.max_bytes);
+            let begun = session.begin(*source, Some(of_block))?;
+            let recalled = session.recall(prompt, Some(of_recalled), args.min_score)?;
             let texts: Vec<String> = begun.into_iter().chain(recalled).collect();
             Ok((!texts.is_empty()).then(|| texts.join("\n")))
         }

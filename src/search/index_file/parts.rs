@@ -68,7 +68,7 @@ impl Body {
         let mut contents: Vec<Vec<u8>> = Vec::with_capacity(runs.len());
         for run in &runs {
             let mut content = Vec::new();
-            content.try_reserve_exact(run.len() * CONTENT_BYTES).ok()?;
+            content.try_reserve_exact(run.len().saturating_mul(CONTENT_BYTES)).ok()?;
             contents.push(content);
         }
         let mut place = 0;

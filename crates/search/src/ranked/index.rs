@@ -12,9 +12,7 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashTable};
 
-use super::plan::Plan;
 use super::postings::{self, Postings};
-use super::query::Query;
 use super::segment::{DOC_BYTES, MAX_TERM_BYTES, Segment, Writer, hash};
 use super::stem;
 use super::tokens::Tokens;
@@ -278,13 +276,6 @@ impl RankedIndex {
         Some(index)
     }
 
-    /// Returns the ranges of the body that a search for the query needs. They stay the same until [`settle`](Self::settle).
-    pub fn needed_ranges(&self, query: &Query) -> Vec<Range<usize>> {
-        let plan = Plan::new(self, query);
-        let forms = plan.concepts.iter().flat_map(|concept| &concept.forms);
-        forms.filter_map(|(form, _)| Some(self.base.postings_range(form.in_base?))).collect()
-    }
-
     /// Replaces the body that the index was decoded from by the same with other parts in memory.
     pub fn set_body(&mut self, body: SparseBytes) {
         self.base.set_body(body);
@@ -357,6 +348,11 @@ impl RankedIndex {
     pub(super) fn postings(&self, form: &Form) -> [Postings<'_>; 2] {
         let base = form.in_base.map(|term| self.base.postings(term)).unwrap_or_default();
         [base, form.in_recent.map(|term| self.recent.postings(term, self.end())).unwrap_or_default()]
+    }
+
+    /// Returns the range of a term's postings in the body; `None` if they are not of the body.
+    pub(super) fn range_in_body(&self, form: &Form) -> Option<Range<usize>> {
+        form.in_base.map(|term| self.base.postings_range(term))
     }
 
     /// Returns the number of documents with the term, dead ones included.

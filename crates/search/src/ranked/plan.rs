@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::index::{Form, RankedIndex};
 use super::query::{Node, Query};
@@ -88,6 +89,15 @@ impl Plan {
             drop_common(&mut concepts);
         }
         Self { concepts, of_unit, is_plain }
+    }
+}
+
+impl RankedIndex {
+    /// Returns the ranges of the body that a search for the query needs. They stay the same until [`settle`](Self::settle).
+    pub fn needed_ranges(&self, query: &Query) -> Vec<Range<usize>> {
+        let plan = Plan::new(self, query);
+        let forms = plan.concepts.iter().flat_map(|concept| &concept.forms);
+        forms.filter_map(|(form, _)| self.range_in_body(form)).collect()
     }
 }
 
