@@ -317,7 +317,7 @@ fn indexed_in_parts() -> Simulator {
     drive.executor
 }
 
-/// Returns four letters that stand for a number.
+/// Returns four letters for a number.
 fn letters(number: usize) -> String {
     format!("{number:04}").bytes().map(|digit| char::from(digit - b'0' + b'b')).collect()
 }
