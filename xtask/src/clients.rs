@@ -32,9 +32,11 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     new_user::install(output).map_err(with_way_out)
 }
 
-/// Installs the tools that check the packages of a release.
+/// Installs the tools that check the packages of a release, and the crates that they read.
 pub(crate) fn install_tools(output: &mut Output) -> Result<(), String> {
     let root = root()?;
+    // Maturin reads the metadata of the crates of every platform, without the network.
+    command("cargo", ["fetch", "--locked", "--quiet"].map(OsString::from), &[], output)?;
     let folder = root.join("target/clients/packaging");
     install_python(&root, TOOLS, &folder.join("python"), output)?;
     install_packages(&root, &folder.join("node"), TOOLS, output)
