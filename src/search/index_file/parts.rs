@@ -1,4 +1,4 @@
-//! How the index is kept on disk: in parts of blocks, of which only those that are needed are read.
+//! The index on disk: parts, which consist of blocks. Only the needed blocks are read.
 //!
 //! The file has a head, which is read as a whole, and a body, of which ranges are read. Both are cut into blocks, and
 //! the body begins with a block of its own. Each block is filled up with zeros to [`BLOCK_BYTES`], and begins with [`MAGIC`],

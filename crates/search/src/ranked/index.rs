@@ -260,7 +260,7 @@ impl RankedIndex {
     /// Uses the index in ranges of a head and a body, without copying them. `None` if it cannot be one. Damaged bytes
     /// may give wrong answers but nothing worse.
     ///
-    /// Of the body, a search needs the [ranges of its query](Self::needed_ranges). They can be read later, with
+    /// A search needs only some [ranges](Self::needed_ranges) of the body. They can be read later, with
     /// [`set_body`](Self::set_body).
     pub fn decode(head: (Arc<Vec<u8>>, Range<usize>), body: (SparseBytes, Range<usize>)) -> Option<Self> {
         let base = Segment::open(head, body)?;
