@@ -348,6 +348,16 @@ fn a_recall_reads_the_words_of_its_query_and_a_second_one_reads_the_rest(kind: K
 }
 
 #[both_engines]
+fn recalls_at_once_keep_what_each_has_read_of_the_index(kind: Kind) {
+    let mut drive = Drive::new(kind, config(2, true), indexed_in_parts());
+    let words = [format!("qga{}", letters(17)), format!("qka{}", letters(18))];
+    let ids = words.map(|word| drive.submit(NotebookCommand::Recall(question(&word))));
+    drive.settle();
+    let found = ids.map(|id| hits(drive.finished.remove(&id).unwrap().unwrap()));
+    assert_eq!(found, [["notes/n017.md"], ["notes/n018.md"]]);
+}
+
+#[both_engines]
 fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
     let store = indexed_in_parts();
     let last = store.files().keys().filter(|file| file.starts_with(".saddlebag/index/")).max().unwrap().clone();

@@ -59,6 +59,16 @@ impl SparseBytes {
     }
 }
 
+impl SparseBytes {
+    /// Adds the parts of other bytes, which must be the same bytes.
+    pub fn merge(&mut self, other: &Self) {
+        for (start, bytes) in &other.parts {
+            let place = self.parts.partition_point(|(before, _)| before <= start);
+            self.parts.insert(place, (*start, bytes.clone()));
+        }
+    }
+}
+
 impl From<Vec<u8>> for SparseBytes {
     fn from(bytes: Vec<u8>) -> Self {
         Self { length: bytes.len(), parts: alloc::vec![(0, Arc::new(bytes))] }
@@ -77,6 +87,15 @@ mod tests {
         assert_eq!(SparseBytes::new(1).get(0..1), None);
         assert_eq!(SparseBytes::new(1).get(1..1), Some(&[][..]));
         assert_eq!(SparseBytes::new(1).get(2..2), None);
+    }
+
+    #[test]
+    fn merged_bytes_have_the_parts_of_both() {
+        let (mut one, mut other) = (SparseBytes::new(9), SparseBytes::new(9));
+        one.add(6, alloc::vec![6, 7]);
+        other.add(1, alloc::vec![1, 2]);
+        one.merge(&other);
+        assert_eq!((one.get(6..8), one.get(1..3)), (Some(&[6, 7][..]), Some(&[1, 2][..])));
     }
 
     proptest! {

@@ -58,9 +58,9 @@ mod parts;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use atomic_refcell::AtomicRefCell;
 use core::ops::Range;
 
+use atomic_refcell::AtomicRefCell;
 use catalog::Catalog;
 pub(crate) use parts::Body;
 #[cfg(feature = "trace")]
@@ -74,7 +74,7 @@ use crate::engine::{Call, write_cache};
 const MIN_NOTES: usize = 128;
 
 /// Reads the index from the store, if the corpus is empty and the store has one. Notes and postings are read later, by
-/// [`read_needed`] or [`read_rest`].
+/// [`read_needed`].
 pub(crate) async fn read(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     if !call.scope.index_file || !corpus.borrow().is_untouched() {
         return;
@@ -148,7 +148,10 @@ pub(crate) async fn read_needed(
     match read {
         // Another command may have read everything meanwhile.
         Some(_) if corpus.body().bytes().is_whole() => {}
-        Some(body) => corpus.set_body(body),
+        Some(mut body) => {
+            body.merge(corpus.body());
+            corpus.set_body(body);
+        }
         None => {
             corpus.forget_index_file();
             return false;

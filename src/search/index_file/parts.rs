@@ -98,6 +98,13 @@ impl Body {
         Some(Self { was_searched: true, ..self.with(call, ranges).await? })
     }
 
+    /// Adds what another command has read of the same file meanwhile.
+    pub(super) fn merge(&mut self, other: &Self) {
+        if !self.bytes.is_whole() {
+            self.bytes.merge(&other.bytes);
+        }
+    }
+
     /// Returns true if all ranges are in memory.
     pub(super) fn has(&self, ranges: &[Range<usize>]) -> bool {
         ranges.iter().all(|range| self.bytes.get(range.clone()).is_some())
