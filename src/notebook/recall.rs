@@ -19,7 +19,6 @@ use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped, best_passage, load_texts};
-use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance, TrustState};
 
 /// Maximum size of a query in bytes.
@@ -254,16 +253,12 @@ pub(crate) async fn recall_for_prompt(
     let mut passed: Vec<DocId> = Vec::new();
     let mut others: Vec<PromptHit> = Vec::new();
     for attempt in 1..=MAX_ATTEMPTS {
-        let skipped: Vec<DocId> = {
+        let page: Vec<Ranked> = {
             let corpus = notebook.corpus.borrow();
-            let is_out = |path: &RelPath| call.scope.layout.below_notebook(path).is_some_and(is_skipped);
-            let mut ids: Vec<DocId> =
-                corpus.files.by_path().filter(|(path, _)| is_out(path)).map(|(_, id)| id).collect();
-            order::sort_slice(&mut ids, Ord::cmp);
-            ids
+            let is_out = |path: &str| call.scope.layout.below_notebook(path).is_some_and(is_skipped);
+            let is_accepted = |id: u32| !passed.contains(&id) && !corpus.files.path(id).is_some_and(is_out);
+            rank(call, notebook, &query, request, &is_accepted).hits
         };
-        let is_accepted = |id: u32| !passed.contains(&id) && skipped.binary_search(&id).is_err();
-        let page: Vec<Ranked> = rank(call, notebook, &query, request, &is_accepted).hits;
         let missing: Vec<DocId> = {
             let corpus = notebook.corpus.borrow();
             let needs_text = |doc: &IndexedFile| doc.text.is_none() && !is_known(&call.scope.display_path(&doc.path));
@@ -307,7 +302,7 @@ async fn accepted(
     only_approved: bool,
 ) -> Result<Option<Vec<DocId>>, Error> {
     if *filter == NoteFilter::default() {
-        return Ok(only_approved.then(|| approved(&notebook.corpus.borrow())));
+        return Ok(only_approved.then(|| notebook.corpus.borrow().files.approved()));
     }
     if filter.needs_text() {
         read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
@@ -320,15 +315,6 @@ async fn accepted(
     }
     order::sort_slice(&mut ids, Ord::cmp);
     Ok(Some(ids))
-}
-
-/// Returns the numbers of the notes that may go into a prompt, ascending.
-fn approved(corpus: &Corpus) -> Vec<DocId> {
-    let documents = corpus.files.by_path().filter_map(|(_, id)| Some((id, corpus.files.doc(id)?)));
-    let approved = documents.filter(|(_, document)| document.unapproved.is_none());
-    let mut ids: Vec<DocId> = approved.map(|(id, _)| id).collect();
-    order::sort_slice(&mut ids, Ord::cmp);
-    ids
 }
 
 /// Returns true if the file of a note permits it in a prompt.
@@ -347,7 +333,7 @@ fn rank(
     let corpus = notebook.corpus.borrow();
     let weight = |id: u32| {
         let is_superseded = corpus.has_superseded()
-            && corpus.files.doc(id).is_some_and(|doc| superseded_by(call, &corpus, doc).is_some());
+            && corpus.files.path(id).is_some_and(|path| superseded_by(call, &corpus, path).is_some());
         if is_superseded { SUPERSEDED_WEIGHT } else { 1.0 }
     };
     let best = if call.scope.rescore { CANDIDATES } else { 0 };
@@ -356,7 +342,10 @@ fn rank(
         // The first note by another key may be the last by its score.
         false => usize::MAX,
     };
-    corpus.ranked().search(query, limit, is_accepted, &weight, &|id| corpus.tie(id))
+    let mut ranking = corpus.ranked().search(query, limit, is_accepted, &weight, &|id| corpus.tie(id));
+    // Others may have written the index, and named files there that are not notes.
+    ranking.hits.retain(|hit| corpus.files.doc(hit.doc).is_some_and(|document| corpus.is_note(&document.path)));
+    ranking
 }
 
 /// Sorts the hits by the notes' fields. Equal ones stay in the order of their scores.
@@ -393,9 +382,9 @@ fn compare(keys: &[SortKey], (one, a): &(&IndexedFile, Note), (other, b): &(&Ind
 }
 
 /// Returns the note that supersedes a note. An unapproved note supersedes nothing.
-fn superseded_by<'a>(call: &Call, corpus: &'a Corpus, document: &IndexedFile) -> Option<&'a IndexedFile> {
-    let below = call.scope.layout.below_notebook(&document.path)?;
-    corpus.newer(below, |newer| newer.path != document.path && newer.unapproved.is_none())
+fn superseded_by<'a>(call: &Call, corpus: &'a Corpus, path: &str) -> Option<&'a IndexedFile> {
+    let below = call.scope.layout.below_notebook(path)?;
+    corpus.newer(below, |newer| newer.path.as_str() != path && newer.unapproved.is_none())
 }
 
 fn reply(
@@ -450,7 +439,7 @@ fn hit(
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
         lines: passage.as_ref().map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
         passage: text.unwrap_or_default().to_string(),
-        superseded_by: superseded_by(call, corpus, document).map(|newer| call.scope.display_path(&newer.path)),
+        superseded_by: superseded_by(call, corpus, path).map(|newer| call.scope.display_path(&newer.path)),
         parts: if explain { parts(ranked) } else { Vec::new() },
         unapproved: document.text.as_deref().and_then(|text| TrustState::from_text(text).unapproved()),
     }
@@ -529,19 +518,31 @@ mod tests {
             store.put(&alloc::format!("facts/n{number:03}.md"), b"# N\n\nhorse\n".to_vec());
         }
         store.put("facts/z.md", b"\xff\n".to_vec());
-        let hits = |store: &mut Store| {
-            let reply = store.run(|fs| async move {
-                let mut call = call_at(fs, day());
-                let scope = Arc::get_mut(&mut call.scope).expect("nobody else has it");
-                scope.index_file = true;
-                ask(call, Arc::default()).await
-            });
-            let reply = reply.expect("answered");
-            reply.hits.into_iter().map(|hit| hit.path).collect::<Vec<_>>()
-        };
-        assert_eq!(hits(&mut store), Vec::<String>::new());
+        assert_eq!(hits_of_new_process(&mut store), Vec::<String>::new());
         assert!(store.names().iter().any(|name| name.starts_with(".saddlebag/index/")), "{:?}", store.names());
         store.put("facts/z.md", b"# Z\n\nzebra\n".to_vec());
-        assert_eq!(hits(&mut store), ["facts/z.md"]);
+        assert_eq!(hits_of_new_process(&mut store), ["facts/z.md"]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_a_note_is_not_found_whatever_the_index_file_says() {
+        let mut store = Store::with(&[(".zk/config.toml", "[note]\n"), ("facts/z.md", "# Z\n\nzebra\n")]);
+        for number in 0..200 {
+            store.put(&alloc::format!("facts/n{number:03}.md"), b"# N\n\nhorse\n".to_vec());
+        }
+        assert_eq!(hits_of_new_process(&mut store), ["facts/z.md"]);
+        // The index file claims to have been made under this configuration.
+        store.corrupt(".zk/config.toml", b"[note]\nexclude = [\"facts/z.md\"]\n".to_vec());
+        assert_eq!(hits_of_new_process(&mut store), Vec::<String>::new());
+    }
+
+    fn hits_of_new_process(store: &mut Store) -> Vec<String> {
+        let reply = store.run(|fs| async move {
+            let mut call = call_at(fs, day());
+            let scope = Arc::get_mut(&mut call.scope).expect("nobody else has it");
+            scope.index_file = true;
+            ask(call, Arc::default()).await
+        });
+        reply.expect("answered").hits.into_iter().map(|hit| hit.path).collect()
     }
 }

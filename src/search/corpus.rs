@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use saddlebag_search::literal::{self, LiteralIndex, Match, Terms};
 use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 
-use super::files::{DocId, EncodedNote, Files, IndexedFile};
+use super::files::{DocId, EncodedNote, Files, IndexedFile, Table};
 use super::index_file::Body;
 use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
@@ -32,10 +32,12 @@ pub(crate) type Coverage = Arc<dyn Fn(&RelPath) -> bool + Send + Sync>;
 pub(super) struct Restored {
     pub(super) body: Body,
     pub(super) ranked: RankedIndex,
-    pub(super) documents: Vec<(DocId, IndexedFile)>,
+    pub(super) table: Table,
+    /// Version of the configuration that defines which of the files are notes.
+    pub(super) configuration: Option<Version>,
     pub(super) supersedes: SortedMap<String, Vec<DocId>>,
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
-    /// Pages of the listings. Files that are listed unchanged are known by `documents`.
+    /// Pages of the listings. Files that are listed unchanged are known by `table`.
     pub(super) pages: Pages,
     pub(super) others: OtherSchemes,
 }
@@ -159,7 +161,12 @@ impl Corpus {
 
     /// Returns true if a file is kept, as a note or for literal search.
     pub(super) fn covers(&self, path: &RelPath) -> bool {
-        (self.coverage)(path) || (self.journal)(path)
+        self.is_note(path) || (self.journal)(path)
+    }
+
+    /// Returns true if the configuration makes a file a note.
+    pub(crate) fn is_note(&self, path: &RelPath) -> bool {
+        (self.coverage)(path)
     }
 
     /// Sets the syntax of tags. Notes that were indexed with another syntax are indexed again. Notes that are known
@@ -269,15 +276,16 @@ impl Corpus {
     ) -> Vec<Entry> {
         // Both are sorted by path.
         let mut known = self.files.in_folder(folder, page.after.as_ref(), page.next.as_ref()).peekable();
-        let mut gone: Vec<RelPath> = Vec::new();
+        let mut gone: Vec<DocId> = Vec::new();
         let mut ids: Vec<Option<DocId>> = Vec::with_capacity(present.len());
         for entry in &present {
-            while let Some((path, _)) = known.next_if(|(path, _)| **path < entry.path) {
-                gone.push(path.clone());
+            while let Some((_, id)) = known.next_if(|(path, _)| *path < entry.path.as_str()) {
+                gone.push(id);
             }
-            ids.push(known.next_if(|(path, _)| **path == entry.path).map(|(_, id)| id));
+            ids.push(known.next_if(|(path, _)| *path == entry.path.as_str()).map(|(_, id)| id));
         }
-        gone.extend(known.map(|(path, _)| path.clone()));
+        gone.extend(known.map(|(_, id)| id));
+        let gone: Vec<RelPath> = gone.into_iter().filter_map(|id| Some(self.files.doc(id)?.path.clone())).collect();
         gone.iter().for_each(|path| self.forget(path));
         let mut is_to_be_read = |entry: &Entry, id: Option<DocId>| {
             let has_room_now = matches!(self.skipped.get(&entry.path), Some(SkipReason::IndexFull))
@@ -421,21 +429,21 @@ impl Corpus {
     /// Takes over the content of an index file.
     pub(super) fn restore(&mut self, index: Restored) {
         self.ranked = index.ranked;
+        self.files.restore(index.table);
         self.set_body(index.body);
-        let mut documents = index.documents;
-        documents.iter_mut().for_each(|(_, document)| self.place(document));
-        self.files.restore(documents);
         self.files.skip_numbers(self.ranked.next_id());
         self.supersedes = index.supersedes;
         self.problems = index.problems;
         self.pages = index.pages;
         self.others = index.others;
         self.ranked_to = self.files.next_id();
-        let others = self.files.since(0).filter(|(_, doc)| !doc.is_note).map(|(_, doc)| doc.path.clone());
-        let others: Vec<RelPath> = others.collect();
-        for path in others {
-            self.pages.remove(&path.parent());
-            self.forget(&path);
+        if self.configuration != index.configuration {
+            let others = self.files.since(0).filter(|(_, doc)| !(self.coverage)(&doc.path));
+            let others: Vec<RelPath> = others.map(|(_, doc)| doc.path.clone()).collect();
+            for path in others {
+                self.pages.remove(&path.parent());
+                self.forget(&path);
+            }
         }
         self.literal.forget_names();
     }
@@ -444,10 +452,11 @@ impl Corpus {
     /// bytes, its row.
     pub(super) fn adopt_others(&mut self, index: Restored) {
         self.others = index.others;
-        for (_, listed) in &index.documents {
-            match self.files.id(&listed.path).and_then(|id| self.files.doc_mut(id)) {
-                Some(document) if document.is_note && document.hash == listed.hash => document.row = listed.row,
-                _ => self.others.folder_changed(listed.path.parent()),
+        for (number, row) in (0..).map_while(|number| Some((number, index.table.rows.row(number as usize)?))) {
+            let Ok(path) = RelPath::new(row.path) else { continue };
+            match self.files.id(&path).and_then(|id| self.files.doc_mut(id)) {
+                Some(document) if document.is_note && document.hash == row.hash => document.row = Some(number),
+                _ => self.others.folder_changed(path.parent()),
             }
         }
         let new = self.files.since(0).filter(|(_, document)| document.row.is_none());

@@ -5,12 +5,15 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::ops::{Bound, Range};
 
+use once_cell::race::OnceBox;
 use saddlebag_collections::SparseBytes;
 use saddlebag_search::literal::{self, LiteralIndex, TextId, Texts};
 
-use super::schemes::ContentHash;
+use super::rows::Rows;
+use super::schemes::{ContentHash, Seen, SeenColumn};
 use crate::document::Note;
 use crate::protocol::Version;
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
@@ -20,15 +23,35 @@ use crate::trust::Provenance;
 pub(crate) type DocId = TextId;
 
 /// Files of a scope, as they were last read.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Files {
-    docs: Vec<Option<Box<IndexedFile>>>,
+    slots: Vec<Slot>,
+    /// Files that are not those of the table.
     by_path: BTreeMap<RelPath, DocId>,
     live_bytes: u64,
     /// Size of the texts that were removed or changed since the literal index was packed.
     dead_bytes: u64,
+    table: Table,
     /// Body of the index file, if one was read.
     index_body: SparseBytes,
+}
+
+/// Place of a file.
+enum Slot {
+    Gone,
+    Known(Box<IndexedFile>),
+    /// A row of the table, which is decoded when the file is asked for. A file that changes is taken out of the table.
+    InTable(u32, OnceBox<IndexedFile>),
+}
+
+/// Files of the index file that was read.
+#[derive(Default)]
+pub(super) struct Table {
+    pub(super) rows: Rows,
+    /// Range in the body of what hosts of this scheme have seen; `None` if there is no such column.
+    pub(super) seen: Option<Range<usize>>,
+    /// Number of rows that are files.
+    live: usize,
 }
 
 /// A file.
@@ -117,6 +140,34 @@ impl IndexedFile {
     }
 }
 
+impl Table {
+    pub(super) fn new(rows: Rows, seen: Option<Range<usize>>) -> Self {
+        Self { live: rows.len(), rows, seen }
+    }
+
+    /// Returns what hosts of this scheme have seen of the file in a row.
+    pub(super) fn seen<'a>(&self, row: usize, body: &'a SparseBytes) -> Option<Seen<'a>> {
+        match &self.seen {
+            Some(column) => SeenColumn::new(body.get(column.clone())?, self.rows.len())?.seen(row),
+            // A host of a new scheme has seen nothing.
+            None => Some(Seen::default()),
+        }
+    }
+
+    fn decode(&self, number: u32, body: &SparseBytes) -> Option<IndexedFile> {
+        let row = self.rows.row(number as usize)?;
+        let Seen { version, modified } = self.seen(number as usize, body)?;
+        let path = RelPath::new(row.path).ok()?;
+        Some(IndexedFile {
+            hash: row.hash,
+            row: Some(number),
+            note: EncodedNote::InFile(row.note),
+            unapproved: row.unapproved,
+            ..IndexedFile::new(path, Version(version.into()), modified, None)
+        })
+    }
+}
+
 impl Files {
     /// Adds a file, and replaces the one with the same path.
     pub(crate) fn insert(&mut self, document: IndexedFile) -> DocId {
@@ -124,39 +175,39 @@ impl Files {
         let id = self.next_id();
         self.live_bytes += document.size;
         self.by_path.insert(document.path.clone(), id);
-        self.docs.push(Some(Box::new(document)));
+        self.slots.push(Slot::Known(Box::new(document)));
         id
     }
 
     /// Removes a file.
     pub(crate) fn remove(&mut self, path: &RelPath) -> Option<DocId> {
-        let id = self.by_path.remove(path)?;
-        if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::take) {
-            self.live_bytes -= doc.size;
-            self.dead_bytes += doc.size;
+        let id = self.id(path)?;
+        let slot = core::mem::replace(self.slots.get_mut(id as usize)?, Slot::Gone);
+        match slot {
+            Slot::Gone => {}
+            Slot::Known(doc) => {
+                self.by_path.remove(path);
+                self.live_bytes -= doc.size;
+                self.dead_bytes += doc.size;
+            }
+            Slot::InTable(..) => self.table.live -= 1,
         }
         Some(id)
     }
 
-    /// Takes over the files of the index file, with the numbers that they have there. Numbers must grow.
-    pub(crate) fn restore(&mut self, documents: Vec<(DocId, IndexedFile)>) {
-        for (id, document) in documents {
-            if id < self.next_id() {
-                continue;
-            }
-            self.docs.resize_with(id as usize, || None);
-            let before = self.by_path.insert(document.path.clone(), id);
-            self.docs.push(Some(Box::new(document)));
-            if let Some(before) = before.and_then(|before| self.docs.get_mut(before as usize)) {
-                *before = None;
-            }
+    /// Takes over the files of an index file, with the numbers that they have there. There must be no others.
+    pub(super) fn restore(&mut self, table: Table) {
+        for (row, id) in (0..).zip(table.rows.ids()) {
+            self.slots.resize_with(id as usize, || Slot::Gone);
+            self.slots.push(Slot::InTable(row, OnceBox::new()));
         }
+        self.table = table;
     }
 
     /// Reserves all numbers below `next`.
     pub(crate) fn skip_numbers(&mut self, next: DocId) {
         if next > self.next_id() {
-            self.docs.resize_with(next as usize, || None);
+            self.slots.resize_with(next as usize, || Slot::Gone);
         }
     }
 
@@ -171,14 +222,16 @@ impl Files {
 
     /// Forgets the versions of files that are known from the index file, so that they are read again.
     pub(crate) fn forget_index_file(&mut self) {
-        self.index_body = SparseBytes::default();
-        for doc in self.docs.iter_mut().flatten() {
+        let ids: Vec<DocId> = self.since(0).map(|(id, _)| id).collect();
+        for id in ids {
+            let Some(doc) = self.doc_mut(id) else { continue };
             doc.row = None;
             if matches!(doc.note, EncodedNote::InFile(_)) {
                 doc.note = EncodedNote::Unknown;
                 doc.version = Version(String::new());
             }
         }
+        self.index_body = SparseBytes::default();
     }
 
     /// Returns the encoded note of a file.
@@ -204,11 +257,11 @@ impl Files {
 
     /// Sets the text of a file that is known but was not read.
     pub(crate) fn set_text(&mut self, id: DocId, text: String) {
-        if let Some(doc) = self.docs.get_mut(id as usize).and_then(Option::as_mut) {
-            self.live_bytes = self.live_bytes - doc.size + text.len() as u64;
-            doc.size = text.len() as u64;
-            doc.text = Some(text.into_boxed_str());
-        }
+        let Some(doc) = self.doc_mut(id) else { return };
+        let before = core::mem::replace(&mut doc.size, text.len() as u64);
+        let size = doc.size;
+        doc.text = Some(text.into_boxed_str());
+        self.live_bytes = self.live_bytes - before + size;
     }
 
     /// Sets the new version of a file with the same bytes, and its text if it has none.
@@ -223,52 +276,114 @@ impl Files {
 
     /// Drops the texts from a number on, if they can be read again.
     pub(crate) fn drop_texts(&mut self, first: DocId) {
-        let read = self.docs.iter_mut().skip(first as usize).flatten();
-        read.filter(|doc| doc.size > 0).for_each(|doc| doc.text = None);
+        for slot in self.slots.iter_mut().skip(first as usize) {
+            if let Slot::Known(doc) = slot
+                && doc.size > 0
+            {
+                doc.text = None;
+            }
+        }
     }
 
     /// Returns the number of the next file.
     pub(crate) fn next_id(&self) -> DocId {
-        DocId::try_from(self.docs.len()).unwrap_or(DocId::MAX)
+        DocId::try_from(self.slots.len()).unwrap_or(DocId::MAX)
     }
 
     pub(crate) fn doc(&self, id: DocId) -> Option<&IndexedFile> {
-        self.docs.get(id as usize)?.as_deref()
+        match self.slots.get(id as usize)? {
+            Slot::Gone => None,
+            Slot::Known(doc) => Some(doc),
+            Slot::InTable(row, decoded) => {
+                let decode = || self.table.decode(*row, &self.index_body).map(Box::new).ok_or(());
+                let doc = decoded.get_or_try_init(decode).ok();
+                debug_assert!(doc.is_some(), "a broken invariant: row {row} of the index was not checked");
+                doc
+            }
+        }
     }
 
+    /// Returns a file to change.
     pub(crate) fn doc_mut(&mut self, id: DocId) -> Option<&mut IndexedFile> {
-        self.docs.get_mut(id as usize)?.as_deref_mut()
+        let slot = self.slots.get_mut(id as usize)?;
+        if let Slot::InTable(row, _) = slot {
+            let doc = self.table.decode(*row, &self.index_body)?;
+            self.table.live -= 1;
+            self.by_path.insert(doc.path.clone(), id);
+            *slot = Slot::Known(Box::new(doc));
+        }
+        match slot {
+            Slot::Known(doc) => Some(doc),
+            _ => None,
+        }
+    }
+
+    /// Returns the path of a file.
+    pub(crate) fn path(&self, id: DocId) -> Option<&str> {
+        match self.slots.get(id as usize)? {
+            Slot::Gone => None,
+            Slot::Known(doc) => Some(doc.path.as_str()),
+            Slot::InTable(row, _) => self.table.rows.path(*row as usize),
+        }
+    }
+
+    /// Returns the numbers of the files whose text may go into a prompt, ascending.
+    pub(crate) fn approved(&self) -> Vec<DocId> {
+        let is_approved = |slot: &Slot| match slot {
+            Slot::Gone => false,
+            Slot::Known(doc) => doc.unapproved.is_none(),
+            Slot::InTable(row, _) => self.table.rows.unapproved(*row as usize).is_none(),
+        };
+        let numbered = (0..).zip(&self.slots);
+        numbered.filter(|(_, slot)| is_approved(slot)).map(|(id, _)| id).collect()
     }
 
     /// Returns the files from number `first` on, sorted by number.
     pub(crate) fn since(&self, first: DocId) -> impl Iterator<Item = (DocId, &IndexedFile)> {
-        let numbered = self.docs.iter().enumerate().skip(first as usize);
-        numbered.filter_map(|(id, doc)| Some((DocId::try_from(id).unwrap_or(DocId::MAX), doc.as_deref()?)))
+        (first..self.next_id()).filter_map(|id| Some((id, self.doc(id)?)))
     }
 
     /// Returns the files, sorted by path.
     pub(crate) fn by_path(&self) -> impl Iterator<Item = (&RelPath, DocId)> {
-        self.by_path.iter().map(|(path, &id)| (path, id))
+        let ids = self.between(Bound::Unbounded, Bound::Unbounded);
+        ids.filter_map(|id| Some((&self.doc(id)?.path, id)))
     }
 
     pub(crate) fn id(&self, path: &RelPath) -> Option<DocId> {
-        self.by_path.get(path).copied()
+        self.by_path.get(path).copied().or_else(|| {
+            let place = self.table.rows.places(&|other| other.cmp(path.as_str()));
+            self.in_table(place.start).filter(|_| !place.is_empty())
+        })
+    }
+
+    /// Returns the file at a place in the order of paths of the table, if it is still the same.
+    fn in_table(&self, place: usize) -> Option<DocId> {
+        let rows = &self.table.rows;
+        let id = rows.id(rows.row_at(place)?)?;
+        matches!(self.slots.get(id as usize), Some(Slot::InTable(..))).then_some(id)
     }
 
     /// Returns the files directly in a folder with paths after `after` and up to `last`, sorted by path.
-    pub(crate) fn in_folder(
-        &self,
+    pub(crate) fn in_folder<'a>(
+        &'a self,
         folder: Option<&RelPath>,
         after: Option<&RelPath>,
         last: Option<&RelPath>,
-    ) -> impl Iterator<Item = (&RelPath, DocId)> {
+    ) -> impl Iterator<Item = (&'a str, DocId)> + use<'a> {
         // All paths below a folder sort between these two, because '0' follows '/'.
         let ends = folder.map(|folder| (format!("{folder}/"), format!("{folder}0")));
         let start = after.map(|after| Bound::Excluded(after.as_str()));
         let start = start.or_else(|| ends.as_ref().map(|(start, _)| Bound::Included(start.as_str())));
         let end = last.map(|last| Bound::Included(last.as_str()));
         let end = end.or_else(|| ends.as_ref().map(|(_, end)| Bound::Excluded(end.as_str())));
-        let (start, end) = (start.unwrap_or(Bound::Unbounded), end.unwrap_or(Bound::Unbounded));
+        let below = folder.map_or(0, |folder| folder.as_str().len() + 1);
+        let found = self.between(start.unwrap_or(Bound::Unbounded), end.unwrap_or(Bound::Unbounded));
+        let named = found.filter_map(|id| Some((self.path(id)?, id)));
+        named.filter(move |(path, _)| path.get(below..).is_some_and(|name| !name.contains('/')))
+    }
+
+    /// Returns the files with paths between two bounds, sorted by path.
+    fn between<'a>(&'a self, start: Bound<&str>, end: Bound<&str>) -> impl Iterator<Item = DocId> + use<'a> {
         // A map panics at a range whose start is after its end.
         let is_range = match (&start, &end) {
             (Bound::Excluded(start) | Bound::Included(start), Bound::Excluded(end) | Bound::Included(end)) => {
@@ -276,24 +391,51 @@ impl Files {
             }
             _ => true,
         };
-        let found = is_range.then(|| self.by_path.range::<str, _>((start, end)));
-        let folder = folder.cloned();
-        found
-            .into_iter()
-            .flatten()
-            .filter(move |(path, _)| path.is_child_of(folder.as_ref()))
-            .map(|(path, &id)| (path, id))
+        let is_before = |path: &str| match start {
+            Bound::Included(start) => path < start,
+            Bound::Excluded(start) => path <= start,
+            Bound::Unbounded => false,
+        };
+        let is_after = |path: &str| match end {
+            Bound::Included(end) => path > end,
+            Bound::Excluded(end) => path >= end,
+            Bound::Unbounded => false,
+        };
+        let places = self.table.rows.places(&|path| match (is_before(path), is_after(path)) {
+            (true, _) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => Ordering::Equal,
+        });
+        let places = if is_range { places } else { 0..0 };
+        let own = is_range.then(|| self.by_path.range::<str, _>((start, end)));
+        let mut own = own.into_iter().flatten().map(|(_, &id)| id).peekable();
+        let mut of_table = places.filter_map(|place| self.in_table(place)).peekable();
+        core::iter::from_fn(move || match (own.peek(), of_table.peek()) {
+            (Some(&one), Some(&other)) if self.path(one) < self.path(other) => own.next(),
+            (_, Some(_)) => of_table.next(),
+            _ => own.next(),
+        })
     }
 
     /// Returns true if the file has this version. Also updates its time: a file that changed between a listing and its
     /// reading was recorded with the time of the listing.
     pub(crate) fn is_known(&mut self, id: DocId, version: &Version, modified: u64) -> bool {
-        let known = self.doc_mut(id).filter(|doc| doc.version == *version);
-        known.map(|doc| doc.modified = modified).is_some()
+        let seen = match self.slots.get(id as usize) {
+            None | Some(Slot::Gone) => None,
+            Some(Slot::Known(doc)) => Some(Seen { version: &doc.version.0, modified: doc.modified }),
+            Some(Slot::InTable(row, _)) => self.table.seen(*row as usize, &self.index_body),
+        };
+        let Some(seen) = seen.filter(|seen| seen.version == version.0) else { return false };
+        if seen.modified != modified
+            && let Some(doc) = self.doc_mut(id)
+        {
+            doc.modified = modified;
+        }
+        true
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.by_path.len()
+        self.by_path.len() + self.table.live
     }
 
     /// Returns the size of the kept texts in bytes.
@@ -310,9 +452,9 @@ impl Files {
             return;
         }
         let mut order = 0;
-        for &id in self.by_path.values() {
-            let doc = self.docs.get_mut(id as usize).and_then(Option::as_mut);
-            let Some(doc) = doc else { continue };
+        let ids: Vec<DocId> = self.by_path().map(|(_, id)| id).collect();
+        for id in ids {
+            let Some(doc) = self.doc_mut(id) else { continue };
             let path = &doc.path;
             if !doc.rank.get_or_insert_with(|| Rank::from_path(path, is_journal(path))).is_journal {
                 continue;
@@ -341,5 +483,81 @@ impl Texts for Files {
         let Some(doc) = self.doc(id) else { return literal::Rank::default() };
         let Some(Rank { is_long_term, date, .. }) = &doc.rank else { return literal::Rank::default() };
         literal::Rank { comes_first: *is_long_term, day: date.map(Date::day_number), order: doc.order }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::tests::table_of;
+    use super::*;
+    use alloc::string::ToString;
+    use proptest::prelude::*;
+
+    fn file(path: &str) -> IndexedFile {
+        IndexedFile::new(RelPath::new(path).expect("a path"), Version("1".into()), 1, Some("text".into()))
+    }
+
+    /// Returns what the searches see of the files.
+    fn seen(files: &Files) -> (Vec<String>, Vec<Vec<String>>, usize, Vec<DocId>) {
+        let all = files.by_path().map(|(path, id)| {
+            assert_eq!((files.id(path), files.path(id)), (Some(id), Some(path.as_str())));
+            path.to_string()
+        });
+        let bounds =
+            &[None, Some("a"), Some("a/b"), Some("b")].map(|path| path.and_then(|path| RelPath::new(path).ok()));
+        let folders = bounds.iter().flat_map(|folder| {
+            bounds.iter().flat_map(move |after| bounds.iter().map(move |last| (folder, after, last)))
+        });
+        let listed = folders.map(|(folder, after, last)| {
+            let found = files.in_folder(folder.as_ref(), after.as_ref(), last.as_ref());
+            found.map(|(path, _)| path.to_string()).collect()
+        });
+        (all.collect(), listed.collect(), files.len(), files.since(0).map(|(id, _)| id).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn files_of_a_table_are_like_files_that_were_read(
+            paths in proptest::collection::btree_set("[ab](/[ab]){0,2}", 0..8),
+            changes in proptest::collection::vec((0_u8..4, "[ab](/[ab]){0,2}"), 0..8),
+        ) {
+            let paths: Vec<String> = paths.into_iter().rev().collect();
+            let (mut of_table, mut read) = (Files::default(), Files::default());
+            of_table.restore(Table::new(table_of(&paths), None));
+            for path in &paths {
+                // The numbers of the table are 1, 4, 7 and so on.
+                read.skip_numbers(read.next_id() + if read.next_id() == 0 { 1 } else { 2 });
+                read.insert(file(path));
+            }
+            for (change, path) in changes {
+                for files in [&mut of_table, &mut read] {
+                    let path = RelPath::new(path.as_str()).expect("a path");
+                    match (change, files.id(&path)) {
+                        (0, _) => drop(files.insert(file(path.as_str()))),
+                        (1, _) => drop(files.remove(&path)),
+                        (2, Some(id)) => files.set_text(id, "another".into()),
+                        (_, Some(id)) => assert_eq!(files.doc(id).map(|doc| &doc.path), Some(&path)),
+                        _ => {}
+                    }
+                }
+                prop_assert_eq!(seen(&of_table), seen(&read));
+            }
+            prop_assert_eq!(seen(&of_table), seen(&read));
+            of_table.forget_index_file();
+            prop_assert_eq!(seen(&of_table), seen(&read));
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_table_whose_text_is_dropped_and_removed_leaves_no_bytes() {
+        let mut files = Files::default();
+        files.restore(Table::new(table_of(&["a".into(), "b".into()]), None));
+        files.set_text(1, "text".into());
+        assert_eq!((files.live_bytes(), files.len()), (4, 2));
+        files.drop_texts(0);
+        assert_eq!(files.doc(1).map(|doc| doc.text.is_none()), Some(true));
+        let path = RelPath::new("a").expect("a path");
+        assert_eq!((files.remove(&path), files.live_bytes(), files.len()), (Some(1), 0, 1));
+        assert_eq!((files.id(&path), files.path(1)), (None, None));
     }
 }

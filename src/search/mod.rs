@@ -10,6 +10,7 @@ mod files;
 mod index_file;
 mod refresh;
 mod render;
+mod rows;
 mod schemes;
 mod scopes;
 mod types;

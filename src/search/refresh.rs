@@ -11,8 +11,11 @@ use super::files::{DocId, IndexedFile};
 use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
 use crate::engine::{Call, Fs, Limits, Loaded, load_all};
-use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Version};
+use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Operation, Version, join};
 use crate::store::RelPath;
+
+/// Number of folders that are listed together.
+const LIST_BATCH: usize = 16;
 
 /// Number of files that are read together.
 const READ_BATCH: usize = 256;
@@ -43,10 +46,19 @@ pub(crate) async fn refresh(
     corpus.borrow_mut().begin();
     let rules = corpus.borrow().rules;
     let mut walk = Walk::from_scopes(scopes);
-    while let Some(scope) = walk.next()? {
-        let pages = look_through(fs, corpus, &scope, limits, &mut changed).await?;
-        pages.iter().for_each(|page| walk.add(&page.folders));
-        listed.push((scope.folder, pages));
+    loop {
+        let folders = walk.next_batch(LIST_BATCH)?;
+        if folders.is_empty() {
+            break;
+        }
+        let first_pages = folders.into_iter().map(|scope| FirstPage::request(fs, corpus, scope, limits));
+        let (folders, requests): (Vec<FirstPage>, Vec<_>) = first_pages.unzip();
+        for (folder, listed_first) in folders.into_iter().zip(join(requests).await) {
+            let FirstPage { scope, known } = folder;
+            let pages = look_through(fs, corpus, &scope, known, listed_first, limits, &mut changed).await?;
+            pages.iter().for_each(|page| walk.add(&page.folders));
+            listed.push((scope.folder, pages));
+        }
     }
     corpus.borrow_mut().keep_folders(&walk.seen);
     read(fs, corpus, changed, limits, purpose).await;
@@ -64,22 +76,50 @@ pub(crate) async fn refresh(
     Ok(())
 }
 
-/// Lists a folder, and adds the files to read. An unchanged page is answered by its version only.
+/// A folder whose first page was requested.
+struct FirstPage {
+    scope: FolderScope,
+    /// Pages, as they were last listed.
+    known: Vec<Page>,
+}
+
+impl FirstPage {
+    /// Requests the first page of a folder.
+    fn request(
+        fs: &Fs,
+        corpus: &AtomicRefCell<Corpus>,
+        scope: FolderScope,
+        limits: &Limits,
+    ) -> (Self, Operation<ListOutcome>) {
+        let known = corpus.borrow_mut().pages.remove(&scope.folder).unwrap_or_default();
+        let unless = page_after(&known, 0, None).and_then(|page| page.version.clone());
+        let request = fs.list(scope.folder.as_ref(), None, limits.max_list_entries, unless);
+        (Self { scope, known }, request)
+    }
+}
+
+/// Returns the page with this number as it was last listed, if it began after the same path.
+fn page_after<'a>(known: &'a [Page], number: usize, after: Option<&RelPath>) -> Option<&'a Page> {
+    known.get(number).filter(|page| page.after.as_ref() == after)
+}
+
+/// Looks at the first page of a folder, lists the others, and adds the files to read. An unchanged page is answered by its
+/// version only.
 async fn look_through(
     fs: &Fs,
     corpus: &Arc<AtomicRefCell<Corpus>>,
     scope: &FolderScope,
+    known: Vec<Page>,
+    first: Result<ListOutcome, FsError>,
     limits: &Limits,
     changed: &mut Vec<Entry>,
 ) -> Result<Vec<Page>, Error> {
-    let known = corpus.borrow_mut().pages.remove(&scope.folder).unwrap_or_default();
     let mut pages: Vec<Page> = Vec::new();
     let mut bound = FolderBound::new(scope);
+    let mut listed = first;
     loop {
         let after = pages.last().and_then(|page| page.next.clone());
-        let before = known.get(pages.len()).filter(|page| page.after == after);
-        let unless = before.and_then(|page| page.version.clone());
-        let listed = fs.list(scope.folder.as_ref(), after.clone(), limits.max_list_entries, unless).await;
+        let before = page_after(&known, pages.len(), after.as_ref());
         let page = match (listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?, before) {
             (ListOutcome::Page(listing), _) => {
                 bound.take(&listing)?;
@@ -95,11 +135,13 @@ async fn look_through(
             (ListOutcome::Unchanged, Some(page)) => page.clone(),
             (ListOutcome::Unchanged, None) => return Err(Error::storage(scope.folder.as_ref(), &FsError::Unsupported)),
         };
-        let is_last = page.next.is_none();
+        let next = page.next.clone();
         pages.push(page);
-        if is_last {
+        if next.is_none() {
             return Ok(pages);
         }
+        let unless = page_after(&known, pages.len(), next.as_ref()).and_then(|page| page.version.clone());
+        listed = fs.list(scope.folder.as_ref(), next, limits.max_list_entries, unless).await;
     }
 }
 

@@ -59,17 +59,26 @@ impl FolderScope {
     }
 
     /// Returns true if one of the scopes covers each of these files, whatever their extensions.
-    pub(super) fn all_hold<'a>(scopes: &[Self], paths: impl Iterator<Item = &'a RelPath>) -> bool {
-        let mut held: Option<&str> = None;
-        for path in paths {
-            let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+    pub(super) fn all_hold<'a>(scopes: &[Self], mut paths: impl Iterator<Item = &'a str>) -> bool {
+        let mut held: Option<(&str, bool)> = None;
+        paths.all(|path| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             // Most files have the folder of the file before.
-            if held != Some(folder) && !scopes.iter().any(|scope| scope.holds_folder(path.parent())) || is_out(path) {
-                return false;
-            }
-            held = Some(folder);
-        }
-        true
+            let may_be_other = match held {
+                Some((held, may_be_other)) if held == folder => may_be_other,
+                _ => {
+                    let parent = RelPath::new(folder).ok();
+                    let is_held = parent.is_some() || folder.is_empty();
+                    if !is_held || !scopes.iter().any(|scope| scope.holds_folder(parent.clone())) {
+                        return false;
+                    }
+                    parent.is_some_and(|parent| Layout::is_of_scopes(&parent))
+                }
+            };
+            held = Some((folder, may_be_other));
+            let is_other = || RelPath::new(path).is_ok_and(|path| Layout::is_other_memory(&path));
+            !store::is_hidden(name) && !(may_be_other && is_other())
+        })
     }
 
     pub(super) fn covers(&self, entry: &Entry, is_covered: impl Fn(&RelPath) -> bool) -> bool {
@@ -215,6 +224,17 @@ impl Walk {
         let folders = folders.iter().filter(|folder| !Layout::is_other_memory(folder));
         let scopes = folders.map(|folder| FolderScope { folder: Some(folder.clone()), tree: true });
         self.queue.extend(scopes);
+    }
+
+    /// Returns the next folders, at most `most`; none if all were visited.
+    pub(super) fn next_batch(&mut self, most: usize) -> Result<Vec<FolderScope>, Error> {
+        let mut batch = Vec::new();
+        while batch.len() < most
+            && let Some(scope) = self.next()?
+        {
+            batch.push(scope);
+        }
+        Ok(batch)
     }
 
     pub(super) fn next(&mut self) -> Result<Option<FolderScope>, Error> {

@@ -105,6 +105,9 @@ impl Layout {
     /// spellings count that some file system accepts for such a folder.
     #[must_use]
     pub fn is_other_memory(folder: &RelPath) -> bool {
+        if !Self::is_of_scopes(folder) {
+            return false;
+        }
         let mut segments = folder.segments().filter(|segment| !folded_name(segment).is_empty());
         match (segments.next(), segments.next(), segments.next(), segments.next()) {
             (Some(projects), Some(slug), None, None) => is_name(projects, PROJECTS_FOLDER) && may_be_slug(slug),
@@ -114,6 +117,12 @@ impl Layout {
             }
             _ => false,
         }
+    }
+
+    /// Returns true if a path begins with a folder that may have the memory of other scopes, in any spelling.
+    pub(crate) fn is_of_scopes(path: &RelPath) -> bool {
+        let first = path.segments().find(|segment| !folded_name(segment).is_empty());
+        first.is_some_and(|first| SCOPE_FOLDERS.into_iter().any(|folder| is_name(first, folder)))
     }
 
     /// Returns true if a folder counts as another scope's although it is spelt differently. On a file system that
@@ -245,10 +254,10 @@ impl Layout {
 
     /// Returns the path relative to the notebook; `None` for a file outside of it.
     #[must_use]
-    pub fn below_notebook<'a>(&self, path: &'a RelPath) -> Option<&'a str> {
+    pub fn below_notebook<'a>(&self, path: &'a (impl AsRef<str> + ?Sized)) -> Option<&'a str> {
         match &self.project {
-            Some(folder) => path.as_str().strip_prefix(folder.as_str())?.strip_prefix('/'),
-            None => Some(path.as_str()),
+            Some(folder) => path.as_ref().strip_prefix(folder.as_str())?.strip_prefix('/'),
+            None => Some(path.as_ref()),
         }
     }
 

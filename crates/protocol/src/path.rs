@@ -60,11 +60,20 @@ impl RelPath {
     /// The first rule that `text` violates, from left to right.
     pub fn new(text: impl Into<String>) -> Result<Self, PathError> {
         let text = text.into();
+        Self::check(&text)?;
+        Ok(Self(text))
+    }
+
+    /// Checks that `text` is a path, without keeping it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RelPath::new`].
+    pub fn check(text: &str) -> Result<(), PathError> {
         if text.len() > MAX_PATH_BYTES {
             return Err(PathError::PathTooLong(text.len()));
         }
-        text.split('/').try_for_each(check_segment)?;
-        Ok(Self(text))
+        text.split('/').try_for_each(check_segment)
     }
 
     /// Returns this path with one more segment.

@@ -1,7 +1,7 @@
 //! The catalog: encoding and decoding what the index file says about each note.
 //!
-//! The head has the catalog and the dictionary of the ranked index. The body has the parsed notes, the postings, and the
-//! columns of the schemes, in this order.
+//! The head has the catalog, the table of files, and the dictionary of the ranked index. The body has the parsed notes, the
+//! postings, and the columns of the schemes. Both have them in this order.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -15,23 +15,29 @@ use super::parts::{Body, LENGTHS_BYTES};
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::protocol::{EntryKind, LeftOut, LeftOutName, Version};
 use crate::search::corpus::{Corpus, Page, Pages, Restored};
-use crate::search::files::{DocId, EncodedNote, IndexedFile};
-use crate::search::schemes::{ContentHash, MAX_SCHEMES, OtherScheme, OtherSchemes, Seen};
+use crate::search::files::{DocId, Table};
+use crate::search::rows::{self, Row, Rows};
+use crate::search::schemes::{MAX_SCHEMES, OtherScheme, OtherSchemes, Seen, SeenColumn};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
-use crate::trust::Provenance;
 
 /// Length of the number that gives the length of the following catalog.
 const LENGTH_BYTES: usize = 8;
+/// Place of the catalog in the head.
+const START: usize = LENGTHS_BYTES + LENGTH_BYTES;
 /// Maximum spread of file numbers. Numbers only grow, and a rebuilt index begins at 0.
 const MAX_SPREAD: usize = 64;
 
-/// Part of the head before the ranked index.
+/// Part of the head before the table of files.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Catalog<'a> {
     tags: TagSyntax,
-    #[serde(borrow)]
-    notes: Vec<Entry<'a>>,
+    /// Version of the configuration that defines which files are notes.
+    configuration: Option<&'a str>,
+    /// Number of the files, and length of their table.
+    files: (usize, usize),
+    /// Length of the parsed notes.
+    notes: usize,
     supersedes: Vec<(String, Vec<DocId>)>,
     problems: Vec<(String, FrontmatterProblem)>,
     /// Schemes; the last written one comes first.
@@ -45,7 +51,7 @@ pub(super) struct Catalog<'a> {
 #[derive(Serialize, Deserialize)]
 struct Scheme<'a> {
     name: &'a str,
-    /// Length of a [`Seen`] for each note, encoded.
+    /// Length of its [`SeenColumn`].
     seen: usize,
     /// Length of [`Listed`], encoded.
     listed: usize,
@@ -83,21 +89,10 @@ struct ListedPage<'a> {
     left_out: (Vec<(&'a str, bool)>, u32),
 }
 
-/// A file.
-#[derive(Serialize, Deserialize)]
-struct Entry<'a> {
-    id: DocId,
-    path: &'a str,
-    hash: ContentHash,
-    /// Length of the parsed note, encoded.
-    note: usize,
-    /// Reason why its text is kept out of prompts: a [`Provenance`].
-    unapproved: Option<&'a str>,
-}
-
 /// Encodes the index as a head and a body. `None` if it is too large for the memory, or if not all of it is in memory.
 pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)> {
-    let mut notes: Vec<Entry<'_>> = Vec::with_capacity(corpus.files.len());
+    let mut files: Vec<Row<'_>> = Vec::with_capacity(corpus.files.len());
+    let mut of_records = 0_usize;
     let mut records: Vec<&[u8]> = Vec::with_capacity(corpus.files.len());
     let mut seen: Vec<Seen<'_>> = Vec::with_capacity(corpus.files.len());
     let mut rows: Vec<Option<u32>> = Vec::with_capacity(corpus.files.len());
@@ -107,8 +102,10 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)
         let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
         match record.filter(|_| is_known) {
             Some(record) => {
-                let unapproved = doc.unapproved.map(Provenance::as_str);
-                notes.push(Entry { id, path: doc.path.as_str(), hash: doc.hash, note: record.len(), unapproved });
+                let note = of_records..of_records + record.len();
+                of_records = note.end;
+                let unapproved = doc.unapproved;
+                files.push(Row { id, path: doc.path.as_str(), hash: doc.hash, note, unapproved });
                 records.push(record);
                 seen.push(Seen { version: &doc.version.0, modified: doc.modified });
                 rows.push(doc.row);
@@ -125,7 +122,7 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)
     });
     let configuration = corpus.configuration().map(|version| version.0.as_str());
     let listed = Listed { configuration, folders: folders.collect() };
-    let mut columns = alloc::vec![(scheme, postcard::to_allocvec(&seen).ok()?, postcard::to_allocvec(&listed).ok()?)];
+    let mut columns = alloc::vec![(scheme, SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?)];
     drop((seen, listed));
     for other in corpus.others.iter().filter(|other| other.name != scheme).take(MAX_SCHEMES - 1) {
         // Damaged columns are dropped, so that the index is written.
@@ -135,7 +132,6 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)
     }
     let (mut dictionary, mut body) = (Vec::new(), Vec::new());
     let of_columns: usize = columns.iter().map(|(_, seen, listed)| seen.len() + listed.len()).sum();
-    let of_records: usize = records.iter().map(|record| record.len()).sum();
     body.try_reserve_exact(of_records + corpus.ranked().room().1 + of_columns).ok()?;
     records.into_iter().for_each(|record| body.extend_from_slice(record));
     corpus.ranked().encode(&mut dictionary, &mut body).then_some(())?;
@@ -148,15 +144,25 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)
     let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
     let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
     let schemes = lengths.collect();
-    let catalog = Catalog { tags: corpus.tags(), notes, supersedes, problems, schemes, postings };
+    let mut table = Vec::new();
+    rows::encode(&files, &mut table)?;
+    let files = (files.len(), table.len());
+    let catalog = Catalog {
+        tags: corpus.tags(),
+        configuration,
+        files,
+        notes: of_records,
+        supersedes,
+        problems,
+        schemes,
+        postings,
+    };
+    let catalog = postcard::to_allocvec(&catalog).ok()?;
     let mut head = Vec::new();
-    let of_catalog: usize = catalog.notes.iter().map(Entry::room).sum();
-    head.try_reserve(LENGTHS_BYTES + LENGTH_BYTES + of_catalog + dictionary.len()).ok()?;
-    head.extend_from_slice(&[0; LENGTHS_BYTES + LENGTH_BYTES]);
-    let mut head = postcard::to_extend(&catalog, head).ok()?;
-    let length = (head.len() - LENGTHS_BYTES - LENGTH_BYTES) as u64;
-    *head.get_mut(LENGTHS_BYTES..)?.first_chunk_mut()? = length.to_le_bytes();
-    head.extend_from_slice(&dictionary);
+    head.try_reserve_exact(START + catalog.len() + table.len() + dictionary.len()).ok()?;
+    head.extend_from_slice(&[0; LENGTHS_BYTES]);
+    head.extend_from_slice(&(catalog.len() as u64).to_le_bytes());
+    [catalog, table, dictionary].iter().for_each(|part| head.extend_from_slice(part));
     Some((head, body))
 }
 
@@ -169,15 +175,15 @@ fn seen_by(
     incomplete: &SortedSet<Option<RelPath>>,
 ) -> Option<(Vec<u8>, Vec<u8>)> {
     let file = corpus.files.index_body();
-    let before: Vec<Seen<'_>> = postcard::from_bytes(file.get(other.seen.clone())?).ok()?;
-    let row = |row: &Option<u32>| row.and_then(|row| before.get(row as usize)).copied().unwrap_or_default();
-    let seen: Vec<Seen<'_>> = rows.iter().map(row).collect();
+    let before = SeenColumn::new(file.get(other.seen.clone())?, other.count)?;
+    let seen = rows.iter().map(|row| row.map_or_else(|| Some(Seen::default()), |row| before.seen(row as usize)));
+    let seen: Vec<Seen<'_>> = seen.collect::<Option<_>>()?;
     let mut listed: Listed<'_> = postcard::from_bytes(file.get(other.listed.clone())?).ok()?;
     listed.folders.retain(|folder| {
         let path = parse(folder.path);
         path.is_some_and(|path| corpus.others.is_unchanged(&path) && !incomplete.contains(&path))
     });
-    Some((postcard::to_allocvec(&seen).ok()?, postcard::to_allocvec(&listed).ok()?))
+    Some((SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?))
 }
 
 impl<'a> Catalog<'a> {
@@ -187,20 +193,18 @@ impl<'a> Catalog<'a> {
     }
 
     fn range(head: &[u8]) -> Option<Range<usize>> {
-        const START: usize = LENGTHS_BYTES + LENGTH_BYTES;
         let length = u64::from_le_bytes(*head.get(LENGTHS_BYTES..)?.first_chunk::<LENGTH_BYTES>()?);
         Some(START..usize::try_from(length).ok()?.checked_add(START)?)
     }
 
-    /// Returns the range of the parsed notes in the body, and that of the postings.
-    fn records_and_postings(&self) -> Option<[Range<usize>; 2]> {
-        let records = self.notes.iter().try_fold(0_usize, |sum, entry| sum.checked_add(entry.note))?;
-        Some([0..records, records..records.checked_add(self.postings)?])
+    /// Returns the range of the postings in the body, which follow the parsed notes.
+    fn postings(&self) -> Option<Range<usize>> {
+        Some(self.notes..self.notes.checked_add(self.postings)?)
     }
 
     /// Returns the ranges of the columns of each scheme in the body: the versions, and the folders.
     fn columns(&self) -> Option<Vec<[Range<usize>; 2]>> {
-        let [_, Range { end: mut next, .. }] = self.records_and_postings()?;
+        let mut next = self.postings()?.end;
         let mut following = |length: usize| {
             let start = next;
             next = next.checked_add(length)?;
@@ -217,19 +221,25 @@ impl<'a> Catalog<'a> {
 
     /// Decodes the index for a host of this scheme.
     pub(super) fn restore(self, head: &Arc<Vec<u8>>, body: Body, corpus: &Corpus, scheme: &str) -> Option<Restored> {
-        let last = self.notes.last().map_or(0, |entry| entry.id as usize);
-        let is_sorted = self.notes.is_sorted_by(|one, next| one.id < next.id);
-        if self.tags != corpus.tags() || !is_sorted || last / MAX_SPREAD > self.notes.len() {
+        let (count, length) = self.files;
+        let table = Self::range(head)?.end;
+        let dictionary = table.checked_add(length)?;
+        let rows = Rows::new(head.clone(), table..dictionary, count)?;
+        if self.tags != corpus.tags() || rows.notes_len() != self.notes {
             return None;
         }
-        let [_, postings] = self.records_and_postings()?;
-        let dictionary = Self::range(head)?.end..head.len();
-        let mut ranked = RankedIndex::decode((head.clone(), dictionary), (body.bytes().clone(), postings))?;
-        let numbers: Vec<DocId> = self.notes.iter().map(|entry| entry.id).collect();
-        // A file that could not be read is not in the catalog. It is read again, under a new number.
-        let others: Vec<DocId> = ranked.ids().filter(|id| numbers.binary_search(id).is_err()).collect();
+        let mut ranked =
+            RankedIndex::decode((head.clone(), dictionary..head.len()), (body.bytes().clone(), self.postings()?))?;
+        // A file that could not be read is not in the table. It is read again, under a new number.
+        let mut known = rows.ids().peekable();
+        let is_other = |id: &DocId| {
+            while known.next_if(|known| known < id).is_some() {}
+            known.next_if_eq(id).is_none()
+        };
+        let others: Vec<DocId> = ranked.ids().filter(is_other).collect();
+        drop(known);
         others.iter().for_each(|id| ranked.remove(*id));
-        if ranked.next_id() as usize / MAX_SPREAD > numbers.len() || !ranked.ids().eq(numbers.iter().copied()) {
+        if ranked.next_id() as usize / MAX_SPREAD > count || !ranked.ids().eq(rows.ids()) {
             return None;
         }
         let columns = self.columns()?;
@@ -237,39 +247,25 @@ impl<'a> Catalog<'a> {
             return None;
         }
         let mut others = Vec::new();
-        let (mut seen, mut listed) = (Vec::new(), Listed::default());
+        let (mut seen, mut listed) = (None, Listed::default());
         for (place, (Scheme { name, .. }, [column, folders])) in self.schemes.iter().zip(columns).enumerate() {
             let is_named_twice = self.schemes.iter().take(place).any(|before| before.name == *name);
             if place >= MAX_SCHEMES || is_named_twice {
                 return None;
             }
             if *name == scheme {
-                seen = postcard::from_bytes::<Vec<Seen<'_>>>(body.bytes().get(column)?).ok()?;
+                seen = Some(column);
                 listed = postcard::from_bytes(body.bytes().get(folders)?).ok()?;
-                if seen.len() != numbers.len() {
-                    return None;
-                }
             } else {
-                others.push(OtherScheme { name: (*name).into(), seen: column, listed: folders });
+                others.push(OtherScheme { name: (*name).into(), seen: column, count, listed: folders });
             }
         }
-        // A host of a new scheme has seen nothing.
-        seen.resize(numbers.len(), Seen::default());
-        let mut documents = Vec::with_capacity(self.notes.len());
+        let table = Table::new(rows, seen);
         let mut unseen: SortedSet<Option<RelPath>> = SortedSet::default();
-        let mut start = 0_usize;
-        for (row, (entry, seen)) in (0_u32..).zip(self.notes.into_iter().zip(seen)) {
-            let Entry { id, path, hash, note, unapproved } = entry;
-            let Seen { version, modified } = seen;
-            let mut document = IndexedFile::new(RelPath::new(path).ok()?, Version(version.into()), modified, None);
-            document.note = EncodedNote::InFile(start..start.checked_add(note)?);
-            start = start.checked_add(note)?;
-            (document.hash, document.row) = (hash, Some(row));
-            document.unapproved = unapproved.map(str::parse).transpose().ok()?;
-            if version.is_empty() {
-                unseen.insert(document.path.parent());
+        for row in 0..count {
+            if table.seen(row, body.bytes())?.version.is_empty() {
+                unseen.insert(RelPath::new(table.rows.path(row)?).ok()?.parent());
             }
-            documents.push((id, document));
         }
         let mut supersedes = SortedMap::default();
         supersedes.extend(self.supersedes);
@@ -289,15 +285,8 @@ impl<'a> Catalog<'a> {
             }
         }
         let others = OtherSchemes::new(others);
-        Some(Restored { ranked, documents, supersedes, problems, pages, others, body })
-    }
-}
-
-impl Entry<'_> {
-    /// Estimates its size in bytes, because numbers have variable length.
-    fn room(&self) -> usize {
-        let numbers = size_of::<u64>() + size_of::<ContentHash>() + 4;
-        numbers + self.path.len() + self.unapproved.map_or(0, str::len)
+        let configuration = self.configuration.map(|version| Version(version.into()));
+        Some(Restored { ranked, table, configuration, supersedes, problems, pages, others, body })
     }
 }
 

@@ -18,7 +18,7 @@
 //! is a note by the configuration of the notebook; before a notebook command has read it, every Markdown file. Literal search
 //! answers from the journal's files whatever the configuration says, the notebook from its notes. Hidden files and folders are
 //! left out, and so is the memory of other scopes: `projects/<slug>/`, `agents/*/entries/`, `workspaces/*/entries/`. Folders
-//! are listed one after the other, at most 65,536 of them with 1,048,576 entries each.
+//! are listed 16 at a time, at most 65,536 of them with 1,048,576 entries each.
 //!
 //! **Numbers.** A file has a number (`DocId`). A changed file is a new file under a new number, and numbers only grow: the
 //! index entries of the old one are skipped until the index is packed. So a change costs its own size. Packing
@@ -37,12 +37,13 @@
 //! `0000` and on. Its head has number, path and hash of the bytes of each note, and the dictionary of the ranked index. Its body
 //! has the parsed notes, the postings, and for each version scheme the versions and times of the notes. A `recall` in a new
 //! engine reads the head, the column of its scheme, and the postings of its words; any other command, and any second one, the
-//! whole body. Notes and ranked index are used as they are in the file. Texts are not in it; those of the hits are read. For
+//! whole body. Notes, the table of files and the ranked index are used as they are in the file, so a file that no
+//! command asks for is never decoded. Texts are not in it; those of the hits are read. For
 //! each scheme it also holds the versions of the pages on which the notes were listed: a folder in which nothing changed is
 //! `unchanged`, and none of its entries crosses the boundary. These versions are valid for the configuration that they were
 //! listed under. A folder in which a file could not be read is left out.
 //!
-//! - *Format.* See `parts.rs` for the blocks, `catalog.rs` for what is in them. Entries are encoded by `postcard`.
+//! - *Format.* See `parts.rs` for the blocks, `catalog.rs` for what is in them, `rows.rs` for the table of files.
 //! - *Read* by the first command that asks the index of the notebook, in an engine that has not listed anything yet. It is
 //!   not used if the configuration now reads tags in another way.
 //! - *Written* if there are at least 128 notes (`MIN_NOTES`) and a tenth of them were added, removed or changed since it was
@@ -163,7 +164,7 @@ pub(crate) async fn read_needed(
 /// Returns true if this memory may read every file of the index. Whoever wrote it may have named others.
 fn is_of_scope(call: &Call, index: &Restored) -> bool {
     let folders = FolderScope::all(&call.scope.layout);
-    FolderScope::all_hold(&folders, index.documents.iter().map(|(_, document)| &document.path))
+    FolderScope::all_hold(&folders, index.table.rows.paths())
 }
 
 /// Returns true if enough has changed for a new index file.
