@@ -25,6 +25,10 @@ use crate::trust::TrustState;
 /// Number of notes that are indexed between two checks if the index should be packed.
 const SETTLE_EVERY: DocId = 512;
 
+/// Size from which on parsed notes are put into a piece of memory of their own. Small pieces of each note between words that
+/// come and go would leave holes in the memory of the component, which cannot be given back.
+const RECORDS_BYTES: usize = 128 << 10;
+
 /// Predicate: true for paths of notes.
 pub(crate) type Coverage = Arc<dyn Fn(&RelPath) -> bool + Send + Sync>;
 
@@ -385,6 +389,7 @@ impl Corpus {
         if cfg!(not(feature = "entries")) {
             return;
         }
+        let (mut records, mut ends) = (Vec::new(), Vec::new());
         for id in self.ranked_to..self.files.next_id() {
             let Some(doc) = self.files.doc_mut(id).filter(|doc| doc.is_note) else { continue };
             // The text must be in memory while its words are indexed. Without it, the words of the note would be
@@ -411,14 +416,25 @@ impl Corpus {
             let encoded = postcard::to_allocvec(&note);
             // Every note can be encoded. If not, its words are still found.
             debug_assert!(encoded.is_ok(), "a broken invariant: {}: {encoded:?}", doc.path);
-            let encoded = encoded.unwrap_or_default();
-            doc.note = EncodedNote::Own(encoded.into_boxed_slice());
+            records.extend_from_slice(&encoded.unwrap_or_default());
+            ends.push((id, records.len()));
+            if records.len() >= RECORDS_BYTES {
+                self.files.set_notes(&records, &ends);
+                records.clear();
+                ends.clear();
+            }
             if id % SETTLE_EVERY == 0 {
                 self.ranked.settle();
             }
         }
+        self.files.set_notes(&records, &ends);
         self.ranked_to = self.files.next_id();
         self.ranked.settle();
+    }
+
+    /// Merges the parts of the ranked index. Returns `false` if not all of it is in memory.
+    pub(super) fn pack_words(&mut self) -> bool {
+        self.ranked.pack()
     }
 
     /// Returns true if nothing was ever added.

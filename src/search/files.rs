@@ -4,12 +4,13 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::{Bound, Range};
 
 use once_cell::race::OnceBox;
-use saddlebag_collections::SparseBytes;
+use saddlebag_collections::{Piece, SparseBytes};
 use saddlebag_search::literal::{self, LiteralIndex, TextId, Texts};
 
 use super::rows::Rows;
@@ -88,8 +89,8 @@ pub(crate) enum EncodedNote {
     /// Not parsed yet; only the words were needed.
     #[default]
     Unknown,
-    /// Bytes of its own.
-    Own(Box<[u8]>),
+    /// Bytes that were not read from the index file. Notes that were parsed together share them.
+    Own(Piece),
     /// A range of the body of the index file.
     InFile(Range<usize>),
 }
@@ -243,16 +244,36 @@ impl Files {
         }
     }
 
+    /// Returns the encoded note of a file, to be kept.
+    pub(crate) fn shared_note(&self, document: &IndexedFile) -> Option<Piece> {
+        match &document.note {
+            EncodedNote::Unknown => None,
+            EncodedNote::Own(bytes) => Some(bytes.clone()),
+            EncodedNote::InFile(range) => self.index_body.piece(range.clone()),
+        }
+    }
+
     /// Returns the parsed note of a file; `None` if it was not parsed yet.
     pub(crate) fn note(&self, document: &IndexedFile) -> Option<Note> {
         postcard::from_bytes(self.encoded_note(document)?).ok()
+    }
+
+    /// Sets the encoded notes of files, by the numbers of the files and the ends of the notes.
+    pub(crate) fn set_notes(&mut self, notes: &[u8], ends: &[(DocId, usize)]) {
+        let (notes, mut start) = (Arc::new(notes.to_vec()), 0);
+        for &(id, end) in ends {
+            if let Some(doc) = self.doc_mut(id) {
+                doc.note = EncodedNote::Own(Piece::new(notes.clone(), start..end));
+            }
+            start = end;
+        }
     }
 
     /// Replaces the encoded note of a file, for tests.
     #[cfg(test)]
     pub(crate) fn damage_note(&mut self, path: &RelPath, bytes: &[u8]) {
         let id = self.id(path).expect("known");
-        self.doc_mut(id).expect("known").note = EncodedNote::Own(bytes.into());
+        self.doc_mut(id).expect("known").note = EncodedNote::Own(Piece::from(bytes.to_vec()));
     }
 
     /// Sets the text of a file that is known but was not read.

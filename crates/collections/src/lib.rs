@@ -8,7 +8,7 @@
 //! * [`SortedMap`] is a map in the order of its keys, kept as numbers in chunks.
 //! * [`SortedSet`] is such a map without values.
 //! * [`TextPart`] and [`SlicePart`] take parts that must be there.
-//! * [`SparseBytes`] are bytes of which only some parts may be in memory.
+//! * [`SparseBytes`] are bytes of which only some parts may be in memory. A [`Piece`] is a range of shared bytes.
 //!
 //! This crate does not replace the standard library where size does not matter: there are no ranges, no entry
 //! API and no iteration that can change values. Where order cannot be seen, a hash map is faster.
@@ -41,4 +41,4 @@ pub mod sparse;
 
 pub use part::{SlicePart, TextPart};
 pub use sorted::{SortedMap, SortedSet};
-pub use sparse::SparseBytes;
+pub use sparse::{Piece, SparseBytes};

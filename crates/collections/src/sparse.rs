@@ -1,8 +1,48 @@
-//! [`SparseBytes`]: bytes of which only some parts may be in memory.
+//! [`SparseBytes`]: bytes of which only some parts may be in memory. [`Piece`]: a range of shared bytes.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{Deref, Range};
+
+/// A range of bytes that several owners share.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    bytes: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl Piece {
+    /// Creates a piece. It is empty if the bytes do not have the range.
+    #[must_use]
+    pub fn new(bytes: Arc<Vec<u8>>, range: Range<usize>) -> Self {
+        Self { bytes, range }
+    }
+
+    /// Adds the piece to a list. If it continues the last one in memory, that one becomes longer.
+    pub fn push_to(self, pieces: &mut Vec<Self>) {
+        match pieces.last_mut() {
+            Some(last) if Arc::ptr_eq(&last.bytes, &self.bytes) && last.range.end == self.range.start => {
+                last.range.end = self.range.end;
+            }
+            _ => pieces.push(self),
+        }
+    }
+}
+
+impl Deref for Piece {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.bytes.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+impl From<Vec<u8>> for Piece {
+    fn from(bytes: Vec<u8>) -> Self {
+        let range = 0..bytes.len();
+        Self { bytes: Arc::new(bytes), range }
+    }
+}
 
 /// Bytes of which only some parts may be in memory, each as it was read. A copy shares the parts.
 #[derive(Clone, Debug, Default)]
@@ -43,9 +83,51 @@ impl SparseBytes {
         if range.is_empty() {
             return (range.end <= self.length).then_some(&[]);
         }
-        let before = self.parts.partition_point(|(start, _)| *start <= range.start);
-        let before = self.parts.get(..before)?.iter().rev();
-        before.filter_map(|(start, bytes)| bytes.get(range.start - start..range.end.checked_sub(*start)?)).next()
+        let (start, bytes) = self.part(range.start, range.end)?;
+        bytes.get(range.start - start..range.end - start)
+    }
+
+    /// Returns the last part, and its start, that begins at `start` or before and ends at `end` or after.
+    fn part(&self, start: usize, end: usize) -> Option<&(usize, Arc<Vec<u8>>)> {
+        let before = self.parts.partition_point(|(before, _)| *before <= start);
+        self.parts.get(..before)?.iter().rev().find(|(start, bytes)| end <= start + bytes.len())
+    }
+
+    /// Returns bytes to be kept; `None` if they are not in one part.
+    #[must_use]
+    pub fn piece(&self, range: Range<usize>) -> Option<Piece> {
+        if range.is_empty() {
+            return (range.end <= self.length).then(|| Vec::new().into());
+        }
+        let (start, bytes) = self.part(range.start, range.end)?;
+        Some(Piece::new(bytes.clone(), range.start - start..range.end - start))
+    }
+
+    /// Returns the pieces that a range consists of; `None` if not all of it is in memory.
+    #[must_use]
+    pub fn pieces(&self, range: Range<usize>) -> Option<Vec<Piece>> {
+        let (mut pieces, mut next) = (Vec::new(), range.start);
+        while next < range.end {
+            let (start, bytes) = self.part(next, next + 1)?;
+            let end = range.end.min(start + bytes.len());
+            pieces.push(Piece::new(bytes.clone(), next - start..end - start));
+            next = end;
+        }
+        Some(pieces)
+    }
+
+    /// Adds a part at the end, which makes the bytes longer.
+    pub fn push(&mut self, bytes: Vec<u8>) {
+        let start = self.length;
+        self.length += bytes.len();
+        self.parts.push((start, Arc::new(bytes)));
+    }
+
+    /// Drops the first parts that end before a place.
+    pub fn drop_before(&mut self, place: usize) {
+        while self.parts.first().is_some_and(|(start, bytes)| start + bytes.len() <= place) {
+            self.parts.remove(0);
+        }
     }
 
     /// Adds a part that was read from `start` on. What is after the end is not kept.
@@ -98,7 +180,49 @@ mod tests {
         assert_eq!((one.get(6..8), one.get(1..3)), (Some(&[6, 7][..]), Some(&[1, 2][..])));
     }
 
+    #[test]
+    fn pieces_that_continue_each_other_are_joined() {
+        let bytes = Arc::new(alloc::vec![1, 2, 3]);
+        let mut pieces = Vec::new();
+        for range in [0..1, 1..3, 0..1] {
+            Piece::new(bytes.clone(), range).push_to(&mut pieces);
+        }
+        Piece::from(alloc::vec![2]).push_to(&mut pieces);
+        let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
+        assert_eq!(pieces, [&[1, 2, 3][..], &[1], &[2]]);
+    }
+
+    #[test]
+    fn parts_before_a_place_are_dropped() {
+        let mut sparse = SparseBytes::default();
+        sparse.push(alloc::vec![0, 1]);
+        sparse.push(alloc::vec![2, 3]);
+        sparse.drop_before(1);
+        assert!(sparse.pieces(0..4).is_some());
+        sparse.drop_before(2);
+        assert_eq!((sparse.len(), sparse.get(0..1), sparse.get(2..4)), (4, None, Some(&[2, 3][..])));
+    }
+
     proptest! {
+        #[test]
+        fn pieces_are_the_bytes_if_all_are_in_memory(
+            parts in proptest::collection::vec((0_usize..40, 0_usize..20), 0..6),
+            range in (0_usize..40, 0_usize..40),
+        ) {
+            let all: Vec<u8> = (0..40).collect();
+            let mut sparse = SparseBytes::new(all.len());
+            let mut is_there = [false; 40];
+            for (start, length) in &parts {
+                let part = all.iter().copied().skip(*start).take(*length);
+                part.clone().for_each(|byte| is_there[usize::from(byte)] = true);
+                sparse.add(*start, part.collect());
+            }
+            let range = range.0.min(range.1)..range.0.max(range.1);
+            let pieces = sparse.pieces(range.clone()).map(|pieces| pieces.iter().flat_map(|piece| piece.to_vec()).collect());
+            let expected: Option<Vec<u8>> = is_there[range.clone()].iter().all(|&is| is).then(|| all[range].to_vec());
+            prop_assert_eq!(pieces, expected);
+        }
+
         #[test]
         fn a_range_is_returned_exactly_if_one_part_has_it(
             parts in proptest::collection::vec((0_usize..40, 0_usize..20), 0..6),

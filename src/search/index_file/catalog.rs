@@ -8,6 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use saddlebag_collections::Piece;
 use saddlebag_search::ranked::RankedIndex;
 use serde::{Deserialize, Serialize};
 
@@ -89,16 +90,17 @@ struct ListedPage<'a> {
     left_out: (Vec<(&'a str, bool)>, u32),
 }
 
-/// Encodes the index as a head and a body. `None` if it is too large for the memory, or if not all of it is in memory.
-pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+/// Encodes the index as a head and a body, whose pieces the corpus has too. `None` if the words are not packed, or if not all
+/// of it is in memory.
+pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piece>)> {
     let mut files: Vec<Row<'_>> = Vec::with_capacity(corpus.files.len());
     let mut of_records = 0_usize;
-    let mut records: Vec<&[u8]> = Vec::with_capacity(corpus.files.len());
+    let mut body: Vec<Piece> = Vec::new();
     let mut seen: Vec<Seen<'_>> = Vec::with_capacity(corpus.files.len());
     let mut rows: Vec<Option<u32>> = Vec::with_capacity(corpus.files.len());
     let mut incomplete: SortedSet<Option<RelPath>> = SortedSet::default();
     for (id, doc) in corpus.files.since(0) {
-        let record = corpus.files.encoded_note(doc);
+        let record = corpus.files.shared_note(doc);
         let is_known = !doc.version.0.is_empty() && !corpus.is_skipped(&doc.path);
         match record.filter(|_| is_known) {
             Some(record) => {
@@ -106,7 +108,7 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)
                 of_records = note.end;
                 let unapproved = doc.unapproved;
                 files.push(Row { id, path: doc.path.as_str(), hash: doc.hash, note, unapproved });
-                records.push(record);
+                record.push_to(&mut body);
                 seen.push(Seen { version: &doc.version.0, modified: doc.modified });
                 rows.push(doc.row);
             }
@@ -130,16 +132,9 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)
             columns.push((&other.name, seen, listed));
         }
     }
-    let (mut dictionary, mut body) = (Vec::new(), Vec::new());
-    let of_columns: usize = columns.iter().map(|(_, seen, listed)| seen.len() + listed.len()).sum();
-    body.try_reserve_exact(of_records + corpus.ranked().room().1 + of_columns).ok()?;
-    records.into_iter().for_each(|record| body.extend_from_slice(record));
-    corpus.ranked().encode(&mut dictionary, &mut body).then_some(())?;
-    let postings = body.len() - of_records;
-    for (_, seen, listed) in &columns {
-        body.extend_from_slice(seen);
-        body.extend_from_slice(listed);
-    }
+    let (dictionary, words) = corpus.ranked().packed()?;
+    let postings = words.iter().map(|piece| piece.len()).sum();
+    body.extend(words);
     let lengths = columns.iter().map(|(name, seen, listed)| Scheme { name, seen: seen.len(), listed: listed.len() });
     let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
     let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
@@ -158,11 +153,12 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<u8>)
         postings,
     };
     let catalog = postcard::to_allocvec(&catalog).ok()?;
+    body.extend(columns.into_iter().flat_map(|(_, seen, listed)| [seen, listed]).map(Piece::from));
     let mut head = Vec::new();
     head.try_reserve_exact(START + catalog.len() + table.len() + dictionary.len()).ok()?;
     head.extend_from_slice(&[0; LENGTHS_BYTES]);
     head.extend_from_slice(&(catalog.len() as u64).to_le_bytes());
-    [catalog, table, dictionary].iter().for_each(|part| head.extend_from_slice(part));
+    [catalog.as_slice(), table.as_slice(), dictionary].iter().for_each(|part| head.extend_from_slice(part));
     Some((head, body))
 }
 

@@ -180,6 +180,9 @@ pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
         return;
     }
     read_others(call, corpus).await;
+    if !corpus.borrow_mut().pack_words() {
+        return;
+    }
     let encoded = catalog::encode(&corpus.borrow(), &call.scope.version_scheme);
     let Some((mut head, body)) = encoded else { return };
     let Some(parts) = parts::parts(&mut head, &body) else { return };

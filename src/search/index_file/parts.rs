@@ -11,7 +11,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use saddlebag_collections::SparseBytes;
+use saddlebag_collections::{Piece, SparseBytes};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::engine::Call;
@@ -140,30 +140,56 @@ impl Body {
 /// Returns the parts that a file is written in.
 ///
 /// `head` begins with [`LENGTHS_BYTES`] bytes, which are filled in.
-pub(super) fn parts<'a>(head: &'a mut [u8], body: &'a [u8]) -> Option<impl Iterator<Item = Vec<u8>> + 'a> {
-    let lengths = [head.len(), body.len()].into_iter().flat_map(|length| (length as u64).to_le_bytes());
+pub(super) fn parts<'a>(head: &'a mut [u8], body: &'a [Piece]) -> Option<impl Iterator<Item = Vec<u8>> + 'a> {
+    let length = body.iter().map(|piece| piece.len()).sum();
+    let lengths = [head.len(), length].into_iter().flat_map(|length| (length as u64).to_le_bytes());
     head.get_mut(..LENGTHS_BYTES)?.iter_mut().zip(lengths).for_each(|(byte, length)| *byte = length);
     let head = &*head;
-    let writing = xxh3_64_with_seed(body, xxh3_64(head));
-    let count = blocks_of(head.len()) + blocks_of(body.len());
+    let writing = body.iter().fold(xxh3_64(head), |before, piece| xxh3_64_with_seed(piece, before));
+    let count = blocks_of(head.len()) + blocks_of(length);
     if count > MAX_PARTS * BLOCKS_PER_PART {
         return None;
     }
-    let mut contents = head.chunks(CONTENT_BYTES).chain(body.chunks(CONTENT_BYTES)).zip(0_u64..);
+    let (mut head, mut body, mut first) = (head.chunks(CONTENT_BYTES), body.iter(), &[][..]);
+    let mut numbers = 0..count;
     Some(core::iter::from_fn(move || {
         let mut part = Vec::with_capacity(BLOCKS_PER_PART * BLOCK_BYTES);
-        for (content, number) in contents.by_ref().take(BLOCKS_PER_PART) {
+        for number in numbers.by_ref().take(BLOCKS_PER_PART) {
             let start = part.len();
             part.resize(start + BLOCK_HEAD_BYTES, 0);
-            part.extend_from_slice(content);
+            match head.next() {
+                Some(content) => part.extend_from_slice(content),
+                None => move_bytes(&mut first, &mut body, CONTENT_BYTES, &mut part),
+            }
             part.resize(start + BLOCK_BYTES, 0);
             let (block_head, content) = part.get_mut(start..)?.split_at_mut_checked(BLOCK_HEAD_BYTES)?;
-            let numbers = [writing, xxh3_64_with_seed(content, number)];
+            let numbers = [writing, xxh3_64_with_seed(content, number as u64)];
             let bytes = MAGIC.into_iter().chain(numbers.into_iter().flat_map(u64::to_le_bytes));
             block_head.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
         }
         (!part.is_empty()).then_some(part)
     }))
+}
+
+/// Moves bytes from the front of pieces to `out`, at most `count`. `first` is what is left of the piece before them.
+fn move_bytes<'a>(
+    first: &mut &'a [u8],
+    pieces: &mut impl Iterator<Item = &'a Piece>,
+    mut count: usize,
+    out: &mut Vec<u8>,
+) {
+    loop {
+        let (now, later) = first.split_at_checked(count).unwrap_or((*first, &[]));
+        out.extend_from_slice(now);
+        (*first, count) = (later, count - now.len());
+        if count == 0 {
+            return;
+        }
+        match pieces.next() {
+            Some(next) => *first = next,
+            None => return,
+        }
+    }
 }
 
 /// Reads the head, and as much of the body as is in the same part. `None` if there is no index file, or if it is damaged.

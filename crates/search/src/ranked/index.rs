@@ -13,11 +13,11 @@ use core::ops::Range;
 use hashbrown::{HashMap, HashTable};
 
 use super::postings::{self, Postings};
-use super::segment::{DOC_BYTES, MAX_TERM_BYTES, Segment, Writer, hash};
+use super::segment::{DOC_BYTES, Segment, Writer, hash};
 use super::stem;
 use super::tokens::Tokens;
 use super::types::{FIELDS, Field};
-use saddlebag_collections::{SparseBytes, order};
+use saddlebag_collections::{Piece, SparseBytes, order};
 
 /// Gap between the positions of two fields, or two headings, larger than any phrase bridges.
 const GAP: u32 = 32;
@@ -51,6 +51,8 @@ pub struct RankedIndex {
     base: Segment,
     /// Number of live documents of the base. Without any, the base is dropped.
     base_live: usize,
+    /// True if the base was decoded, so that its body may have parts that are not in memory.
+    is_decoded: bool,
     recent: Recent,
     docs: Vec<Doc>,
     /// Counts of the live documents: all, those that have each field, and the total words of each field.
@@ -145,7 +147,7 @@ impl RankedIndex {
         if slot < self.base.doc_count() as usize {
             self.base_live = self.base_live.saturating_sub(1);
             if self.base_live == 0 {
-                self.base = Segment::default();
+                (self.base, self.is_decoded) = (Segment::default(), false);
             }
         }
     }
@@ -172,41 +174,28 @@ impl RankedIndex {
         let is_mostly_dead = dead > self.live as usize;
         // Half of this limit takes a third more time in all, and a third less memory at its peak.
         let is_much_recent = self.recent.posting_bytes > (self.base.posting_bytes() / 2).max(MIN_RECENT_BYTES);
-        if !is_mostly_dead && !is_much_recent {
-            return;
-        }
-        let (mut head, mut body) = (Vec::new(), Vec::new());
-        if !self.encode(&mut head, &mut body) {
-            return;
-        }
-        head.shrink_to_fit();
-        body.shrink_to_fit();
-        let (head_range, body_range) = (0..head.len(), 0..body.len());
-        if let Some(settled) = Self::decode((Arc::new(head), head_range), (SparseBytes::from(body), body_range)) {
-            *self = settled;
+        if is_mostly_dead || is_much_recent {
+            self.pack();
         }
     }
 
-    /// Appends the index to a head and a body, for [`RankedIndex::decode`]. Returns `false`, and does nothing, if it has
-    /// documents of a body of which not everything is in memory.
-    pub fn encode(&self, head: &mut Vec<u8>, body: &mut Vec<u8>) -> bool {
-        let is_whole = self.live as usize == self.docs.len();
-        let Some(base_bytes) = self.base.body_bytes() else { return false };
-        if is_whole
+    /// Merges both segments, and drops the dead documents. Returns `false`, and does nothing, if the index has documents
+    /// of a body of which not everything is in memory.
+    pub fn pack(&mut self) -> bool {
+        let is_packed = self.live as usize == self.docs.len()
             && self.recent.terms.is_empty()
             && self.docs.len() == self.base.doc_count() as usize
-            && self.live > 0
-        {
-            head.extend_from_slice(self.base.head_bytes());
-            body.extend_from_slice(base_bytes);
+            && self.live > 0;
+        if is_packed {
             return true;
         }
-        // If they grew step by step, they would reserve up to twice as much.
-        let (head_room, body_room) = self.room();
-        head.reserve_exact(head_room);
-        body.reserve_exact(body_room);
-        let live = self.docs.iter().filter(|doc| doc.is_live);
-        let mut writer = Writer::new(head, body, live.map(Doc::encode));
+        let has_room = u32::try_from(self.base.posting_bytes() + 2 * self.recent.posting_bytes).is_ok();
+        if !has_room || self.base.body_pieces().is_none() {
+            return false;
+        }
+        let end = self.end();
+        // Both are dropped term by term as they are merged, so that no two indexes are in memory at once.
+        let (mut base, mut recent) = (core::mem::take(&mut self.base), core::mem::take(&mut self.recent));
         // Slot of each document after the dead ones are removed.
         let slots = self.docs.iter().scan(0, |next, doc| {
             let slot = *next;
@@ -214,47 +203,44 @@ impl RankedIndex {
             Some(doc.is_live.then_some(slot))
         });
         let slots: Vec<Option<u32>> = slots.collect();
-        let mut recent = self.recent.sorted(self.recent.numbers().collect()).into_iter().peekable();
-        for base in 0..self.base.term_count() {
-            let name = self.base.name(base);
-            while let Some(term) = recent.next_if(|term| self.recent.name(*term) < name) {
-                self.encode_term(&mut writer, &slots, None, Some(term));
+        self.docs.retain(|doc| doc.is_live);
+        let mut writer = Writer::new(self.docs.iter().map(Doc::encode));
+        let mut news = recent.sorted(recent.numbers().collect()).into_iter().peekable();
+        let mut old = 0..base.term_count();
+        let mut next = old.next();
+        loop {
+            let is_due = |term: &u32| next.is_none_or(|next| recent.name(*term) <= base.name(next));
+            let new = news.next_if(is_due);
+            let is_old = new.is_none_or(|new| next.is_some_and(|next| recent.name(new) == base.name(next)));
+            let of_base = next.filter(|_| is_old);
+            if new.is_none() && of_base.is_none() {
+                break;
             }
-            let same = recent.next_if(|term| self.recent.name(*term) == name);
-            self.encode_term(&mut writer, &slots, Some(base), same);
-        }
-        for term in recent {
-            self.encode_term(&mut writer, &slots, None, Some(term));
-        }
-        writer.finish();
-        true
-    }
-
-    /// Estimates the sizes of head and body in bytes.
-    pub fn room(&self) -> (usize, usize) {
-        let recent = &self.recent;
-        let of_recent = recent.names.len() + recent.terms.len() * MAX_TERM_BYTES;
-        let head = self.base.head_bytes().len() + of_recent + (self.docs.len() + 2) * DOC_BYTES;
-        (head, self.base.posting_bytes() + recent.posting_bytes)
-    }
-
-    fn encode_term(&self, writer: &mut Writer<'_>, slots: &[Option<u32>], base: Option<u32>, recent: Option<u32>) {
-        let (mut next, mut doc_frequency) = (0, 0);
-        let end = self.end();
-        let of_base = base.map(|term| self.base.postings(term));
-        let of_recent = recent.map(|term| self.recent.postings(term, end));
-        for mut postings in of_base.into_iter().chain(of_recent) {
-            while let Some((posting, shape, raw)) = postings.next_raw() {
-                if let Some(slot) = slots.get(posting.slot as usize).copied().flatten() {
-                    postings::push_raw(writer.body, slot - next, shape, raw);
-                    next = slot + 1;
-                    doc_frequency += 1;
+            encode_term(&mut writer, &slots, of_base.map(|term| (&base, term)), new.map(|term| (&recent, term)), end);
+            if let Some(term) = new.and_then(|new| recent.terms.get_mut(new as usize)) {
+                term.postings = Vec::new();
+            }
+            if is_old {
+                next = old.next();
+                // Others have the body of a file too, and a damaged file may name any place.
+                if let Some(next) = next.filter(|_| !self.is_decoded) {
+                    base.drop_before(next);
                 }
             }
         }
-        let name = base.map(|term| self.base.name(term)).or_else(|| recent.map(|term| self.recent.name(term)));
-        debug_assert!(name.is_some(), "a broken invariant: a term of neither part of the index");
-        writer.end_term(name.unwrap_or_default(), doc_frequency);
+        let packed = writer.finish();
+        debug_assert!(packed.is_some(), "a broken invariant: an index that was written cannot be opened");
+        (self.base, self.is_decoded) = (packed.unwrap_or_default(), false);
+        self.base_live = self.docs.len();
+        self.recent.first = self.end();
+        true
+    }
+
+    /// Returns the head and the body for [`RankedIndex::decode`], after [`pack`](Self::pack); `None` if not all of it is
+    /// packed.
+    pub fn packed(&self) -> Option<(&[u8], Vec<Piece>)> {
+        let is_packed = self.docs.len() == self.base.doc_count() as usize && self.live as usize == self.docs.len();
+        Some((self.base.head_bytes(), self.base.body_pieces()?)).filter(|_| is_packed)
     }
 
     /// Uses the index in ranges of a head and a body, without copying them. `None` if it cannot be one. Damaged bytes
@@ -269,16 +255,19 @@ impl RankedIndex {
             return None;
         }
         let first = base.doc_count();
-        let mut index =
-            Self { base, base_live: docs.len(), recent: Recent { first, ..Recent::default() }, ..Self::default() };
+        let recent = Recent { first, ..Recent::default() };
+        let mut index = Self { base, base_live: docs.len(), is_decoded: true, recent, ..Self::default() };
         docs.iter().for_each(|doc| index.count(doc, true));
         index.docs = docs;
         Some(index)
     }
 
-    /// Replaces the body that the index was decoded from by the same with other parts in memory.
+    /// Replaces the body that the index was decoded from by the same with other parts in memory. Does nothing if the index
+    /// was packed since.
     pub fn set_body(&mut self, body: SparseBytes) {
-        self.base.set_body(body);
+        if self.is_decoded {
+            self.base.set_body(body);
+        }
     }
 
     /// Returns the documents by slot, dead ones included.
@@ -350,9 +339,9 @@ impl RankedIndex {
         [base, form.in_recent.map(|term| self.recent.postings(term, self.end())).unwrap_or_default()]
     }
 
-    /// Returns the range of a term's postings in the body; `None` if they are not of the body.
+    /// Returns the range of a term's postings in the body that the index was decoded from; `None` if they are not of it.
     pub(super) fn range_in_body(&self, form: &Form) -> Option<Range<usize>> {
-        form.in_base.map(|term| self.base.postings_range(term))
+        form.in_base.filter(|_| self.is_decoded).map(|term| self.base.postings_range(term))
     }
 
     /// Returns the number of documents with the term, dead ones included.
@@ -375,6 +364,31 @@ impl RankedIndex {
             *words = if is_new { *words + u64::from(*length) } else { words.saturating_sub(u64::from(*length)) };
         }
     }
+}
+
+/// Writes a term of either segment or both.
+fn encode_term(
+    writer: &mut Writer,
+    slots: &[Option<u32>],
+    base: Option<(&Segment, u32)>,
+    recent: Option<(&Recent, u32)>,
+    end: u32,
+) {
+    let (mut next, mut doc_frequency) = (0, 0);
+    let of_base = base.map(|(base, term)| base.postings(term));
+    let of_recent = recent.map(|(recent, term)| recent.postings(term, end));
+    for mut postings in of_base.into_iter().chain(of_recent) {
+        while let Some((posting, shape, raw)) = postings.next_raw() {
+            if let Some(slot) = slots.get(posting.slot as usize).copied().flatten() {
+                postings::push_raw(&mut writer.part, slot - next, shape, raw);
+                next = slot + 1;
+                doc_frequency += 1;
+            }
+        }
+    }
+    let name = base.map(|(base, term)| base.name(term)).or_else(|| recent.map(|(recent, term)| recent.name(term)));
+    debug_assert!(name.is_some(), "a broken invariant: a term of neither part of the index");
+    writer.end_term(name.unwrap_or_default(), doc_frequency);
 }
 
 impl Doc {

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use super::postings::Postings;
 use super::stem;
-use saddlebag_collections::{SparseBytes, order};
+use saddlebag_collections::{Piece, SparseBytes, order};
 
 /// "SBR2".
 const MAGIC: u32 = u32::from_le_bytes(*b"SBR2");
@@ -23,8 +23,8 @@ pub(super) const DOC_BYTES: usize = 2 * WORD + 5 * 2;
 const TERM_BYTES: usize = 3 * WORD;
 /// Size of a stem: its hash, the term.
 const STEM_BYTES: usize = 2 * WORD;
-/// Maximum number of bytes of a term besides its name and its postings.
-pub(super) const MAX_TERM_BYTES: usize = TERM_BYTES + STEM_BYTES;
+/// Size from which on a part of the body that is being written is closed.
+const PART_BYTES: usize = 128 << 10;
 
 /// Terms and postings in a file.
 #[derive(Debug, Default)]
@@ -91,8 +91,14 @@ impl Segment {
     }
 
     /// Returns the bytes of the body; `None` if not all are in memory.
-    pub(super) fn body_bytes(&self) -> Option<&[u8]> {
-        self.body.get(self.postings.clone())
+    pub(super) fn body_pieces(&self) -> Option<Vec<Piece>> {
+        self.body.pieces(self.postings.clone())
+    }
+
+    /// Drops the postings of the terms before this one, as far as nobody else has them.
+    pub(super) fn drop_before(&mut self, term: u32) {
+        let place = self.postings_range(term).start;
+        self.body.drop_before(place);
     }
 
     /// Replaces the body by the same with other parts in memory.
@@ -165,12 +171,14 @@ impl Segment {
 }
 
 /// Writes a segment: the documents, then the terms in the order of their names.
-pub(super) struct Writer<'a> {
-    head: &'a mut Vec<u8>,
-    /// Body, to which the postings of a term are added.
-    pub(super) body: &'a mut Vec<u8>,
-    head_start: usize,
-    body_start: usize,
+///
+/// The body is made of parts, so that it needs no room twice while it grows. A part ends with a term.
+#[derive(Default)]
+pub(super) struct Writer {
+    head: Vec<u8>,
+    body: SparseBytes,
+    /// Last part of the body, to which the postings of a term are added.
+    pub(super) part: Vec<u8>,
     terms: Vec<u8>,
     names: Vec<u8>,
     /// Hash of the stem, and term.
@@ -178,17 +186,11 @@ pub(super) struct Writer<'a> {
     stem: Vec<u8>,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new<'d>(
-        head: &'a mut Vec<u8>,
-        body: &'a mut Vec<u8>,
-        docs: impl Iterator<Item = [u8; DOC_BYTES]> + 'd,
-    ) -> Self {
-        let (head_start, body_start) = (head.len(), body.len());
-        head.extend_from_slice(&[0; HEADER * WORD]);
+impl Writer {
+    pub(super) fn new(docs: impl Iterator<Item = [u8; DOC_BYTES]>) -> Self {
+        let mut head = alloc::vec![0; HEADER * WORD];
         docs.for_each(|doc| head.extend_from_slice(&doc));
-        let (terms, names, stems, stem) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { head, body, head_start, body_start, terms, names, stems, stem }
+        Self { head, ..Self::default() }
     }
 
     /// Ends a term whose postings were added to the body. A term without postings is left out.
@@ -201,25 +203,35 @@ impl<'a> Writer<'a> {
             self.stems.push(order::pair(hash(&self.stem), count(self.terms.len() / TERM_BYTES)));
         }
         self.names.extend_from_slice(name);
-        for number in [count(self.names.len()), count(self.body.len() - self.body_start), doc_frequency] {
+        for number in [count(self.names.len()), count(self.body.len() + self.part.len()), doc_frequency] {
             self.terms.extend_from_slice(&number.to_le_bytes());
+        }
+        if self.part.len() >= PART_BYTES {
+            self.end_part();
         }
     }
 
-    pub(super) fn finish(mut self) {
+    fn end_part(&mut self) {
+        self.body.push(self.part.as_slice().into());
+        self.part.clear();
+    }
+
+    pub(super) fn finish(mut self) -> Option<Segment> {
+        self.end_part();
         order::sort(&mut self.stems, &mut Vec::new());
-        let docs = self.head.len() - self.head_start - HEADER * WORD;
-        let postings = self.body.len() - self.body_start;
+        let docs = self.head.len() - HEADER * WORD;
         let (terms, stems) = (self.terms.len() / TERM_BYTES, self.stems.len());
-        let header = [docs / DOC_BYTES, postings, terms, stems, self.names.len()];
+        let header = [docs / DOC_BYTES, self.body.len(), terms, stems, self.names.len()];
         let header = core::iter::once(MAGIC).chain(header.into_iter().map(count));
+        for (byte, value) in self.head.iter_mut().zip(header.flat_map(u32::to_le_bytes)) {
+            *byte = value;
+        }
+        self.head.reserve_exact(self.terms.len() + stems * STEM_BYTES + self.names.len());
         self.head.extend_from_slice(&self.terms);
         self.head.extend(self.stems.iter().flat_map(|stem| stem.rotate_left(32).to_le_bytes()));
         self.head.extend_from_slice(&self.names);
-        let place = self.head.get_mut(self.head_start..).unwrap_or_default();
-        for (byte, value) in place.iter_mut().zip(header.flat_map(u32::to_le_bytes)) {
-            *byte = value;
-        }
+        let (head, body) = (0..self.head.len(), 0..self.body.len());
+        Segment::open((Arc::new(self.head), head), (self.body, body))
     }
 }
 
