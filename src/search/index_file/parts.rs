@@ -32,6 +32,9 @@ const CONTENT_BYTES: usize = BLOCK_BYTES - BLOCK_HEAD_BYTES;
 const BLOCKS_PER_PART: usize = 256;
 /// Maximum number of parts.
 const MAX_PARTS: usize = 1024;
+/// Number of blocks of the head that are read at once. All of it is read, and the memory of one read serves for the next:
+/// fresh memory costs more than a further request. It divides [`BLOCKS_PER_PART`].
+const HEAD_BLOCKS_AT_ONCE: usize = 32;
 /// Number of blocks that are read together.
 const BLOCKS_AT_ONCE: usize = 4 * BLOCKS_PER_PART;
 /// Length of the lengths at the start of the head.
@@ -63,7 +66,7 @@ impl Body {
     /// Reads ranges, if they are not in memory yet. `None` if the file has changed or is damaged.
     pub(super) async fn with(mut self, call: &Call, ranges: &[Range<usize>]) -> Option<Self> {
         let runs = self.missing(ranges);
-        let reads: Vec<Range<usize>> = runs.iter().cloned().flat_map(parts_of).collect();
+        let reads: Vec<Range<usize>> = runs.iter().cloned().flat_map(|run| runs_of(run, BLOCKS_PER_PART)).collect();
         let mut reads = reads.as_slice();
         let mut contents: Vec<Vec<u8>> = Vec::with_capacity(runs.len());
         for run in &runs {
@@ -192,10 +195,10 @@ fn move_bytes<'a>(
     }
 }
 
-/// Reads the head, and as much of the body as is in the same part. `None` if there is no index file, or if it is damaged.
+/// Reads the head, and what follows in its last read. `None` if there is no index file, or if it is damaged.
 pub(super) async fn open(call: &Call) -> Option<(Vec<u8>, Body)> {
     let path = part_path(call, 0)?;
-    let limit = u32::try_from(BLOCKS_PER_PART * BLOCK_BYTES).ok()?;
+    let limit = u32::try_from(HEAD_BLOCKS_AT_ONCE * BLOCK_BYTES).ok()?;
     let ReadOutcome::Content(content) =
         call.fs.read(&path, 0, limit.min(call.scope.limits.max_file_bytes)).await.ok()?
     else {
@@ -218,11 +221,11 @@ pub(super) async fn open(call: &Call) -> Option<(Vec<u8>, Body)> {
     let start_of_body = first_block * CONTENT_BYTES;
     if head.len() > start_of_body {
         body.bytes.add(0, head.split_off(start_of_body));
-    } else if first_block > blocks {
+    } else {
         head.try_reserve_exact(start_of_body.checked_sub(head.len())?).ok()?;
-        let reads: Vec<Range<usize>> = parts_of(blocks..first_block).collect();
-        for (blocks, bytes) in reads.iter().zip(read_blocks(call, &reads).await) {
-            take(&bytes?, blocks, writing, &mut head)?;
+        for blocks in runs_of(blocks..first_block, HEAD_BLOCKS_AT_ONCE) {
+            let bytes = read_blocks(call, core::slice::from_ref(&blocks)).await.pop()??;
+            take(&bytes, &blocks, writing, &mut head)?;
         }
     }
     head.truncate(head_length);
@@ -237,11 +240,11 @@ fn blocks_of(length: usize) -> usize {
     length.div_ceil(CONTENT_BYTES)
 }
 
-/// Splits blocks where their part ends.
-fn parts_of(blocks: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+/// Splits blocks at all multiples of a number. With [`BLOCKS_PER_PART`], that is where their part ends.
+fn runs_of(blocks: Range<usize>, multiple: usize) -> impl Iterator<Item = Range<usize>> {
     let mut next = blocks.start;
     core::iter::from_fn(move || {
-        let end = blocks.end.min((next / BLOCKS_PER_PART + 1) * BLOCKS_PER_PART);
+        let end = blocks.end.min((next / multiple + 1) * multiple);
         let part = next..end;
         next = end;
         (!part.is_empty()).then_some(part)
