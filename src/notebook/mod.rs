@@ -88,7 +88,7 @@ pub use tags::{TagCount, Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use title::MAX_TITLE_BYTES;
 pub use today::{Today, TodayReply};
-pub use types::{MemoriesReply, NoteFilter, SortBy, SortKey, Warning};
+pub use types::{MemoriesReply, NoteFilter, SortBy, SortFields, SortKey, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 

@@ -4,13 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 use super::index::{Notebook, NotebookCall, catch_up_for, has_words, known_config, look, read_texts, warnings};
 use super::list_notes::{ListNotes, selected};
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::title::title_or_stem;
-use super::types::{NoteFilter, SortBy, SortKey, Warning};
+use super::types::{NoteFilter, SortFields, SortKey, Warning};
 use crate::document::Note;
 use crate::engine::Call;
 use crate::order;
@@ -359,26 +358,20 @@ fn sorted(corpus: &Corpus, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
         })
         .collect();
     known.sort_by(|(_, a), (_, b)| match (a, b) {
-        (Some(a), Some(b)) => compare(keys, a, b),
+        (Some(a), Some(b)) => SortKey::compare(keys, &sort_fields(a), &sort_fields(b)),
         _ => b.is_some().cmp(&a.is_some()),
     });
     known.into_iter().map(|(hit, _)| hit).collect()
 }
 
-fn compare(keys: &[SortKey], (one, a): &(&IndexedFile, Note), (other, b): &(&IndexedFile, Note)) -> Ordering {
-    let (first, second) = (a.created(), b.created());
-    let by_key = keys.iter().map(|key| {
-        let ordering = match key.by {
-            SortBy::Created if first.is_some() != second.is_some() => return first.is_none().cmp(&second.is_none()),
-            SortBy::Created => first.unwrap_or(one.modified).cmp(&second.unwrap_or(other.modified)),
-            SortBy::Modified => one.modified.cmp(&other.modified),
-            SortBy::Path => one.path.cmp(&other.path),
-            SortBy::Title => a.title.cmp(&b.title),
-            SortBy::WordCount => a.word_count.cmp(&b.word_count),
-        };
-        if key.ascending { ordering } else { ordering.reverse() }
-    });
-    by_key.fold(Ordering::Equal, Ordering::then)
+fn sort_fields<'a>((document, note): &'a (&IndexedFile, Note)) -> SortFields<'a> {
+    SortFields {
+        created: note.created(),
+        modified: document.modified,
+        path: document.path.as_str(),
+        title: &note.title,
+        word_count: note.word_count,
+    }
 }
 
 /// Returns the note that supersedes a note. An unapproved note supersedes nothing.

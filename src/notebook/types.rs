@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::ops::Range;
 
 use saddlebag_words::words;
@@ -138,6 +139,41 @@ pub enum SortBy {
     WordCount,
 }
 
+/// The fields of a note that a listing can be sorted by.
+#[derive(Clone, Copy, Debug)]
+pub struct SortFields<'a> {
+    /// Time of creation, in nanoseconds since 1970-01-01T00:00:00Z. A note without one comes after those with one.
+    pub created: Option<u64>,
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub modified: u64,
+    /// Path.
+    pub path: &'a str,
+    /// Title.
+    pub title: &'a str,
+    /// Number of words.
+    pub word_count: u32,
+}
+
+impl SortKey {
+    /// Compares two notes by the first key in which they differ.
+    #[must_use]
+    pub fn compare(keys: &[Self], a: &SortFields<'_>, b: &SortFields<'_>) -> Ordering {
+        let by_key = |key: &Self| {
+            let ascending = match (key.by, a.created, b.created) {
+                (SortBy::Created, Some(a), Some(b)) => a.cmp(&b),
+                (SortBy::Created, Some(_), None) => return Ordering::Less,
+                (SortBy::Created, None, Some(_)) => return Ordering::Greater,
+                (SortBy::Created, None, None) | (SortBy::Modified, ..) => a.modified.cmp(&b.modified),
+                (SortBy::Path, ..) => a.path.cmp(b.path),
+                (SortBy::Title, ..) => a.title.cmp(b.title),
+                (SortBy::WordCount, ..) => a.word_count.cmp(&b.word_count),
+            };
+            if key.ascending { ascending } else { ascending.reverse() }
+        };
+        keys.iter().map(by_key).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+    }
+}
+
 words!(SortBy, "sorting key" {
     Created = "created",
     Modified = "modified",
@@ -159,6 +195,19 @@ pub(crate) struct NoteView<'a> {
     pub(crate) created: u64,
     /// True if `created` is only the time of the last change. Such a note comes after those with a date.
     pub(crate) is_undated: bool,
+}
+
+impl<'a> NoteView<'a> {
+    /// Returns the fields to sort by.
+    pub(super) fn sort_fields(&self) -> SortFields<'a> {
+        SortFields {
+            created: (!self.is_undated).then_some(self.created),
+            modified: self.modified,
+            path: self.path,
+            title: &self.note.title,
+            word_count: self.note.word_count,
+        }
+    }
 }
 
 /// Number of memories for a prompt.

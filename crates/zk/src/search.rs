@@ -3,11 +3,10 @@
 //! The memory selects notes by every other filter. It has no full-text search of zk's kind: the scores need the text of
 //! every note, and the words are those of FTS5.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use regex::{Regex, RegexBuilder};
-use saddlebag::notebook::{NoteInfo, SortBy, SortKey, notes_named};
+use saddlebag::notebook::{NoteInfo, SortFields, SortKey, notes_named};
 use saddlebag_zk_rules::{FullText, Row, mentions};
 
 /// Depth to which an expression may nest.
@@ -111,7 +110,8 @@ impl TextSearch {
             notes.retain(|note| scores.contains_key(&*note.path));
             notes.sort_by(|a, b| {
                 let score = |note: &NoteInfo| scores.get(&*note.path).copied().unwrap_or_default();
-                compare(&self.sort, a, b).then_with(|| score(b).total_cmp(&score(a)))
+                SortKey::compare(&self.sort, &sort_fields(a), &sort_fields(b))
+                    .then_with(|| score(b).total_cmp(&score(a)))
             });
         }
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
@@ -236,18 +236,14 @@ fn mentioned_by<'a>(all: &'a [NoteInfo], mentioning: &[&NoteInfo]) -> BTreeSet<&
     mentioned
 }
 
-fn compare(keys: &[SortKey], a: &NoteInfo, b: &NoteInfo) -> Ordering {
-    let by_key = |key: &SortKey| {
-        let ascending = match key.by {
-            SortBy::Created => a.created.cmp(&b.created),
-            SortBy::Modified => a.modified.cmp(&b.modified),
-            SortBy::Path => a.path.cmp(&b.path),
-            SortBy::Title => a.title.cmp(&b.title),
-            SortBy::WordCount => a.word_count.cmp(&b.word_count),
-        };
-        if key.ascending { ascending } else { ascending.reverse() }
-    };
-    keys.iter().map(by_key).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+fn sort_fields(note: &NoteInfo) -> SortFields<'_> {
+    SortFields {
+        created: Some(note.created),
+        modified: note.modified,
+        path: &note.path,
+        title: &note.title,
+        word_count: note.word_count,
+    }
 }
 
 #[cfg(test)]

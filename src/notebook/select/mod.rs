@@ -37,7 +37,7 @@ use self::graph::Direction;
 use self::mentions::Names;
 use self::paths::named;
 use self::tags::TagFilter;
-use super::types::{NoteFilter, NoteView, SortBy, SortKey};
+use super::types::{NoteFilter, NoteView, SortKey};
 use crate::order;
 use crate::store::Timestamp;
 
@@ -183,26 +183,11 @@ impl Selection {
 
     fn compare(&self, notes: &[NoteView<'_>], keys: &[SortKey], a: usize, b: usize) -> Ordering {
         let (Some(first), Some(second)) = (notes.get(a), notes.get(b)) else { return a.cmp(&b) };
-        let by_key = |key: &SortKey| {
-            if key.by == SortBy::Created && first.is_undated != second.is_undated {
-                return first.is_undated.cmp(&second.is_undated);
-            }
-            let ascending = match key.by {
-                SortBy::Created => first.created.cmp(&second.created),
-                SortBy::Modified => first.modified.cmp(&second.modified),
-                SortBy::Path => first.path.cmp(second.path),
-                SortBy::Title => first.note.title.cmp(&second.note.title),
-                SortBy::WordCount => first.note.word_count.cmp(&second.note.word_count),
-            };
-            if key.ascending { ascending } else { ascending.reverse() }
-        };
-        let by_keys = keys.iter().map(by_key).find(|ordering| ordering.is_ne());
         let by_distance = || match &self.distances {
             Some(distances) => distances.get(a).cmp(&distances.get(b)),
             None => Ordering::Equal,
         };
-        by_keys
-            .unwrap_or(Ordering::Equal)
+        SortKey::compare(keys, &first.sort_fields(), &second.sort_fields())
             .then_with(by_distance)
             .then_with(|| first.note.title.cmp(&second.note.title))
             .then_with(|| first.path.cmp(second.path))

@@ -15,6 +15,7 @@ use super::tags::TagCount;
 use super::*;
 use crate::document::{Note, TagSyntax};
 use crate::notebook::list_notes::ListNotes;
+use crate::notebook::types::SortBy;
 
 /// Noon of 2026-01-07, UTC.
 const NOW: Timestamp = Timestamp { seconds: 1_767_787_200, nanoseconds: 0, utc_offset_seconds: 0 };

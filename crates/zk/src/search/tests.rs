@@ -3,6 +3,7 @@
 use chrono::DateTime;
 use proptest::prelude::*;
 use saddlebag::document::{Note, TagSyntax};
+use saddlebag::notebook::SortBy;
 use serde_json::Value;
 
 use super::*;
