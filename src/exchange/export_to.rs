@@ -8,6 +8,7 @@ use super::format::Format;
 use super::types::{ExchangeCall, Loss, WrittenFile};
 use super::write_files::write_files;
 use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, hash};
+use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -114,7 +115,7 @@ pub(super) fn page(files: &[WrittenFile], cursor: Option<&str>) -> Result<Export
     let digest = hash(&parts, 8);
     let (mut place, mut offset) = match cursor {
         None => (0, 0),
-        Some(cursor) => place_of(cursor, &digest)?,
+        Some(cursor) => place_of(cursor, &digest, files)?,
     };
     let mut page = ExportToReply {
         files: u32::try_from(files.len()).unwrap_or(u32::MAX),
@@ -123,7 +124,7 @@ pub(super) fn page(files: &[WrittenFile], cursor: Option<&str>) -> Result<Export
     };
     let mut room = MAX_IMPORT_BYTES;
     while let Some((path, text)) = files.get(place).filter(|_| room > 0 && page.parts.len() < MAX_IMPORT_FILES) {
-        let rest = text.as_bytes().get(offset..).unwrap_or_default();
+        let rest = text.as_bytes().part(offset..);
         let part = rest.get(..room).unwrap_or(rest);
         page.parts.push(FilePart { path: path.clone(), offset: offset as u64, content: part.to_vec() });
         room -= part.len();
@@ -133,17 +134,23 @@ pub(super) fn page(files: &[WrittenFile], cursor: Option<&str>) -> Result<Export
     Ok(page)
 }
 
-fn place_of(cursor: &str, digest: &str) -> Result<(usize, usize), Error> {
+fn place_of(cursor: &str, digest: &str, files: &[WrittenFile]) -> Result<(usize, usize), Error> {
     let mut parts = cursor.split(':');
     let (of, place, offset) = (parts.next(), parts.next(), parts.next());
     let number = |text: Option<&str>| text.and_then(|text| text.parse::<usize>().ok());
-    let (Some(of), Some(place), Some(offset), None) = (of, number(place), number(offset), parts.next()) else {
+    let not_a_cursor = || {
         let message = format!("`{}` is not a cursor", cursor.escape_debug());
-        return Err(Error::invalid_argument(message, "give the `next` of the previous page, or leave it out"));
+        Error::invalid_argument(message, "give the `next` of the previous page, or leave it out")
+    };
+    let (Some(of), Some(place), Some(offset), None) = (of, number(place), number(offset), parts.next()) else {
+        return Err(not_a_cursor());
     };
     if of != digest {
         let message = "the entries have changed since the first page of this export";
         return Err(Error::new(ErrorCode::Contention, message, "begin the export again"));
+    }
+    if files.get(place).is_none_or(|(_, text)| text.len() < offset) {
+        return Err(not_a_cursor());
     }
     Ok((place, offset))
 }

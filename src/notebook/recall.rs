@@ -211,7 +211,7 @@ async fn recall_of(
                 page.into_iter().partition(|hit| !only_approved || is_approved(&corpus, hit.doc))
             };
             if others.is_empty() || attempt >= MAX_ATTEMPTS {
-                let mut reply = reply(call, notebook, &query, request, &page, ranking.total);
+                let mut reply = reply(call, notebook, &query, request, &page, ranking.total)?;
                 if let Some(Err(error)) = &scored {
                     let message =
                         format!("the hits are in the engine's own order, as the host does not rate them: {error}");
@@ -273,7 +273,7 @@ pub(crate) async fn recall_for_prompt(
         let mut hits: Vec<PromptHit> = Vec::new();
         let before = others.len();
         for ranked in &page {
-            let Some(document) = corpus.files.doc(ranked.doc) else { continue };
+            let document = ranked_document(&corpus, ranked)?;
             let is_known = is_known(&call.scope.display_path(&document.path));
             let hit = hit(call, &corpus, &mut passages, ranked, document, (false, passage_bytes));
             if !is_known && document.text.is_some() && hit.unapproved.is_none() {
@@ -387,23 +387,26 @@ fn reply(
     request: &Recall,
     page: &[Ranked],
     total: u32,
-) -> RecallReply {
+) -> Result<RecallReply, Error> {
     let corpus = notebook.corpus.borrow();
     let mut passages = Passages::new(corpus.ranked(), query);
-    let hits: Vec<RecallHit> = page
-        .iter()
-        .filter_map(|ranked| {
-            let document = corpus.files.doc(ranked.doc)?;
-            Some(hit(call, &corpus, &mut passages, ranked, document, (request.explain, PASSAGE_BYTES)))
-        })
-        .collect();
-    RecallReply {
+    let hits = page.iter().map(|ranked| {
+        let document = ranked_document(&corpus, ranked)?;
+        Ok(hit(call, &corpus, &mut passages, ranked, document, (request.explain, PASSAGE_BYTES)))
+    });
+    let hits: Vec<RecallHit> = hits.collect::<Result<_, Error>>()?;
+    Ok(RecallReply {
         rendered: render(&hits),
         hits,
         total,
         warnings: warnings(call, notebook),
         skipped: corpus.skipped(|path| call.scope.display_path(path)),
-    }
+    })
+}
+
+/// Returns the file of a hit. A hit that the index no longer has would be missing from the reply without a word.
+fn ranked_document<'a>(corpus: &'a Corpus, ranked: &Ranked) -> Result<&'a IndexedFile, Error> {
+    corpus.files.doc(ranked.doc).ok_or_else(|| Error::internal(format!("hit {} is not in the index", ranked.doc)))
 }
 
 fn hit(

@@ -3,6 +3,8 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
+use crate::part::TextPart;
+
 const NAME: &str = "private";
 
 /// Returns the text without what is between `<private>` and `</private>`, which a space replaces. Upper and lower case are the
@@ -25,7 +27,7 @@ pub fn without_private(text: &str) -> Cow<'_, str> {
     for tag in tags {
         if tag.begins {
             if depth == 0 {
-                kept.push_str(text.get(outside..tag.start).unwrap_or_default());
+                kept.push_str(text.part(outside..tag.start));
             }
             depth = depth.saturating_add(1);
         } else if depth > 0 {
@@ -38,7 +40,7 @@ pub fn without_private(text: &str) -> Cow<'_, str> {
         }
     }
     if depth == 0 {
-        kept.push_str(text.get(outside..).unwrap_or_default());
+        kept.push_str(text.part(outside..));
     }
     Cow::Owned(kept)
 }

@@ -24,12 +24,12 @@ pub(super) fn spliced(text: &str, splices: &[Splice]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for Splice { range, text: new } in splices {
-        debug_assert!(done <= range.start && range.start <= range.end, "the parts are in order");
-        out.push_str(text.get(done..range.start).unwrap_or_default());
+        // A configuration file must not lose text, so parts that overlap stop the program.
+        out.push_str(&text[done..range.start]);
         out.push_str(new);
         done = range.end;
     }
-    out.push_str(text.get(done..).unwrap_or_default());
+    out.push_str(&text[done..]);
     out
 }
 

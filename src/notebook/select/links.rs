@@ -14,6 +14,7 @@ use super::zk_links::ZkResolver;
 use crate::document::{Link, LinkKind, Note, Value};
 use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;
+use crate::part::SlicePart;
 use crate::percent;
 
 /// The targets of the links of every note.
@@ -58,8 +59,8 @@ impl LinkTable {
 
 impl Links for LinkTable {
     fn targets(&self, note: usize) -> &[Option<usize>] {
-        match self.starts.get(note..).unwrap_or_default() {
-            [start, end, ..] => self.targets.get(*start..*end).unwrap_or_default(),
+        match self.starts.part(note..) {
+            [start, end, ..] => self.targets.part(*start..*end),
             _ => &[],
         }
     }

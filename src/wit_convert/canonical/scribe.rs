@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 
 use super::content::{Content, Treatment, is_layout, is_never_written, treatment};
 use super::types::{LEFT_OUT, Place, REDACTED, wit_name};
+use crate::part::TextPart;
 use crate::search::is_index_part;
 use crate::trust::{FoundSecret, is_hidden, secrets_in};
 
@@ -246,11 +247,11 @@ fn without_secrets(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for FoundSecret { rule, range } in found {
-        out.push_str(text.get(from..range.start).unwrap_or_default());
+        out.push_str(text.part(from..range.start));
         // Writing to a string cannot fail.
         let _ = write!(out, "[redacted: {rule}]");
         from = range.end;
     }
-    out.push_str(text.get(from..).unwrap_or_default());
+    out.push_str(text.part(from..));
     Some(out)
 }
