@@ -95,6 +95,44 @@ const TOOLS: [(Client, &[(&str, Kind)]); 6] = [
     ),
 ];
 
+/// Role of a line that a client adds to the output of a command.
+#[derive(Clone, Copy)]
+enum Added {
+    /// The exit code follows.
+    Code,
+    /// Nothing but a number follows. The line says nothing about the error.
+    Frame,
+    /// The exit code follows after this text. The line says nothing else about the error.
+    FrameWithCode(&'static str),
+}
+
+/// Beginnings of the lines that each client adds to the output of a command, in lower case and without `<`. They are looked
+/// for in the output of every client, because some run the hooks of another.
+const ADDED_LINES: [(Client, &[(&str, Added)]); 5] = [
+    (Client::ClaudeCode, &[("exit code ", Added::Code)]),
+    (Client::Codex, &[("exit code:", Added::Code), ("process exited with code ", Added::Code)]),
+    (
+        Client::Gemini,
+        &[
+            ("exit code:", Added::Code),
+            ("untrusted_context>", Added::Frame),
+            ("/untrusted_context>", Added::Frame),
+            ("output: (empty)", Added::Frame),
+            ("process group pgid:", Added::Frame),
+        ],
+    ),
+    (Client::OpenCode, &[("(no output)", Added::Frame)]),
+    (
+        Client::Copilot,
+        &[
+            ("exited with exit code ", Added::Code),
+            ("command exited with code ", Added::Code),
+            // `<shellId: 0 completed with exit code 3>`
+            ("shellid:", Added::FrameWithCode(" completed with exit code ")),
+        ],
+    ),
+];
+
 /// Arguments that name a file, or a list of files.
 const FILE_FIELDS: [&str; 7] =
     ["file_path", "filePath", "path", "notebook_path", "target_file", "absolute_path", "files"];
@@ -236,13 +274,12 @@ fn error_or_code(text: &str, code: Option<i64>) -> String {
     if text.trim().is_empty() { by_code() } else { text }
 }
 
-/// Returns an output without the lines with which Gemini CLI and Copilot CLI frame it, and OpenCode's line for an empty one.
-/// They say nothing about the error.
+/// Returns an output without the lines that say nothing about the error.
 fn without_frame(text: &str) -> String {
-    let is_frame = |line: &&str| {
-        matches!(line.trim(), "<untrusted_context>" | "</untrusted_context>" | "Output: (empty)" | "(no output)")
-            || line.starts_with("Process Group PGID:")
-            || shell_result(line).is_some()
+    let is_frame = |line: &&str| match added(line) {
+        Some((Added::Frame, rest)) => rest.trim().bytes().all(|byte| byte.is_ascii_digit()),
+        Some((Added::FrameWithCode(before_code), rest)) => rest.contains(before_code),
+        Some((Added::Code, _)) | None => false,
     };
     text.lines().filter(|line| !is_frame(line)).collect::<Vec<_>>().join("\n")
 }
@@ -274,31 +311,23 @@ fn exit_code(output: &str) -> Option<i64> {
     let lines: Vec<&str> = output.lines().collect();
     let near = lines.iter().take(EXIT_CODE_LINES).chain(lines.iter().rev().take(EXIT_CODE_LINES));
     near.filter_map(|line| {
-        let line = line.trim().trim_start_matches('<').to_ascii_lowercase();
-        let rest = shell_result(&line).or_else(|| {
-            [
-                "exit code:",
-                "exit code ",
-                "exited with exit code ",
-                "process exited with code ",
-                "command exited with code ",
-            ]
-            .iter()
-            .find_map(|start| line.strip_prefix(start))
-        })?;
-        let digits = rest.trim_start();
-        let end = digits.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(digits.len());
-        digits[..end].parse().ok()
+        let (added, rest) = added(line)?;
+        let code = match added {
+            Added::Code => rest.trim_start(),
+            Added::FrameWithCode(before_code) => rest.split_once(before_code)?.1,
+            Added::Frame => return None,
+        };
+        let end = code.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(code.len());
+        code[..end].parse().ok()
     })
     .next()
 }
 
-/// Returns the exit code and what follows it in the last line of a command of Copilot CLI, which is
-/// `<shellId: 0 completed with exit code 3>`.
-fn shell_result(line: &str) -> Option<&str> {
-    let line = line.trim().trim_start_matches('<');
-    let is_shell = line.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("shellid:"));
-    line.split_once(" completed with exit code ").filter(|_| is_shell).map(|(_, code)| code)
+/// Returns the role of a line that a client added, and the rest of the line in lower case.
+fn added(line: &str) -> Option<(Added, String)> {
+    let line = line.trim().trim_start_matches('<').to_ascii_lowercase();
+    let mut known = ADDED_LINES.iter().flat_map(|(_, lines)| *lines);
+    known.find_map(|(start, added)| Some((*added, line.strip_prefix(start)?.to_string())))
 }
 
 /// Returns the beginning of a text, without its private parts.
