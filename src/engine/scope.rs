@@ -32,7 +32,7 @@ impl Default for Limits {
 }
 
 /// Scope that an engine was opened for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scope {
     pub(crate) layout: Layout,
     /// Prefix of every path that is shown.
@@ -50,20 +50,11 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// Returns the scope for text of this provenance.
-    pub(crate) fn of_provenance(self: Arc<Self>, provenance: Provenance) -> Arc<Self> {
-        if provenance == self.trust.provenance {
-            return self;
+    pub(crate) fn of_provenance(mut self: Arc<Self>, provenance: Provenance) -> Arc<Self> {
+        if provenance != self.trust.provenance {
+            Arc::make_mut(&mut self).trust.provenance = provenance;
         }
-        let Self { layout, path_prefix, limits, index_file, version_scheme, rescore, trust } = &*self;
-        Arc::new(Self {
-            layout: layout.clone(),
-            path_prefix: path_prefix.clone(),
-            limits: *limits,
-            index_file: *index_file,
-            version_scheme: version_scheme.clone(),
-            rescore: *rescore,
-            trust: TrustConfig { provenance, ..*trust },
-        })
+        self
     }
 
     /// Returns a path as replies and messages show it.
