@@ -160,14 +160,7 @@ pub(super) fn left_out_of(
     reason: LeftOutReason,
     bytes: usize,
 ) -> LeftOut {
-    LeftOut {
-        path: path.into(),
-        key: Some(key.into()),
-        section: request.name.clone(),
-        reason,
-        kept_bytes: 0,
-        left_out_bytes: bytes as u64,
-    }
+    LeftOut { key: Some(key.into()), ..LeftOut::whole(path, request.name.as_str(), reason, bytes as u64) }
 }
 
 /// Returns the fact with the text of the store.

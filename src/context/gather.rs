@@ -113,14 +113,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     let section = SectionKind::Memories.title();
     let mut left_out: Vec<LeftOut> = unapproved
         .into_iter()
-        .map(|path| LeftOut {
-            path,
-            key: None,
-            section: section.clone(),
-            reason: LeftOutReason::Unapproved,
-            kept_bytes: 0,
-            left_out_bytes: 0,
-        })
+        .map(|path| LeftOut::whole(path, section.as_str(), LeftOutReason::Unapproved, 0))
         .collect();
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
@@ -185,8 +178,7 @@ fn on_one_line(text: &str) -> String {
 }
 
 fn not_hydrated(path: String, key: Option<String>, reason: String, size: u64) -> LeftOut {
-    let section = SectionKind::Entries.title();
-    LeftOut { path, key, section, reason: LeftOutReason::NotHydrated(reason), kept_bytes: 0, left_out_bytes: size }
+    LeftOut { key, ..LeftOut::whole(path, SectionKind::Entries.title(), LeftOutReason::NotHydrated(reason), size) }
 }
 
 /// Reads the files together. A file that does not exist has no section.
@@ -293,13 +285,8 @@ async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>),
     let mut others: Vec<LeftOut> = Vec::new();
     for (folder, names) in &listed.left_out {
         let skipped = skipped_names(folder.as_ref(), names, &is_markdown, &|path| call.scope.display_path(path));
-        others.extend(skipped.into_iter().map(|Skipped { path, reason }| LeftOut {
-            path,
-            key: None,
-            section: "Daily log".into(),
-            reason: LeftOutReason::NotListed(reason.to_string()),
-            kept_bytes: 0,
-            left_out_bytes: 0,
+        others.extend(skipped.into_iter().map(|Skipped { path, reason }| {
+            LeftOut::whole(path, "Daily log", LeftOutReason::NotListed(reason.to_string()), 0)
         }));
     }
     for Entry { path, kind, size, .. } in listed.entries {
@@ -317,8 +304,7 @@ async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>),
 }
 
 fn left_out(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {
-    let section = format!("Daily log {}", path.file_stem());
-    LeftOut { path: call.scope.display_path(path), key: None, section, reason, kept_bytes: 0, left_out_bytes: size }
+    LeftOut::whole(call.scope.display_path(path), format!("Daily log {}", path.file_stem()), reason, size)
 }
 
 fn is_date_shaped(stem: &str) -> bool {

@@ -124,14 +124,7 @@ pub fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_b
         match &section.content {
             SectionContent::Unusable { reason, size } => {
                 unusable.push(omission(&format!("{title}: {reason}")));
-                left_out.push(LeftOut {
-                    path: section.path.clone(),
-                    key: None,
-                    section: title,
-                    reason: reason.clone(),
-                    kept_bytes: 0,
-                    left_out_bytes: *size,
-                });
+                left_out.push(LeftOut::whole(section.path.as_str(), title, reason.clone(), *size));
             }
             SectionContent::Text { text, unread_bytes } => {
                 let text = if section.kind == SectionKind::Scratchpad { open_items(text) } else { text.clone() };

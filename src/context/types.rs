@@ -164,6 +164,14 @@ pub struct LeftOut {
     pub left_out_bytes: u64,
 }
 
+impl LeftOut {
+    /// Returns the report on a text of this size of which nothing is in the block. It is not an entry.
+    pub(crate) fn whole(path: impl Into<String>, section: impl Into<String>, reason: LeftOutReason, size: u64) -> Self {
+        let (path, section) = (path.into(), section.into());
+        Self { path, key: None, section, reason, kept_bytes: 0, left_out_bytes: size }
+    }
+}
+
 /// Reason why a text is left out of the block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -202,12 +202,5 @@ fn shown(call: &Call, session: &SessionName, note: &SessionNote, left_out: Vec<L
 }
 
 fn unshown(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {
-    LeftOut {
-        path: call.scope.display_path(path),
-        key: None,
-        section: titles::HAND_OFF.into(),
-        reason,
-        kept_bytes: 0,
-        left_out_bytes: size,
-    }
+    LeftOut::whole(call.scope.display_path(path), titles::HAND_OFF, reason, size)
 }
