@@ -89,7 +89,7 @@ fn shown(spec: &Spec) -> Tool {
         set: spec.set,
         read_only: spec.effect == Effect::Reads,
         destructive: spec.effect >= Effect::Replaces,
-        idempotent: spec.idempotent,
+        idempotent: table::is_idempotent(spec),
     }
 }
 

@@ -65,8 +65,6 @@ pub(super) struct Spec {
     pub(super) answer: &'static [Field],
     /// Effect of the tool's command. If it has several commands, the strongest effect.
     pub(super) effect: Effect,
-    /// True if a second call with the same arguments changes nothing.
-    pub(super) idempotent: bool,
 }
 
 pub(super) const fn needed(name: &'static str, kind: Kind) -> Field {

@@ -34,6 +34,11 @@ pub(super) fn sample_arguments(id: Id, name: &str) -> String {
     }
 }
 
+/// Returns true if a second call of the tool with the same arguments changes nothing.
+pub(super) fn is_idempotent(spec: &Spec) -> bool {
+    spec.effect == Effect::Reads || matches!(spec.id, Id::Store | Id::Forget | Id::Remember | Id::Link)
+}
+
 const COUNT: Kind = Kind::Integer { least: 0, most: i64::MAX };
 const TARGETS: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note"]);
 const EDITED: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note", "page"]);
@@ -75,7 +80,6 @@ const TABLE: &[Spec] = &[
         ],
         answer: &[PATH, needed("bytes", COUNT), optional("truncated_from", COUNT)],
         effect: Write::EFFECT,
-        idempotent: false,
     },
     Spec {
         id: Id::Read,
@@ -96,7 +100,6 @@ const TABLE: &[Spec] = &[
             NEXT,
         ],
         effect: Read::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::Edit,
@@ -112,7 +115,6 @@ const TABLE: &[Spec] = &[
         ],
         answer: &[PATH],
         effect: Edit::EFFECT,
-        idempotent: false,
     },
     Spec {
         id: Id::Search,
@@ -122,7 +124,6 @@ const TABLE: &[Spec] = &[
         fields: &[needed("query", Kind::Text), CURSOR],
         answer: &[needed("hits", Kind::Objects), TOTAL, NEXT],
         effect: Search::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::Store,
@@ -144,7 +145,6 @@ const TABLE: &[Spec] = &[
             needed("evicted", Kind::Texts(usize::MAX)),
         ],
         effect: StoreEntry::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::Recall,
@@ -154,7 +154,6 @@ const TABLE: &[Spec] = &[
         fields: &[optional("key", Kind::Text), optional("query", Kind::Text), LIMIT, CURSOR],
         answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
         effect: FindEntries::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::List,
@@ -164,7 +163,6 @@ const TABLE: &[Spec] = &[
         fields: &[optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
         effect: ListEntries::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::Forget,
@@ -174,7 +172,6 @@ const TABLE: &[Spec] = &[
         fields: &[needed("key", Kind::Text)],
         answer: &[needed("key", Kind::Text), needed("forgotten", Kind::Flag)],
         effect: ForgetEntry::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::Remember,
@@ -193,7 +190,6 @@ const TABLE: &[Spec] = &[
         ],
         answer: &[PATH, needed("title", Kind::Text), needed("state", Kind::Text)],
         effect: Remember::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::RecallNotes,
@@ -203,7 +199,6 @@ const TABLE: &[Spec] = &[
         fields: &[needed("query", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[needed("hits", Kind::Objects), TOTAL, NEXT],
         effect: Recall::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::Journal,
@@ -213,7 +208,6 @@ const TABLE: &[Spec] = &[
         fields: &[needed("entry", Kind::Text)],
         answer: &[PATH, needed("entry", Kind::Text)],
         effect: Journal::EFFECT,
-        idempotent: false,
     },
     Spec {
         id: Id::Link,
@@ -223,7 +217,6 @@ const TABLE: &[Spec] = &[
         fields: &[needed("from", Kind::Text), needed("to", Kind::Text), optional("text", Kind::Text)],
         answer: &[needed("from", Kind::Text), needed("to", Kind::Text), needed("already_linked", Kind::Flag)],
         effect: Link::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::Related,
@@ -233,7 +226,6 @@ const TABLE: &[Spec] = &[
         fields: &[needed("note", Kind::Text), LIMIT, CURSOR],
         answer: &[needed("notes", Kind::Objects), NEXT],
         effect: Related::EFFECT,
-        idempotent: true,
     },
     Spec {
         id: Id::Memory,
@@ -256,6 +248,5 @@ const TABLE: &[Spec] = &[
         ],
         answer: &[],
         effect: Effect::Removes,
-        idempotent: false,
     },
 ];
