@@ -6,11 +6,10 @@
 
 use std::path::PathBuf;
 
-use saddlebag::trust::without_private;
 use serde_json::{Map, Value};
 
 use super::event::{Client, Detail, Event, Moment, Source, Style, moment};
-use super::tools::tool_use;
+use super::tools::{public_start, tool_use};
 use super::trouble::Trouble;
 
 /// Field that marks the payload of our own plugins. Its value is the version of their format.
@@ -177,13 +176,16 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
     Ok(Some(match moment {
         Moment::Start => {
             let first = ["initialPrompt", "initial_prompt"].iter().find_map(|name| fields.text(name));
-            Detail::Start(source(fields)?, first.map(kept_prompt).filter(|prompt| !prompt.trim().is_empty()))
+            Detail::Start(
+                source(fields)?,
+                first.map(|prompt| public_start(prompt, MAX_PROMPT_BYTES)).filter(|prompt| !prompt.trim().is_empty()),
+            )
         }
         Moment::Prompt => {
             let Some(prompt) = fields.text("prompt") else {
                 return Err(Trouble::input("the payload has no prompt"));
             };
-            Detail::Prompt(kept_prompt(without_hook_context(client, prompt)))
+            Detail::Prompt(public_start(without_hook_context(client, prompt), MAX_PROMPT_BYTES))
         }
         Moment::Tool => {
             // The user stopped the tool, or did not allow it: it has not failed.
@@ -208,12 +210,6 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
         Moment::Stop => Detail::Stop,
         Moment::End => Detail::End,
     }))
-}
-
-/// Returns the beginning of a prompt without its private parts.
-fn kept_prompt(prompt: &str) -> String {
-    let prompt = without_private(prompt);
-    prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)].to_string()
 }
 
 /// Returns a prompt without the text that hooks added to the session. Gemini CLI puts it before the first prompt.

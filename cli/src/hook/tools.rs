@@ -1,5 +1,6 @@
 //! Tools of the clients: which of them write files, run commands or store memory, and how each says that it failed.
 
+use saddlebag::document::head;
 use saddlebag::trust::without_private;
 use serde_json::{Map, Value};
 
@@ -166,9 +167,9 @@ pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value
     ToolUse {
         tool: tool.to_string(),
         files,
-        command: (kind == Some(Kind::Runs) && !text.trim().is_empty()).then(|| short(&text)),
+        command: (kind == Some(Kind::Runs) && !text.trim().is_empty()).then(|| public_start(&text, MAX_TEXT_BYTES)),
         failed,
-        error: failure.map(|text| short(&text)).filter(|text| !text.trim().is_empty()),
+        error: failure.map(|text| public_start(&text, MAX_TEXT_BYTES)).filter(|text| !text.trim().is_empty()),
         stored: if failed { None } else { stored(tool, input) },
     }
 }
@@ -330,10 +331,12 @@ fn added(line: &str) -> Option<(Added, String)> {
     known.find_map(|(start, added)| Some((*added, line.strip_prefix(start)?.to_string())))
 }
 
-/// Returns the beginning of a text, without its private parts.
-fn short(text: &str) -> String {
-    let text = without_private(text);
-    text[..text.floor_char_boundary(MAX_TEXT_BYTES)].to_string()
+/// Returns the first bytes of a text without its private parts.
+///
+/// Memory removes private parts too, for every host. Here they are removed so that the limit counts what is left, and so
+/// that a trace of the hook does not have them.
+pub(super) fn public_start(text: &str, max_bytes: usize) -> String {
+    head(&without_private(text), max_bytes).to_string()
 }
 
 /// Returns a line about the text that one of our own tools has stored.
