@@ -17,7 +17,8 @@ pub trait Engine {
     /// The reason why the call is refused. Nothing has changed, unless the component trapped.
     fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError>;
 
-    /// Takes the reply of a command that has finished without an error, once. Returns the component's error if there is none.
+    /// Takes the reply of a command that has finished without an error, once. Returns the component's error if the command
+    /// has no reply.
     ///
     /// # Errors
     ///

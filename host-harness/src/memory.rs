@@ -320,7 +320,8 @@ pub fn default_root() -> Option<PathBuf> {
 }
 
 /// Returns the folder for the state of programs that is not memory, such as logs: `saddlebag` in the platform's folder
-/// of states, or `saddlebag-state` in its data folder if it has none. `None` if there is no home folder.
+/// of states. A platform without such a folder has `saddlebag-state` in its data folder. Returns `None` if there is no home
+/// folder.
 #[must_use]
 pub fn state_folder() -> Option<PathBuf> {
     use etcetera::BaseStrategy;

@@ -94,7 +94,7 @@ enum Marker {
     End(Option<Mark>),
 }
 
-/// Finds and parses the section of a file; `None` if it has none.
+/// Finds and parses the section of a file. Returns `None` if the file has no section.
 ///
 /// # Errors
 ///

@@ -40,7 +40,7 @@ pub struct Section {
     pub kind: SectionKind,
     /// Path of the file as it is shown. Items have paths of their own.
     pub path: String,
-    /// Text, or the reason why there is none.
+    /// Text, or the reason why there is no text.
     pub content: SectionContent,
 }
 

@@ -22,8 +22,8 @@ pub struct EntriesConfig {
     pub agent: String,
     /// Name of the workspace that it shares entries with; `None` without a workspace.
     pub workspace: Option<String>,
-    /// Other agents of the workspace. They only change an error: a command that names one of them is not allowed, a
-    /// command that names any other agent gets the answer that there is no such agent. Their entries are never
+    /// Other agents of the workspace. They only change an error: a command that names one of them is denied, and a
+    /// command that names any other agent fails because no such agent is visible. Their entries are never
     /// accessible.
     pub peers: Vec<String>,
     /// Maximum number of entries of the agent.

@@ -118,7 +118,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Reads the state of a session; it is empty if there is none.
+    /// Reads the state of a session. A session without a file has an empty state.
     pub(super) async fn load(call: &Call, session: &SessionName) -> Result<Self, Error> {
         let file = file_of(call, session)?;
         let limit = max_bytes(call);

@@ -75,7 +75,7 @@ impl Branches {
         self.lines.push((hash(uuid), before.map(hash).unwrap_or_default(), is_prompt));
     }
 
-    /// Returns the lines of branches that were given up. A session with too many lines has none.
+    /// Returns the lines of branches that were given up; nothing for a session with too many lines.
     pub(super) fn dropped(&self) -> Dropped {
         if self.is_full {
             return Dropped::default();

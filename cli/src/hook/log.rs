@@ -57,7 +57,7 @@ impl Line {
 pub(crate) struct Log(PathBuf);
 
 impl Log {
-    /// Returns the log of this user; `None` if there is no home folder.
+    /// Returns the log of this user. Returns `None` if there is no home folder.
     pub(crate) fn of_user() -> Option<Self> {
         saddlebag_host::state_folder().map(Self)
     }

@@ -27,7 +27,7 @@ const MAX_SWEPT: usize = 10_000;
 pub(crate) struct Once(PathBuf);
 
 impl Once {
-    /// Returns that of this user; `None` if there is no home folder.
+    /// Returns the memory of this user. Returns `None` if there is no home folder.
     pub(crate) fn of_user() -> Option<Self> {
         saddlebag_host::state_folder().map(|folder| Self(folder.join(FOLDER)))
     }

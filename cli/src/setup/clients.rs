@@ -77,7 +77,7 @@ impl Client {
         }
     }
 
-    /// Returns the reason why the client has no configuration in a project, if it has none.
+    /// Returns the reason why the client has no configuration in a project. Returns `None` if it has one.
     pub(crate) fn lacks_project_scope(self) -> Option<&'static str> {
         match self {
             Self::ClaudeDesktop => Some("Claude Desktop has no configuration in projects"),

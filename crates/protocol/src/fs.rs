@@ -153,7 +153,7 @@ pub struct FsRequest {
 pub struct FsResult {
     /// Key of the request, verbatim.
     pub key: String,
-    /// Outcome, or the reason why there is none.
+    /// Outcome, or the reason why the operation has no outcome.
     pub outcome: Result<FsOutcome, FsError>,
 }
 

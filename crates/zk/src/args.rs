@@ -371,7 +371,7 @@ pub enum TagKey {
 }
 
 impl TagListArgs {
-    /// Returns the keys, the most important first, each with true for ascending order; the name if there is none.
+    /// Returns the keys, the most important first, each with true for ascending order; empty without `--sort`.
     pub fn keys(&self) -> Result<Vec<(TagKey, bool)>, BadUse> {
         let terms = split("--sort", &self.sort)?;
         let keys = terms.iter().rev().map(|term| match direction(term) {

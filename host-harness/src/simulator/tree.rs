@@ -58,7 +58,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Returns the spelling under which the entry at `path` is kept; `path` itself if there is none.
+    /// Returns the spelling under which the entry at `path` is kept. Returns `path` itself if nothing is there.
     pub(super) fn kept_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
         if !self.folds_names || self.nodes.contains_key(path) {
             return Cow::Borrowed(path);

@@ -97,7 +97,7 @@ impl<E: Engine> RecordingEngine<E> {
         self.interfaces.get(&id).copied()
     }
 
-    /// Writes a call. `returned` is the result that the contract gives it; an engine that failed has none.
+    /// Writes a call. `returned` is the result that the contract gives it, or the failure of the engine.
     fn put(&mut self, call: &str, returned: Result<String, &EngineError>) {
         let outcome = match returned {
             Ok(returned) => format!("\"returned\":{returned}"),

@@ -38,9 +38,9 @@ pub struct Difference {
     pub line: u64,
     /// Place in the line, such as `returned.ok.requests[0].op`.
     pub at: String,
-    /// Recorded value; `None` if there is none.
+    /// Recorded value; `None` if only the engine has one.
     pub recorded: Option<Value>,
-    /// Value of the engine; `None` if there is none.
+    /// Value of the engine; `None` if only the trace has one.
     pub actual: Option<Value>,
 }
 

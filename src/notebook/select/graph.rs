@@ -20,7 +20,7 @@ pub(super) enum Direction {
     Backward,
 }
 
-/// The notes next to each note, each once, ascending; none is next to itself.
+/// The notes next to each note, each once, ascending. A note is not next to itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     forward: Vec<Vec<usize>>,
@@ -189,7 +189,7 @@ pub(crate) struct DeadLink {
     pub(crate) note: usize,
     /// Its place among the links of the note.
     pub(crate) link: usize,
-    /// The notes that it may mean; none if it is dead.
+    /// The notes that it may mean; empty if the link is dead.
     pub(crate) candidates: Vec<usize>,
 }
 

@@ -47,7 +47,7 @@ fn negation(tag: &str) -> Option<&str> {
     tag.strip_prefix("NOT ").or_else(|| tag.strip_prefix('-')).map(str::trim)
 }
 
-/// A tag as people write it has a number sign, as notes keep it has none.
+/// Returns a tag as notes keep it: without the number sign that people write.
 fn glob(tag: &str) -> String {
     tag.strip_prefix('#').unwrap_or(tag).into()
 }

@@ -111,8 +111,8 @@ fn line_numbers(text: &str, needle: &str) -> String {
     places.join(", ")
 }
 
-/// Inserts text after line `after` and ends it with a newline. The error is the number of lines, if there is no such
-/// line.
+/// Inserts text after line `after` and ends it with a newline. If the text has no such line, the error is its number of
+/// lines.
 pub(super) fn inserted(text: &str, after: i64, addition: &str) -> Result<String, usize> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let mut lines: Vec<&str> = if text.is_empty() { Vec::new() } else { body.split('\n').collect() };

@@ -238,7 +238,7 @@ fn has_secret(bytes: &[u8]) -> bool {
     [bytes, &without_zeros].iter().any(|bytes| !secrets_in(&String::from_utf8_lossy(bytes)).is_empty())
 }
 
-/// Returns the text with the name of its rule in place of each secret; `None` if it has none.
+/// Returns the text with the name of its rule in place of each secret. Returns `None` if the text has no secrets.
 fn without_secrets(text: &str) -> Option<String> {
     let found = secrets_in(text);
     if found.is_empty() {
