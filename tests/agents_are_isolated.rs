@@ -2,37 +2,30 @@
 //! both engines.
 
 use saddlebag::agents_md::{Side, SyncAgentsMd};
-use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
-use saddlebag::context::{Context, ContextEntries, Overflow, Preamble, PromptCommand};
+use saddlebag::approval::Pending;
+use saddlebag::catalogue::SAMPLE_TEXT;
+use saddlebag::context::{Context, Preamble, PromptCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EditEntry, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Explain, ExportEntries,
-    FindEntries, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ListEntries,
-    NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    EditEntry, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, ExportEntries, GetEntry, ImportEntries,
+    ImportFile, ImportMode, ListEntries, PurgeEntries,
 };
-use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
-use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
-    Target, Write, WriteMode,
-};
-use saddlebag::notebook::{
-    DeadLinks, Forget, Graph, InitNotebook, Journal, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter,
-    NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError, Rename, RestoreNote, Tags,
-    Today, UnlinkedMentions,
-};
+use saddlebag::exchange::ImportFrom;
+use saddlebag::files::{ListFiles, ReadFile};
+use saddlebag::journal::{Edit, EditChange, Read, Restore, Slash, Target};
+use saddlebag::notebook::{Link, Remember, RestoreNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::session::SessionCommand;
 use saddlebag::store::{folded_name, is_name};
-use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
+use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsCommand, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
-use saddlebag::{Command, Config, Origin, Reply, Submission, Submit};
+use saddlebag::{Command, Config, Origin, Reply, Request, Submission, Submit};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::Drive;
-use support::{Kind, both_engines, path, paths_of};
+use support::{Kind, both_engines, keep, path, paths_of};
 
 /// Text that the commands ask for.
-const SECRET: &str = "the lighthouse keeper";
+const SECRET: &str = SAMPLE_TEXT;
 /// Text after the secret in every entry of the other agent. No command contains it.
 const MARK: &str = "mark-4711";
 
@@ -43,10 +36,6 @@ fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers
         ..EntriesConfig::for_agent(agent)
     };
     Config { epoch, project: project.map(String::from), entries: Some(entries), ..Config::default() }
-}
-
-fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
-    EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), expected_version: None })
 }
 
 /// A store in which agent `a` of workspace `w` has secrets of its own and of the workspace.
@@ -86,176 +75,62 @@ const SPELLINGS: [&str; 10] = [
     "PROJECTS/other-0db23a34/MEMORY.md",
 ];
 
-fn every_verb(name: &str) -> Vec<EntriesCommand> {
-    let request = Hydrate { max_bytes: 100_000, policy: HydrationPolicy::Greedy };
-    let prefix = Hydrate { policy: HydrationPolicy::Prefix, ..request };
-    let filter = EntryFilter { category: Some(name.into()), ..EntryFilter::default() };
-    vec![
-        EntriesCommand::GetEntry(GetEntry { key: name.into() }),
-        EntriesCommand::FindEntries(FindEntries { query: SECRET.into(), limit: 50 }),
-        EntriesCommand::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None }),
+/// Every command for this name, and those for which the name is something that the catalogue has no sample of.
+fn every_command(name: &str) -> Vec<Submission<Command>> {
+    let name = || name.to_string();
+    let entries = [
+        keep("mine", "mine", &name()),
+        EntriesCommand::EditEntry(EditEntry { key: name(), old_text: MARK.into(), new_text: "gone".into() }),
         EntriesCommand::ListEntries(ListEntries {
-            filter,
+            filter: EntryFilter { category: Some(name()), ..EntryFilter::default() },
             limit: None,
-            cursor: Some(format!("9999999999999999999:{name}")),
+            cursor: Some(format!("9999999999999999999:{}", name())),
         }),
-        EntriesCommand::Hydrate(request),
-        EntriesCommand::Hydrate(prefix),
-        EntriesCommand::Explain(Explain { request, key: Some(name.into()) }),
-        EntriesCommand::Explain(Explain { request, key: None }),
-        EntriesCommand::ForgetEntry(ForgetEntry { key: name.into(), expected_version: None }),
-        EntriesCommand::RestoreEntry(RestoreEntry { key: name.into() }),
-        EntriesCommand::PurgeEntries(PurgeEntries { key: Some(name.into()) }),
-        EntriesCommand::PurgeEntries(PurgeEntries { key: None }),
-        EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
-        EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: Some(name.into()) }),
+        EntriesCommand::PurgeEntries(PurgeEntries { key: Some(name()) }),
+        EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: Some(name()) }),
         EntriesCommand::ImportEntries(ImportEntries {
-            files: [name.to_string(), format!("{name}.md"), "agents/a/entries/core/core.md".into()]
+            files: [name(), format!("{}.md", name()), "agents/a/entries/core/core.md".into()]
                 .map(|path| ImportFile { path, content: Ok(b"mine".to_vec()) })
                 .to_vec(),
             mode: ImportMode::Replace,
             dry_run: false,
             earlier: Vec::new(),
         }),
-        EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
-        EntriesCommand::EditEntry(EditEntry { key: name.into(), old_text: MARK.into(), new_text: "gone".into() }),
-        keep(name, "mine", "core"),
-        keep("mine", "mine", name),
-        EntriesCommand::OpenRun(OpenRun { fence: u64::MAX }),
-        EntriesCommand::Checkpoint(Checkpoint),
-        EntriesCommand::CloseRun(CloseRun),
-    ]
-}
-
-fn every_other_command(name: &str) -> Vec<Command> {
-    let name = || name.to_string();
-    let note = || Target::Note(name());
-    let page = || Target::Page(name());
-    let replace = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
-    let remember = |title: String, template: String, links: Vec<String>| {
-        let content = "mine".into();
-        NotebookCommand::Remember(Remember { title, content, template, links, ..Remember::default() })
-    };
-    let filter = NoteFilter { paths: vec![name()], ..NoteFilter::default() };
-    let recall = Recall {
-        query: SECRET.into(),
-        limit: 50,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: true,
-        assume_unchanged: false,
-    };
-    let list = |filter| ListNotes { with_text: true, filter, ..ListNotes::default() };
-    let mut commands: Vec<Command> = vec![
-        JournalCommand::Read(Read { target: note(), offset: 0, max_bytes: 4_000 }).into(),
-        JournalCommand::Write(Write {
-            target: note(),
-            mode: WriteMode::Append,
-            content: "mine".into(),
-            truncate: false,
-        })
-        .into(),
-        JournalCommand::Write(Write {
-            target: note(),
-            mode: WriteMode::Overwrite,
-            content: "mine".into(),
-            truncate: false,
-        })
-        .into(),
-        JournalCommand::Edit(Edit { target: note(), change: replace.clone() }).into(),
-        JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote }).into(),
-        JournalCommand::Restore(Restore { target: note() }).into(),
-        JournalCommand::Read(Read { target: page(), offset: 0, max_bytes: 4_000 }).into(),
-        JournalCommand::Edit(Edit { target: page(), change: replace.clone() }).into(),
-        JournalCommand::Restore(Restore { target: page() }).into(),
-        JournalCommand::Slash(Slash { line: format!("read page {}", name()) }).into(),
-        JournalCommand::Read(Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }).into(),
-        JournalCommand::AppendDaily(AppendDaily { heading: name(), body: "mine".into() }).into(),
-        JournalCommand::ListJournal(ListJournal).into(),
-        FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }).into(),
-        FilesCommand::ReadFile(ReadFile { path: name(), offset: 0, max_bytes: 4_000 }).into(),
-        // A page of the list may begin where another's files are.
-        FilesCommand::ListFiles(ListFiles { after: Some("AGENTS/a".into()), limit: 1000 }).into(),
-        FilesCommand::ReadFile(ReadFile {
-            path: format!("agents/a/entries/core/{name}.md", name = name()),
-            offset: 0,
-            max_bytes: 4_000,
-        })
-        .into(),
-        JournalCommand::Status(Status).into(),
-        JournalCommand::Search(Search::new(SECRET)).into(),
-        JournalCommand::FlushSummary(FlushSummary { summary: name(), messages: None }).into(),
-        JournalCommand::Slash(Slash { line: format!("read note:{}", name()) }).into(),
-        JournalCommand::Slash(Slash { line: format!("search {SECRET}") }).into(),
-        NotebookCommand::InitNotebook(InitNotebook).into(),
-        remember(name(), "fact".into(), Vec::new()).into(),
-        remember("T".into(), name(), Vec::new()).into(),
-        remember("L".into(), "fact".into(), vec![name()]).into(),
-        NotebookCommand::Recall(recall).into(),
-        NotebookCommand::Journal(Journal { entry: name() }).into(),
-        NotebookCommand::Today(Today).into(),
-        NotebookCommand::ListNotes(list(NoteFilter::default())).into(),
-        NotebookCommand::ListNotes(list(filter.clone())).into(),
-        NotebookCommand::Graph(Graph { notes: list(filter) }).into(),
-        NotebookCommand::Related(Related { note: name(), limit: 50 }).into(),
-        NotebookCommand::Link(Link { source: name(), target: name(), text: None }).into(),
-        NotebookCommand::Rename(Rename { note: name(), title: "mine".into() }).into(),
-        NotebookCommand::Forget(Forget { note: name() }).into(),
-        NotebookCommand::RestoreNote(RestoreNote { note: name() }).into(),
-        NotebookCommand::Tags(Tags).into(),
-        NotebookCommand::Orphans(Orphans).into(),
-        NotebookCommand::DeadLinks(DeadLinks).into(),
-        NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: name() }).into(),
-        NotebookCommand::LoadMemories(LoadMemories { limit: 50 }).into(),
-        NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: SECRET.into(), limit: 50 }).into(),
-        NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }).into(),
-        NotebookCommand::RememberError(RememberError { tool: name(), error: name() }).into(),
     ];
-    let is_of_another_test = |command: &Command| {
-        matches!(command, Command::Entries(_) | Command::Exchange(_) | Command::Tools(_) | Command::AgentsMd(_))
-    };
-    commands.extend(
-        support::every_command(&name())
-            .into_iter()
-            .map(|given| given.command)
-            .filter(|command| !is_of_another_test(command)),
-    );
-    commands
-        .extend(every_tool_call(name().as_str()).into_iter().filter(|call| !is_of_entries(call)).map(Command::from));
+    let page = || Target::Page(name());
+    let change = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
+    let remember =
+        |title: String, template: String| Remember { title, content: "mine".into(), template, ..Remember::default() };
     let listing = Pending { limit: 50, ..Pending::default() };
-    let items = vec![ApproveItem { name: name(), version: "0".repeat(64) }];
-    commands.extend([
-        TrustCommand::Pending(listing.clone()).into(),
-        TrustCommand::Pending(Pending { cursor: Some(name()), ..listing.clone() }).into(),
-        TrustCommand::Pending(Pending { name: Some(name()), ..listing.clone() }).into(),
-        TrustCommand::Pending(Pending { source: Some("import".into()), ..listing }).into(),
-        TrustCommand::Approve(Approve { items, dry_run: false }).into(),
-    ]);
-    for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
-        let request = Hydrate { max_bytes: 10_000, policy: HydrationPolicy::Greedy };
-        let entries = Some(ContextEntries::from(request));
-        let memory = Context { overflow, max_bytes: 10_000, turn: Some(1), entries, ..Context::default() };
-        commands.push(memory.clone().into());
-        commands.push(Preamble { memory, max_bytes: 20_000, ..Preamble::default() }.into());
-    }
-    for prefer in [None, Some(Side::Section), Some(Side::Store)] {
-        let (key, content) = (name(), "<!-- saddlebag:begin agent=b -->\n- k: mine\n<!-- saddlebag:end -->\n");
-        let content = Some(content.as_bytes().to_vec());
-        commands.push(SyncAgentsMd { content, keys: vec![key], prefer, ..SyncAgentsMd::default() }.into());
-        commands.push(SyncAgentsMd { tags: vec![SECRET.into()], prefer, ..SyncAgentsMd::default() }.into());
-    }
-    commands
+    let section = b"<!-- saddlebag:begin agent=b -->\n- k: mine\n<!-- saddlebag:end -->\n".to_vec();
+    let sync = SyncAgentsMd { content: Some(section), keys: vec![name()], ..SyncAgentsMd::default() };
+    let mut others: Vec<Command> = vec![
+        Read { target: page(), offset: 0, max_bytes: 4_000 }.into(),
+        Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }.into(),
+        Edit { target: page(), change }.into(),
+        Restore { target: page() }.into(),
+        Slash { line: format!("read page {}", name()) }.into(),
+        // A page of the list may begin where another's files are.
+        ListFiles { after: Some("AGENTS/a".into()), limit: 1000 }.into(),
+        ReadFile { path: name(), offset: 0, max_bytes: 4_000 }.into(),
+        remember(name(), "fact".into()).into(),
+        remember("T".into(), name()).into(),
+        Link { source: name(), target: name(), text: None }.into(),
+        RestoreNote { note: name() }.into(),
+        Pending { cursor: Some(name()), ..listing.clone() }.into(),
+        Pending { name: Some(name()), ..listing }.into(),
+        SyncAgentsMd { prefer: Some(Side::Section), ..sync.clone() }.into(),
+        SyncAgentsMd { prefer: Some(Side::Store), ..sync }.into(),
+    ];
+    let imports = ImportFrom::samples(&name()).into_iter();
+    others.extend(imports.map(|import| ImportFrom { place: name(), others: vec![name()], ..import }.into()));
+    others.extend(entries.map(Command::from));
+    others.extend(more_tool_calls(&name()).into_iter().map(Command::from));
+    support::every_command(&name()).into_iter().chain(others.into_iter().map(Submit::submission)).collect()
 }
 
-/// Returns true if a call asks for entries, which costs their operations.
-fn is_of_entries(call: &CallTool) -> bool {
-    let of_entries = tools(&[ToolSet::Entries, ToolSet::Anthropic]);
-    of_entries.iter().any(|tool| tool.name == call.name)
-}
-
-/// Every tool, with a foreign agent, workspace, key or path wherever it takes a text.
-fn every_tool_call(name: &str) -> Vec<CallTool> {
+/// Calls of tools with a foreign agent, workspace, key or path where the catalogue has no sample of one.
+fn more_tool_calls(name: &str) -> Vec<CallTool> {
     let call = |tool: &str, arguments: serde_json::Value| CallTool {
         name: tool.into(),
         input: arguments.to_string(),
@@ -263,27 +138,13 @@ fn every_tool_call(name: &str) -> Vec<CallTool> {
         dialect: Dialect::Sdk,
     };
     let mut calls = vec![
-        call("memory_read", json!({ "source": "list" })),
-        call("memory_read", json!({ "source": "note", "name": name })),
         call("memory_read", json!({ "source": "page", "name": name })),
         call("memory_edit", json!({ "target": "page", "name": name, "old_str": SECRET, "new_str": "gone" })),
-        call("memory_write", json!({ "target": "note", "name": name, "content": "mine" })),
-        call("memory_edit", json!({ "target": "note", "name": name, "old_str": SECRET, "new_str": "gone" })),
         call("memory_edit", json!({ "target": "note", "name": name })),
-        call("memory_search", json!({ "query": SECRET })),
-        call("memory_store", json!({ "key": name, "content": "mine" })),
         call("memory_store", json!({ "key": "mine", "content": "mine", "category": name })),
-        call("memory_recall", json!({ "key": name })),
         call("memory_recall", json!({ "query": SECRET, "limit": 100 })),
-        call("memory_list", json!({ "limit": 100 })),
         call("memory_list", json!({ "category": name, "cursor": format!("99999999999:{name}") })),
-        call("memory_forget", json!({ "key": name })),
-        call("notebook_remember", json!({ "title": name, "content": "mine", "links": [name] })),
-        call("notebook_recall", json!({ "query": SECRET, "limit": 100 })),
-        call("notebook_journal", json!({ "entry": name })),
         call("notebook_link", json!({ "from": name, "to": name })),
-        call("notebook_related", json!({ "note": name })),
-        call("memory", json!({ "command": "view", "path": "/memories" })),
         call("memory", json!({ "command": "view", "path": "/memories/entries" })),
         call("memory", json!({ "command": "view", "path": "/memories/agents" })),
     ];
@@ -310,6 +171,23 @@ fn every_tool_call(name: &str) -> Vec<CallTool> {
         ]);
     }
     calls
+}
+
+/// Returns true if a command asks for entries, which costs their operations.
+fn is_of_entries(command: &Command) -> bool {
+    match command {
+        Command::Entries(_) | Command::Exchange(_) | Command::AgentsMd(_) => true,
+        // The files of the entries are files of the scope, and text of both families can wait for approval.
+        Command::Files(_) | Command::Trust(_) => true,
+        Command::Prompt(PromptCommand::Context(request)) => request.entries.is_some(),
+        Command::Prompt(PromptCommand::Preamble(request)) => request.memory.entries.is_some(),
+        // What a session is shown includes the entries.
+        Command::Session(SessionCommand::BeginSession(_) | SessionCommand::RecallForPrompt(_)) => true,
+        Command::Tools(ToolsCommand::CallTool(call)) => {
+            tools(&[ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.name)
+        }
+        _ => false,
+    }
 }
 
 /// Returns true if some file system treats a path as one below a folder.
@@ -340,18 +218,6 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Submiss
 /// Entries cost neither operations nor memory, however many there are.
 #[test]
 fn without_a_command_of_theirs_entries_cost_nothing() {
-    let is_of_others = |command: &Command| match command {
-        Command::Prompt(PromptCommand::Context(request)) => request.entries.is_none(),
-        // The files of the entries are files of the scope.
-        Command::Files(_) => false,
-        Command::Prompt(PromptCommand::Preamble(request)) => request.memory.entries.is_none(),
-        Command::AgentsMd(_) => false,
-        // Text of both families can wait for approval.
-        Command::Trust(_) => false,
-        // What a session is shown includes the entries.
-        Command::Session(SessionCommand::BeginSession(_) | SessionCommand::RecallForPrompt(_)) => false,
-        _ => true,
-    };
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {
         let with = config(2, project, "a", "w", &["b"]);
         let without = Config { entries: None, ..with.clone() };
@@ -359,9 +225,9 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
             let mut drive = Drive::new(kind, config, store_of_a(kind));
             let replies: Vec<_> = NAMES
                 .into_iter()
-                .flat_map(every_other_command)
-                .filter(is_of_others)
-                .chain([Context::default().into()])
+                .flat_map(every_command)
+                .filter(|given| !is_of_entries(&given.command))
+                .chain([Context::default().submission(), Preamble::default().submission()])
                 .map(|command| drive.run(command))
                 .collect();
             assert!(replies.iter().filter(|reply| reply.is_ok()).count() > 20);
@@ -373,20 +239,6 @@ fn without_a_command_of_theirs_entries_cost_nothing() {
         support::runtime().open(Config { entries, ..Config::default() }).unwrap().memory_bytes()
     };
     assert_eq!(memory(Some(EntriesConfig::for_agent("a"))), memory(None));
-}
-
-fn exchange(name: &str) -> [Command; 2] {
-    let export = ExportTo { format: Format::JsonLines, forgotten: true, unapproved: false, cursor: None };
-    let content = Ok(format!("- **{name}**: mine\n").into_bytes());
-    let import = ImportFrom {
-        format: Format::OpenClaw,
-        place: name.into(),
-        files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
-        others: vec![name.into()],
-        dry_run: false,
-        earlier: Vec::new(),
-    };
-    [ExchangeCommand::ExportTo(export), ExchangeCommand::ImportFrom(import)].map(|verb| verb.into())
 }
 
 fn entries_of(store: &Simulator, folder: &str) -> Vec<(String, Vec<u8>)> {
@@ -405,20 +257,7 @@ fn agents_are_isolated(kind: Kind) {
         assert!(!before.is_empty());
         let mut drive = Drive::new(kind, config(2, project, "b", workspace, &["a"]), store);
         for name in NAMES {
-            for verb in every_verb(name) {
-                let run = matches!(
-                    verb,
-                    EntriesCommand::OpenRun(_)
-                        | EntriesCommand::Checkpoint(Checkpoint)
-                        | EntriesCommand::CloseRun(CloseRun)
-                );
-                let command = Origin { run: run.then(|| "r".into()), ..Origin::default() }.with(verb);
-                assert_blind(&mut drive, &foreign, command.submission());
-            }
-            let calls = every_tool_call(name).into_iter().filter(is_of_entries);
-            calls.for_each(|call| assert_blind(&mut drive, &foreign, call.submission()));
-            let others = every_other_command(name).into_iter().chain(exchange(name));
-            others.for_each(|command| assert_blind(&mut drive, &foreign, command.submission()));
+            every_command(name).into_iter().for_each(|command| assert_blind(&mut drive, &foreign, command));
         }
         let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
         assert_eq!(after, before);
@@ -447,13 +286,7 @@ fn no_spelling_of_a_name_reaches_the_memory_of_another() {
         let config = Config { trust, ..config(2, project, "b", "v", &["a"]) };
         let mut drive = Drive::new(kind, config, store);
         for name in SPELLINGS {
-            for verb in every_verb(name) {
-                assert_blind(&mut drive, &foreign, verb.submission());
-            }
-            let calls = every_tool_call(name).into_iter().filter(is_of_entries);
-            calls.for_each(|call| assert_blind(&mut drive, &foreign, call.submission()));
-            let others = every_other_command(name).into_iter().chain(exchange(name));
-            others.for_each(|command| assert_blind(&mut drive, &foreign, command.submission()));
+            every_command(name).into_iter().for_each(|command| assert_blind(&mut drive, &foreign, command));
         }
         let after: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&drive.executor, folder)).collect();
         assert_eq!(after, before);
@@ -464,7 +297,8 @@ fn no_spelling_of_a_name_reaches_the_memory_of_another() {
 fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, None, "b", "w", &["a"]), store_of_a(kind));
     let names = |agent: Option<&str>, workspace: Option<&str>| (agent.map(String::from), workspace.map(String::from));
-    for verb in every_verb("core") {
+    let of_entries = |given: &Submission<Command>| matches!(given.command, Command::Entries(_));
+    for verb in every_command("core").into_iter().filter(of_entries) {
         for (named, code, message) in [
             (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
             (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
@@ -482,7 +316,7 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
             ),
         ] {
             let (agent, workspace) = named;
-            let command = Origin { agent, workspace, ..Origin::default() }.with(verb.clone());
+            let command = Origin { agent, workspace, ..verb.origin.clone() }.with(verb.command.clone());
             let operations = drive.executor.log().len();
             let refused = drive.run(command).unwrap_err();
             assert_eq!((refused.code, refused.message.as_str()), (code, message));
