@@ -9,7 +9,6 @@ use super::select::{Resolution, Resolver, notes_named};
 use super::types::NoteView;
 use crate::document::{Link, Note};
 use crate::engine::{Call, Scope};
-use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::RelPath;
@@ -205,6 +204,6 @@ fn no_such_place(note: usize, notes: usize) -> Error {
 
 /// Returns the line of a byte in a text, counted from 1.
 pub(super) fn line_of(text: &str, byte: usize) -> u32 {
-    let before = text.as_bytes().part(..byte);
+    let before = text.as_bytes().get(..byte).unwrap_or_default();
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
 }
