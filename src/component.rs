@@ -37,6 +37,7 @@ use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
 use exports::saddlebag::memory::{exchange, session, zk};
 
 crate::wit_contract!(closed: types fs config engine prompt tools);
+crate::wit_error!(types::Error);
 #[cfg(feature = "journal")]
 crate::wit_contract!(closed: journal);
 #[cfg(feature = "entries")]

@@ -17,7 +17,7 @@ use crate::files::{FilesCall, FilesCommand, FilesReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Origin, Submission};
-use crate::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
+use crate::protocol::{CommandId, Error, ErrorDetails, FsResult, ProtocolError, Step};
 use crate::request::{Effect, Family, Member, Request, Visitor};
 use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
@@ -419,7 +419,8 @@ impl Memory {
 /// Escapes stored names and the host's words in errors, because a model may read them.
 fn with_harmless_errors(mut step: Step) -> Step {
     for error in step.finished.iter_mut().filter_map(|finished| finished.error.as_mut()) {
-        for text in [&mut error.message, &mut error.help] {
+        let ErrorDetails { message, help, .. } = &mut **error;
+        for text in [message, help] {
             *text = ForModel::escaped(text).into_string();
         }
     }

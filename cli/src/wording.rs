@@ -3,14 +3,14 @@
 //! Some messages of the memory are those of the programs that its tools stand in for, word by word, because models and
 //! their hosts know them. They name arguments of tools and codes that a person never sees.
 
-use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::protocol::{Error, ErrorCode, ErrorDetails};
 
 /// Message of the memory for a missing file.
 const NO_FILE: &str = "No such file or directory (os error 2)";
 
 /// Returns an error with its message and its way out for a person.
 pub(crate) fn for_people(error: Error) -> Error {
-    let Error { code, message, help } = error;
+    let ErrorDetails { code, message, help } = error.into_details();
     let message = without_code(&message).to_string();
     let (message, help) = match code {
         ErrorCode::NotFound if message == NO_FILE => match help.split_once("; ") {
@@ -33,7 +33,7 @@ pub(crate) fn for_people(error: Error) -> Error {
         }
         _ => (message, help),
     };
-    Error { code, message, help }
+    Error::new(code, message, help)
 }
 
 /// Returns a message without the code at its beginning, such as `UZ-MEM-004: `.
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn told(code: ErrorCode, message: &str, help: &str) -> (String, String) {
-        let Error { message, help, .. } = for_people(Error::new(code, message, help));
+        let ErrorDetails { message, help, .. } = for_people(Error::new(code, message, help)).into_details();
         (message, help)
     }
 

@@ -51,8 +51,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
             }
         }
         let message = format!("{} changed {ATTEMPTS} times while it was synchronised", request.name);
-        Err(Error { code: ErrorCode::Contention, message, help: "try again when no other program writes it".into() }
-            .into())
+        Err(Error::new(ErrorCode::Contention, message, "try again when no other program writes it").into())
     }
 }
 
@@ -60,8 +59,8 @@ impl<E: Engine, X: Executor> Host<E, X> {
 fn changed_meanwhile(name: &str, done: usize) -> Error {
     let entries = if done == 1 { "1 entry was".to_string() } else { format!("{done} entries were") };
     let message = format!("{name} was changed by others after {entries} updated from its earlier text");
-    let help = "run it again to see the changes of the new text; the file was not written".into();
-    Error { code: ErrorCode::Contention, message, help }
+    let help = "run it again to see the changes of the new text; the file was not written";
+    Error::new(ErrorCode::Contention, message, help)
 }
 
 /// Reads the whole file, and returns the precondition for writing it.
@@ -73,8 +72,8 @@ fn read(folder: &mut impl Executor, path: &RelPath, name: &str) -> Result<(Optio
                 return Ok((Some(bytes), Precondition::Matches(version)));
             }
             let message = format!("{name}: {size} bytes, the limit is {MAX_AGENTS_MD_BYTES}");
-            let help = "move a part of it to another file; the file was not changed".into();
-            Err(Error { code: ErrorCode::TooLarge, message, help }.into())
+            let help = "move a part of it to another file; the file was not changed";
+            Err(Error::new(ErrorCode::TooLarge, message, help).into())
         }
         FsOutcome::Read(_) => Ok((None, Precondition::Absent)),
         _ => Err(storage(name, &FsError::Unsupported).into()),
@@ -96,5 +95,5 @@ fn storage(name: &str, error: &FsError) -> Error {
         FsError::NotDurable(_) => "check the disk, then look at the file before you try again",
         _ => "",
     };
-    Error { code: ErrorCode::Storage, message: format!("{name}: {error}"), help: help.into() }
+    Error::new(ErrorCode::Storage, format!("{name}: {error}"), help)
 }

@@ -277,6 +277,6 @@ async fn forget(
 fn refusal(error: Error) -> Result<FactChangeKind, Error> {
     match error.code {
         ErrorCode::MemoryUnavailable | ErrorCode::Cancelled | ErrorCode::Internal => Err(error),
-        _ => Ok(FactChangeKind::Refused(error.message)),
+        _ => Ok(FactChangeKind::Refused(error.into_message())),
     }
 }

@@ -118,7 +118,7 @@ async fn approve(call: &Call, pending: &[PendingApproval], request: &Approve) ->
             Err(error) if error.code == ErrorCode::Storage => return Err(error),
             Err(error) => {
                 let name = item.name()?.into();
-                reply.skipped.push(SkippedItem { name, reason: error.message });
+                reply.skipped.push(SkippedItem { name, reason: error.into_message() });
             }
         }
     }

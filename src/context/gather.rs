@@ -161,7 +161,7 @@ async fn hydrated(
             Ok((section(SectionContent::Items(entries.into_iter().map(item).collect())), left_out))
         }
         Err(error) if error.code == ErrorCode::MemoryUnavailable => {
-            Ok((section(unusable(LeftOutReason::NotHydrated(error.message), 0)), Vec::new()))
+            Ok((section(unusable(LeftOutReason::NotHydrated(error.into_message()), 0)), Vec::new()))
         }
         Err(error) => Err(error),
     }

@@ -171,10 +171,10 @@ impl<'a> Work<'a> {
             source,
             supersedes: given.supersedes.clone(),
         };
-        let mut fields = screen::adopted(self.entries.call, &entry).map_err(|error| error.message)?;
+        let mut fields = screen::adopted(self.entries.call, &entry).map_err(Error::into_message)?;
         fields.trust_state = provenance.map_or(given.trust_state, TrustState::new);
-        check_category(&fields).map_err(|error| error.message)?;
-        let pool = self.entries.scope.pool(&fields.category).map_err(|error| error.message)?;
+        check_category(&fields).map_err(Error::into_message)?;
+        let pool = self.entries.scope.pool(&fields.category).map_err(Error::into_message)?;
         Ok(Prepared { pool, given, fields, origin: place, digest })
     }
 
@@ -214,7 +214,7 @@ impl<'a> Work<'a> {
             let state = match self.perform(one, &key, plan).await {
                 Ok(state) => state,
                 Err(error) if error.code == ErrorCode::Storage => return Err(error),
-                Err(error) => return Ok((key, ExchangeState::Rejected(error.message))),
+                Err(error) => return Ok((key, ExchangeState::Rejected(error.into_message()))),
             };
             self.claim(one, &key);
             return Ok((key, state));

@@ -93,7 +93,7 @@ pub(super) async fn checkpoint(
                 reply.note(&fields.key, state);
             }
             Err(error) if error.code == ErrorCode::Storage => return Err(error),
-            Err(error) => reply.skip(&fields.key, error.message),
+            Err(error) => reply.skip(&fields.key, error.into_message()),
         }
         entries.with_run(run, |run| {
             let Some(place) = run.held.iter().position(|known| known.is_of(fields)) else { return };

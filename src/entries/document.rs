@@ -110,15 +110,15 @@ impl Entry {
         let category = match (shared, text_of("category").or(category_of_path)) {
             (true, _) => Category::Workspace,
             (false, None) => return Err(problem("no category: neither the frontmatter nor the folder has one".into())),
-            (false, Some(name)) => name.parse::<Category>().map_err(|error| problem(error.message))?,
+            (false, Some(name)) => name.parse::<Category>().map_err(|error| problem(error.into_message()))?,
         };
         if !shared && category == Category::Workspace {
             let message = "its category is `workspace`, whose entries belong into the folder of the workspace";
             return Err(problem(message.into()));
         }
         let content = content_start(text, &frontmatter).and_then(|start| text.get(start..));
-        let content =
-            content.ok_or_else(|| problem(Error::internal("its frontmatter ends outside of the text").message))?;
+        let content = content
+            .ok_or_else(|| problem(Error::internal("its frontmatter ends outside of the text").into_message()))?;
         let updated = value(["updated", "updated_at"]).and_then(moment).unwrap_or(modified);
         Ok(Self {
             fields: Fields {

@@ -233,7 +233,7 @@ impl<'a> Import<'a> {
         let state = match stored {
             Ok(state) => state,
             Err(error) if error.code == ErrorCode::Storage => return Err(error),
-            Err(error) => ImportState::Rejected(error.message),
+            Err(error) => ImportState::Rejected(error.into_message()),
         };
         if !matches!(state, ImportState::Rejected(_)) {
             self.entries.claim(shared, &key, &path);

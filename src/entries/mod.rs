@@ -240,11 +240,10 @@ pub(crate) async fn hydrate_as_stored(
 }
 
 /// Returns an error of the storage as one of the entries.
-pub(crate) fn unavailable(error: Error) -> Error {
-    match error.code {
-        ErrorCode::Storage => {
-            Error { code: ErrorCode::MemoryUnavailable, message: format!("UZ-MEM-003: {}", error.message), ..error }
-        }
-        _ => error,
+pub(crate) fn unavailable(mut error: Error) -> Error {
+    if error.code == ErrorCode::Storage {
+        error.code = ErrorCode::MemoryUnavailable;
+        error.message = format!("UZ-MEM-003: {}", error.message);
     }
+    error
 }

@@ -87,7 +87,7 @@ impl Run<EntriesCall<'_>> for RetainEntries {
                         reply.deleted.push(DeletedEntry { key: key.clone(), path });
                     }
                     Err(error) if error.code == ErrorCode::Storage => return Err(error),
-                    Err(error) => reply.skipped.push(SkippedEntry { key: key.clone(), reason: error.message }),
+                    Err(error) => reply.skipped.push(SkippedEntry { key: key.clone(), reason: error.into_message() }),
                 }
             }
         }

@@ -163,7 +163,7 @@ impl BackupReply {
             Backup::None => Self::default(),
             Backup::Kept(path) => Self { path: Some(call.scope.display_path(&path)), failure: None },
             Backup::Elsewhere(path, error) => {
-                Self { path: Some(call.scope.display_path(&path)), failure: Some(error.message) }
+                Self { path: Some(call.scope.display_path(&path)), failure: Some(error.into_message()) }
             }
         }
     }

@@ -53,7 +53,7 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
     }
     catch_up(call, notebook).await?;
     let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?)?.to_string()));
-    let error = match found.and_then(|below| notebook_file(call, &below)) {
+    let mut error = match found.and_then(|below| notebook_file(call, &below)) {
         // The whole path, because `MEMORY.md` below a project is another file.
         Ok(path) => return Ok(Target::Page(call.scope.display_path(&path))),
         Err(error) => error,
@@ -64,8 +64,8 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
     if is_left_out(call, name).await? {
         return Ok(Target::Page(name.to_string()));
     }
-    let help = look(notebook, call, |snapshot| Ok(others(snapshot, name)))?;
-    Err(Error { help, ..error })
+    error.help = look(notebook, call, |snapshot| Ok(others(snapshot, name)))?;
+    Err(error)
 }
 
 /// Returns true if the path is a file that the configuration leaves out of the notebook.

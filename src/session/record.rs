@@ -158,7 +158,7 @@ async fn keep_error(
             Ok(None)
         }
         Err(error) if matches!(error.code, ErrorCode::Secret | ErrorCode::InvalidArgument) => {
-            screening.leave_out(error.message);
+            screening.leave_out(error.into_message());
             Ok(None)
         }
         Err(error) => Err(error),

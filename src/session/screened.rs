@@ -40,7 +40,7 @@ impl<'a> Screening<'a> {
         match self.call.screen.without_secrets(what, text) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.code == ErrorCode::Secret => {
-                self.leave_out(error.message);
+                self.leave_out(error.into_message());
                 Ok(None)
             }
             Err(error) => Err(error),

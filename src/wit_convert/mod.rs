@@ -146,7 +146,7 @@ pub mod own {
     pub mod types {
         pub use crate::Origin;
         pub use crate::entries::HydrationPolicy;
-        pub use crate::protocol::Error;
+        pub use crate::protocol::ErrorDetails as Error;
         pub use crate::store::Timestamp;
         pub use crate::trust::{Flag, Provenance};
     }
@@ -239,6 +239,25 @@ macro_rules! wit_records {
                 Ok($module::$name { $($field: $crate::wit_field_out!(self.$field $(, $default)?)),* })
             }
         })*
+    };
+}
+
+/// Implements [`WitConvert`] both ways for the errors of commands, which this crate keeps behind a pointer.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! wit_error {
+    ($error:ty) => {
+        impl $crate::wit_convert::WitConvert<$crate::protocol::Error> for $error {
+            fn convert(self) -> Result<$crate::protocol::Error, $crate::wit_convert::Mismatch> {
+                let details: $crate::protocol::ErrorDetails = $crate::wit_convert::WitConvert::convert(self)?;
+                Ok(details.into())
+            }
+        }
+        impl $crate::wit_convert::WitConvert<$error> for $crate::protocol::Error {
+            fn convert(self) -> Result<$error, $crate::wit_convert::Mismatch> {
+                $crate::wit_convert::WitConvert::convert(self.into_details())
+            }
+        }
     };
 }
 

@@ -118,8 +118,7 @@ fn not_a_page(path: &str, error: &PathError) -> Failure {
 
 fn not_a_date(text: &str) -> Failure {
     let message = format!("`{}` is not a day of the calendar", text.escape_debug());
-    let help = "a date is YYYY-MM-DD; an example is 2026-05-30".to_string();
-    Error { code: ErrorCode::InvalidDate, message, help }.into()
+    Error::new(ErrorCode::InvalidDate, message, "a date is YYYY-MM-DD; an example is 2026-05-30").into()
 }
 
 /// Removes the prefix of a canonical Windows path such as `\\?\C:\x`, which few programs accept.

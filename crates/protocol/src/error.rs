@@ -22,8 +22,10 @@
 //! command, request and result with content, one JSON object per line, to a file with mode 0600. Unless secrets are allowed
 //! (`--secrets allow`), they are redacted there, and bytes that are not text are left out.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use core::ops::{Deref, DerefMut};
 
 use saddlebag_words::{UnknownWord, words};
 
@@ -32,9 +34,16 @@ use super::{FsError, RelPath};
 /// Error of a command that was refused or failed. Unless the help says otherwise, nothing has changed.
 ///
 /// The message says what was wrong, with the value and the limit; the help says what to do.
+///
+/// It is one pointer to its details, because most functions of a command return it and pass it on: each `?` then moves one
+/// word.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Error {
+#[error("{}", self.0.message)]
+pub struct Error(Box<ErrorDetails>);
+
+/// Parts of an [`Error`], which dereferences to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorDetails {
     /// Code for programs.
     pub code: ErrorCode,
     /// Message for people: lower case, no trailing dot, except for text of another program.
@@ -112,7 +121,19 @@ impl Error {
     /// Creates an error with a way out.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { code, message: message.into(), help: help.into() }
+        ErrorDetails { code, message: message.into(), help: help.into() }.into()
+    }
+
+    /// Returns the message.
+    #[must_use]
+    pub fn into_message(self) -> String {
+        self.0.message
+    }
+
+    /// Takes the error apart.
+    #[must_use]
+    pub fn into_details(self) -> ErrorDetails {
+        *self.0
     }
 
     /// Creates the error for the host's answer to an operation on `path`.
@@ -177,6 +198,27 @@ impl Error {
     #[must_use]
     pub fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArgument, message, help)
+    }
+}
+
+impl From<ErrorDetails> for Error {
+    #[inline(never)]
+    fn from(details: ErrorDetails) -> Self {
+        Self(Box::new(details))
+    }
+}
+
+impl Deref for Error {
+    type Target = ErrorDetails;
+
+    fn deref(&self) -> &ErrorDetails {
+        &self.0
+    }
+}
+
+impl DerefMut for Error {
+    fn deref_mut(&mut self) -> &mut ErrorDetails {
+        &mut self.0
     }
 }
 

@@ -255,7 +255,7 @@ impl Task<'_> {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    reply.not_rewritten.push(Warning::new(&self.call.scope.display_path(path), error.message));
+                    reply.not_rewritten.push(Warning::new(&self.call.scope.display_path(path), error.into_message()));
                 }
             }
         }
@@ -305,7 +305,7 @@ impl Task<'_> {
         Error::new(ErrorCode::Contention, message, help)
     }
 
-    fn unfinished(&self, error: Error) -> Error {
+    fn unfinished(&self, mut error: Error) -> Error {
         let Intent { from, to, .. } = &self.intent;
         let state = if from == to {
             format!("{to} still has its old title, but links may have the new one")
@@ -313,8 +313,10 @@ impl Task<'_> {
             format!("{from} may still exist beside {to}")
         };
         let help = "the next command that changes the notebook finishes it; or correct the problem and rename it again";
-        let help = if error.code == ErrorCode::NotFound { error.help } else { format!("{state}; {help}") };
-        Error { help, ..error }
+        if error.code != ErrorCode::NotFound {
+            error.help = format!("{state}; {help}");
+        }
+        error
     }
 
     fn empty_reply(&self) -> RenameReply {

@@ -515,10 +515,11 @@ fn gone(typed: &str) -> Error {
 }
 
 /// Adds to an error how many files were done before it.
-fn partly(error: Error, verb: &str, done: usize, count: usize) -> Error {
+fn partly(mut error: Error, verb: &str, done: usize, count: usize) -> Error {
     if done == 0 {
         return error;
     }
     let help = format!("{done} of {count} files were {verb}, the others are unchanged. {}", error.help);
-    Error { help: help.trim_end().to_string(), ..error }
+    error.help = help.trim_end().to_string();
+    error
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::fields::{Case, FromCanonical, Malformed};
 use super::scribe::{ToCanonical, Writer};
-use crate::protocol::{CommandId, ContextKey, ErrorCode, Scores, Version};
+use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Scores, Version};
 use crate::request::Family;
 use crate::store::RelPath;
 use crate::trust::{FlagKind, ForModel, HostSecret};
@@ -21,6 +21,18 @@ use crate::{Command, Reply};
 impl<T: ToCanonical + ?Sized> ToCanonical for &T {
     fn write(&self, out: &mut Writer<'_>) {
         (**self).write(out);
+    }
+}
+
+impl ToCanonical for Error {
+    fn write(&self, out: &mut Writer<'_>) {
+        (**self).write(out);
+    }
+}
+
+impl FromCanonical for Error {
+    fn read(value: Value) -> Result<Self, Malformed> {
+        Ok(ErrorDetails::read(value)?.into())
     }
 }
 
