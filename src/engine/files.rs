@@ -112,17 +112,45 @@ pub(crate) enum Change<T> {
     Keep(T),
 }
 
+impl<T> Change<T> {
+    fn split(self) -> (Change<()>, T) {
+        match self {
+            Self::Write(content, done) => (Change::Write(content, ()), done),
+            Self::Remove(removal, done) => (Change::Remove(removal, ()), done),
+            Self::Keep(done) => (Change::Keep(()), done),
+        }
+    }
+}
+
 /// Changes a file: reads it, computes the change, and applies it if the file is unchanged.
 ///
 /// `change` gets the bytes, or `None` if the file does not exist, and may be called again with others. A result over
 /// the limit is not written, because it could not be read again.
-pub(crate) async fn update<T>(
+pub(crate) async fn update<T: Send>(
     fs: &Fs,
     path: &RelPath,
     limit: u32,
     backups: Backups<'_>,
-    mut change: impl FnMut(Option<&[u8]>) -> Result<Change<T>, Error>,
+    mut change: impl FnMut(Option<&[u8]>) -> Result<Change<T>, Error> + Send,
 ) -> Result<(T, Backup), Error> {
+    let mut done = None;
+    let change = &mut |bytes: Option<&[u8]>| {
+        let (change, computed) = change(bytes)?.split();
+        done = Some(computed);
+        Ok(change)
+    };
+    let backup = apply(fs, path, limit, backups, change).await?;
+    done.map(|done| (done, backup)).ok_or_else(|| Error::internal("a change that was never computed"))
+}
+
+/// Changes a file. Not generic, so that it is compiled once instead of for each kind of change.
+async fn apply(
+    fs: &Fs,
+    path: &RelPath,
+    limit: u32,
+    backups: Backups<'_>,
+    change: &mut (dyn FnMut(Option<&[u8]>) -> Result<Change<()>, Error> + Send),
+) -> Result<Backup, Error> {
     let mut staged: Option<Staged> = None;
     let backup = match backups {
         Backups::Keep => Some(Layout::backup_of(path)),
@@ -132,10 +160,10 @@ pub(crate) async fn update<T>(
     for _ in 0..MAX_ATTEMPTS {
         let current = load(fs, path, limit).await?;
         let change = change(current.require(path, limit)?)?;
-        let (content, done) = match change {
-            Change::Write(content, done) => (Some(content), done),
-            Change::Remove(_, done) => (None, done),
-            Change::Keep(done) => return Ok((done, Backup::None)),
+        let content = match change {
+            Change::Write(content, ()) => Some(content),
+            Change::Remove(_, ()) => None,
+            Change::Keep(()) => return Ok(Backup::None),
         };
         if let Some(size) =
             content.as_ref().map(|content| content.as_bytes().len()).filter(|size| *size > limit as usize)
@@ -151,8 +179,8 @@ pub(crate) async fn update<T>(
             None => fs.remove(path, current.precondition()).await.map_err(|error| Error::storage(Some(path), &error)),
         };
         match (applied, staged.take()) {
-            (Ok(true), None) => return Ok((done, Backup::None)),
-            (Ok(true), Some(staged)) => return Ok((done, staged.become_backup(fs, backup).await)),
+            (Ok(true), None) => return Ok(Backup::None),
+            (Ok(true), Some(staged)) => return Ok(staged.become_backup(fs, backup).await),
             (Ok(false), kept) => staged = kept,
             (Err(error), kept) => {
                 // The change may have been made before the error. The next change settles what cannot be settled now.

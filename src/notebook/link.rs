@@ -108,7 +108,7 @@ async fn write(
     to: &RelPath,
     title: &str,
     text: Option<&str>,
-    leads_to: impl Fn(&NoteLink) -> bool,
+    leads_to: impl Fn(&NoteLink) -> bool + Sync,
 ) -> Result<LinkReply, Error> {
     let config = config.for_writing()?;
     if from == to {
