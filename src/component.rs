@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::cell::RefCell;
+use core::convert::Infallible;
 use core::str::FromStr;
 
 use crate::protocol::ProtocolError;
@@ -37,7 +38,7 @@ use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
 use exports::saddlebag::memory::{exchange, session, zk};
 
 crate::wit_contract!(closed: types fs config engine prompt tools);
-crate::wit_error!(types::Error);
+crate::wit_error!(closed: types::Error);
 #[cfg(feature = "journal")]
 crate::wit_contract!(closed: journal);
 #[cfg(feature = "entries")]
@@ -129,7 +130,7 @@ impl engine::Guest for Component {
     type Memory = Memory;
 
     fn default_config(epoch: u64) -> config::Config {
-        given(crate::Config::new(epoch))
+        returned(crate::Config::new(epoch))
     }
 }
 
@@ -137,14 +138,14 @@ impl engine::GuestMemory for Memory {
     fn open(config: config::Config) -> Result<engine::Memory, engine::ConfigError> {
         match crate::Memory::open(given(config)) {
             Ok(memory) => Ok(engine::Memory::new(Memory(RefCell::new(memory)))),
-            Err(error) => Err(given(error)),
+            Err(error) => Err(returned(error)),
         }
     }
 
     fn handle_memory_result(&self, reply: fs::Reply) -> Result<engine::Step, engine::ProtocolError> {
         let key = reply.key.clone();
         let result: Result<crate::protocol::FsResult, Mismatch> = reply.convert();
-        given(match result {
+        returned(match result {
             Ok(result) => self.0.borrow_mut().handle_memory_result(result),
             Err(error) => Err(ProtocolError::InvalidResult { key, reason: alloc::format!("{error}") }),
         })
@@ -152,7 +153,7 @@ impl engine::GuestMemory for Memory {
 
     fn cancel(&self, id: types::CommandId) -> Option<types::Error> {
         let step = self.0.borrow_mut().cancel(given(id));
-        step.finished.into_iter().find_map(|finished| finished.error).map(given)
+        step.finished.into_iter().find_map(|finished| finished.error).map(returned)
     }
 }
 
@@ -170,7 +171,7 @@ macro_rules! family {
                 let command: crate::wit_convert::own::$family::$command = given(command);
                 let origin: crate::Origin = given(origin);
                 let memory = &memory.get::<Memory>().0;
-                given(memory.borrow_mut().submit(given(id), given(now), origin.with(command)))
+                returned(memory.borrow_mut().submit(given(id), given(now), origin.with(command)))
             }
 
             fn take(
@@ -178,7 +179,7 @@ macro_rules! family {
                 id: types::CommandId,
             ) -> Result<$family::$reply, types::Error> {
                 let memory = &memory.get::<Memory>().0;
-                given(memory.borrow_mut().take_of::<crate::wit_convert::own::$family::$command>(given(id)))
+                returned(memory.borrow_mut().take_of::<crate::wit_convert::own::$family::$command>(given(id)))
             }
 
             $($function)*
@@ -208,7 +209,7 @@ family!(journal: JournalCommand => JournalReply {
     }
 
     fn check_slash(line: String) -> Result<(), types::Error> {
-        crate::journal::SlashCommand::from_str(&line).map(|_| ()).map_err(given)
+        crate::journal::SlashCommand::from_str(&line).map(|_| ()).map_err(returned)
     }
 });
 
@@ -219,14 +220,14 @@ family!(notebook: NotebookCommand => NotebookReply {});
 impl zk::Guest for Component {
     fn parse_zk_list_output(stdout: String) -> Result<Vec<zk::ZkNote>, types::Error> {
         match crate::notebook::parse_zk_list_output(&stdout) {
-            Ok(notes) => Ok(given(notes)),
-            Err(error) => Err(given(crate::protocol::Error::from(error))),
+            Ok(notes) => Ok(returned(notes)),
+            Err(error) => Err(returned(crate::protocol::Error::from(error))),
         }
     }
 
     fn parse_note_path(stdout: String, file_extension: String, root: Option<String>) -> Result<String, types::Error> {
         let path = crate::notebook::parse_note_path(&stdout, &file_extension, root.as_deref());
-        path.map_err(|error| given(crate::protocol::Error::from(error)))
+        path.map_err(|error| returned(crate::protocol::Error::from(error)))
     }
 }
 
@@ -235,7 +236,7 @@ family!(trust: TrustCommand => TrustReply {
     fn for_model(text: String) -> trust::SafeText {
         let (text, flags) = crate::trust::for_model(&text);
         let text = text.into_string();
-        trust::SafeText { text, findings: given(flags) }
+        trust::SafeText { text, findings: returned(flags) }
     }
 });
 
@@ -243,7 +244,7 @@ family!(trust: TrustCommand => TrustReply {
 family!(exchange: ExchangeCommand => ExchangeReply {
     fn detect(paths: Vec<String>) -> Option<exchange::Detected> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        crate::exchange::detect(&paths).map(given)
+        crate::exchange::detect(&paths).map(returned)
     }
 
     fn wants(format: exchange::Format, path: String) -> bool {
@@ -272,14 +273,22 @@ family!(prompt: PromptCommand => PromptReply {
 family!(tools: ToolsCommand => ToolsReply {
     fn tools(sets: Vec<tools::ToolSet>) -> Vec<tools::Tool> {
         let sets: Vec<crate::tools::ToolSet> = given(sets);
-        given(crate::tools::tools(&sets))
+        returned(crate::tools::tools(&sets))
     }
 });
 
-/// Converts a value without a path from the host, or a path of our own. Neither conversion can fail.
+/// Converts a value without a path from the host, which cannot fail.
 fn given<A: WitConvert<B>, B>(value: A) -> B {
     match value.convert() {
         Ok(value) => value,
         Err(_) => core::arch::wasm32::unreachable(),
+    }
+}
+
+/// Converts a value for the host.
+fn returned<A: WitConvert<B, Infallible>, B>(value: A) -> B {
+    match value.convert() {
+        Ok(value) => value,
+        Err(never) => match never {},
     }
 }

@@ -28,7 +28,7 @@ use bindings::exports::saddlebag::memory::{
 };
 
 saddlebag::wit_contract!(open: types fs config engine prompt tools journal entries agents_md notebook files trust session exchange zk);
-saddlebag::wit_error!(types::Error);
+saddlebag::wit_error!(open: types::Error);
 
 #[allow(missing_docs, unreachable_pub)]
 mod bindings {

@@ -15,6 +15,7 @@ pub use contract::PACKAGE;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 
 use crate::protocol::ErrorCode;
 use crate::protocol::{CommandId, ContextKey, Scores, Version};
@@ -35,30 +36,33 @@ pub enum Mismatch {
     Case,
 }
 
-/// A conversion across the contract.
-pub trait WitConvert<T> {
+/// A conversion across the contract, which fails with an `E`.
+///
+/// What the component passes to its host always converts: there `E` is [`Infallible`], and all code
+/// for a failure is left out.
+pub trait WitConvert<T, E = Mismatch> {
     /// Converts.
     ///
     /// # Errors
     ///
     /// The other side gave an invalid value.
-    fn convert(self) -> Result<T, Mismatch>;
+    fn convert(self) -> Result<T, E>;
 }
 
-impl<A: WitConvert<B>, B> WitConvert<Vec<B>> for Vec<A> {
-    fn convert(self) -> Result<Vec<B>, Mismatch> {
+impl<A: WitConvert<B, E>, B, E> WitConvert<Vec<B>, E> for Vec<A> {
+    fn convert(self) -> Result<Vec<B>, E> {
         self.into_iter().map(WitConvert::convert).collect()
     }
 }
 
-impl<A: WitConvert<B>, B> WitConvert<Option<B>> for Option<A> {
-    fn convert(self) -> Result<Option<B>, Mismatch> {
+impl<A: WitConvert<B, E>, B, E> WitConvert<Option<B>, E> for Option<A> {
+    fn convert(self) -> Result<Option<B>, E> {
         self.map(WitConvert::convert).transpose()
     }
 }
 
-impl<A: WitConvert<B>, B, E: WitConvert<F>, F> WitConvert<Result<B, F>> for Result<A, E> {
-    fn convert(self) -> Result<Result<B, F>, Mismatch> {
+impl<A: WitConvert<B, E>, B, C: WitConvert<D, E>, D, E> WitConvert<Result<B, D>, E> for Result<A, C> {
+    fn convert(self) -> Result<Result<B, D>, E> {
         match self {
             Ok(value) => value.convert().map(Ok),
             Err(error) => error.convert().map(Err),
@@ -67,9 +71,9 @@ impl<A: WitConvert<B>, B, E: WitConvert<F>, F> WitConvert<Result<B, F>> for Resu
 }
 
 macro_rules! same {
-    ($($type:ty),*) => {
-        $(impl WitConvert<$type> for $type {
-            fn convert(self) -> Result<$type, Mismatch> {
+    ($failure:ty: $($type:ty),*) => {
+        $(impl WitConvert<$type, $failure> for $type {
+            fn convert(self) -> Result<$type, $failure> {
                 Ok(self)
             }
         })*
@@ -77,7 +81,8 @@ macro_rules! same {
 }
 
 // Bytes are moved as a whole instead of one by one.
-same!(bool, u32, u64, i32, i64, f64, String, Vec<u8>);
+same!(Mismatch: bool, u32, u64, i32, i64, f64, String, Vec<u8>);
+same!(Infallible: bool, u32, u64, i32, i64, f64, String, Vec<u8>);
 
 macro_rules! text {
     ($($type:ty: $make:expr, $take:expr;)*) => {
@@ -86,8 +91,8 @@ macro_rules! text {
                 $make(self)
             }
         }
-        impl WitConvert<String> for $type {
-            fn convert(self) -> Result<String, Mismatch> {
+        impl<E> WitConvert<String, E> for $type {
+            fn convert(self) -> Result<String, E> {
                 Ok($take(self))
             }
         })*
@@ -104,38 +109,38 @@ text! {
     ContextKey: |text: String| Ok(ContextKey::from(text)), |key: ContextKey| key.into_string();
 }
 
-impl WitConvert<HostSecret> for Vec<u8> {
-    fn convert(self) -> Result<HostSecret, Mismatch> {
+impl<E> WitConvert<HostSecret, E> for Vec<u8> {
+    fn convert(self) -> Result<HostSecret, E> {
         Ok(self.into())
     }
 }
 
-impl WitConvert<Vec<u8>> for HostSecret {
-    fn convert(self) -> Result<Vec<u8>, Mismatch> {
+impl<E> WitConvert<Vec<u8>, E> for HostSecret {
+    fn convert(self) -> Result<Vec<u8>, E> {
         Ok(self.bytes().to_vec())
     }
 }
 
-impl WitConvert<Scores> for Vec<f64> {
-    fn convert(self) -> Result<Scores, Mismatch> {
+impl<E> WitConvert<Scores, E> for Vec<f64> {
+    fn convert(self) -> Result<Scores, E> {
         Ok(Scores(self))
     }
 }
 
-impl WitConvert<Vec<f64>> for Scores {
-    fn convert(self) -> Result<Vec<f64>, Mismatch> {
+impl<E> WitConvert<Vec<f64>, E> for Scores {
+    fn convert(self) -> Result<Vec<f64>, E> {
         Ok(self.0)
     }
 }
 
-impl WitConvert<CommandId> for u64 {
-    fn convert(self) -> Result<CommandId, Mismatch> {
+impl<E> WitConvert<CommandId, E> for u64 {
+    fn convert(self) -> Result<CommandId, E> {
         Ok(CommandId(self))
     }
 }
 
-impl WitConvert<u64> for CommandId {
-    fn convert(self) -> Result<u64, Mismatch> {
+impl<E> WitConvert<u64, E> for CommandId {
+    fn convert(self) -> Result<u64, E> {
         Ok(self.0)
     }
 }
@@ -234,9 +239,11 @@ macro_rules! wit_records {
                 Ok($crate::wit_convert::own::$module::$name { $($field: $crate::wit_field_in!(self.$field $(, $default)?)),* })
             }
         }
-        impl $crate::wit_convert::WitConvert<$module::$name> for $crate::wit_convert::own::$module::$name {
-            fn convert(self) -> Result<$module::$name, $crate::wit_convert::Mismatch> {
-                Ok($module::$name { $($field: $crate::wit_field_out!(self.$field $(, $default)?)),* })
+        impl $crate::wit_convert::WitConvert<$module::$name, $crate::wit_failure!($openness)>
+            for $crate::wit_convert::own::$module::$name
+        {
+            fn convert(self) -> Result<$module::$name, $crate::wit_failure!($openness)> {
+                Ok($module::$name { $($field: $crate::wit_field_out!($openness, self.$field $(, $default)?)),* })
             }
         })*
     };
@@ -246,18 +253,30 @@ macro_rules! wit_records {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_error {
-    ($error:ty) => {
+    ($openness:ident: $error:ty) => {
         impl $crate::wit_convert::WitConvert<$crate::protocol::Error> for $error {
             fn convert(self) -> Result<$crate::protocol::Error, $crate::wit_convert::Mismatch> {
                 let details: $crate::protocol::ErrorDetails = $crate::wit_convert::WitConvert::convert(self)?;
                 Ok(details.into())
             }
         }
-        impl $crate::wit_convert::WitConvert<$error> for $crate::protocol::Error {
-            fn convert(self) -> Result<$error, $crate::wit_convert::Mismatch> {
+        impl $crate::wit_convert::WitConvert<$error, $crate::wit_failure!($openness)> for $crate::protocol::Error {
+            fn convert(self) -> Result<$error, $crate::wit_failure!($openness)> {
                 $crate::wit_convert::WitConvert::convert(self.into_details())
             }
         }
+    };
+}
+
+/// Type of a failure to pass a value to the other side. A case of this crate may be unknown to a host of another version.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! wit_failure {
+    (closed) => {
+        core::convert::Infallible
+    };
+    (open) => {
+        $crate::wit_convert::Mismatch
     };
 }
 
@@ -266,11 +285,11 @@ macro_rules! wit_error {
 #[doc(hidden)]
 macro_rules! wit_field_in {
     ($value:expr) => {
-        $crate::wit_convert::WitConvert::convert($value)?
+        $crate::wit_convert::WitConvert::<_, $crate::wit_convert::Mismatch>::convert($value)?
     };
     ($value:expr, $default:expr) => {
         match $value {
-            Some(value) => $crate::wit_convert::WitConvert::convert(value)?,
+            Some(value) => $crate::wit_convert::WitConvert::<_, $crate::wit_convert::Mismatch>::convert(value)?,
             None => $default,
         }
     };
@@ -280,11 +299,11 @@ macro_rules! wit_field_in {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_field_out {
-    ($value:expr) => {
-        $crate::wit_convert::WitConvert::convert($value)?
+    ($openness:ident, $value:expr) => {
+        $crate::wit_convert::WitConvert::<_, $crate::wit_failure!($openness)>::convert($value)?
     };
-    ($value:expr, $default:expr) => {
-        Some($crate::wit_convert::WitConvert::convert($value)?)
+    ($openness:ident, $value:expr, $default:expr) => {
+        Some($crate::wit_convert::WitConvert::<_, $crate::wit_failure!($openness)>::convert($value)?)
     };
 }
 
@@ -308,9 +327,9 @@ macro_rules! wit_variants {
                 Ok(match self {
                     $($module::$name::$case $(($value))? $(($module::$record { $($field),* }))? => {
                         $crate::wit_convert::own::$module::$name::$case
-                            $(($crate::wit_convert::WitConvert::convert($value)?))?
+                            $(($crate::wit_convert::WitConvert::<_, $crate::wit_convert::Mismatch>::convert($value)?))?
                             $(($crate::wit_convert::own::$module::$unit))?
-                            $({ $($field: $crate::wit_convert::WitConvert::convert($field)?),* })?
+                            $({ $($field: $crate::wit_convert::WitConvert::<_, $crate::wit_convert::Mismatch>::convert($field)?),* })?
                     })*
                 })
             }
@@ -328,14 +347,16 @@ macro_rules! wit_variant_out {
     (closed $module:ident $name:ident {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),*
     }) => {
-        impl $crate::wit_convert::WitConvert<$module::$name> for $crate::wit_convert::own::$module::$name {
-            fn convert(self) -> Result<$module::$name, $crate::wit_convert::Mismatch> {
+        impl $crate::wit_convert::WitConvert<$module::$name, $crate::wit_failure!(closed)>
+            for $crate::wit_convert::own::$module::$name
+        {
+            fn convert(self) -> Result<$module::$name, $crate::wit_failure!(closed)> {
                 Ok(match self {
                     $($crate::wit_convert::own::$module::$name::$case
                         $(($value))? $(($crate::wit_convert::own::$module::$unit))? $({ $($field),* })? => {
                         $module::$name::$case
-                            $(($crate::wit_convert::WitConvert::convert($value)?))?
-                            $(($module::$record { $($field: $crate::wit_convert::WitConvert::convert($field)?),* }))?
+                            $(($crate::wit_convert::WitConvert::<_, $crate::wit_failure!(closed)>::convert($value)?))?
+                            $(($module::$record { $($field: $crate::wit_convert::WitConvert::<_, $crate::wit_failure!(closed)>::convert($field)?),* }))?
                     })*
                 })
             }
@@ -351,8 +372,8 @@ macro_rules! wit_variant_out {
                     $($crate::wit_convert::own::$module::$name::$case
                         $(($value))? $(($crate::wit_convert::own::$module::$unit))? $({ $($field),* })? => {
                         $module::$name::$case
-                            $(($crate::wit_convert::WitConvert::convert($value)?))?
-                            $(($module::$record { $($field: $crate::wit_convert::WitConvert::convert($field)?),* }))?
+                            $(($crate::wit_convert::WitConvert::<_, $crate::wit_convert::Mismatch>::convert($value)?))?
+                            $(($module::$record { $($field: $crate::wit_convert::WitConvert::<_, $crate::wit_convert::Mismatch>::convert($field)?),* }))?
                     })*
                     // Only a host that was built against another version of this crate can get here.
                     _ => return Err($crate::wit_convert::Mismatch::Case),
@@ -371,7 +392,7 @@ mod tests {
     }
 
     fn given(field: u32) -> Result<Option<u32>, Mismatch> {
-        Ok(crate::wit_field_out!(field, 9))
+        Ok(crate::wit_field_out!(open, field, 9))
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Sco
 use crate::request::Family;
 use crate::store::RelPath;
 use crate::trust::{FlagKind, ForModel, HostSecret};
-use crate::wit_convert::WitConvert;
+use crate::wit_convert::{Mismatch, WitConvert};
 use crate::wit_convert::own;
 use crate::{Command, Reply};
 
@@ -177,7 +177,7 @@ macro_rules! text {
         impl FromCanonical for $type {
             fn read(value: Value) -> Result<Self, Malformed> {
                 let text: String = FromCanonical::read(value)?;
-                text.convert().map_err(|error| Malformed::wrong(error.to_string()))
+                text.convert().map_err(|error: Mismatch| Malformed::wrong(error.to_string()))
             }
         })*
     };
