@@ -190,7 +190,7 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
     for way in &ways {
         let mut drive = agent_of(kind, "a", simulator(&files));
         let (message, is_refused) = match drive.run(way.clone()) {
-            Err(error) => (error.message, error.code == ErrorCode::NotPermitted),
+            Err(error) => (error.message.clone(), error.code == ErrorCode::NotPermitted),
             Ok(Reply::Tools(ToolsReply::CallTool(answer))) => (answer.text.into_string(), answer.is_error),
             Ok(other) => panic!("{way:?} gave {other:?}"),
         };

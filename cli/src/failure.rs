@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
-use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::protocol::{Error, ErrorCode, ErrorDetails};
 use saddlebag_host::{EngineError, HostError};
 use saddlebag_words::words;
 use schemars::JsonSchema;
@@ -192,7 +192,8 @@ impl From<Error> for Failure {
             _ => Exit::Failed,
         };
         let error = for_people(error);
-        Self { exit, ..Self::new(error.code, error.message, error.help) }
+        let ErrorDetails { code, message, help } = error.into_details();
+        Self { exit, ..Self::new(code, message, help) }
     }
 }
 

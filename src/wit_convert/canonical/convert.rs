@@ -14,8 +14,8 @@ use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Sco
 use crate::request::Family;
 use crate::store::RelPath;
 use crate::trust::{FlagKind, ForModel, HostSecret};
-use crate::wit_convert::{Mismatch, WitConvert};
 use crate::wit_convert::own;
+use crate::wit_convert::{Mismatch, WitConvert};
 use crate::{Command, Reply};
 
 impl<T: ToCanonical + ?Sized> ToCanonical for &T {
