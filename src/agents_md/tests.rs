@@ -16,7 +16,7 @@ const BEGIN: &str = "<!-- saddlebag:begin agent=main -->";
 const END: &str = "<!-- saddlebag:end -->";
 
 fn refusal(text: &str) -> String {
-    find(text, "AGENTS.md").expect_err(text).message
+    find(text, "AGENTS.md").expect_err(text).message.clone()
 }
 
 fn section(text: &str) -> Section {

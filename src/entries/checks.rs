@@ -114,7 +114,7 @@ mod tests {
                 Some("tag has 66 bytes, the limit is 64: 2 too many"),
             ),
         ] {
-            assert_eq!(given.checked().err().map(|error| error.message).as_deref(), refusal, "{given:?}");
+            assert_eq!(given.checked().err().map(|error| error.message.clone()).as_deref(), refusal, "{given:?}");
         }
     }
 

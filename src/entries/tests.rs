@@ -336,7 +336,7 @@ fn a_forgotten_entry_comes_back_only_with_another_text() {
         expected_version: Some(first.version),
     });
     assert_eq!(stored(world.run(stale)).state, StoreState::Forgotten);
-    let help = world.get("k").unwrap_err().help;
+    let help = world.get("k").unwrap_err().help.clone();
     assert!(help.contains(&tombstone.version), "{help}");
     let knowing = EntriesCommand::StoreEntry(StoreEntry {
         entry: entry("k", "v", "core"),

@@ -315,7 +315,7 @@ mod tests {
             "/memory clear",
         ] {
             assert_eq!(
-                SlashCommand::from_str(line).map_err(|error| error.help),
+                SlashCommand::from_str(line).map_err(|error| error.help.clone()),
                 Err(SLASH_USAGE.to_string()),
                 "{line}"
             );
