@@ -208,6 +208,23 @@ fn what_changed_after_it_was_written_is_seen(kind: Kind) {
     assert_eq!(got, expected);
 }
 
+/// Nothing of the old words is left, so the index is packed before the rest of its file is read.
+#[both_engines]
+fn notes_that_all_changed_are_found_by_their_new_words(kind: Kind) {
+    let mut store = indexed();
+    for i in 0..NOTES {
+        let words: Vec<String> = (0..200).map(|word| format!("w{}", (i * 31 + word * 17) % 900)).collect();
+        store.insert(&path(&note(i).0), format!("# Changed {i}\n\nzebra{i} {}\n", words.join(" ")));
+    }
+    let mut drive = Drive::new(kind, config(2, true), store);
+    for config in [config(2, true), config(3, true)] {
+        assert_eq!(recalled(&mut drive, "zebra17"), ["notes/n017.md"]);
+        assert_eq!(recalled(&mut drive, "word17"), [""; 0]);
+        assert_eq!(recalled(&mut drive, "zebra149"), ["notes/n149.md"]);
+        drive = Drive::new(kind, config, drive.executor);
+    }
+}
+
 #[both_engines]
 fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind) {
     let mut calm = Drive::new(kind, config(2, true), indexed());
