@@ -1,12 +1,14 @@
 //! Measures Saddlebag and the original in one run on one corpus, and prints the ratios.
 //!
-//! `cargo xtask bench` runs it; `--write FILE` also puts the table into that page. `--only hooks` measures the hooks alone.
+//! `cargo xtask bench` runs it; `--write FILE` also puts the table into that page. `--only hooks` measures the hooks alone,
+//! `--only first-index` the first index of `--notes` notes.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
 mod baseline;
 mod corpus;
 mod entries;
+mod first_index;
 mod hooks;
 mod mcp;
 mod notebook;
@@ -53,6 +55,9 @@ fn main() -> Result<()> {
         return Ok(());
     }
     let runtime = ComponentRuntime::new(Compile::new(COMPONENT).into())?;
+    if value("--only").is_some_and(|only| only == "first-index") {
+        return first_index::measure(&runtime, value("--notes").map_or(Ok(100_000), |notes| notes.parse())?);
+    }
     for notes in sizes {
         eprintln!("measuring {notes} notes");
         searches(&mut report, &runtime, notes)?;

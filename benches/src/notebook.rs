@@ -11,15 +11,15 @@ use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, NativeEngine};
 use crate::report::{Bar, Report};
 use crate::{NOW, Result, corpus, disk, median, ripgrep};
 
-const LINKS: usize = 3;
+pub(crate) const LINKS: usize = 3;
 const QUESTION: &str = "which port does postgres listen on";
 const WORDS: [&str; 3] = ["port", "postgres", "listen"];
 
-fn config(epoch: u64, index_file: bool) -> Config {
+pub(crate) fn config(epoch: u64, index_file: bool) -> Config {
     Config { epoch, index_file, ..Config::default() }
 }
 
-fn recall(assume_unchanged: bool) -> Command {
+pub(crate) fn recall(assume_unchanged: bool) -> Command {
     Command::Notebook(NotebookCommand::Recall(Recall {
         query: QUESTION.into(),
         limit: 10,
