@@ -48,6 +48,7 @@
 //!   not used if the configuration now reads tags in another way.
 //! - *Written* if there are at least 128 notes (`MIN_NOTES`) and a tenth of them were added, removed or changed since it was
 //!   read or written; reading fewer notes again is about as fast as writing. If the host refuses, the command continues.
+//!   The file is written from the pieces in memory: parsed notes, packed postings. Nothing has a copy of the whole file.
 //! - *Deleted* at any time; `index-file` of the `config` (`--no-index-file`) turns it off.
 //!
 //! It is never the truth: it says what a file of this path and version holds, and the listing says which files and versions
@@ -187,7 +188,7 @@ pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     let Some((mut head, body)) = encoded else { return };
     let Some(parts) = parts::parts(&mut head, &body) else { return };
     corpus.borrow_mut().saved();
-    // One after the other, because each part is a copy.
+    // One after the other, because each part is a copy. The pieces stay as they are whatever other commands change.
     for (number, part) in parts.enumerate() {
         let Some(path) = parts::part_path(call, number) else { return };
         // A failed write of a cache is not an error.
