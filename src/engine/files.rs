@@ -143,13 +143,16 @@ pub(crate) async fn update<T: Send>(
     done.map(|done| (done, backup)).ok_or_else(|| Error::internal("a change that was never computed"))
 }
 
+/// Function that computes a change from the bytes of a file.
+type ComputeChange<'a> = dyn FnMut(Option<&[u8]>) -> Result<Change<()>, Error> + Send + 'a;
+
 /// Changes a file. Not generic, so that it is compiled once instead of for each kind of change.
 async fn apply(
     fs: &Fs,
     path: &RelPath,
     limit: u32,
     backups: Backups<'_>,
-    change: &mut (dyn FnMut(Option<&[u8]>) -> Result<Change<()>, Error> + Send),
+    change: &mut ComputeChange<'_>,
 ) -> Result<Backup, Error> {
     let mut staged: Option<Staged> = None;
     let backup = match backups {

@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
 
-use super::files::DocId;
+use saddlebag_search::literal::TextId;
+
 use super::schemes::ContentHash;
 use crate::order;
 use crate::store::RelPath;
@@ -30,7 +31,7 @@ const BY_PATH: usize = 3;
 /// A file of the index file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row<'a> {
-    pub(super) id: DocId,
+    pub(super) id: TextId,
     pub(super) path: &'a str,
     /// Hash of the bytes that the note was parsed from.
     pub(super) hash: ContentHash,
@@ -97,7 +98,7 @@ impl Rows {
             RelPath::check(paths.get(path.clone())?).ok()?;
             (start, before) = ((path.end, note.end), Some(id));
         }
-        // A path that is greater than the one before is none of those before, so each row is named once.
+        // Each path is greater than the one before, so all differ, and each row is named once.
         let is_sorted = (0..count).map(|place| rows.path(rows.row_at(place)?)).try_fold("", |before, path| {
             let path = path?;
             (before < path).then_some(path)
@@ -115,7 +116,7 @@ impl Rows {
     }
 
     /// Returns the numbers of the files, ascending.
-    pub(super) fn ids(&self) -> impl Iterator<Item = DocId> {
+    pub(super) fn ids(&self) -> impl Iterator<Item = TextId> {
         (0..self.count).filter_map(|row| self.id(row))
     }
 
@@ -135,8 +136,8 @@ impl Rows {
         })
     }
 
-    pub(super) fn id(&self, row: usize) -> Option<DocId> {
-        DocId::try_from(self.number(IDS, row)?).ok()
+    pub(super) fn id(&self, row: usize) -> Option<TextId> {
+        TextId::try_from(self.number(IDS, row)?).ok()
     }
 
     pub(super) fn path(&self, row: usize) -> Option<&str> {

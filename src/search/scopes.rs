@@ -77,7 +77,7 @@ impl FolderScope {
             };
             held = Some((folder, may_be_other));
             let is_other = || RelPath::new(path).is_ok_and(|path| Layout::is_other_memory(&path));
-            !store::is_hidden(name) && !(may_be_other && is_other())
+            !(store::is_hidden(name) || may_be_other && is_other())
         })
     }
 

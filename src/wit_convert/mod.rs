@@ -249,7 +249,7 @@ macro_rules! wit_records {
     };
 }
 
-/// Implements [`WitConvert`] both ways for the errors of commands, which this crate keeps behind a pointer.
+/// Implements [`WitConvert`] both ways for the errors of commands, which this crate keeps in a box.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_error {
