@@ -185,12 +185,6 @@ pub(super) fn normalized_lines(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Returns a text as one line: without control characters, and with single spaces only.
-pub(super) fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
 /// Returns the folders above a path, the nearest first.
 pub(super) fn folders_above(path: &RelPath) -> Vec<RelPath> {
     let mut folders = vec![];

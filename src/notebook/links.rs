@@ -30,9 +30,8 @@ use alloc::vec::Vec;
 use core::str::FromStr;
 
 use super::config::{LinkFormat, NotebookConfig};
-use super::files::one_line;
 use super::template::{Template, Variables};
-use crate::document::{Link, LinkKind};
+use crate::document::{Link, LinkKind, one_line};
 use crate::part::SlicePart;
 use crate::percent;
 

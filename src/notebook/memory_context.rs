@@ -4,12 +4,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::files::one_line;
 use super::index::{Notebook, NotebookCall};
 use super::session::{RecalledMemory, Session};
 use super::title::MAX_SHOWN_TITLE_BYTES;
 use crate::context::{JoinedFile, TurnMemories};
-use crate::document::head;
+use crate::document::{head, one_line};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::trust::{Flag, ForModel, add_flags, escaped_item};

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::draft::{Draft, Kind, built_in_template};
-use super::files::{below_notebook, create_note, find_template, notebook_file, one_line};
+use super::files::{below_notebook, create_note, find_template, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look};
 use super::links::LinkTarget;
 use super::rename::settle;
@@ -15,6 +15,7 @@ use super::same_title::SameTitle;
 use super::snapshot::Snapshot;
 use super::title::checked_title;
 use super::types::Warning;
+use crate::document::one_line;
 use crate::engine::Call;
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};

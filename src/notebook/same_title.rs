@@ -5,9 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::draft::Draft;
-use super::files::{below_notebook, normalized_lines, one_line};
+use super::files::{below_notebook, normalized_lines};
 use super::types::{SUPERSEDES, part_of};
-use crate::document::{Note, Value};
+use crate::document::{Note, Value, one_line};
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::Error;
 use crate::sorted::SortedSet;

@@ -3,8 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::files::one_line;
-use crate::document::head;
+use crate::document::{head, one_line};
 use crate::protocol::{Error, ErrorCode};
 
 /// Maximum size of a title in bytes.

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::hand_off::{CLAIMED_BY, FINISHED, LAST, SESSION};
 use super::note::{About, Body, body, open_item};
-use super::screened::{first_chars, one_line};
+use super::screened::first_chars;
 use super::state::{Event, Line, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, in_scope};
-use crate::document::{Frontmatter, Note, is_open_item, remove_field, set_field, yaml_scalar, yaml_string};
+use crate::document::{Frontmatter, Note, is_open_item, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::engine::{Backups, Call, Change, Loaded, create, load, update};
 use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};

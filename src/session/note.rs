@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::screened::{first_chars, one_line};
+use super::screened::first_chars;
 use super::state::{Event, Line, State};
+use crate::document::one_line;
 use crate::sorted::SortedMap;
 use crate::store::NOTE_SUFFIX;
 use crate::trust::Provenance;

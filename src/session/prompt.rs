@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use saddlebag_words::words;
 
-use super::screened::{Screening, first_chars, one_line};
+use super::screened::{Screening, first_chars};
 use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName};
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
-use crate::document::head;
+use crate::document::{head, one_line};
 use crate::entries::{self, EntryInfo, FindEntries};
 use crate::notebook::{NoteFilter, PromptHit, Recall, recall_for_prompt};
 use crate::order;

@@ -3,10 +3,10 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::screened::{Excluded, Screening, first_chars, one_line, shown_path};
+use super::screened::{Excluded, Screening, first_chars, shown_path};
 use super::state::{Event, Line, Recorded, record};
 use super::types::{SessionCall, SessionName};
-use crate::document::head;
+use crate::document::{head, one_line};
 use crate::notebook::{ErrorReply, NotebookCall, RememberError};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-use crate::document::head;
+use crate::document::{head, one_line};
 use crate::engine::Call;
 use crate::notebook::Glob;
 use crate::protocol::{Error, ErrorCode};
@@ -16,12 +16,6 @@ const MAX_GLOBS: usize = 256;
 /// Returns the first characters of a text.
 pub(super) fn first_chars(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).map_or(text, |(at, _)| head(text, at))
-}
-
-/// Returns a text as one line with single spaces.
-pub(super) fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Checks texts, and collects the reasons why some are not recorded.

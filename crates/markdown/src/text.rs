@@ -8,6 +8,23 @@ pub fn head(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or(text)
 }
 
+/// Returns a text as one line: without control characters, and with single spaces only.
+///
+/// ```
+/// assert_eq!(saddlebag_markdown::one_line(" a\n\tb "), "a b");
+/// ```
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
 /// Returns the longest suffix of `text` that has at most `max` bytes and starts on a character boundary.
 #[must_use]
 pub fn tail(text: &str, max: usize) -> &str {

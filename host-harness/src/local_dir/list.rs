@@ -92,7 +92,7 @@ fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<(Vec<Name>, Vec<Unn
     };
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for sys::Name { text: name, is_exact, kind } in names {
-        let is_locks = is_name(&name, LOCKS_FOLDER) && is_name(prefix, STATE_FOLDER);
+        let is_locks = is_name(prefix, STATE_FOLDER) && is_name(&name, LOCKS_FOLDER);
         if is_locks || is_temporary(&name) {
             continue;
         }

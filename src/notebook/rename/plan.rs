@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::document::{Link, Note, Value};
+use crate::document::{Link, Note, Value, one_line};
 use crate::engine::Call;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
-use crate::notebook::files::{below_notebook, check_new_note, load_text, notebook_file, one_line};
+use crate::notebook::files::{below_notebook, check_new_note, load_text, notebook_file};
 use crate::notebook::index::Notebook;
 use crate::notebook::select::{Resolution, Resolver};
 use crate::notebook::slug::slug;
