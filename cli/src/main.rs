@@ -5,6 +5,11 @@
 //! implements [`subcommand::Subcommand`]: its arguments, its work and its output. A noun such as `note` is a folder.
 //! [`output`] prints, and [`trace`] opens the file that records a run.
 
+/// The allocator of musl is slow. See `docs/benchmarks.md`.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod args;
 mod backfill;
 mod engine;
