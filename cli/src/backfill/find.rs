@@ -47,6 +47,11 @@ pub(super) fn folder_of(source: SourceName) -> Option<PathBuf> {
     }
 }
 
+/// Returns true if a transcript is compressed, as Codex does with older ones.
+pub(super) fn is_compressed(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.ends_with(".jsonl.zst"))
+}
+
 /// Returns true if a client writes its transcripts under such a name.
 fn is_transcript(source: SourceName, path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -55,7 +60,7 @@ fn is_transcript(source: SourceName, path: &Path) -> bool {
     match source {
         SourceName::Git => false,
         SourceName::ClaudeCode => is_jsonl && above != "subagents" && !name.starts_with("agent-"),
-        SourceName::Codex => is_jsonl && name.starts_with("rollout-"),
+        SourceName::Codex => (is_jsonl || is_compressed(path)) && name.starts_with("rollout-"),
         SourceName::Gemini => name.starts_with("session-") && (is_jsonl || name.ends_with(".json")),
     }
 }
@@ -121,9 +126,6 @@ pub(super) fn list(
                     let modified = kind.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                     listing.files.push(Found { path, size: kind.len(), modified, is_named: false });
                 }
-                Ok(kind) if kind.is_file() && name.to_string_lossy().ends_with(".jsonl.zst") => {
-                    left_out.add("compressed; `zstd -d FILE` unpacks it", &path.to_string_lossy());
-                }
                 Ok(kind) if kind.is_symlink() && is_transcript(source, &path) => {
                     left_out.add("a link, and links are not followed", &path.to_string_lossy());
                 }
@@ -147,7 +149,8 @@ mod tests {
             (SourceName::ClaudeCode, "p/agent-1.jsonl", false),
             (SourceName::ClaudeCode, "p/memory/MEMORY.md", false),
             (SourceName::Codex, "2026/11/02/rollout-x.jsonl", true),
-            (SourceName::Codex, "2026/11/02/rollout-x.jsonl.zst", false),
+            (SourceName::Codex, "2026/11/02/rollout-x.jsonl.zst", true),
+            (SourceName::Codex, "2026/11/02/rollout-x.zst", false),
             (SourceName::Gemini, "h/chats/session-x.json", true),
             (SourceName::Gemini, "h/chats/session-x.jsonl", true),
             (SourceName::Gemini, "h/logs.json", false),

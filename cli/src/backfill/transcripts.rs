@@ -5,9 +5,11 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::errors::FrameDecoderError;
 use saddlebag_host::{io_cause, project_root};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -15,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::args::SourceName;
 use super::claude_code::{self, Branches};
 use super::codex;
-use super::find::{Found, Listing};
+use super::find::{Found, Listing, is_compressed};
 use super::gemini::Chat;
 use super::lines::{MAX_LINE, each_line};
 use super::note::{Candidate, LeftOut};
@@ -187,19 +189,49 @@ fn object(path: &Path) -> io::Result<Value> {
     serde_json::from_slice(&bytes).map_err(|_| io::Error::other("it is not valid JSON, or incomplete"))
 }
 
-/// Opens a regular file. The kind is checked before, because opening a pipe would block.
-fn open(path: &Path) -> io::Result<File> {
+/// Opens a regular file, and unpacks it if it is compressed. The kind is checked before, because opening a pipe would block.
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    File::open(path)
+    let file = File::open(path)?;
+    Ok(if is_compressed(path) { Box::new(Unpacked::new(BufReader::new(file))?) } else { Box::new(file) })
+}
+
+/// The bytes of a file that `zstd` has compressed, in one frame or several.
+struct Unpacked<R: BufRead> {
+    /// Frame that is being unpacked; `None` at the end.
+    frame: Option<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>,
+}
+
+impl<R: BufRead> Unpacked<R> {
+    fn new(input: R) -> io::Result<Self> {
+        let invalid = |error: FrameDecoderError| io::Error::other(format!("it cannot be unpacked: {error}"));
+        Ok(Self { frame: Some(StreamingDecoder::new(input).map_err(invalid)?) })
+    }
+}
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(frame) = &mut self.frame {
+            let count = frame.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+            let Some(mut rest) = self.frame.take().map(StreamingDecoder::into_inner) else { break };
+            if !rest.fill_buf()?.is_empty() {
+                *self = Self::new(rest)?;
+            }
+        }
+        Ok(0)
+    }
 }
 
 /// Calls a function with each line of a transcript that is JSON.
 fn each_value(path: &Path, left_out: &mut LeftOut, mut take: impl FnMut(&Value)) -> io::Result<()> {
     let mut broken = 0;
-    let input = BufReader::with_capacity(1 << 16, open(path)?.take(MAX_FILE));
-    let skipped = each_line(input, |line| {
+    let mut input = BufReader::with_capacity(1 << 16, open(path)?.take(MAX_FILE));
+    let skipped = each_line(&mut input, |line| {
         match serde_json::from_slice::<Value>(line) {
             Ok(value) => take(&value),
             Err(_) => broken += 1,
@@ -207,6 +239,11 @@ fn each_value(path: &Path, left_out: &mut LeftOut, mut take: impl FnMut(&Value))
         true
     })?;
     let name = path.to_string_lossy();
+    // A compressed file may hold much more than its own size.
+    let rest = input.into_inner();
+    if rest.limit() == 0 && rest.into_inner().read(&mut [0])? > 0 {
+        left_out.add(&format!("the part of a transcript over {} MiB", MAX_FILE >> 20), &name);
+    }
     left_out.add_many("lines that are not JSON", &name, broken);
     left_out.add_many(&format!("lines of more than {} MiB", MAX_LINE >> 20), &name, skipped);
     Ok(())
@@ -248,6 +285,8 @@ fn time_of(found: &Found) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::*;
 
@@ -294,6 +333,24 @@ mod tests {
         let mut left_out = LeftOut::default();
         let sessions = wanted.read(Listing { files: vec![found], unreadable: Vec::new() }, &mut left_out);
         (sessions, left_out)
+    }
+
+    #[test]
+    fn a_damaged_compressed_transcript_is_reported_or_read_in_part() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("rollout-1.jsonl.zst");
+        let packed = compress_to_vec(LINES[1].2.as_bytes(), CompressionLevel::Fastest);
+        fs::write(&path, &packed).expect("written");
+        assert_eq!(read(SourceName::Codex, &path).0.notes.len(), 1);
+        for at in 0..packed.len() {
+            let mut bytes = packed.clone();
+            bytes[at] ^= 1 << (at % 8);
+            bytes.truncate(if at % 3 == 0 { at } else { packed.len() });
+            fs::write(&path, &bytes).expect("written");
+            let (sessions, left_out) = read(SourceName::Codex, &path);
+            let named = sessions.unreadable.len() + sessions.notes.len() + left_out.iter().count();
+            assert!(named > 0, "byte {at}");
+        }
     }
 
     #[test]

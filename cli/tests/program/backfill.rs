@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::json;
 
 use crate::support::{Run, Store, run};
@@ -366,13 +367,24 @@ fn sessions_of_codex_and_gemini_become_notes() {
     };
     world.transcript(".codex/sessions/2026/05/22/rollout-1.jsonl", &rollout("c1", &project.join("src")));
     world.transcript(".codex/sessions/2026/05/22/rollout-2.jsonl", &rollout("c2", &world.store.here));
-    world.transcript(".codex/sessions/2026/05/22/rollout-3.jsonl.zst", &[]);
     let json = world.run(&["--json", "backfill", "--from", "codex"]).exits(0).json();
     assert_eq!((&json["stored"], &json["notes"][0]["title"]), (&json!(1), &json!("prompt of c1")), "{json}");
-    assert_eq!(json["left_out"][0]["reason"], "compressed; `zstd -d FILE` unpacks it");
     let file = world.home.join(".codex/sessions/2026/05/22/rollout-2.jsonl");
     let named = world.run(&["--json", "backfill", "--from", "codex", file.to_str().expect("text")]).exits(0).json();
     assert_eq!(named["stored"], 1, "{named}");
+
+    // Codex compresses older transcripts. The second one is cut off.
+    for (number, cut) in [(3, 0), (4, 9)] {
+        let path = format!(".codex/sessions/2026/05/22/rollout-{number}.jsonl.zst");
+        let packed = world.transcript(&path, &rollout(&format!("c{number}"), &project));
+        let lines = fs::read(&packed).expect("written");
+        let (first, rest) = lines.split_at(99);
+        let frames = [first, rest].map(|part| compress_to_vec(part, CompressionLevel::Fastest)).concat();
+        fs::write(&packed, &frames[..frames.len() - cut]).expect("written");
+    }
+    let json = world.run(&["--json", "backfill", "--from", "codex"]).exits(3).json();
+    assert_eq!((&json["stored"], &json["notes"][0]["title"]), (&json!(1), &json!("prompt of c3")), "{json}");
+    assert!(json["rejected"][0]["path"].as_str().is_some_and(|path| path.ends_with("rollout-4.jsonl.zst")), "{json}");
 
     let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-05-22T09:00:01Z", "type": kind, "content": text});
     let header = |id: &str| json!({"sessionId": id, "projectHash": "unknown", "startTime": "2026-05-22T09:00:00Z", "directories": [project]});
@@ -388,7 +400,7 @@ fn sessions_of_codex_and_gemini_become_notes() {
     let run = world.run(&["--json", "backfill", "--from", "gemini"]).exits(3);
     let json = run.json();
     assert_eq!((&json["stored"], json["rejected"].as_array().map(Vec::len)), (&json!(2), Some(1)), "{json}");
-    assert_eq!(world.notes("transcripts").len(), 4);
+    assert_eq!(world.notes("transcripts").len(), 5);
 }
 
 #[test]
