@@ -178,20 +178,21 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
         assert_eq!(refused_outcome(&mut drive, outcome), reason);
     }
 
-    // The next page must not begin before the cursor.
     let key = drive.pending.remove(0).key;
     drive.hand_in(key.as_str(), Ok(page(&["a.md", "b.md"], Some("b.md"))));
-    assert_eq!(refused_outcome(&mut drive, page(&["b.md"], None)), "`b.md` is not sorted after the previous entry");
-    let late = refused_outcome(&mut drive, left_out(&["c.md"], 1));
-    assert_eq!(late, "left-out names belong on the first page");
-    let key = drive.pending.remove(0).key;
-    drive.hand_in(key.as_str(), Ok(page(&[], None)));
 
     // A page of one folder must not name a file of another.
     for foreign in ["a.md", "projects/proj", "projects/projx/a.md", "projects/proj/notes/a.md"] {
         let reason = refused_outcome(&mut drive, page(&[foreign], None));
         assert_eq!(reason, format!("`{foreign}` is not in the folder"));
     }
+    let key = drive.pending.remove(0).key;
+    drive.hand_in(key.as_str(), Ok(page(&[], None)));
+
+    // The next page must not begin before the cursor.
+    assert_eq!(refused_outcome(&mut drive, page(&["b.md"], None)), "`b.md` is not sorted after the previous entry");
+    let late = refused_outcome(&mut drive, left_out(&["c.md"], 1));
+    assert_eq!(late, "left-out names belong on the first page");
     drive.settle();
     assert!(drive.finished[&id].is_ok());
 }
