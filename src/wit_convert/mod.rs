@@ -38,8 +38,7 @@ pub enum Mismatch {
 
 /// A conversion across the contract, which fails with an `E`.
 ///
-/// What the component passes to its host always converts: there `E` is [`Infallible`], and all code
-/// for a failure is left out.
+/// A value that goes to the host always converts. Its `E` is [`Infallible`], so the compiler leaves out the code for a failure.
 pub trait WitConvert<T, E = Mismatch> {
     /// Converts.
     ///
