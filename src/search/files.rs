@@ -50,7 +50,7 @@ enum Slot {
 pub(super) struct Table {
     pub(super) rows: Rows,
     /// Range in the body of what hosts of this scheme have seen; `None` if there is no such column.
-    pub(super) seen: Option<Range<usize>>,
+    seen: Option<Range<usize>>,
     /// Number of rows that are files.
     live: usize,
 }
@@ -147,7 +147,7 @@ impl Table {
     }
 
     /// Returns what hosts of this scheme have seen of the file in a row.
-    pub(super) fn seen<'a>(&self, row: usize, body: &'a SparseBytes) -> Option<Seen<'a>> {
+    fn seen<'a>(&self, row: usize, body: &'a SparseBytes) -> Option<Seen<'a>> {
         match &self.seen {
             Some(column) => SeenColumn::new(body.get(column.clone())?, self.rows.len())?.seen(row),
             // A host of a new scheme has seen nothing.

@@ -126,6 +126,9 @@ pub(super) fn list(
                     let modified = kind.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                     listing.files.push(Found { path, size: kind.len(), modified, is_named: false });
                 }
+                Ok(kind) if kind.is_file() && is_compressed(&path) => {
+                    left_out.add("compressed; `zstd -d FILE` unpacks it", &path.to_string_lossy());
+                }
                 Ok(kind) if kind.is_symlink() && is_transcript(source, &path) => {
                     left_out.add("a link, and links are not followed", &path.to_string_lossy());
                 }

@@ -256,13 +256,17 @@ impl<'a> Catalog<'a> {
                 others.push(OtherScheme { name: (*name).into(), seen: column, count, listed: folders });
             }
         }
-        let table = Table::new(rows, seen);
         let mut unseen: SortedSet<Option<RelPath>> = SortedSet::default();
-        for row in 0..count {
-            if table.seen(row, body.bytes())?.version.is_empty() {
-                unseen.insert(RelPath::new(table.rows.path(row)?).ok()?.parent());
+        // Without a column of this scheme, there are no pages of it either.
+        if let Some(column) = &seen {
+            let column = SeenColumn::new(body.bytes().get(column.clone())?, count)?;
+            for row in 0..count {
+                if column.seen(row)?.version.is_empty() {
+                    unseen.insert(RelPath::new(rows.path(row)?).ok()?.parent());
+                }
             }
         }
+        let table = Table::new(rows, seen);
         let mut supersedes = SortedMap::default();
         supersedes.extend(self.supersedes);
         let mut problems = SortedMap::default();
