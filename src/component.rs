@@ -126,7 +126,12 @@ export!(Component);
 
 struct Memory(RefCell<crate::Memory>);
 
+struct Command(crate::Command);
+
+impl engine::GuestCommand for Command {}
+
 impl engine::Guest for Component {
+    type Command = Command;
     type Memory = Memory;
 
     fn default_config(epoch: u64) -> config::Config {
@@ -140,6 +145,18 @@ impl engine::GuestMemory for Memory {
             Ok(memory) => Ok(engine::Memory::new(Memory(RefCell::new(memory)))),
             Err(error) => Err(returned(error)),
         }
+    }
+
+    fn submit(
+        &self,
+        id: types::CommandId,
+        now: types::Timestamp,
+        origin: types::Origin,
+        command: engine::Command,
+    ) -> Result<engine::Step, engine::ProtocolError> {
+        let Command(command) = command.into_inner();
+        let origin: crate::Origin = given(origin);
+        returned(self.0.borrow_mut().submit(given(id), given(now), origin.with(command)))
     }
 
     fn handle_memory_result(&self, reply: fs::Reply) -> Result<engine::Step, engine::ProtocolError> {
@@ -161,17 +178,9 @@ impl engine::GuestMemory for Memory {
 macro_rules! family {
     ($family:ident: $command:ident => $reply:ident { $($function:item)* }) => {
         impl $family::Guest for Component {
-            fn submit(
-                memory: engine::MemoryBorrow<'_>,
-                id: types::CommandId,
-                now: types::Timestamp,
-                origin: types::Origin,
-                command: $family::$command,
-            ) -> Result<engine::Step, engine::ProtocolError> {
+            fn prepare(command: $family::$command) -> engine::Command {
                 let command: crate::wit_convert::own::$family::$command = given(command);
-                let origin: crate::Origin = given(origin);
-                let memory = &memory.get::<Memory>().0;
-                returned(memory.borrow_mut().submit(given(id), given(now), origin.with(command)))
+                engine::Command::new(Command(command.into()))
             }
 
             fn take(

@@ -5,7 +5,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Display;
 
 use serde::{Serialize, Serializer};
 
@@ -14,11 +13,6 @@ use crate::store::utc_text;
 /// Writes a time, in nanoseconds since 1970, as RFC 3339; 0 means unknown and becomes `null`.
 pub(crate) fn time<S: Serializer>(nanoseconds: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     (*nanoseconds > 0).then(|| utc_text(*nanoseconds)).serialize(serializer)
-}
-
-/// Writes a value in its `Display` form.
-pub(crate) fn display<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
 }
 
 /// Writes the bytes of a file as text. Bytes that are not UTF-8 become U+FFFD.

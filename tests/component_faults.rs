@@ -132,7 +132,7 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "saddlebag" });
 }
 
-use bindings::exports::saddlebag::memory::{engine, fs, journal, types};
+use bindings::exports::saddlebag::memory::{engine, fs, journal, trust, types};
 
 /// The component as any other host sees it.
 struct Raw {
@@ -169,7 +169,9 @@ fn a_reply_is_taken_once_and_from_the_interface_of_its_command() {
     let Raw { mut store, instance, memory } = raw();
     let journal = instance.saddlebag_memory_journal();
     let status = journal::JournalCommand::Status;
-    let mut pending = journal.call_submit(&mut store, memory, 1, NOW, &NOBODY, &status).unwrap().unwrap().requests;
+    let prepared = journal.call_prepare(&mut store, &status).unwrap();
+    let engine = instance.saddlebag_memory_engine().memory();
+    let mut pending = engine.call_submit(&mut store, memory, 1, NOW, &NOBODY, prepared).unwrap().unwrap().requests;
     let code = |taken: Result<_, types::Error>| taken.map(|_: journal::JournalReply| ()).map_err(|error| error.code);
     assert_eq!(code(journal.call_take(&mut store, memory, 1).unwrap()), Err("not-finished".to_string()));
     assert!(pending.iter().all(|request| request.command == 1));
@@ -195,12 +197,30 @@ fn a_reply_is_taken_once_and_from_the_interface_of_its_command() {
 }
 
 #[test]
+fn a_refused_call_takes_the_prepared_command_and_starts_nothing() {
+    let Raw { mut store, instance, memory } = raw();
+    let engine = instance.saddlebag_memory_engine().memory();
+    let guest = instance.saddlebag_memory_trust();
+    let pending = trust::Pending { limit: None, cursor: None, name: None, source: None };
+    let prepared = guest.call_prepare(&mut store, &trust::TrustCommand::Pending(pending)).unwrap();
+    let never = types::Timestamp { nanoseconds: 1_000_000_000, ..NOW };
+    let refused = engine.call_submit(&mut store, memory, 1, never, &NOBODY, prepared).unwrap().unwrap_err();
+    assert!(matches!(refused, engine::ProtocolError::InvalidTime), "{refused:?}");
+    let again = engine.call_submit(&mut store, memory, 1, NOW, &NOBODY, prepared);
+    assert!(again.is_err(), "the command can be submitted a second time");
+
+    let status = instance.saddlebag_memory_journal().call_prepare(&mut store, &journal::JournalCommand::Status);
+    let step = engine.call_submit(&mut store, memory, 1, NOW, &NOBODY, status.unwrap()).unwrap().unwrap();
+    assert!(step.requests.iter().all(|request| request.command == 1), "{:?}", step.requests);
+}
+
+#[test]
 fn an_invalid_path_is_refused_by_the_component_itself() {
     let Raw { mut store, instance, memory: opened } = raw();
     let memory = instance.saddlebag_memory_engine().memory();
     let list = journal::JournalCommand::ListJournal;
-    let guest = instance.saddlebag_memory_journal();
-    let step = guest.call_submit(&mut store, opened, 1, NOW, &NOBODY, &list).unwrap().unwrap();
+    let prepared = instance.saddlebag_memory_journal().call_prepare(&mut store, &list).unwrap();
+    let step = memory.call_submit(&mut store, opened, 1, NOW, &NOBODY, prepared).unwrap().unwrap();
     let key = step.requests[0].key.clone();
 
     for bad in ["../x.md", "/etc/x.md", "", "a//b.md", "a\\b.md", "x\0.md", "x\n.md", "./x.md", "x/"] {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use regex::Regex;
 use saddlebag::context::{
-    BLOCK_END, BLOCK_START, Context, ContextEntries, ContextReply, LeftOut, LeftOutReason, LineSource, Overflow,
+    BLOCK_END, BLOCK_START, Context, ContextEntries, ContextReply, LeftOut, LeftOutKind, LineSource, Overflow,
     PromptCommand, PromptReply,
 };
 use saddlebag::document::yaml_string;
@@ -274,11 +274,12 @@ proptest! {
             };
             prop_assert!(part.path.ends_with(&format!("/{category}/{}.md", key.replace(' ', "%20"))), "{}", part.path);
             let (kept, lost) = (part.kept_bytes as usize, part.left_out_bytes as usize);
-            if let LeftOutReason::NotHydrated(reason) = &part.reason {
-                prop_assert!(["larger-than-budget", "larger-than-remaining", "windowed-starved"].contains(&&**reason));
+            if part.kind == LeftOutKind::NotHydrated {
+                let reason = part.reason.strip_prefix("not hydrated: ").unwrap_or_default();
+                prop_assert!(["larger-than-budget", "larger-than-remaining", "windowed-starved"].contains(&reason));
                 prop_assert_eq!((kept, lost), (0, key.len() + content.len() + category.len()));
             } else {
-                prop_assert_eq!(&part.reason, &LeftOutReason::Budget);
+                prop_assert_eq!(part.kind, LeftOutKind::Budget);
                 prop_assert_eq!(kept + lost, item.len());
                 prop_assert!(overflow != Overflow::Balanced || kept == 0, "a part of {key} is in");
                 prop_assert!(block.contains(&item[..kept]));
@@ -289,7 +290,7 @@ proptest! {
                 prop_assert!(block.contains(body.as_str()), "{file} is neither whole nor reported");
                 continue;
             };
-            prop_assert_eq!(&part.reason, &LeftOutReason::Budget);
+            prop_assert_eq!(part.kind, LeftOutKind::Budget);
             let (kept, lost) = (part.kept_bytes as usize, part.left_out_bytes as usize);
             prop_assert_eq!(kept + lost, body.len());
             prop_assert!(lost > 0);
@@ -360,23 +361,23 @@ fn what_cannot_be_shown_is_named_with_the_reason(kind: Kind) {
         store.insert_directory(&path(YESTERDAY));
         store.insert_link(&path(TODAY));
         let reply = context_of(kind, store, policy, 32_768);
-        assert_eq!(left_out(&reply, LONG_TERM).reason, LeftOutReason::NotText);
+        assert_eq!(left_out(&reply, LONG_TERM).kind, LeftOutKind::NotText);
         assert_eq!(left_out(&reply, LONG_TERM).left_out_bytes, 4);
-        let todays = &left_out(&reply, TODAY).reason;
-        assert!(matches!(todays, LeftOutReason::Unreadable(_)), "{todays:?}");
+        let todays = left_out(&reply, TODAY).kind;
+        assert!(todays == LeftOutKind::Unreadable, "{todays:?}");
         // Prioritised lists the folder of the logs, and does not report a folder with the name of a log.
         if policy != Overflow::Prioritised {
-            assert_eq!(left_out(&reply, YESTERDAY).reason, LeftOutReason::Unreadable(FsError::IsDirectory));
+            assert_eq!(left_out(&reply, YESTERDAY).reason, format!("could not be read: {}", FsError::IsDirectory));
         }
         assert!(reply.block.unwrap().contains("- [ ] a"));
 
         let reply = context_of(kind, simulator(&[(LONG_TERM, large.as_bytes())]), policy, 32_768);
         let reported = left_out(&reply, LONG_TERM);
         if policy == Overflow::Balanced {
-            assert_eq!(reported.reason, LeftOutReason::Budget);
+            assert_eq!(reported.kind, LeftOutKind::Budget);
             assert!(reply.block.unwrap().contains("…[section truncated: Long-term memory (MEMORY.md), "));
         } else {
-            assert_eq!((&reported.reason, reported.left_out_bytes), (&LeftOutReason::TooLarge, 131_074));
+            assert_eq!((reported.kind, reported.left_out_bytes), (LeftOutKind::TooLarge, 131_074));
             assert_eq!(reply.block, None);
         }
     }
@@ -399,7 +400,7 @@ fn a_denied_read_is_named(kind: Kind) {
         let reply = context_of(kind, store, policy, 1000);
         assert_eq!(reply.block.is_some(), policy == Overflow::Balanced, "{reply:?}");
         for file in [LONG_TERM, SCRATCHPAD, YESTERDAY, TODAY] {
-            assert_eq!(left_out(&reply, file).reason, LeftOutReason::Unreadable(FsError::Denied));
+            assert_eq!(left_out(&reply, file).reason, format!("could not be read: {}", FsError::Denied));
         }
     }
 }
@@ -413,7 +414,7 @@ fn a_log_whose_name_is_not_a_date_is_named_and_never_injected(kind: Kind) {
         assert!(!reply.block.as_ref().unwrap().contains("future"));
         if policy == Overflow::Prioritised {
             let reported = left_out(&reply, odd);
-            assert_eq!((&reported.reason, reported.left_out_bytes), (&LeftOutReason::NotADate, 15));
+            assert_eq!((reported.kind, reported.left_out_bytes), (LeftOutKind::NotADate, 15));
         }
     }
 }
@@ -522,7 +523,7 @@ fn a_large_entry_does_not_keep_small_ones_out_of_the_block(kind: Kind) {
     let block = reply.block.unwrap();
     assert!((1..=3).all(|number| block.contains(&format!("- small {number} (core)\n  a small fact"))), "{block}");
     let [left_out] = &reply.left_out[..] else { panic!("{:?}", reply.left_out) };
-    assert_eq!((left_out.key.as_deref(), &left_out.reason), (Some("large"), &LeftOutReason::Budget));
+    assert_eq!((left_out.key.as_deref(), left_out.kind), (Some("large"), LeftOutKind::Budget));
 }
 
 #[both_engines]

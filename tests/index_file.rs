@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
-    DeadLinks, Forget, Graph, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, NotebookReply,
-    Orphans, Recall, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
+    DeadLinks, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, NotebookReply,
+    Recall, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::{Config, Limits, Reply};
@@ -70,14 +70,14 @@ fn questions() -> Vec<NotebookCommand> {
             ..question("common")
         }),
         NotebookCommand::Tags(Tags),
-        NotebookCommand::Orphans(Orphans),
+        NotebookCommand::ListNotes(filter(NoteFilter { orphan: true, ..NoteFilter::default() })),
         NotebookCommand::DeadLinks(DeadLinks),
         NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }),
         NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "alias3".into() }),
         NotebookCommand::ListNotes(filter(NoteFilter { tags: words("hash2"), ..NoteFilter::default() })),
         NotebookCommand::ListNotes(filter(NoteFilter { mention: words("Note 20"), ..NoteFilter::default() })),
         NotebookCommand::ListNotes(ListNotes { with_text: true, zk_links: true, ..ListNotes::default() }),
-        NotebookCommand::Graph(Graph { notes: ListNotes::default() }),
+        NotebookCommand::ListNotes(ListNotes { with_links: true, ..ListNotes::default() }),
         NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
         NotebookCommand::RecallForTurn(RecallForTurn { turn: 4, query: "word99".into(), limit: 2 }),
         NotebookCommand::MemoryContext(MemoryContext { turn: 4, max_bytes: 4_000 }),
@@ -121,7 +121,8 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone(kind: Kind) {
     assert_eq!(found, ["notes/n017.md"]);
     let since = drive.executor.operations();
     drive.run(NotebookCommand::Tags(Tags)).unwrap();
-    drive.run(NotebookCommand::Orphans(Orphans)).unwrap();
+    let filter = NoteFilter { orphan: true, ..NoteFilter::default() };
+    drive.run(NotebookCommand::ListNotes(ListNotes { filter, ..ListNotes::default() })).unwrap();
     drive.run(NotebookCommand::Related(Related { note: "Note 3".into(), limit: 9 })).unwrap();
     assert_eq!(reads(&drive.executor, since), [""; 0]);
 }

@@ -6,7 +6,7 @@ use saddlebag::journal::{
     SLASH_USAGE, Search, Slash, Status, StatusReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
-use saddlebag::search::{SearchResults, SkipReason};
+use saddlebag::search::{SearchResults, SkipKind};
 use saddlebag::store::Timestamp;
 use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::Simulator;
@@ -200,9 +200,9 @@ fn list_has_the_scratchpad_and_says_what_it_skips(kind: Kind) {
     let found: Vec<(&str, u64)> = list.files.iter().map(|file| (file.path.as_str(), file.size)).collect();
     assert_eq!(found, [("MEMORY.md", 2), (PAD, 3), (LOG, 1), (NOTE, 0)]);
     assert!(list.files.iter().all(|file| file.modified > 0));
-    let skipped: Vec<(&str, &SkipReason)> =
-        list.skipped.iter().map(|skipped| (skipped.path.as_str(), &skipped.reason)).collect();
-    assert_eq!(skipped, [("projects/proj/notes/link.md", &SkipReason::NotRegular)]);
+    let skipped: Vec<(&str, SkipKind)> =
+        list.skipped.iter().map(|skipped| (skipped.path.as_str(), skipped.kind)).collect();
+    assert_eq!(skipped, [("projects/proj/notes/link.md", SkipKind::NotRegular)]);
 }
 
 #[both_engines]
@@ -377,7 +377,7 @@ fn a_file_that_could_not_be_read_is_tried_again(kind: Kind) {
     drive.executor.fail_at(3, FsError::Denied);
     let results = search(&mut drive, Search::new("alpha"));
     assert_eq!(results.total_files, 0);
-    assert_eq!(results.skipped[0].reason, SkipReason::Unreadable(FsError::Denied));
+    assert_eq!(results.skipped[0].reason, format!("could not be read: {}", FsError::Denied));
     let results = search(&mut drive, Search::new("alpha"));
     assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
 }
@@ -389,7 +389,7 @@ fn a_file_that_found_no_room_is_searched_once_there_is_some(kind: Kind) {
     let config = Config { limits, ..project_config() };
     let mut drive = drive(kind, config, &[(FULL, b"fifteen bytes.."), (NOTE, b"alpha beta")]);
     let results = search(&mut drive, Search::new("alpha"));
-    assert_eq!((results.total_files, &results.skipped[0].reason), (0, &SkipReason::IndexFull));
+    assert_eq!((results.total_files, results.skipped[0].kind), (0, SkipKind::IndexFull));
     drive.executor.insert(&path(FULL), *b"short");
     let results = search(&mut drive, Search::new("alpha"));
     // The first search may read only the file that shrank; the next one reads the file that has room now.

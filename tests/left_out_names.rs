@@ -1,12 +1,12 @@
 //! Files with names that no path may have are not read, and are reported.
 
-use saddlebag::context::{BlockForm, Context, Overflow};
+use saddlebag::context::{BlockForm, Context, LeftOutKind, Overflow};
 use saddlebag::entries::{EntriesConfig, EntryFilter, Hydrate, HydrationPolicy, ListEntries, NewEntry, StoreEntry};
 use saddlebag::files::ListFiles;
 use saddlebag::journal::{JournalCommand, JournalReply, ListJournal, Search};
 use saddlebag::notebook::{ListNotes, NotebookCommand, NotebookReply, Tags};
 use saddlebag::protocol::{EntryKind, FsError};
-use saddlebag::search::{SkipReason, Skipped};
+use saddlebag::search::{SkipKind, Skipped};
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
@@ -31,19 +31,22 @@ fn store() -> Simulator {
     store
 }
 
-fn skipped(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Vec<(String, SkipReason)> {
+fn skipped(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Vec<(String, SkipKind)> {
     let skipped = match drive.run(command.into()).unwrap() {
         Reply::Journal(JournalReply::Search(reply)) => reply.skipped,
         Reply::Journal(JournalReply::ListJournal(reply)) => reply.skipped,
         Reply::Notebook(NotebookReply::ListNotes(reply)) => reply.skipped,
         other => panic!("{other:?}"),
     };
-    skipped.into_iter().map(|Skipped { path, reason }| (path, reason)).collect()
+    skipped.into_iter().map(|Skipped { path, kind, .. }| (path, kind)).collect()
 }
 
-fn expected() -> Vec<(String, SkipReason)> {
+/// Reason that is given for each of them.
+const UNNAMEABLE: &str = "its name is not UTF-8, or has `\\` or a control character; rename it to make it readable";
+
+fn expected() -> Vec<(String, SkipKind)> {
     let names = ["notes/back\u{fffd}slash.md", "notes/bell\u{fffd}"];
-    names.map(|name| (name.to_string(), SkipReason::Unnameable)).into()
+    names.map(|name| (name.to_string(), SkipKind::Unnameable)).into()
 }
 
 #[both_engines]
@@ -66,7 +69,7 @@ fn the_files_of_the_scope_name_them_on_their_first_page(kind: Kind) {
     let mut drive = Drive::new(kind, config(1), store());
     let mut page = |after: Option<&str>| drive.call(ListFiles { after: after.map(String::from), limit: 100 }).unwrap();
     let first = page(None);
-    let found: Vec<_> = first.skipped.into_iter().map(|Skipped { path, reason }| (path, reason)).collect();
+    let found: Vec<_> = first.skipped.into_iter().map(|Skipped { path, kind, .. }| (path, kind)).collect();
     assert_eq!(found, expected());
     let next = first.next.expect("there is a second page");
     assert_eq!(page(Some(&next)).skipped, []);
@@ -90,8 +93,7 @@ fn a_list_of_entries_names_them(kind: Kind) {
     let reply = drive.call(list).unwrap();
     let problems: Vec<_> =
         reply.problems.iter().map(|problem| (problem.path.as_str(), problem.message.as_str())).collect();
-    let reason = SkipReason::Unnameable.to_string();
-    assert_eq!(problems, [("agents/a/entries/core/k\u{fffd}.md", reason.as_str())]);
+    assert_eq!(problems, [("agents/a/entries/core/k\u{fffd}.md", UNNAMEABLE)]);
     assert_eq!(reply.entries.len(), 1);
 }
 
@@ -110,14 +112,14 @@ fn the_report_of_a_block_names_them(kind: Kind) {
     let named: Vec<_> = reply
         .left_out
         .iter()
-        .map(|left_out| (left_out.path.as_str(), left_out.section.as_str(), left_out.reason.to_string()))
+        .map(|left_out| (left_out.path.as_str(), left_out.section.as_str(), left_out.kind, left_out.reason.as_str()))
         .collect();
-    let reason = SkipReason::Unnameable.to_string();
+    let not_hydrated = format!("not hydrated: {UNNAMEABLE}");
     assert_eq!(
         named,
         [
-            ("daily/2026-05-25\u{fffd}.md", "Daily log", reason.clone()),
-            ("agents/a/entries/core/k\u{fffd}.md", "Entries (hydrated)", format!("not hydrated: {reason}")),
+            ("daily/2026-05-25\u{fffd}.md", "Daily log", LeftOutKind::NotListed, UNNAMEABLE),
+            ("agents/a/entries/core/k\u{fffd}.md", "Entries (hydrated)", LeftOutKind::NotHydrated, &*not_hydrated),
         ]
     );
 }
@@ -136,10 +138,9 @@ fn a_view_of_a_folder_names_them(kind: Kind) {
         let lines = answer.text.lines().filter(|line| line.starts_with("(not listed: "));
         lines.map(String::from).collect::<Vec<_>>()
     };
-    let reason = SkipReason::Unnameable;
-    let own = format!("(not listed: /memories/own/b\u{fffd}.txt: {reason})");
-    let notes =
-        ["back\u{fffd}slash.md", "bell\u{fffd}"].map(|name| format!("(not listed: /memories/notes/{name}: {reason})"));
+    let own = format!("(not listed: /memories/own/b\u{fffd}.txt: {UNNAMEABLE})");
+    let notes = ["back\u{fffd}slash.md", "bell\u{fffd}"]
+        .map(|name| format!("(not listed: /memories/notes/{name}: {UNNAMEABLE})"));
     assert_eq!(view("/memories/own"), std::slice::from_ref(&own));
     assert_eq!(view("/memories/notes"), notes);
     assert_eq!(view("/memories"), [notes.to_vec(), vec![own]].concat());
@@ -163,7 +164,7 @@ fn they_are_named_beside_a_file_that_cannot_be_read(kind: Kind) {
     store.fail_at(read, FsError::Denied);
     let mut drive = Drive::new(kind, config(1), store);
     let found = skipped(&mut drive, JournalCommand::Search(Search::new("word7")));
-    let unreadable = ("notes/n007.md".to_string(), SkipReason::Unreadable(FsError::Denied));
+    let unreadable = ("notes/n007.md".to_string(), SkipKind::Unreadable);
     assert_eq!(found, [vec![unreadable], expected()].concat());
     // The file is tried again.
     assert_eq!(skipped(&mut drive, JournalCommand::Search(Search::new("word7"))), expected());
@@ -176,10 +177,12 @@ fn more_of_them_than_are_listed_are_counted(kind: Kind) {
         store.insert_unnamed(Some(&path("notes")), &format!("{i:03}\u{7}.md"), EntryKind::File);
     }
     let mut drive = Drive::new(kind, config(1), store);
-    let found = skipped(&mut drive, JournalCommand::ListJournal(ListJournal));
+    let found = drive.call(ListJournal).unwrap().skipped;
     assert_eq!(found.len(), 65);
-    assert_eq!(found[64], ("notes".to_string(), SkipReason::MoreUnnameable(36)));
-    assert!(found[..64].iter().all(|(_, reason)| *reason == SkipReason::Unnameable));
+    assert!(found.iter().all(|skipped| skipped.kind == SkipKind::Unnameable), "{found:?}");
+    assert!(found[..64].iter().all(|skipped| skipped.reason == UNNAMEABLE), "{found:?}");
+    let more = &found[64];
+    assert!(more.path == "notes" && more.reason.starts_with("36 more files or folders in it have names"), "{more:?}");
 }
 
 #[both_engines]

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::Reply;
 use saddlebag::context::{
-    BlockForm, Context, ContextEntries, ContextReply, LeftOutReason, Overflow, Preamble, PreambleFile, PreambleReply,
+    BlockForm, Context, ContextEntries, ContextReply, LeftOutKind, Overflow, Preamble, PreambleFile, PreambleReply,
     PreambleRole, PromptReply,
 };
 use saddlebag::entries::HydrationPolicy;
@@ -236,7 +236,7 @@ fn every_form_keeps_the_budget_and_the_newest_text(kind: Kind) {
         let block = reply.block.unwrap();
         assert!(block.len() <= 1000 && block.contains("fact number 499") && !block.contains("number 0\n"), "{block}");
         assert_eq!(reply.left_out.len(), 1);
-        assert_eq!(reply.left_out[0].reason, LeftOutReason::Budget);
+        assert_eq!(reply.left_out[0].kind, LeftOutKind::Budget);
     }
 }
 

@@ -222,6 +222,6 @@ fn a_file_of_memory_that_says_it_is_of_a_tool_waits_to_be_approved(kind: Kind) {
         };
         assert!(!reply.block.unwrap_or_default().contains(MARK));
         assert_eq!(reply.left_out[0].path, file);
-        assert_eq!(reply.left_out[0].reason.to_string(), "unapproved");
+        assert_eq!(reply.left_out[0].reason, "unapproved");
     }
 }

@@ -2,13 +2,13 @@
 
 use core::str::FromStr;
 use saddlebag::Reply;
-use saddlebag::context::{Context, ContextReply, LeftOutReason, Overflow, PromptCommand, PromptReply};
+use saddlebag::context::{Context, ContextReply, LeftOutKind, Overflow, PromptCommand, PromptReply};
 use saddlebag::journal::{
     Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, ListJournal, Read, ReadReply, Restore,
     Search, Slash, SlashCommand, SlashReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode};
-use saddlebag::search::{SearchResults, SkipReason};
+use saddlebag::search::{SearchResults, SkipKind};
 use saddlebag::store::ProjectSlug;
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive};
@@ -78,7 +78,7 @@ fn weakness_02_an_append_keeps_bytes_that_are_not_text_and_search_names_the_file
     assert_eq!(drive.executor.files()[LOG], b"\xff\nnew line\n");
     let skipped = search(&mut drive, "fact").skipped;
     assert_eq!(skipped.len(), 2);
-    assert!(skipped.iter().all(|skipped| skipped.reason == SkipReason::NotText));
+    assert!(skipped.iter().all(|skipped| skipped.kind == SkipKind::NotText));
 }
 
 #[both_engines]
@@ -220,7 +220,7 @@ fn weakness_12_invalid_and_future_dates_do_not_push_today_out(kind: Kind) {
     assert!(block.contains("port now") && !block.contains("future") && !block.contains("fake"));
     let prioritised = context(&mut drive, Overflow::Prioritised);
     assert!(!prioritised.block.unwrap().contains("fake"));
-    assert!(prioritised.left_out.iter().any(|left_out| left_out.reason == LeftOutReason::NotADate));
+    assert!(prioritised.left_out.iter().any(|left_out| left_out.kind == LeftOutKind::NotADate));
     let dates: Vec<Option<String>> = search(&mut drive, "port").hits.into_iter().map(|hit| hit.date).collect();
     assert_eq!(dates, [Some("2031-01-01".into()), Some("2026-05-25".into()), None, None]);
 }

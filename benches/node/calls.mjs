@@ -101,7 +101,7 @@ class Host {
   run(family, command) {
     const id = (this.last += 1n);
     const now = { seconds: 1_779_710_400n, nanoseconds: 0, utcOffsetSeconds: 0 };
-    const { requests, finished } = this.root[family].submit(this.memory, id, now, {}, command);
+    const { requests, finished } = this.memory.submit(id, now, {}, this.root[family].prepare(command));
     for (const { key, op } of requests) {
       const step = this.memory.handleMemoryResult({ key, outcome: { tag: "ok", val: this.store.perform(op) } });
       requests.push(...step.requests);

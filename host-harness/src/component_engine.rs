@@ -286,27 +286,15 @@ macro_rules! families {
         }
 
         impl Family {
-            fn of(command: &Command) -> Option<Self> {
-                Some(match command {
-                    $(Command::$family(_) => Self::$family,)*
-                    _ => return None,
-                })
-            }
-
-            fn submit(
-                self,
-                engine: &mut ComponentEngine,
-                id: CommandId,
-                now: types::Timestamp,
-                origin: &types::Origin,
-                command: Command,
-            ) -> Result<Result<engine::Step, engine::ProtocolError>, EngineError> {
+            /// Returns the interface of the command, and the command as a resource of the component.
+            fn prepare(engine: &mut ComponentEngine, command: Command) -> Result<(Self, ResourceAny), EngineError> {
                 match command {
                     $(Command::$family(command) => {
                         let command: $module::$command = outgoing(command)?;
-                        engine.call(|Instance { store, instance, memory }| {
-                            instance.$guest().call_submit(store, *memory, id.0, now, origin, &command)
-                        })
+                        let prepared = engine.call(|Instance { store, instance, .. }| {
+                            instance.$guest().call_prepare(store, &command)
+                        })?;
+                        Ok((Self::$family, prepared))
                     })*
                     _ => Err(EngineError::Component("the contract does not have this command".to_string())),
                 }
@@ -349,10 +337,12 @@ families! {
 impl Engine for ComponentEngine {
     fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
         let Submission { origin, command } = submission;
-        let (now, origin) = (outgoing(now)?, outgoing(origin)?);
-        let family = Family::of(&command)
-            .ok_or_else(|| EngineError::Component("the contract does not have this command".to_string()))?;
-        let step = family.submit(self, id, now, &origin, command)?;
+        let (now, origin): (_, types::Origin) = (outgoing(now)?, outgoing(origin)?);
+        let (family, command) = Family::prepare(self, command)?;
+        let step = self.call(|Instance { store, instance, memory }| {
+            let guest = instance.saddlebag_memory_engine();
+            guest.memory().call_submit(store, *memory, id.0, now, &origin, command)
+        })?;
         let step = step.map_err(refused).and_then(incoming)?;
         self.families.insert(id, family);
         Ok(self.forget(step))

@@ -1,7 +1,7 @@
 //! Reads the sections of the block.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::form::BlockForm;
@@ -285,8 +285,8 @@ async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>),
     let mut others: Vec<LeftOut> = Vec::new();
     for (folder, names) in &listed.left_out {
         let skipped = skipped_names(folder.as_ref(), names, &is_markdown, &|path| call.scope.display_path(path));
-        others.extend(skipped.into_iter().map(|Skipped { path, reason }| {
-            LeftOut::whole(path, "Daily log", LeftOutReason::NotListed(reason.to_string()), 0)
+        others.extend(skipped.into_iter().map(|Skipped { path, reason, .. }| {
+            LeftOut::whole(path, "Daily log", LeftOutReason::NotListed(reason), 0)
         }));
     }
     for Entry { path, kind, size, .. } in listed.entries {

@@ -60,7 +60,7 @@ pub use section::{Section, SectionContent, SectionItem, SectionKind};
 pub use sources::{JoinedFile, LineSource, SourceFamily};
 pub use tokens::{effective_reserve, estimate_tokens};
 pub use types::{
-    Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES, Flagged, LeftOut, LeftOutReason, Overflow,
+    Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES, Flagged, LeftOut, LeftOutKind, LeftOutReason, Overflow,
     append_memory_block,
 };
 

@@ -89,14 +89,8 @@ impl Body<'_> {
     }
 
     fn part(&self, path: &str, key: Option<&String>, kept_bytes: u64, left_out_bytes: u64) -> LeftOut {
-        LeftOut {
-            path: path.into(),
-            key: key.cloned(),
-            section: self.title.clone(),
-            reason: LeftOutReason::Budget,
-            kept_bytes,
-            left_out_bytes,
-        }
+        let whole = LeftOut::whole(path, &*self.title, LeftOutReason::Budget, left_out_bytes);
+        LeftOut { key: key.cloned(), kept_bytes, ..whole }
     }
 }
 

@@ -309,7 +309,7 @@ fn part_left_out(file: &PreambleFile, reason: LeftOutReason, kept_bytes: u64, le
         PreambleRole::Instructions => "instructions",
         PreambleRole::Architecture => "architecture",
     };
-    LeftOut { path: file.path.clone(), key: None, section: section.into(), reason, kept_bytes, left_out_bytes }
+    LeftOut { kept_bytes, ..LeftOut::whole(&*file.path, section, reason, left_out_bytes) }
 }
 
 /// Returns the line that replaces the part of a file that the host did not read.

@@ -1,6 +1,6 @@
 //! Request and reply of the block.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use saddlebag_words::words;
@@ -154,10 +154,10 @@ pub struct LeftOut {
     pub key: Option<String>,
     /// Title of its section.
     pub section: String,
-    /// Reason why it is left out.
-    #[serde(serialize_with = "crate::json::display")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub reason: LeftOutReason,
+    /// Kind of the reason.
+    pub kind: LeftOutKind,
+    /// Reason in words.
+    pub reason: String,
     /// Number of bytes of the text in the block.
     pub kept_bytes: u64,
     /// Number of bytes left out. For an entry that was not hydrated, its size in the budget.
@@ -168,9 +168,43 @@ impl LeftOut {
     /// Returns the report on a text of this size of which nothing is in the block. It is not an entry.
     pub(crate) fn whole(path: impl Into<String>, section: impl Into<String>, reason: LeftOutReason, size: u64) -> Self {
         let (path, section) = (path.into(), section.into());
-        Self { path, key: None, section, reason, kept_bytes: 0, left_out_bytes: size }
+        let (kind, reason) = (reason.kind(), reason.to_string());
+        Self { path, key: None, section, kind, reason, kept_bytes: 0, left_out_bytes: size }
     }
 }
+
+/// Kind of a reason why a text is left out of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeftOutKind {
+    /// The budget is used up.
+    Budget,
+    /// The file is larger than the policy permits.
+    TooLarge,
+    /// The file is not UTF-8.
+    NotText,
+    /// The file is named like a log, but its name is not a date.
+    NotADate,
+    /// The file could not be read.
+    Unreadable,
+    /// The listing has no path for the file.
+    NotListed,
+    /// Hydration left the entry out, its file could not be parsed, or the entries could not be read.
+    NotHydrated,
+    /// The text comes from a tool or an import, and nobody has approved it.
+    Unapproved,
+}
+
+words!(LeftOutKind, "kind of left-out text" {
+    Budget = "budget",
+    TooLarge = "too-large",
+    NotText = "not-text",
+    NotADate = "not-a-date",
+    Unreadable = "unreadable",
+    NotListed = "not-listed",
+    NotHydrated = "not-hydrated",
+    Unapproved = "unapproved",
+});
 
 /// Reason why a text is left out of the block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -200,6 +234,21 @@ pub enum LeftOutReason {
     /// The note comes from a tool or an import, and nobody has approved it.
     #[error("unapproved")]
     Unapproved,
+}
+
+impl LeftOutReason {
+    fn kind(&self) -> LeftOutKind {
+        match self {
+            Self::Budget => LeftOutKind::Budget,
+            Self::TooLarge => LeftOutKind::TooLarge,
+            Self::NotText => LeftOutKind::NotText,
+            Self::NotADate => LeftOutKind::NotADate,
+            Self::Unreadable(_) => LeftOutKind::Unreadable,
+            Self::NotListed(_) => LeftOutKind::NotListed,
+            Self::NotHydrated(_) => LeftOutKind::NotHydrated,
+            Self::Unapproved => LeftOutKind::Unapproved,
+        }
+    }
 }
 
 /// Separator between a preamble and the block.

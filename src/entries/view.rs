@@ -19,7 +19,6 @@ use crate::engine::{Call, Loaded, load_all};
 use crate::order;
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError, ListOutcome, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
-use crate::sorted::SortedMap;
 use crate::store::{RelPath, portable_path, utc_text};
 
 /// A file with an entry.
@@ -100,18 +99,13 @@ impl View {
         parsed: &Parsed,
     ) -> Result<Self, Error> {
         let shown = |path: &RelPath| call.scope.display_path(path);
-        let unread: SortedMap<String, SkipReason> = {
-            let mut unread = SortedMap::default();
-            unread.extend(corpus.skipped(shown).into_iter().map(|file| (file.path, file.reason)));
-            unread
-        };
         let mut view = Self::default();
         for (path, id) in corpus.files.by_path() {
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
             let (Some(doc), Some(found)) = (corpus.files.doc(id), parsed.by_doc.get(&id)) else {
                 return Err(Error::internal(format!("{path} is listed in the index but was not parsed")));
             };
-            if let Some(reason) = unread.get(&shown(path)) {
+            if let Some(reason) = corpus.skip_reason(path) {
                 let (_, key) = pool.folder.names_of(path);
                 if let SkipReason::Unreadable(error) = reason {
                     view.unread.push((key.clone(), Error::storage(Some(path), error)));
@@ -134,10 +128,10 @@ impl View {
             }
         }
         let is_problem = |path: &str| view.problems.iter().any(|problem| problem.path == path);
-        let others = unread.iter().filter(|(path, _)| !is_problem(path));
-        let others =
-            others.map(|(path, reason)| EntryProblem { path: path.clone(), key: None, message: format!("{reason}") });
-        let others: Vec<EntryProblem> = others.collect();
+        let others = corpus.skipped(shown).into_iter().filter(|file| !is_problem(&file.path));
+        let others = others.map(|file| EntryProblem { path: file.path, key: None, message: file.reason });
+        let mut others: Vec<EntryProblem> = others.collect();
+        order::sort_slice(&mut others, |a, b| a.path.cmp(&b.path));
         view.problems.extend(others);
         view.keep_one_for_each_key(&shown);
         order::sort_slice(&mut view.entries, |a, b| recency(a).cmp(&recency(b)));

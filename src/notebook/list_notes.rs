@@ -4,9 +4,10 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
+use super::graph_link::{GraphLink, graph_link};
 use super::index::{NotebookCall, catch_up, look_as, read_texts_as, warnings};
 use super::note_info::{NoteInfo, info};
-use super::select::{LinkTable, Resolver, Snippets, select};
+use super::select::{LinkTable, Resolver, Snippets, edges, select};
 use super::snapshot::Snapshot;
 use super::types::{NoteFilter, SortKey, Warning};
 use crate::engine::{Call, Scope};
@@ -27,6 +28,8 @@ pub struct ListNotes {
     pub zk_links: bool,
     /// If set, includes the text of each note.
     pub with_text: bool,
+    /// If set, includes the links between the notes.
+    pub with_links: bool,
 }
 
 /// Notes that match a filter.
@@ -35,6 +38,8 @@ pub struct ListNotes {
 pub struct ListNotesReply {
     /// Notes, in the requested order.
     pub notes: Vec<NoteInfo>,
+    /// Links between two of these notes, if they were requested.
+    pub links: Vec<GraphLink>,
     /// Problems that do not stop a listing.
     pub warnings: Vec<Warning>,
     /// Files that could not be read.
@@ -49,8 +54,9 @@ impl Request for ListNotes {
     fn samples(name: &str) -> Vec<Self> {
         let near = NoteFilter { related: alloc::vec![name.into()], ..NoteFilter::default() };
         let under = NoteFilter { paths: alloc::vec![name.into()], ..NoteFilter::default() };
-        let list = |filter| Self { filter, with_text: true, ..Self::default() };
-        [NoteFilter::default(), under, near].map(list).to_vec()
+        let orphans = NoteFilter { orphan: true, ..NoteFilter::default() };
+        let list = |filter| Self { filter, with_text: true, with_links: true, ..Self::default() };
+        [NoteFilter::default(), under, near, orphans].map(list).to_vec()
     }
 }
 
@@ -61,7 +67,7 @@ impl Run<NotebookCall<'_>> for ListNotes {
         let config = catch_up(call, notebook).await?;
         let ids = |snapshot: &Snapshot<'_>| {
             let request = request.by_path(snapshot)?;
-            if request.with_text || request.filter.needs_text() {
+            if request.with_text || request.with_links || request.filter.needs_text() {
                 return Ok(snapshot.ids.clone());
             }
             let mut ids = selected(call, snapshot, &request)?;
@@ -115,7 +121,10 @@ fn list(
         let snippets = snippets.of(&snapshot.views, &links, note);
         Ok(NoteInfo { snippets, ..info(snapshot, config, note, request.with_text)? })
     });
-    Ok(ListNotesReply { notes: notes.collect::<Result<_, Error>>()?, ..ListNotesReply::default() })
+    let notes = notes.collect::<Result<_, Error>>()?;
+    let edges = if request.with_links { edges(&snapshot.views, &links, &selected) } else { Vec::new() };
+    let links = edges.iter().map(|edge| graph_link(snapshot, edge)).collect::<Result<_, Error>>()?;
+    Ok(ListNotesReply { notes, links, ..ListNotesReply::default() })
 }
 
 /// Returns the index numbers of the notes that match a request, in its order.

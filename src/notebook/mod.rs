@@ -13,7 +13,7 @@ mod draft;
 mod files;
 mod forget;
 mod glob;
-mod graph;
+mod graph_link;
 mod import_notes;
 mod index;
 mod init;
@@ -25,7 +25,6 @@ mod load_memories;
 mod memory_context;
 mod names;
 mod note_info;
-mod orphans;
 mod page;
 mod pending_approval;
 mod recall;
@@ -58,7 +57,7 @@ pub use config_file::MAX_CONFIG_BYTES;
 pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
 pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
-pub use graph::{Graph, GraphLink, GraphReply};
+pub use graph_link::GraphLink;
 pub use import_notes::{
     ImportNotes, ImportNotesReply, ImportedNote, MAX_IMPORT_ID_BYTES, MAX_IMPORTED_NOTES, MAX_IMPORTED_NOTES_BYTES,
     NoteImport, NoteImportState,
@@ -72,7 +71,6 @@ pub use memory_context::{
     DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply, format_memory_context,
 };
 pub use note_info::NoteInfo;
-pub use orphans::Orphans;
 pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use recall_for_turn::RecallForTurn;
 pub use related::{Related, RelatedNote, RelatedReply};
@@ -117,8 +115,6 @@ family! {
         Forget,
         RestoreNote,
         Tags,
-        Graph,
-        Orphans,
         DeadLinks,
         UnlinkedMentions,
         LoadMemories,

@@ -485,7 +485,7 @@ fn render(hits: &[RecallHit]) -> ForModel {
 mod tests {
     use super::super::testing::{Store, call_at, day};
     use super::*;
-    use crate::search::SkipReason;
+    use crate::search::SkipKind;
 
     async fn ask(call: Call, notebook: Arc<Notebook>) -> Result<RecallReply, Error> {
         recall(&call, &notebook, &Recall::samples("zebra").remove(1)).await
@@ -503,8 +503,8 @@ mod tests {
         store.corrupt("facts/port.md", b"zebra \xff\n".to_vec());
         let reply = hits(&mut store);
         assert_eq!(reply.hits, [], "{reply:?}");
-        let skipped: Vec<_> = reply.skipped.iter().map(|file| (file.path.as_str(), &file.reason)).collect();
-        assert_eq!(skipped, [("facts/port.md", &SkipReason::NotText)]);
+        let skipped: Vec<_> = reply.skipped.iter().map(|file| (file.path.as_str(), file.kind)).collect();
+        assert_eq!(skipped, [("facts/port.md", SkipKind::NotText)]);
     }
 
     #[test]

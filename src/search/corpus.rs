@@ -254,6 +254,11 @@ impl Corpus {
         }
     }
 
+    /// Returns the reason why a file of the index could not be read; `None` if it could.
+    pub(crate) fn skip_reason(&self, path: &RelPath) -> Option<&SkipReason> {
+        self.skipped.get(path)
+    }
+
     /// Returns the notes that could not be read.
     pub(crate) fn skipped(&self, shown: impl Fn(&RelPath) -> String) -> Vec<Skipped> {
         self.skipped_of(shown, &*self.coverage)
@@ -261,10 +266,10 @@ impl Corpus {
 
     fn skipped_of(&self, shown: impl Fn(&RelPath) -> String, is_of: &dyn Fn(&RelPath) -> bool) -> Vec<Skipped> {
         let skipped = self.skipped.iter().filter(|(path, _)| is_of(path));
-        let skipped = skipped.map(|(path, reason)| Skipped { path: shown(path), reason: reason.clone() });
+        let skipped = skipped.map(|(path, reason)| Skipped::new(shown(path), reason));
         let folders = self.pages.values().flatten().flat_map(|page| &page.folders);
         let others = folders.filter(|folder| Layout::is_other_memory(folder));
-        let others = others.map(|folder| Skipped { path: shown(folder), reason: SkipReason::OtherMemory });
+        let others = others.map(|folder| Skipped::new(shown(folder), &SkipReason::OtherMemory));
         let pages = self.pages.iter().flat_map(|(folder, pages)| pages.iter().map(move |page| (folder.as_ref(), page)));
         let left_out = pages.flat_map(|(folder, page)| skipped_names(folder, &page.left_out, is_of, &shown));
         skipped.chain(others).chain(left_out).collect()

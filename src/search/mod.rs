@@ -17,7 +17,8 @@ mod types;
 
 pub use render::TRUNCATED;
 pub use saddlebag_search::literal::Terms;
-pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
+pub(crate) use types::SkipReason;
+pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipKind, Skipped, TermCount};
 
 pub(crate) use corpus::Corpus;
 pub(crate) use files::{DocId, IndexedFile};

@@ -111,7 +111,7 @@ impl Markdown {
                 _ if is_of(&entry.path) => SkipReason::NotRegular,
                 _ => return None,
             };
-            Some(Skipped { path: shown(&entry.path), reason })
+            Some(Skipped::new(shown(&entry.path), &reason))
         });
         names.chain(others).collect()
     }
@@ -192,11 +192,11 @@ pub(crate) fn skipped_names(
         |name: &&LeftOutName| !is_hidden(&name.path) && (name.kind == EntryKind::Directory || is_of(&name.path));
     let named = left_out.names.iter().filter(is_memory);
     let mut skipped: Vec<Skipped> =
-        named.map(|name| Skipped { path: shown(&name.path), reason: SkipReason::Unnameable }).collect();
+        named.map(|name| Skipped::new(shown(&name.path), &SkipReason::Unnameable)).collect();
     let more = left_out.count.saturating_sub(u32::try_from(left_out.names.len()).unwrap_or(u32::MAX));
     if more > 0 {
         let path = folder.map_or_else(|| ".".into(), shown);
-        skipped.push(Skipped { path, reason: SkipReason::MoreUnnameable(more) });
+        skipped.push(Skipped::new(path, &SkipReason::MoreUnnameable(more)));
     }
     skipped
 }

@@ -1,7 +1,9 @@
 //! Results of a search.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+use saddlebag_words::words;
 
 use crate::protocol::FsError;
 use crate::trust::{ForModel, Provenance};
@@ -69,16 +71,51 @@ pub struct SearchHit {
 pub struct Skipped {
     /// Path of the file.
     pub path: String,
-    /// Reason.
-    #[serde(serialize_with = "crate::json::display")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub reason: SkipReason,
+    /// Kind of the reason.
+    pub kind: SkipKind,
+    /// Reason in words.
+    pub reason: String,
 }
 
-/// Reason why a file was left out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+impl Skipped {
+    pub(crate) fn new(path: String, reason: &SkipReason) -> Self {
+        Self { path, kind: reason.kind(), reason: reason.to_string() }
+    }
+}
+
+/// Kind of a reason why a file was skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SkipReason {
+pub enum SkipKind {
+    /// The file is not UTF-8.
+    NotText,
+    /// The file is larger than the limit.
+    TooLarge,
+    /// The file is a symbolic link, a device or a pipe.
+    NotRegular,
+    /// The index holds the maximum amount of text.
+    IndexFull,
+    /// The file could not be read.
+    Unreadable,
+    /// The folder counts on some file systems as that of another project, agent or workspace.
+    OtherMemory,
+    /// The name cannot be a path.
+    Unnameable,
+}
+
+words!(SkipKind, "kind of skipped file" {
+    NotText = "not-text",
+    TooLarge = "too-large",
+    NotRegular = "not-regular",
+    IndexFull = "index-full",
+    Unreadable = "unreadable",
+    OtherMemory = "other-memory",
+    Unnameable = "unnameable",
+});
+
+/// Reason why a file was skipped.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SkipReason {
     /// The file is not UTF-8.
     #[error("not UTF-8 text")]
     NotText,
@@ -105,4 +142,18 @@ pub enum SkipReason {
         "{0} more files or folders in it have names that are not UTF-8, or have `\\` or a control character; rename them"
     )]
     MoreUnnameable(u32),
+}
+
+impl SkipReason {
+    fn kind(&self) -> SkipKind {
+        match self {
+            Self::NotText => SkipKind::NotText,
+            Self::TooLarge(_) => SkipKind::TooLarge,
+            Self::NotRegular => SkipKind::NotRegular,
+            Self::IndexFull => SkipKind::IndexFull,
+            Self::Unreadable(_) => SkipKind::Unreadable,
+            Self::OtherMemory => SkipKind::OtherMemory,
+            Self::Unnameable | Self::MoreUnnameable(_) => SkipKind::Unnameable,
+        }
+    }
 }

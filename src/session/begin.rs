@@ -9,7 +9,7 @@ use super::hand_off::hand_off;
 use super::state::{Event, Line, note_name, record, sweep};
 use super::types::{SessionCall, SessionName};
 use crate::context::{
-    BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, PromptCall,
+    BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutKind, Overflow, PromptCall,
     TurnMemories, session_block,
 };
 use crate::entries::HydrationPolicy;
@@ -125,8 +125,7 @@ impl Run<SessionCall<'_>> for BeginSession {
 
 /// Returns the paths of the texts that are whole in a block.
 fn whole(reply: &ContextReply) -> Vec<String> {
-    let is_cut =
-        |path: &str| reply.left_out.iter().any(|out| out.path == path && matches!(out.reason, LeftOutReason::Budget));
+    let is_cut = |path: &str| reply.left_out.iter().any(|out| out.path == path && out.kind == LeftOutKind::Budget);
     let mut paths: Vec<String> = Vec::new();
     for source in &reply.sources {
         if !source.path.is_empty() && !paths.contains(&source.path) && !is_cut(&source.path) {

@@ -180,7 +180,7 @@ macro_rules! wit_contract {
             journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, text }
             journal::TermCount { term, lines }
             journal::SearchHit { path, terms, lines, total_lines, filename_only, date, long_term, heading, body, unapproved }
-            journal::Skipped { path, reason }
+            journal::Skipped { path, kind, reason }
             journal::ListReply { files, skipped }
             journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }
         }
@@ -191,7 +191,6 @@ macro_rules! wit_contract {
             journal::EditChange { Replace { old_text, new_text } = ReplaceArgs, DeleteNote }
             journal::JournalCommand { Write(value), AppendDaily(value), Read(value), ListJournal = (ListJournal), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
             journal::FileState { Missing, Empty, Text }
-            journal::SkipReason { NotText, TooLarge(value), NotRegular, IndexFull, Unreadable(value), OtherMemory, Unnameable, MoreUnnameable(value) }
             journal::JournalReply { Write(value), AppendDaily(value), Read(value), ListJournal(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
         }
     };
@@ -201,13 +200,12 @@ macro_rules! wit_contract {
             notebook::NoteFilter { paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
             notebook::SortKey { by, ascending }
             notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
-            notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, zk_links, with_text }
+            notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, zk_links, with_text, with_links }
             notebook::Journal { entry }
             notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
             notebook::Link { source, target, text }
             notebook::Rename { note, title }
             notebook::Forget { note }
-            notebook::Graph { notes }
             notebook::RestoreNote { note }
             notebook::UnlinkedMentions { note }
             notebook::LoadMemories { limit = $crate::notebook::INITIAL_MEMORIES }
@@ -229,9 +227,8 @@ macro_rules! wit_contract {
             notebook::TodayReply { path, text, created, warnings }
             notebook::JournalEntryReply { path, entry, created, message, warnings }
             notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified, unapproved }
-            notebook::ListNotesReply { notes, warnings, skipped }
             notebook::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
-            notebook::GraphReply { notes, links }
+            notebook::ListNotesReply { notes, links, warnings, skipped }
             notebook::RelatedNote { path, title, distance, reason }
             notebook::RelatedReply { notes }
             notebook::TagCount { name, notes, number }
@@ -249,11 +246,11 @@ macro_rules! wit_contract {
 
         $crate::wit_variants! { $openness:
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), Graph(value), Orphans = (Orphans), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), Graph(value), Orphans(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
         }
     };
     (@prompt $openness:ident) => {
@@ -262,7 +259,7 @@ macro_rules! wit_contract {
             prompt::Context { overflow, max_bytes = $crate::context::DEFAULT_BLOCK_BYTES, turn, entries, form }
             prompt::LineSource { first_line, last_line, path, key, heading, section, family }
             prompt::Flagged { path, key, section, findings }
-            prompt::LeftOut { path, key, section, reason, kept_bytes, left_out_bytes }
+            prompt::LeftOut { path, key, section, kind, reason, kept_bytes, left_out_bytes }
             prompt::ContextReply { block, tokens, left_out, findings, sources }
             prompt::PreambleFile { role, path, content, size }
             prompt::Preamble { files, memory, memory_prompt, max_bytes = $crate::context::DEFAULT_PREAMBLE_BYTES }
@@ -274,7 +271,6 @@ macro_rules! wit_contract {
             prompt::BlockForm { Claude, Openai, Plain }
             prompt::Overflow { Documented, Prioritised, Balanced }
             prompt::SourceFamily { Journal, Entries, Notebook }
-            prompt::LeftOutReason { Budget, TooLarge, NotText, NotADate, Unreadable(value), NotListed(value), NotHydrated(value), Unapproved }
             prompt::PreambleRole { BasePrompt, Instructions, Architecture }
             prompt::PromptCommand { Context(value), Preamble(value) }
             prompt::PromptReply { Context(value), Preamble(value) }

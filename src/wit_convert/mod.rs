@@ -17,8 +17,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
+use crate::context::LeftOutKind;
 use crate::protocol::ErrorCode;
 use crate::protocol::{CommandId, ContextKey, Scores, Version};
+use crate::search::SkipKind;
 use crate::store::{PathError, RelPath};
 use crate::trust::{FlagKind, ForModel, HostSecret};
 
@@ -102,6 +104,8 @@ text! {
     RelPath: |text| Ok(RelPath::new(text)?), |path: RelPath| path.into_string();
     Version: |text| Ok(Version(text)), |version: Version| version.0;
     ForModel: |text| Ok(ForModel::from_contract(text)), |text: ForModel| text.into_string();
+    LeftOutKind: |text: String| text.parse().map_err(|_| Mismatch::Word(text)), |kind: LeftOutKind| kind.as_str().into();
+    SkipKind: |text: String| text.parse().map_err(|_| Mismatch::Word(text)), |kind: SkipKind| kind.as_str().into();
     FlagKind: |text: String| text.parse().map_err(|_| Mismatch::Word(text)), |kind: FlagKind| kind.as_str().into();
     // The set of codes grows, so an unknown code counts as an internal error.
     ErrorCode: |text: String| Ok(text.parse().unwrap_or(ErrorCode::Internal)), |code: ErrorCode| code.as_str().into();
@@ -177,7 +181,7 @@ pub mod own {
 
     pub mod journal {
         pub use crate::journal::*;
-        pub use crate::search::{SearchHit, SearchResults, SkipReason, Skipped, TermCount};
+        pub use crate::search::{SearchHit, SearchResults, Skipped, TermCount};
     }
 
     pub mod prompt {

@@ -1,7 +1,7 @@
 //! Sections that this store has not written, and text that nobody has approved.
 
 use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd};
-use saddlebag::context::LeftOutReason;
+use saddlebag::context::LeftOutKind;
 use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, GetEntry};
 use saddlebag::files::{FilesCommand, FilesReply, ListFiles};
 use saddlebag::protocol::ErrorCode;
@@ -22,7 +22,7 @@ fn a_fact_that_nobody_has_approved_is_not_listed_and_is_named(kind: Kind) {
     let text = String::from_utf8(reply.content.unwrap()).unwrap();
     assert!(text.contains("known") && !text.contains("by a page"), "{text}");
     let [left_out] = &reply.left_out[..] else { panic!("{:?}", reply.left_out) };
-    assert_eq!((left_out.key.as_deref(), &left_out.reason), (Some("told"), &LeftOutReason::Unapproved));
+    assert_eq!((left_out.key.as_deref(), left_out.kind), (Some("told"), LeftOutKind::Unapproved));
 }
 
 /// A section of an agent `a` that no store has written.

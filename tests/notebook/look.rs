@@ -2,15 +2,13 @@
 
 use saddlebag::Reply;
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
-use saddlebag::notebook::{
-    DeadLinks, Graph, ListNotes, NoteFilter, NotebookCommand, Orphans, Recall, Related, Tags, UnlinkedMentions,
-};
+use saddlebag::notebook::{DeadLinks, ListNotes, NoteFilter, NotebookCommand, Recall, Related, Tags, UnlinkedMentions};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, both_engines, path};
 
-use super::{call, library, list, open, paths, question, recall, refused, words};
+use super::{call, library, list, open, question, recall, refused, words};
 
 #[both_engines]
 fn tags_are_counted(kind: Kind) {
@@ -23,7 +21,7 @@ fn tags_are_counted(kind: Kind) {
 #[both_engines]
 fn the_graph_has_links_between_its_notes_alone(kind: Kind) {
     let filter = NoteFilter { paths: words(&["facts", "notes/both.md"]), ..Default::default() };
-    let graph = call(&mut library(kind), Graph { notes: ListNotes { filter, ..Default::default() } });
+    let graph = call(&mut library(kind), ListNotes { filter, with_links: true, ..Default::default() });
     let mut links: Vec<(&str, &str)> =
         graph.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
     links.sort_unstable();
@@ -34,7 +32,9 @@ fn the_graph_has_links_between_its_notes_alone(kind: Kind) {
 #[both_engines]
 fn orphans_dead_links_and_mentions_are_found(kind: Kind) {
     let mut drive = library(kind);
-    let orphans = paths(call(&mut drive, Orphans));
+    let filter = NoteFilter { orphan: true, ..Default::default() };
+    let mut orphans = list(&mut drive, filter);
+    orphans.sort_unstable();
     assert_eq!(orphans, ["daily/2026-05-24.md", "notes/alone.md", "notes/ops.md"]);
     let dead = call(&mut drive, DeadLinks).links;
     assert_eq!(dead.len(), 1);

@@ -111,14 +111,16 @@ impl Memory {
     /// Returns true if the component has the function of a call, and the families that its arguments name.
     fn has(&mut self, call: &Value) -> bool {
         let (interface, name, given) = target(call);
+        let prepared = call.get("submit").and_then(|submitted| submitted["interface"].as_str());
         let command = &given["command"];
         let sets = command["call-tool"]["sets"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut families: Vec<&str> = sets.filter(|set| FAMILIES.contains(set)).collect();
         if !command["context"]["entries"].is_null() {
             families.push("entries");
         }
+        families.extend(prepared);
         self.function(&interface, name).is_some()
-            && families.iter().all(|family| self.function(family, "submit").is_some())
+            && families.iter().all(|family| self.function(family, "prepare").is_some())
     }
 
     /// Makes a call. The error names the result if it is not the recorded one.
@@ -146,6 +148,11 @@ impl Memory {
         let wanted = function.ty(&self.store);
         let parameters = wanted.params().map(|(name, wanted)| match (&wanted, self.memory) {
             (Type::Borrow(_), Some(memory)) => Ok(Val::Resource(memory)),
+            // The only value that a call hands over is the command of `submit`.
+            (Type::Own(_), _) => {
+                let family = given["interface"].as_str().unwrap_or_default();
+                Ok(self.invoke(family, "prepare", given)?.0)
+            }
             _ => values::read(&given[name], &wanted),
         });
         let parameters: Vec<Val> = parameters.collect::<Result<_, String>>()?;
@@ -159,14 +166,14 @@ impl Memory {
 
 /// Returns the interface, the function and the arguments of a call.
 fn target(call: &Value) -> (String, &str, &Value) {
-    for name in ["submit", "take"] {
-        if let Some(given) = call.get(name) {
-            return (given["interface"].as_str().unwrap_or_default().to_string(), name, given);
-        }
+    if let Some(given) = call.get("take") {
+        return (given["interface"].as_str().unwrap_or_default().to_string(), "take", given);
     }
-    for (name, method) in
-        [("handle-memory-result", "[method]memory.handle-memory-result"), ("cancel", "[method]memory.cancel")]
-    {
+    for (name, method) in [
+        ("submit", "[method]memory.submit"),
+        ("handle-memory-result", "[method]memory.handle-memory-result"),
+        ("cancel", "[method]memory.cancel"),
+    ] {
         if let Some(given) = call.get(name) {
             return ("engine".to_string(), method, given);
         }

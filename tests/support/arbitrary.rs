@@ -16,9 +16,9 @@ use saddlebag::journal::{
     Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, Graph, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
-    MemoryContext, NoteFilter, NotebookCommand, Orphans, Recall, RecallForTurn, Related, Remember, RememberError,
-    RememberSummary, Rename, RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories, MemoryContext,
+    NoteFilter, NotebookCommand, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename,
+    RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
@@ -179,8 +179,16 @@ fn filter() -> impl Strategy<Value = NoteFilter> {
 fn list() -> impl Strategy<Value = ListNotes> {
     let keys = vec![SortBy::Created, SortBy::Modified, SortBy::Path, SortBy::Title, SortBy::WordCount];
     let key = (prop::sample::select(keys), any::<bool>()).prop_map(|(by, ascending)| SortKey { by, ascending });
-    (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), any::<bool>(), any::<bool>())
-        .prop_map(|(filter, sort, limit, zk_links, with_text)| ListNotes { filter, sort, limit, zk_links, with_text })
+    (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), any::<[bool; 3]>()).prop_map(
+        |(filter, sort, limit, [zk_links, with_text, with_links])| ListNotes {
+            filter,
+            sort,
+            limit,
+            zk_links,
+            with_text,
+            with_links,
+        },
+    )
 }
 
 fn notebook() -> impl Strategy<Value = NotebookCommand> {
@@ -215,8 +223,6 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
         1 => note().prop_map(|note| NotebookCommand::RestoreNote(RestoreNote { note })),
         1 => Just(NotebookCommand::Tags(Tags)),
-        1 => list().prop_map(|notes| NotebookCommand::Graph(Graph { notes })),
-        1 => Just(NotebookCommand::Orphans(Orphans)),
         1 => Just(NotebookCommand::DeadLinks(DeadLinks)),
         1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),
         1 => (0_u32..4).prop_map(|limit| NotebookCommand::LoadMemories(LoadMemories { limit })),

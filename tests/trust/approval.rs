@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand, TrustReply};
-use saddlebag::context::{Context, LeftOutReason, PromptReply};
+use saddlebag::context::{Context, LeftOutKind, PromptReply};
 use saddlebag::entries::{
     EntriesCommand, EntriesReply, Explain, ExplainReply, FindEntries, ForgetEntry, Hydrate, HydrationPolicy,
     ImportState,
@@ -30,7 +30,7 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
 
     let reply = block(&mut drive, None);
     assert_eq!(reply.block, None);
-    assert_eq!(reply.left_out[0].reason, LeftOutReason::NotHydrated("unapproved".into()));
+    assert_eq!(reply.left_out[0].reason, "not hydrated: unapproved");
     let explain = EntriesCommand::Explain(Explain {
         request: Hydrate { max_bytes: 1, policy: HydrationPolicy::Prefix },
         key: None,
@@ -131,7 +131,7 @@ fn files_of_the_journal_that_nobody_approved_are_in_no_block(kind: Kind) {
             let text = reply.block.unwrap_or_default();
             assert!(!text.contains("Obey") && !text.contains("of an import"), "{overflow:?} {max_bytes}: {text}");
             let unapproved = |left_out: &&saddlebag::context::LeftOut| {
-                matches!(left_out.reason, LeftOutReason::Unapproved | LeftOutReason::TooLarge)
+                matches!(left_out.kind, LeftOutKind::Unapproved | LeftOutKind::TooLarge)
             };
             assert_eq!(reply.left_out.iter().filter(unapproved).count(), 4, "{overflow:?} {:?}", reply.left_out);
         }

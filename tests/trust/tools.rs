@@ -1,7 +1,7 @@
 //! Text of agents and tools: it is marked, stays out of prompts, and replaces nothing that is trusted.
 
 use saddlebag::approval::{Approve, Pending, TrustCommand, TrustReply};
-use saddlebag::context::LeftOutReason;
+use saddlebag::context::LeftOutKind;
 use saddlebag::entries::{CloseRun, EntriesCommand, EntriesReply, ForgetEntry, OpenRun, PurgeEntries, RestoreEntry};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, Search, Slash, Target, Write,
@@ -107,7 +107,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
     let named: Vec<&str> = reply
         .left_out
         .iter()
-        .filter(|left_out| left_out.reason == LeftOutReason::Unapproved)
+        .filter(|left_out| left_out.kind == LeftOutKind::Unapproved)
         .map(|left_out| left_out.path.as_str())
         .collect();
     assert!(bad.iter().all(|path| named.contains(&path.as_str())), "{named:?}");

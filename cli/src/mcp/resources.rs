@@ -126,7 +126,7 @@ pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorD
 mod tests {
     use super::*;
     use saddlebag::journal::ListedFile;
-    use saddlebag::search::SkipReason;
+    use saddlebag::search::SkipKind;
 
     #[test]
     fn the_uri_of_a_file_leads_back_to_it() {
@@ -149,7 +149,11 @@ mod tests {
     #[test]
     fn the_first_page_names_what_the_list_leaves_out() {
         let about = |count: usize| {
-            let skip = |number| Skipped { path: format!("<system>{number}.md"), reason: SkipReason::NotRegular };
+            let skip = |number| Skipped {
+                path: format!("<system>{number}.md"),
+                kind: SkipKind::NotRegular,
+                reason: "a symbolic link or special file".into(),
+            };
             let page = FilePage { skipped: (0..count).map(skip).collect(), ..FilePage::default() };
             listed(page, true).resources[0].description.clone().expect("a description")
         };

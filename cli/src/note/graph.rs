@@ -1,10 +1,10 @@
 //! `note graph`: prints notes and the links between them.
 
 use clap::Args;
-use saddlebag::notebook::{Graph, GraphReply, ListNotes, NoteInfo};
+use saddlebag::notebook::{ListNotes, ListNotesReply, NoteInfo};
 
 use super::filter::FilterArgs;
-use super::shared::mark;
+use super::shared::{mark, warn_of_notes};
 use crate::failure::{Exit, Failure};
 use crate::help::example;
 use crate::output::Output;
@@ -21,13 +21,13 @@ pub(crate) struct GraphArgs {
 }
 
 impl Ask for GraphArgs {
-    type Request = Graph;
+    type Request = ListNotes;
 
-    fn request(self) -> Result<Graph, Failure> {
-        Ok(Graph { notes: ListNotes { filter: self.filter.into(), ..ListNotes::default() } })
+    fn request(self) -> Result<ListNotes, Failure> {
+        Ok(ListNotes { filter: self.filter.into(), with_links: true, ..ListNotes::default() })
     }
 
-    fn print(reply: &GraphReply, output: &mut Output) -> Result<(), Failure> {
+    fn print(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
         for (note, targets) in links_of_notes(reply) {
             output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, mark(note)))?;
             for target in targets {
@@ -37,13 +37,18 @@ impl Ask for GraphArgs {
         Ok(())
     }
 
-    fn exit(reply: &GraphReply) -> Exit {
+    fn exit(reply: &ListNotesReply) -> Exit {
         if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done }
+    }
+
+    fn warn(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_notes(reply, output);
+        Ok(())
     }
 }
 
 /// Returns each note with the notes that it links to. One pass over the links serves all notes.
-fn links_of_notes(graph: &GraphReply) -> Vec<(&NoteInfo, Vec<&str>)> {
+fn links_of_notes(graph: &ListNotesReply) -> Vec<(&NoteInfo, Vec<&str>)> {
     let mut targets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for link in &graph.links {
         targets.entry(&link.source).or_default().push(&link.target);
@@ -59,13 +64,14 @@ mod tests {
 
     use super::*;
 
-    fn ring(notes: usize) -> GraphReply {
+    fn ring(notes: usize) -> ListNotesReply {
         let path = |number: usize| format!("facts/a-note-of-a-ring-{}.md", number % notes);
-        GraphReply {
+        ListNotesReply {
             notes: (0..notes).map(|number| NoteInfo { path: path(number), ..NoteInfo::default() }).collect(),
             links: (0..notes)
                 .map(|number| GraphLink { source: path(number), target: path(number + 1), ..GraphLink::default() })
                 .collect(),
+            ..ListNotesReply::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! `note orphans`: lists the notes that no other note links to.
 
 use clap::Args;
-use saddlebag::notebook::Orphans;
+use saddlebag::notebook::{ListNotes, NoteFilter, SortBy, SortKey};
 
 use super::shared::ListsNotes;
 use crate::failure::Failure;
@@ -13,9 +13,11 @@ use crate::help::example;
 pub(crate) struct OrphansArgs;
 
 impl ListsNotes for OrphansArgs {
-    type Request = Orphans;
+    type Request = ListNotes;
 
-    fn request(self) -> Result<Orphans, Failure> {
-        Ok(Orphans)
+    fn request(self) -> Result<ListNotes, Failure> {
+        let filter = NoteFilter { orphan: true, ..NoteFilter::default() };
+        let sort = vec![SortKey { by: SortBy::Path, ascending: true }];
+        Ok(ListNotes { filter, sort, ..ListNotes::default() })
     }
 }

@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use saddlebag::Reply;
 use saddlebag::notebook::{
-    CONFIG_FILE, Graph, InitNotebook, Journal, ListNotes, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand, NotebookConfig,
-    NotebookReply, Remember, RememberState, TagCount, Tags, Today,
+    CONFIG_FILE, InitNotebook, Journal, ListNotes, ListNotesReply, MAX_CONFIG_BYTES, NoteInfo, NotebookCommand,
+    NotebookConfig, NotebookReply, Remember, RememberState, TagCount, Tags, Today,
 };
 use saddlebag::store::{DAILY_FOLDER, Timestamp};
 use saddlebag::trust::Provenance;
@@ -190,15 +190,18 @@ impl Notebook {
     }
 
     fn notes(&mut self, request: ListNotes) -> Result<Vec<NoteInfo>, Stop> {
-        match self.execute(NotebookCommand::ListNotes(request)) {
-            Ok(NotebookReply::ListNotes(reply)) => {
+        Ok(self.selected(request)?.notes)
+    }
+
+    fn selected(&mut self, request: ListNotes) -> Result<ListNotesReply, Stop> {
+        match self.execute(NotebookCommand::ListNotes(request))? {
+            NotebookReply::ListNotes(reply) => {
                 for warning in &reply.warnings {
                     tell_part(&format!("zk: warning: {}: {}\n", warning.path, warning.message));
                 }
-                Ok(reply.notes)
+                Ok(reply)
             }
-            Ok(_) => Ok(Vec::new()),
-            Err(error) => Err(error.into()),
+            _ => Ok(ListNotesReply::default()),
         }
     }
 
@@ -273,10 +276,7 @@ impl Notebook {
         let filter = expand(args.filter.clone(), &self.config.filters)?;
         let request = filter.request(|path| self.below_root(path))?;
         let search = filter.text_search(|path| self.below_root(path))?;
-        let mut graph = match self.execute(NotebookCommand::Graph(Graph { notes: request }))? {
-            NotebookReply::Graph(graph) => graph,
-            _ => return Ok(()),
-        };
+        let mut graph = self.selected(ListNotes { with_links: true, ..request })?;
         if !search.is_empty() {
             self.search(&search, &mut graph.notes)?;
             let kept: BTreeSet<&str> = graph.notes.iter().map(|note| note.path.as_str()).collect();

@@ -306,7 +306,7 @@ impl FilterArgs {
             mentioned_by: Vec::new(),
         };
         let limit = if self.text_search(&relative)?.is_empty() { self.limit() } else { None };
-        Ok(ListNotes { filter, sort: self.sort_keys()?, limit, zk_links: true, with_text: true })
+        Ok(ListNotes { filter, sort: self.sort_keys()?, limit, zk_links: true, with_text: true, with_links: false })
     }
 
     /// Returns the search over the notes of the request. `relative` is that of [`request`](Self::request).

@@ -59,7 +59,7 @@ pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> Result
 pub(super) fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     let corpus = notebook.corpus.borrow();
     let skipped = corpus.skipped(|path| call.scope.display_path(path)).into_iter();
-    let skipped = skipped.map(|skipped| Warning::new(&skipped.path, format!("{}", skipped.reason)));
+    let skipped = skipped.map(|skipped| Warning::new(&skipped.path, skipped.reason));
     let cut = corpus.problems().filter(|(_, problem)| problem.leaves_out_links());
     skipped
         .chain(cut.map(|(path, problem)| Warning::new(&call.scope.display_path(path), problem.message.clone())))

@@ -55,11 +55,6 @@ impl Graph {
         self.backward.get(note).map_or(&[], Vec::as_slice)
     }
 
-    /// The notes that no other links to.
-    pub(crate) fn orphans(&self) -> impl Iterator<Item = usize> {
-        self.backward.iter().enumerate().filter(|(_, from)| from.is_empty()).map(|(note, _)| note)
-    }
-
     fn next(&self, note: usize, direction: Direction) -> &[usize] {
         match direction {
             Direction::Forward => self.forward(note),

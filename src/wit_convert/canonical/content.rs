@@ -48,6 +48,8 @@ const KEPT: &[&str] = &[
     "fs.reply.key",
     "types.error.code",
     "types.flag.kind",
+    "journal.skipped.kind",
+    "prompt.left-out.kind",
     "engine.protocol-error.unknown-key",
     "engine.protocol-error.foreign-key",
     "engine.protocol-error.used-key",

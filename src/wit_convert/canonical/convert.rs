@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use super::fields::{Case, FromCanonical, Malformed};
 use super::scribe::{ToCanonical, Writer};
+use crate::context::LeftOutKind;
 use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Scores, Version};
 use crate::request::Family;
+use crate::search::SkipKind;
 use crate::store::RelPath;
 use crate::trust::{FlagKind, ForModel, HostSecret};
 use crate::wit_convert::own;
@@ -188,6 +190,8 @@ text! {
     Version: |version| &version.0;
     ForModel: |text| text.as_str();
     FlagKind: |kind| kind.as_str();
+    LeftOutKind: |kind| kind.as_str();
+    SkipKind: |kind| kind.as_str();
     ErrorCode: |code| code.as_str();
     ContextKey: |key| key.as_str();
 }

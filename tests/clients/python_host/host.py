@@ -60,7 +60,8 @@ class Memory:
         """Gives a command, performs what it asks for until it has finished, and returns its reply."""
         self.last += 1
         now = now or dict(seconds=int(time.time()), nanoseconds=0, utc_offset_seconds=0)
-        step = self.take_ok(self.call(family, "submit", self.memory, self.last, now, origin or {}, command))
+        prepared = self.call(family, "prepare", command)
+        step = self.take_ok(self.call("engine", "[method]memory.submit", self.memory, self.last, now, origin or {}, prepared))
         requests, finished = list(step.requests), list(step.finished)
         for request in requests:  # The list grows meanwhile.
             kind, arguments = request.op

@@ -1,0 +1,60 @@
+//! [`GraphLink`]: a link between two notes of a reply.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::links::href;
+use super::select::{Edge, zk_href};
+use super::snapshot::Snapshot;
+use crate::document::LinkKind;
+use crate::part::TextPart;
+use crate::protocol::Error;
+
+/// A link between two notes.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GraphLink {
+    /// Path of the note with the link.
+    pub source: String,
+    /// Path of the note that it leads to.
+    pub target: String,
+    /// Text of the link.
+    pub title: String,
+    /// Target, as it is written.
+    pub href: String,
+    /// Kind: `wiki-link`, `markdown`, `embed`, or `property` for a link of the frontmatter.
+    pub kind: String,
+    /// Relations: `up`, `down`, or the words of the link's title.
+    pub relations: Vec<String>,
+    /// Block with the link.
+    pub snippet: String,
+    /// Start of the block in the file, in bytes.
+    #[serde(skip)]
+    pub snippet_start: u64,
+    /// End of the block in the file, in bytes.
+    #[serde(skip)]
+    pub snippet_end: u64,
+}
+
+/// Returns a link as replies show it.
+pub(super) fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLink, Error> {
+    let (view, link) = (snapshot.view(edge.from)?, snapshot.link(edge.from, edge.link)?);
+    Ok(GraphLink {
+        source: snapshot.display_path(edge.from)?,
+        target: snapshot.display_path(edge.to)?,
+        title: link.text.clone(),
+        href: zk_href(view.path, link).unwrap_or_else(|| href(link)),
+        kind: match link.kind {
+            LinkKind::Wiki => "wiki-link",
+            LinkKind::Markdown | LinkKind::Url => "markdown",
+            LinkKind::Embed | LinkKind::Image => "embed",
+            LinkKind::Property => "property",
+        }
+        .to_string(),
+        relations: link.relations.clone(),
+        // Others may have written the index, so its spans may not fit the text.
+        snippet: view.text.part(link.context.clone()).to_string(),
+        snippet_start: link.context.start as u64,
+        snippet_end: link.context.end as u64,
+    })
+}
