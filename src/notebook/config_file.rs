@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-use toml::{Table, Value};
+use toml::de::{DeTable, DeValue};
 
 use super::config::{ALPHANUMERIC, CONFIG_FILE, Group, IdCase, LinkFormat, NoteConfig, NotebookConfig};
 use super::glob::Glob;
@@ -47,12 +47,12 @@ impl NotebookConfig {
         let table = if text.len() > MAX_CONFIG_BYTES as usize {
             Err(format!("{} bytes, the limit is {MAX_CONFIG_BYTES}", text.len()))
         } else {
-            text.parse::<Table>().map_err(|error| describe(text, &error))
+            DeTable::parse(text).map_err(|error| describe(text, &error))
         };
         match table {
             Ok(table) => {
                 let mut reader = Reader::default();
-                let config = reader.config(&table);
+                let config = reader.config(table.get_ref());
                 (config, reader.warnings)
             }
             Err(problem) => Self::broken(problem),
@@ -120,7 +120,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn config(&mut self, root: &Table) -> NotebookConfig {
+    fn config(&mut self, root: &DeTable<'_>) -> NotebookConfig {
         let mut config = NotebookConfig::for_zk();
         if let Some(note) = self.table(root, "", "note") {
             self.note(note, "note", &mut config.note);
@@ -139,7 +139,7 @@ impl Reader {
         }
         if let Some(groups) = self.table(root, "", "group") {
             // Sorted by name, whatever the order in the file.
-            let mut names: Vec<&String> = groups.keys().collect();
+            let mut names: Vec<&str> = groups.keys().map(|name| &**name.get_ref()).collect();
             crate::order::sort_slice(&mut names, Ord::cmp);
             if names.len() > MAX_GROUPS {
                 self.warn(format!("{} groups, the limit is {MAX_GROUPS}; the rest is ignored", names.len()));
@@ -154,7 +154,7 @@ impl Reader {
         config
     }
 
-    fn group(&mut self, name: &str, table: &Table, config: &NotebookConfig) -> Group {
+    fn group(&mut self, name: &str, table: &DeTable<'_>, config: &NotebookConfig) -> Group {
         let place = format!("group.{name}");
         let paths = self.list(table, &place, "paths").unwrap_or_else(|| vec![name.to_string()]);
         let paths: Vec<String> = paths.iter().map(|path| path.trim_matches('/').to_string()).collect();
@@ -179,7 +179,7 @@ impl Reader {
         group
     }
 
-    fn note(&mut self, table: &Table, place: &str, note: &mut NoteConfig) {
+    fn note(&mut self, table: &DeTable<'_>, place: &str, note: &mut NoteConfig) {
         let text = |reader: &mut Self, key: &str| reader.text(table, place, key);
         if let Some(title) = text(self, "default-title") {
             note.default_title = title;
@@ -211,11 +211,9 @@ impl Reader {
                 note.id_charset = ALPHANUMERIC.chars().collect();
             }
         }
-        match table.get("id-length") {
+        match table.get("id-length").map(|length| number(length.get_ref())) {
             None => {}
-            Some(Value::Integer(length)) if (1..=32).contains(length) => {
-                note.id_length = u32::try_from(*length).unwrap_or(note.id_length);
-            }
+            Some(Some(length @ 1..=32)) => note.id_length = u32::try_from(length).unwrap_or(note.id_length),
             Some(_) => self.warn(format!("{place}.id-length: not a number from 1 to 32; {} is used", note.id_length)),
         }
         match text(self, "id-case").as_deref() {
@@ -228,13 +226,13 @@ impl Reader {
     }
 
     /// Reads `exclude`, and `ignore`, its former name.
-    fn exclude(&mut self, table: &Table, place: &str) -> Vec<Glob> {
+    fn exclude(&mut self, table: &DeTable<'_>, place: &str) -> Vec<Glob> {
         let mut patterns = self.list(table, place, "ignore").unwrap_or_default();
         patterns.extend(self.list(table, place, "exclude").unwrap_or_default());
         patterns.iter().filter_map(|pattern| self.glob(place, pattern)).collect()
     }
 
-    fn markdown(&mut self, table: &Table, config: &mut NotebookConfig) {
+    fn markdown(&mut self, table: &DeTable<'_>, config: &mut NotebookConfig) {
         let place = "format.markdown";
         let tags = &mut config.tags;
         for (key, value) in [
@@ -262,30 +260,30 @@ impl Reader {
         }
     }
 
-    fn table<'a>(&mut self, table: &'a Table, place: &str, key: &str) -> Option<&'a Table> {
+    fn table<'a, 'i>(&mut self, table: &'a DeTable<'i>, place: &str, key: &str) -> Option<&'a DeTable<'i>> {
         let value = table.get(key)?;
-        let found = value.as_table();
+        let found = value.get_ref().as_table();
         self.check(found.is_some(), place, key, "a table");
         found
     }
 
-    fn text(&mut self, table: &Table, place: &str, key: &str) -> Option<String> {
-        let found = table.get(key)?.as_str().map(ToString::to_string);
+    fn text(&mut self, table: &DeTable<'_>, place: &str, key: &str) -> Option<String> {
+        let found = table.get(key)?.get_ref().as_str().map(ToString::to_string);
         self.check(found.is_some(), place, key, "a string");
         found
     }
 
-    fn flag(&mut self, table: &Table, place: &str, key: &str) -> Option<bool> {
-        let found = table.get(key)?.as_bool();
+    fn flag(&mut self, table: &DeTable<'_>, place: &str, key: &str) -> Option<bool> {
+        let found = table.get(key)?.get_ref().as_bool();
         self.check(found.is_some(), place, key, "true or false");
         found
     }
 
     /// Reads a list of strings, or a single string.
-    fn list(&mut self, table: &Table, place: &str, key: &str) -> Option<Vec<String>> {
-        let found = match table.get(key)? {
-            Value::String(one) => Some(vec![one.clone()]),
-            Value::Array(many) => many.iter().map(|item| item.as_str().map(ToString::to_string)).collect(),
+    fn list(&mut self, table: &DeTable<'_>, place: &str, key: &str) -> Option<Vec<String>> {
+        let found = match table.get(key)?.get_ref() {
+            DeValue::String(one) => Some(vec![one.to_string()]),
+            DeValue::Array(many) => many.iter().map(|item| item.get_ref().as_str().map(ToString::to_string)).collect(),
             _ => None,
         };
         self.check(found.is_some(), place, key, "a list of strings");
@@ -313,16 +311,26 @@ impl Reader {
 }
 
 /// Returns the values as text, except tables and lists.
-fn strings(table: &Table) -> BTreeMap<String, String> {
-    let text = |value: &Value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Float(number) => Some(number.to_string()),
-        Value::Boolean(flag) => Some(flag.to_string()),
-        Value::Datetime(moment) => Some(moment.to_string()),
-        Value::Array(_) | Value::Table(_) => None,
+fn strings(table: &DeTable<'_>) -> BTreeMap<String, String> {
+    let text = |value: &DeValue<'_>| match value {
+        DeValue::String(text) => Some(text.to_string()),
+        // A number that does not fit stays as it is written.
+        DeValue::Integer(written) => Some(number(value).map_or_else(|| written.to_string(), |it| it.to_string())),
+        DeValue::Float(written) => {
+            let number = written.as_str().parse().ok().filter(|number: &f64| number.is_finite());
+            Some(number.map_or_else(|| written.to_string(), |it| it.to_string()))
+        }
+        DeValue::Boolean(flag) => Some(flag.to_string()),
+        DeValue::Datetime(moment) => Some(moment.to_string()),
+        DeValue::Array(_) | DeValue::Table(_) => None,
     };
-    table.iter().filter_map(|(key, value)| Some((key.clone(), text(value)?))).collect()
+    table.iter().filter_map(|(key, value)| Some((key.get_ref().to_string(), text(value.get_ref())?))).collect()
+}
+
+/// Returns the value of an integer; `None` if it is another value or does not fit.
+fn number(value: &DeValue<'_>) -> Option<i64> {
+    let number = value.as_integer()?;
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
 #[cfg(test)]
@@ -378,6 +386,41 @@ mod tests {
         assert_eq!(config.group_of("daily").map(|group| group.name.as_str()), Some("logs"));
         assert_eq!(config.group_of("factsheet/a.md"), None);
         assert_eq!(config.note_at("b.md").filename.as_deref(), Some("{{id}}-{{slug title}}"));
+    }
+
+    #[test]
+    fn extra_values_are_text() {
+        let config = parse(
+            r#"
+            [extra]
+            hex = 0xff
+            many = 1_000
+            huge = 99999999999999999999
+            half = 0.50
+            thousand = 1e3
+            endless = 1e999
+            yes = true
+            day = 2026-05-25
+            list = [1]
+            "#,
+        );
+        let extra: Vec<(&str, &str)> = config.extra.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        assert_eq!(
+            extra,
+            [
+                ("day", "2026-05-25"),
+                ("endless", "1e999"),
+                ("half", "0.5"),
+                ("hex", "255"),
+                ("huge", "99999999999999999999"),
+                ("many", "1000"),
+                ("thousand", "1000"),
+                ("yes", "true"),
+            ]
+        );
+        assert_eq!(parse("[note]\nid-length = 0x8").note.id_length, 8);
+        let (_, warnings) = NotebookConfig::parse("[note]\nid-length = 99999999999999999999");
+        assert!(warnings[0].message.starts_with("note.id-length: not a number from 1 to 32"), "{warnings:?}");
     }
 
     #[test]
