@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
-use unicode_normalization::UnicodeNormalization;
+use saddlebag_unicode::Normalizer;
 
 use saddlebag_markdown::paths::{folder, join, normalize, stem, without_extension};
 
@@ -286,7 +286,7 @@ pub(super) fn fold(name: &str) -> String {
         if word.is_ascii() {
             folded.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
         } else {
-            folded.extend(word.chars().flat_map(char::to_lowercase).nfc());
+            Normalizer::default().nfc(word.chars().flat_map(char::to_lowercase), |c| folded.push(c));
         }
     }
     folded

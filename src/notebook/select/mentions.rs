@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashSet};
 use memchr::memmem::Finder;
-use unicode_normalization::UnicodeNormalization;
+use saddlebag_unicode::Normalizer;
 
 use super::graph::Graph;
 use super::links::{fold, names};
@@ -125,6 +125,7 @@ struct FoldedText {
     /// Start of each line.
     lines: Vec<usize>,
     first_line: u32,
+    normalizer: Normalizer,
 }
 
 impl FoldedText {
@@ -158,7 +159,8 @@ impl FoldedText {
                         added.make_ascii_lowercase();
                     }
                 } else {
-                    self.text.extend(bare.chars().flat_map(char::to_lowercase).nfc());
+                    let Self { text, normalizer, .. } = self;
+                    normalizer.nfc(bare.chars().flat_map(char::to_lowercase), |c| text.push(c));
                 }
                 if bare.len() < word.len() && !self.text.ends_with(' ') {
                     self.text.push(' ');
