@@ -12,6 +12,7 @@ use super::snapshot::Snapshot;
 use super::title::title_or_stem;
 use super::types::{MemoriesReply, part_of};
 use crate::engine::Call;
+use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::FACTS_FOLDER;
@@ -107,6 +108,6 @@ fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
     let is_fact = |path: &str| path.strip_prefix(FACTS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
     let facts = facts.filter(|(_, view)| is_fact(view.path));
     let mut facts: Vec<(Reverse<u64>, usize)> = facts.map(|(place, view)| (Reverse(view.modified), place)).collect();
-    facts.sort_unstable();
+    order::sort_slice(&mut facts, Ord::cmp);
     facts.into_iter().take(limit).map(|(_, place)| place).collect()
 }

@@ -286,7 +286,7 @@ pub(crate) async fn recall_for_prompt(
         if others.len() == before || attempt == MAX_ATTEMPTS {
             let rarity = corpus.ranked().greatest_rarity();
             hits.extend(others.into_iter().filter(|other| other.is_known || other.hit.unapproved.is_some()));
-            hits.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
+            order::sort_slice(&mut hits, |a, b| b.hit.score.total_cmp(&a.hit.score));
             return Ok((hits, rarity));
         }
     }
@@ -357,7 +357,7 @@ fn sorted(corpus: &Corpus, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
             (hit, known)
         })
         .collect();
-    known.sort_by(|(_, a), (_, b)| match (a, b) {
+    order::sort_slice(&mut known, |(_, a), (_, b)| match (a, b) {
         (Some(a), Some(b)) => SortKey::compare(keys, &sort_fields(a), &sort_fields(b)),
         _ => b.is_some().cmp(&a.is_some()),
     });

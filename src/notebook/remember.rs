@@ -18,6 +18,7 @@ use super::types::Warning;
 use crate::document::one_line;
 use crate::engine::Call;
 use crate::journal::MAX_WRITE_BYTES;
+use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -165,7 +166,7 @@ pub(super) async fn remember(
         let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
         // The newest comes last; of notes with the same time, the one with the highest number.
         let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
-        same_title.sort_by_key(|view| (view.created, view.path.len(), view.path));
+        order::sort_slice_by_key(&mut same_title, |view| (view.created, view.path.len(), view.path));
         let known =
             same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
         Ok((links, known))
