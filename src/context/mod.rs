@@ -53,12 +53,13 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-pub use form::{BLOCK_END, BLOCK_START, BlockForm};
+pub use form::BlockForm;
 pub use overflow::{block, block_in};
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, Preamble, PreambleFile, PreamblePart, PreambleReply, PreambleRole};
+pub use saddlebag_sanitize::{BLOCK_END, BLOCK_START, estimate_tokens};
 pub use section::{Section, SectionContent, SectionItem, SectionKind};
 pub use sources::{JoinedFile, LineSource, SourceFamily};
-pub use tokens::{effective_reserve, estimate_tokens};
+pub use tokens::effective_reserve;
 pub use types::{
     Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES, Flagged, LeftOut, LeftOutKind, LeftOutReason, Overflow,
     append_memory_block,

@@ -8,14 +8,13 @@ use core::ops::Range;
 use super::form::BlockForm;
 use super::section::{Section, SectionContent, SectionItem, SectionKind};
 use super::sources::{Content, JoinedFile, LineSource, Part, Place, line_feeds};
-use super::tokens::estimate_tokens;
 use super::types::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow};
 use crate::document::{head, is_open_item, tail};
 use crate::order;
 use crate::part::TextPart;
 use crate::search::TRUNCATED;
 use crate::store::Date;
-use crate::trust::{Flag, ForModel, is_line_break};
+use crate::trust::{Flag, ForModel, estimate_tokens};
 
 /// Minimum size of a section that is worth including, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
@@ -249,7 +248,7 @@ fn omission(title: &str) -> ForModel {
 /// Returns a line about a section, between fixed texts.
 fn note(before: &'static str, text: &str, after: &'static str) -> ForModel {
     let mut note = ForModel::ours(before);
-    note.push(&ForModel::escaped(text).on_one_line(is_line_break));
+    note.push(&ForModel::escaped(text).on_one_line());
     note.push_ours(after);
     note
 }

@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 use super::form::BlockForm;
 use super::gather::{Gathered, gather};
 use super::overflow::first_lines;
-use super::tokens::estimate_tokens;
 use super::types::{Context, ContextReply, LeftOut, LeftOutReason, Overflow, PromptCall, RULE};
 use crate::document::FenceTracker;
 use crate::journal::{MEMORY_PROMPT, whole_characters};
@@ -18,7 +17,7 @@ use crate::order;
 use crate::protocol::{Error, ErrorCode, FsError};
 use crate::request::{Effect, Request, Run};
 use crate::search::TRUNCATED;
-use crate::trust::ForModel;
+use crate::trust::{ForModel, estimate_tokens};
 
 /// Default size limit of a preamble in bytes.
 pub const DEFAULT_PREAMBLE_BYTES: u32 = 131_072;

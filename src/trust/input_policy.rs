@@ -11,12 +11,11 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::ops::Range;
 
+use saddlebag_sanitize::{Echo, FoundSecret, echo, redact, secrets_in};
 use saddlebag_words::words;
 
-use super::echo::{Echo, echo};
 use super::for_model::ForModel;
 use super::provenance::{Provenance, TrustState};
-use super::secrets::{FoundSecret, redacted, secrets_in};
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath, is_instructions};
@@ -278,7 +277,7 @@ impl InputPolicy {
         }
         self.note_redacted(&found);
         let (start, end) = (after.part(..new.start), after.part(new.end..));
-        Ok([start, redacted(&text, &found).as_bytes(), end].concat())
+        Ok([start, redact(&text, &found).as_bytes(), end].concat())
     }
 
     /// Records the secrets that a change removes from a file. It does not remove them from backups.
@@ -335,7 +334,7 @@ impl InputPolicy {
             return Err(refused(what, &found));
         }
         self.note_redacted(&found);
-        Ok(redacted(&text, &found))
+        Ok(redact(&text, &found))
     }
 
     /// Checks a name, a title or a tag, which is stored unchanged or not at all.

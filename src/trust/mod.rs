@@ -3,11 +3,12 @@
 //! * [`Provenance`] is the origin of text, [`TrustState`] is the origin and approval that a file records. Text of tools and
 //!   imports can be found, but goes into a prompt only after a person approved it.
 //! * [`for_model`] makes stored text harmless: tags that would close the block or imitate someone are escaped, invisible
-//!   characters are shown, and both are counted as [`Flag`]s.
-//! * [`secrets_in`] finds the secrets in a text, each with the rule that matched.
-//! * [`without_private`] removes what a person marked as private.
+//!   characters are shown, and both are counted as [`Flag`]s. [`ForModel`] is the type of such text.
 //! * [`TrustConfig`] is the policy of a memory. A `InputPolicy` checks incoming text against it, and removes text of the memory
 //!   block.
+//!
+//! The functions on text that need none of this are those of `saddlebag-sanitize`, for example [`secrets_in`] and
+//! [`without_private`]. The component has this crate as small code, in which a loop over characters would be slow.
 //!
 //! ```
 //! use saddlebag::trust::{FlagKind, for_model};
@@ -41,30 +42,24 @@
 //! listed, its SHA-256, which the request names for each text. If a turn recalls something unapproved, it recalls once more
 //! among the others, so that unapproved text takes no place from them.
 
-mod echo;
-mod escape;
 mod for_model;
 mod host_secret;
 mod input_policy;
-mod invisible;
 mod pending_approval;
-mod private;
 mod provenance;
-mod secrets;
-pub(crate) mod titles;
 mod writer;
 
 pub use for_model::{ForModel, for_model};
 pub use host_secret::{HOST_SECRET_BYTES, HostSecret};
 pub use input_policy::{SecretPolicy, TrustConfig};
-pub use invisible::{Flag, FlagKind, for_terminal, is_hidden};
-pub use private::without_private;
 pub use provenance::{Provenance, TrustState};
-pub use secrets::{FoundSecret, secrets_in};
+pub use saddlebag_sanitize::{Flag, FlagKind, FoundSecret, for_terminal, is_hidden, secrets_in, without_private};
 
-pub(crate) use escape::{add_flags, is_ignorable, is_line_break};
 pub(crate) use for_model::escaped_item;
 pub(crate) use input_policy::{InputPolicy, Removal, Screened};
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};
 pub(crate) use provenance::{approve, mark};
+pub(crate) use saddlebag_sanitize::{
+    BLOCK_END, BLOCK_START, add_flags, estimate_tokens, is_ignorable, is_line_break, titles,
+};
 pub(crate) use writer::Writer;

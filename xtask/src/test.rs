@@ -20,6 +20,8 @@ const COMPONENT: [&str; 16] = [
     "--package",
     "saddlebag-protocol",
     "--package",
+    "saddlebag-sanitize",
+    "--package",
     "saddlebag-search",
     "--package",
     "saddlebag-unicode",

@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::order;
+use saddlebag_collections::{SlicePart, TextPart, order};
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,6 @@ enum Part {
     Of(Set, usize, usize),
 }
 
-use crate::part::{SlicePart, TextPart};
 use Part::{Is, Of};
 use Set::{Alnum, Base64, Digit, Hex, Lower, Upper, Word, WordDash};
 
@@ -196,7 +195,8 @@ pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
 }
 
 /// Returns the text with its secrets replaced by the names of their rules.
-pub(super) fn redacted(text: &str, found: &[FoundSecret]) -> String {
+#[must_use]
+pub fn redact(text: &str, found: &[FoundSecret]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for FoundSecret { rule, range } in found {
@@ -285,7 +285,7 @@ fn private_keys(text: &str, found: &mut Vec<FoundSecret>) {
         if kind.len() > 100 || !(kind.ends_with("PRIVATE KEY") || kind.ends_with("PRIVATE KEY BLOCK")) {
             continue;
         }
-        let after = crate::document::head(after, MOST);
+        let after = saddlebag_markdown::head(after, MOST);
         let end = after.find("-----END").unwrap_or(after.len());
         // In a string literal, the line ends are written as `\n`.
         let body = after.part(..end);
@@ -491,7 +491,7 @@ mod tests {
                     let found = secrets_in(&text);
                     assert_eq!(found.len(), 1, "{rule}: {text}");
                     assert_eq!(text.get(found[0].range.clone()), Some(token.as_str()), "{rule}: {text}");
-                    let redacted = redacted(&text, &found);
+                    let redacted = redact(&text, &found);
                     assert!(!redacted.contains(&token) && redacted.contains(&format!("[redacted: {}]", found[0].rule)));
                     assert_eq!(secrets_in(&redacted), []);
                 }
@@ -513,7 +513,7 @@ mod tests {
             let key = format!("-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----");
             let text = format!("before\n{key}\nafter");
             let found = secrets_in(&text);
-            assert_eq!(redacted(&text, &found), "before\n[redacted: private-key]\nafter");
+            assert_eq!(redact(&text, &found), "before\n[redacted: private-key]\nafter");
         }
         assert_eq!(rules("-----BEGIN PRIVATE KEY----- is how it begins"), Vec::<&str>::new());
         let public = format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----", lines.join("\n"));

@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::part::TextPart;
+use saddlebag_collections::TextPart;
 use saddlebag_words::words;
 
 /// A finding in text for a model.
@@ -76,7 +76,7 @@ impl core::fmt::Display for Flag {
 const SHOWN_IN_A_ROW: u32 = 4;
 
 /// Counts a further finding of a kind.
-pub(super) fn count(flags: &mut Vec<Flag>, kind: FlagKind, what: impl FnOnce() -> String) {
+pub(crate) fn count(flags: &mut Vec<Flag>, kind: FlagKind, what: impl FnOnce() -> String) {
     match flags.iter_mut().find(|flag| flag.kind == kind) {
         Some(flag) => flag.count = flag.count.saturating_add(1),
         None => flags.push(Flag { kind, what: what(), count: 1 }),
@@ -84,18 +84,24 @@ pub(super) fn count(flags: &mut Vec<Flag>, kind: FlagKind, what: impl FnOnce() -
 }
 
 /// Returns the text with its hidden characters made visible.
-pub(super) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
+pub(crate) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // Most texts hide nothing. Checking their bytes first is fast.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
-        return text.into();
-    }
     let mut out = String::with_capacity(text.len());
     let mut before = None;
     let mut in_a_row: u32 = 0;
     let mut tags_left = 0_usize;
-    for (at, c) in text.char_indices() {
-        let after = text.part(at + c.len_utf8()..);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        // Most text is plain, and copying it as a whole is fast.
+        let plain = rest.part(..plain_length(rest));
+        if let Some(last) = plain.as_bytes().last() {
+            end_row(&mut out, &mut in_a_row);
+            out.push_str(plain);
+            before = Some(char::from(*last));
+            rest = rest.part(plain.len()..);
+            continue;
+        }
+        let after = rest.part(c.len_utf8()..);
         if c == '\u{1f3f4}' {
             tags_left = flag_tags(after);
         }
@@ -103,7 +109,7 @@ pub(super) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
             tags_left -= 1;
             true
         } else {
-            c.is_ascii_graphic() || belongs(before, c, after.chars().next())
+            belongs(before, c, after.chars().next())
         };
         let kind = if belongs { None } else { kind_of(c) };
         match kind {
@@ -121,9 +127,20 @@ pub(super) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
             }
         }
         before = Some(c);
+        rest = after;
     }
     end_row(&mut out, &mut in_a_row);
     out
+}
+
+/// Returns the length of the printable ASCII and line feeds at the start of a text.
+fn plain_length(text: &str) -> usize {
+    const STEP: usize = 64;
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+    // All bytes of a step are looked at, because that takes one instruction for 16 of them.
+    let is_all_plain = |step: &&[u8]| step.iter().fold(true, |is_all, byte| is_all & is_plain(byte));
+    let steps = text.as_bytes().chunks_exact(STEP).take_while(is_all_plain).count() * STEP;
+    steps + text.part(steps..).bytes().take_while(|byte| is_plain(byte)).count()
 }
 
 fn end_row(out: &mut String, in_a_row: &mut u32) {
@@ -312,6 +329,16 @@ mod tests {
             let (given, flags) = revealed(text);
             assert_eq!(given, shown);
             assert_eq!(flags, [Flag { kind, what: what.into(), count: 1 }], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_hidden_character_is_shown_wherever_it_is_in_plain_text() {
+        for at in 0..200 {
+            let (before, after) = ("a".repeat(at), "b".repeat(200 - at));
+            assert_eq!(plain_length(&format!("{before}\u{200b}{after}")), at);
+            assert_eq!(revealed(&format!("{before}\u{200b}{after}")).0, format!("{before}[U+200B]{after}"));
+            assert_eq!(revealed(&format!("{before}\té{after}")).0, format!("{before}\té{after}"));
         }
     }
 

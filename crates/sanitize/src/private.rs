@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-use crate::part::TextPart;
+use saddlebag_collections::TextPart;
 
 const NAME: &str = "private";
 
@@ -11,7 +11,7 @@ const NAME: &str = "private";
 /// same, white space may precede the `>`, parts may be nested, and a part without an end reaches to the end of the text.
 ///
 /// ```
-/// use saddlebag::trust::without_private;
+/// use saddlebag_sanitize::without_private;
 ///
 /// assert_eq!(without_private("deploy <private>as root <private>!</private></private>today"), "deploy  today");
 /// ```

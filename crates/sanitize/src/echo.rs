@@ -7,9 +7,10 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::escape::{fold, is_forged, is_ignorable, is_line_break, opens_tag};
-use crate::document::{FenceTracker, heading};
-use crate::part::TextPart;
+use saddlebag_collections::TextPart;
+use saddlebag_markdown::{FenceTracker, head, heading};
+
+use crate::escape::{fold, is_forged, is_ignorable, is_line_break, opens_tag};
 
 /// Text after the opening tag of the block, in lower case and without white space.
 const NOTE: &str = "memorynote=\"referenceonly";
@@ -28,7 +29,7 @@ const OURS: [&str; 7] = [
 
 /// Parts of the block in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Echo {
+pub enum Echo {
     /// No part of the block.
     Nothing,
     /// Whole blocks; the value is the text without them.
@@ -38,7 +39,8 @@ pub(super) enum Echo {
 }
 
 /// Searches a text for the block.
-pub(super) fn echo(text: &str) -> Echo {
+#[must_use]
+pub fn echo(text: &str) -> Echo {
     let (rest, blocks, unended) = without_blocks(text);
     let (rest, first) = without_sections(&rest);
     match (unended.or(first), blocks) {
@@ -110,13 +112,13 @@ fn without_sections(text: &str) -> (String, Option<String>) {
 }
 
 fn first_line(text: &str) -> String {
-    crate::document::head(text.split(is_line_break).next().unwrap_or_default().trim(), 80).to_string()
+    head(text.split(is_line_break).next().unwrap_or_default().trim(), 80).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{BLOCK_END, BLOCK_START};
+    use crate::escape::{BLOCK_END, BLOCK_START};
     use alloc::format;
 
     #[test]
