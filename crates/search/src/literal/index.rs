@@ -15,7 +15,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use memchr::memmem;
 
 use super::fold::Folder;
-use saddlebag_collections::SlicePart;
+use saddlebag_collections::{SlicePart, order};
 
 /// Number of a text. Numbers only grow, and a changed text gets a new one.
 pub type TextId = u32;
@@ -143,24 +143,17 @@ impl LiteralIndex {
         self.searches += 1;
         let mut found = Vec::new();
         for (term, folded) in folded_terms.iter().enumerate() {
-            let start = found.len();
-            let words = self.words.containing(folded);
-            for &word in &words {
+            for word in self.words.containing(folded) {
                 self.words.places(word, |place| {
                     if texts.text(place.text).is_some() && texts.is_searched(place.text) {
                         found.push(Occurrence { place, term });
                     }
                 });
             }
-            if words.len() > 1
-                && let Some(of_term) = found.get_mut(start..)
-            {
-                of_term.sort_unstable();
-            }
         }
         self.scan(texts, folded_terms, &mut found);
-        if folded_terms.len() > 1 {
-            found.sort_unstable();
+        if !found.is_sorted() {
+            found = sorted(&found);
         }
         found.dedup();
         found
@@ -221,6 +214,26 @@ pub(super) struct Occurrence {
     pub(super) place: Place,
     /// Position of the term in the query.
     pub(super) term: usize,
+}
+
+/// Sorts by text, line and term: all by text, then those of each text.
+fn sorted(found: &[Occurrence]) -> Vec<Occurrence> {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let (mut lines, mut spare) = (Vec::new(), Vec::new());
+    let mut texts: Vec<u64> = (0..).zip(found).map(|(at, one)| order::pair(one.place.text, at)).collect();
+    order::sort(&mut texts, &mut spare);
+    let mut sorted = Vec::with_capacity(found.len());
+    for of_text in texts.chunk_by(|a, b| a >> 32 == b >> 32) {
+        let found = of_text.iter().filter_map(|at| found.get(*at as u32 as usize));
+        lines.clear();
+        lines.extend(found.map(|one| order::pair(one.place.line, number(one.term))));
+        order::sort(&mut lines, &mut spare);
+        let text = of_text.first().map_or(0, |first| (first >> 32) as u32);
+        let occurrence =
+            |line: &u64| Occurrence { place: Place { text, line: (line >> 32) as u32 }, term: *line as u32 as usize };
+        sorted.extend(lines.iter().map(occurrence));
+    }
+    sorted
 }
 
 const LINE_END: u8 = b'\n';
