@@ -63,10 +63,18 @@ impl Glob {
     /// Returns true if the whole of `path` matches.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
+        // Most paths differ from the plain text at the beginning of a pattern.
+        let (mut start, mut chars) = (0, path.chars());
+        while let Some(Step::Literal(expected)) = self.program.get(start) {
+            if chars.next() != Some(*expected) {
+                return false;
+            }
+            start += 1;
+        }
         let mut current = States::new(self.program.len());
         let mut next = States::new(self.program.len());
-        self.enter(0, &mut current);
-        for c in path.chars() {
+        self.enter(start, &mut current);
+        for c in chars {
             next.clear();
             for &at in &current.list {
                 let taken = match self.program.get(at) {
@@ -92,16 +100,20 @@ impl Glob {
 
     /// Adds the position, and those that it leads to without reading a character.
     fn enter(&self, at: usize, states: &mut States) {
-        let mut open = vec![at];
-        while let Some(at) = open.pop() {
-            if !states.add(at) {
-                continue;
-            }
-            match self.program.get(at) {
-                Some(&Step::Fork(a, b)) => open.extend([a, b]),
-                Some(&Step::Jump(to)) => open.push(to),
-                _ => {}
-            }
+        let mut at = at;
+        loop {
+            let step = if states.add(at) { self.program.get(at) } else { None };
+            at = match step {
+                Some(&Step::Fork(first, second)) => {
+                    states.open.push(second);
+                    first
+                }
+                Some(&Step::Jump(to)) => to,
+                _ => match states.open.pop() {
+                    Some(at) => at,
+                    None => return,
+                },
+            };
         }
     }
 }
@@ -110,11 +122,13 @@ impl Glob {
 struct States {
     list: Vec<usize>,
     has: Vec<bool>,
+    /// Positions that were not entered yet; empty except while positions are added.
+    open: Vec<usize>,
 }
 
 impl States {
     fn new(size: usize) -> Self {
-        Self { list: Vec::new(), has: vec![false; size] }
+        Self { list: Vec::new(), has: vec![false; size], open: Vec::new() }
     }
 
     fn add(&mut self, at: usize) -> bool {
