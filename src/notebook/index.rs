@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_note_of_the_index_that_does_not_fit_its_text_is_parsed_again() {
         let other = Note::parse(&alloc::format!("# {}\n\nother", "x".repeat(99)), TagSyntax::default());
-        let bytes = postcard::to_allocvec(&other).expect("encoded");
+        let bytes = other.encode().expect("encoded");
         assert_eq!(listed(&bytes, true).expect("answered"), [(TEXT.into(), "5433".into())]);
     }
 }

@@ -418,9 +418,9 @@ impl Corpus {
                 Some(problem) => self.problems.insert(doc.path.clone(), problem),
                 None => drop(self.problems.remove(&doc.path)),
             }
-            let encoded = postcard::to_allocvec(&note);
+            let encoded = note.encode();
             // Every note can be encoded. If not, its words are still found.
-            debug_assert!(encoded.is_ok(), "a broken invariant: {}: {encoded:?}", doc.path);
+            debug_assert!(encoded.is_some(), "a broken invariant: {} cannot be encoded", doc.path);
             records.extend_from_slice(&encoded.unwrap_or_default());
             ends.push((id, records.len()));
             if records.len() >= RECORDS_BYTES {

@@ -255,7 +255,7 @@ impl Files {
 
     /// Returns the parsed note of a file; `None` if it was not parsed yet.
     pub(crate) fn note(&self, document: &IndexedFile) -> Option<Note> {
-        postcard::from_bytes(self.encoded_note(document)?).ok()
+        Note::decode(self.encoded_note(document)?)
     }
 
     /// Sets the encoded notes of files, by the numbers of the files and the ends of the notes.

@@ -72,6 +72,20 @@ pub struct Heading {
     pub content: Range<usize>,
 }
 
+impl Note {
+    /// Returns a compact form of the note, for an index. It is never `None`, unless the code is wrong.
+    #[must_use]
+    pub fn encode(&self) -> Option<Vec<u8>> {
+        postcard::to_allocvec(self).ok()
+    }
+
+    /// Reads the form that [`encode`](Self::encode) returns; `None` if the bytes are not an encoded note.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok()
+    }
+}
+
 impl FrontmatterProblem {
     /// Returns true if the note has more links than were read.
     #[must_use]
