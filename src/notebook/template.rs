@@ -13,6 +13,7 @@ use core::str::FromStr;
 use super::date_words::named_date;
 use super::slug::slug;
 use super::template_syntax::{Expression, Helper, Node, parse};
+use crate::document::json_string;
 use crate::sorted::SortedMap;
 use crate::store::LocalTime;
 
@@ -298,27 +299,6 @@ impl Variable {
             }
         }
     }
-}
-
-/// Renders text in double quotes that JSON and YAML read alike: characters that YAML does not print are escaped too.
-pub(crate) fn json_string(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 /// Formats a date by one of zk's names, or by a pattern of `strftime`.

@@ -4,7 +4,6 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Write as _;
 use core::ops::Range;
 
 use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, markdown_start};
@@ -157,6 +156,20 @@ pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
 /// ```
 #[must_use]
 pub fn yaml_string(text: &str) -> String {
+    quoted(text, |code| format!("\\u{code:04X}"))
+}
+
+/// Returns text in double quotes that JSON and YAML read alike: characters that YAML does not print are escaped too.
+///
+/// ```
+/// assert_eq!(saddlebag_markdown::json_string("say \"hi\"\u{1b}"), r#""say \"hi\"\u001b""#);
+/// ```
+#[must_use]
+pub fn json_string(text: &str) -> String {
+    quoted(text, |code| format!("\\u{code:04x}"))
+}
+
+fn quoted(text: &str, escaped: fn(u32) -> String) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for character in text.chars() {
@@ -167,8 +180,10 @@ pub fn yaml_string(text: &str) -> String {
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
             // Line separators, byte order marks and noncharacters break parsers or are lost.
-            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => push_escape(&mut quoted, character),
-            _ if character.is_control() => push_escape(&mut quoted, character),
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+                quoted.push_str(&escaped(character.into()))
+            }
+            _ if character.is_control() => quoted.push_str(&escaped(character.into())),
             _ => quoted.push(character),
         }
     }
@@ -220,11 +235,6 @@ pub fn remove_field(text: &str, note: &Note, key: &str) -> String {
         }
         _ => text.into(),
     }
-}
-
-fn push_escape(quoted: &mut String, character: char) {
-    // Writing to a string cannot fail.
-    let _ = write!(quoted, "\\u{:04X}", u32::from(character));
 }
 
 fn yaml_key(key: &str) -> Cow<'_, str> {

@@ -54,7 +54,9 @@ mod urls;
 mod wiki;
 mod yaml;
 
-pub use edit::{append_block, remove_field, replace_spans, set_field, set_title, yaml_scalar, yaml_string};
+pub use edit::{
+    append_block, json_string, remove_field, replace_spans, set_field, set_title, yaml_scalar, yaml_string,
+};
 pub use frontmatter::{Frontmatter, FrontmatterProblem};
 pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item};
 pub use note::{Heading, Note, ZkTitle, parse_date};
