@@ -49,7 +49,9 @@ pub(crate) fn is_path(path: &RelPath, reserved: &RelPath) -> bool {
 
 /// Returns true if some file system hides a file of this name.
 pub(crate) fn is_hidden(name: &str) -> bool {
-    name.trim_start_matches(is_ignored).starts_with('.')
+    // Most names begin with a letter, which shows that at once.
+    !name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.trim_start_matches(is_ignored).starts_with('.')
 }
 
 /// Returns the one spelling that all spellings of a name share, except short names of Windows.

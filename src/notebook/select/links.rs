@@ -284,7 +284,11 @@ pub(super) fn fold(name: &str) -> String {
             folded.push(' ');
         }
         if word.is_ascii() {
-            folded.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+            let start = folded.len();
+            folded.push_str(word);
+            if let Some(word) = folded.get_mut(start..) {
+                word.make_ascii_lowercase();
+            }
         } else {
             Normalizer::default().nfc(word.chars().flat_map(char::to_lowercase), |c| folded.push(c));
         }
