@@ -12,7 +12,6 @@
 //! zk's full-text search is in the program: it reads the notes of a listing once, with FTS5's tokens, stems and BM25. Recall
 //! ranks in another way. Where zk ignores a mistake silently, there is an error or a warning.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,6 +20,7 @@ use core::str::FromStr;
 use super::glob::Glob;
 use crate::document::TagSyntax;
 use crate::protocol::{Error, ErrorCode};
+use crate::sorted::SortedMap;
 use crate::store::{SCOPE_FOLDERS, TEMPLATES_FOLDER, is_hidden};
 
 /// Path of the configuration, relative to the notebook.
@@ -32,7 +32,7 @@ pub struct NotebookConfig {
     /// Rules for new notes that belong to no group.
     pub note: NoteConfig,
     /// Variables of all templates.
-    pub extra: BTreeMap<String, String>,
+    pub extra: SortedMap<String, String>,
     /// Groups, sorted by name.
     pub groups: Vec<Group>,
     /// Syntax of tags.
@@ -43,8 +43,8 @@ pub struct NotebookConfig {
     pub link_encode_path: bool,
     /// True if the path of a link is written without `.md`.
     pub link_drop_extension: bool,
-    /// Named filters: arguments of `zk list` by name.
-    pub filters: BTreeMap<String, String>,
+    /// Named filters, sorted by name: the name, and arguments of `zk list`.
+    pub filters: Vec<(String, String)>,
     /// Globs of files that are not notes.
     pub exclude: Vec<Glob>,
     /// Reason why the file is not valid TOML, with the place. The other fields are defaults then.
@@ -105,7 +105,7 @@ pub struct Group {
     /// True if the group itself names the template.
     pub has_own_template: bool,
     /// Variables of its templates, inherited ones included.
-    pub extra: BTreeMap<String, String>,
+    pub extra: SortedMap<String, String>,
     /// Globs of files that are not notes, relative to one of `paths`.
     pub exclude: Vec<Glob>,
     pub(super) path_globs: Vec<Glob>,
@@ -149,13 +149,13 @@ impl NotebookConfig {
     pub(super) fn for_zk() -> Self {
         Self {
             note: NoteConfig::default(),
-            extra: BTreeMap::new(),
+            extra: SortedMap::default(),
             groups: Vec::new(),
             tags: TagSyntax::default(),
             link_format: LinkFormat::Markdown,
             link_encode_path: true,
             link_drop_extension: true,
-            filters: BTreeMap::new(),
+            filters: Vec::new(),
             exclude: Vec::new(),
             problem: None,
         }

@@ -3,7 +3,6 @@
 //! The file belongs to zk and is only read, so all other content of it stays. A value of the wrong type counts as
 //! missing, and a [`Warning`] says so.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -127,7 +126,7 @@ impl Reader {
             config.exclude = self.exclude(note, "note");
         }
         if let Some(extra) = self.table(root, "", "extra") {
-            config.extra = strings(extra);
+            config.extra = strings(extra).into_iter().collect();
         }
         if let Some(filters) = self.table(root, "", "filter") {
             config.filters = strings(filters);
@@ -310,8 +309,8 @@ impl Reader {
     }
 }
 
-/// Returns the values as text, except tables and lists.
-fn strings(table: &DeTable<'_>) -> BTreeMap<String, String> {
+/// Returns the values as text, sorted by key, except tables and lists.
+fn strings(table: &DeTable<'_>) -> Vec<(String, String)> {
     let text = |value: &DeValue<'_>| match value {
         DeValue::String(text) => Some(text.to_string()),
         // A number that does not fit stays as it is written.

@@ -4,7 +4,6 @@
 //! command, read the environment or include another template: such helpers are refused by name when the template is parsed.
 //! Text is never escaped for HTML.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -45,7 +44,7 @@ pub(crate) enum Variable {
     Text(String),
     List(Vec<String>),
     Moment(LocalTime),
-    Map(BTreeMap<String, String>),
+    Map(SortedMap<String, String>),
 }
 
 impl Variables {
@@ -361,7 +360,7 @@ mod tests {
         variables.set_text("content", "one\ntwo");
         variables.set_text("empty", "");
         variables.set("tags", Variable::List(["a", "b c"].map(String::from).to_vec()));
-        variables.set("extra", Variable::Map([("author".to_string(), "Ada".to_string())].into()));
+        variables.set("extra", Variable::Map([("author".to_string(), "Ada".to_string())].into_iter().collect()));
         variables
     }
 

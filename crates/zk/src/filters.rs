@@ -1,7 +1,5 @@
 //! Named filters: a word among the paths that is the name of arguments in `[filter]` of the configuration.
 
-use std::collections::BTreeMap;
-
 use clap::Parser;
 
 use super::args::{BadUse, FilterArgs, refusal};
@@ -19,19 +17,20 @@ struct Named {
 ///
 /// An option with one value, such as `--limit`, keeps the value of the command line. Lists are joined, and the keys of
 /// `--sort` on the command line count more.
-pub fn expand(args: FilterArgs, filters: &BTreeMap<String, String>) -> Result<FilterArgs, BadUse> {
+pub fn expand(args: FilterArgs, filters: &[(String, String)]) -> Result<FilterArgs, BadUse> {
     expand_unless(args, filters, &mut Vec::new())
 }
 
 fn expand_unless(
     mut args: FilterArgs,
-    filters: &BTreeMap<String, String>,
+    filters: &[(String, String)],
     expanded: &mut Vec<String>,
 ) -> Result<FilterArgs, BadUse> {
     for name in std::mem::take(&mut args.path) {
-        match filters.get(&name).filter(|_| !expanded.contains(&name)) {
+        let named = filters.iter().find(|(filter, _)| *filter == name);
+        match named.filter(|_| !expanded.contains(&name)) {
             None => args.path.push(name),
-            Some(line) => {
+            Some((_, line)) => {
                 let wrong = |problem: &str| BadUse(format!("{name}: the named filter `{line}`: {problem}"));
                 let words = words(line).ok_or_else(|| wrong("a quote is not closed"))?;
                 let named = Named::try_parse_from(std::iter::once("filter".to_string()).chain(words));
@@ -130,7 +129,8 @@ mod tests {
     use super::*;
 
     fn expanded(arguments: &[&str], filters: &[(&str, &str)]) -> Result<FilterArgs, BadUse> {
-        let filters = filters.iter().map(|(name, line)| ((*name).to_string(), (*line).to_string())).collect();
+        let filters: Vec<(String, String)> =
+            filters.iter().map(|(name, line)| ((*name).to_string(), (*line).to_string())).collect();
         let arguments = std::iter::once("filter").chain(arguments.iter().copied());
         expand(Named::try_parse_from(arguments).expect("valid").filter, &filters)
     }
