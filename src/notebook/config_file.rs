@@ -313,12 +313,9 @@ impl Reader {
 fn strings(table: &DeTable<'_>) -> Vec<(String, String)> {
     let text = |value: &DeValue<'_>| match value {
         DeValue::String(text) => Some(text.to_string()),
-        // A number that does not fit stays as it is written.
+        // A number that is not an integer, or too large, stays as it is written.
         DeValue::Integer(written) => Some(number(value).map_or_else(|| written.to_string(), |it| it.to_string())),
-        DeValue::Float(written) => {
-            let number = written.as_str().parse().ok().filter(|number: &f64| number.is_finite());
-            Some(number.map_or_else(|| written.to_string(), |it| it.to_string()))
-        }
+        DeValue::Float(written) => Some(written.to_string()),
         DeValue::Boolean(flag) => Some(flag.to_string()),
         DeValue::Datetime(moment) => Some(moment.to_string()),
         DeValue::Array(_) | DeValue::Table(_) => None,
@@ -409,11 +406,11 @@ mod tests {
             [
                 ("day", "2026-05-25"),
                 ("endless", "1e999"),
-                ("half", "0.5"),
+                ("half", "0.50"),
                 ("hex", "255"),
                 ("huge", "99999999999999999999"),
                 ("many", "1000"),
-                ("thousand", "1000"),
+                ("thousand", "1e3"),
                 ("yes", "true"),
             ]
         );
