@@ -150,7 +150,9 @@ fn by_heading<'a>(
     let mut is_code = false;
     for (number, line) in (before + 1..).zip(lines) {
         let text = place.form.unmarked(line);
-        is_code ^= text.starts_with("```") || text.starts_with("~~~");
+        let is_fence = || text.starts_with("```") || text.starts_with("~~~");
+        // The first byte of most lines shows that they are neither a fence nor a heading.
+        is_code ^= matches!(text.as_bytes().first(), Some(b'`' | b'~')) && is_fence();
         let heading = heading(text).filter(|_| !is_code && part.key.is_none());
         match sources.last_mut() {
             Some(source) if heading.is_none() => source.last_line = count(number),
@@ -170,6 +172,9 @@ fn by_heading<'a>(
 
 /// Returns the text of a Markdown heading. A heading that reads like a title of the block has a `\` before it.
 fn heading(line: &str) -> Option<&str> {
+    if !matches!(line.as_bytes().first(), Some(b'#' | b'\\')) {
+        return None;
+    }
     let text = line.strip_prefix('\\').unwrap_or(line).trim_start_matches('#');
     let level = line.len() - text.len();
     let text = text.strip_prefix(' ').filter(|_| (1..=7).contains(&level))?.trim();
