@@ -25,7 +25,7 @@ pub(crate) const WORLDS: [World; 5] = [
     World { name: "journal-memory", features: "journal", max_bytes: 900_000 },
     World { name: "entries-memory", features: "entries", max_bytes: 1_450_000 },
     World { name: "journal-entries-memory", features: "journal,entries", max_bytes: 1_750_000 },
-    World { name: "notebook-memory", features: "notebook", max_bytes: 2_450_000 },
+    World { name: "notebook-memory", features: "notebook", max_bytes: 2_000_000 },
     World { name: "saddlebag", features: "everything", max_bytes: 3_000_000 },
 ];
 
