@@ -68,9 +68,8 @@ fn escape_markup(body: &str, flags: &mut Vec<Flag>) -> String {
             out.push('\\');
             copied = at;
         }
-        let Some(skipped) = body.part(at..).bytes().position(may_begin_markup) else { break };
-        at += skipped;
-        let Some(c) = body.part(at..).chars().next() else { break };
+        let Some((found, c)) = next_markup(body, at) else { break };
+        at = found;
         let end = at + c.len_utf8();
         begins_line = is_line_break(c);
         // A tag may continue on the lines below.
@@ -85,6 +84,20 @@ fn escape_markup(body: &str, flags: &mut Vec<Flag>) -> String {
     }
     out.push_str(body.part(copied..));
     out
+}
+
+/// Returns the next character that begins a tag or ends a line, with its position.
+fn next_markup(text: &str, from: usize) -> Option<(usize, char)> {
+    let mut at = from;
+    loop {
+        at += text.part(at..).bytes().position(may_begin_markup)?;
+        let is_markup = |c: char| is_tag_start(c) || is_line_break(c);
+        let (place, c) = text.part(at..).char_indices().find(|&(_, c)| c.is_ascii() || is_markup(c))?;
+        at += place;
+        if is_markup(c) {
+            return Some((at, c));
+        }
+    }
 }
 
 /// Returns true for the first byte of every character that begins a tag or ends a line, and of some others. It is never one

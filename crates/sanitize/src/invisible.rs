@@ -72,6 +72,9 @@ impl core::fmt::Display for Flag {
     }
 }
 
+/// Character that a flag of a country begins with, if tags follow it.
+const BLACK_FLAG: char = '\u{1f3f4}';
+
 /// Number of hidden characters in a row that are shown. The others are counted.
 const SHOWN_IN_A_ROW: u32 = 4;
 
@@ -87,60 +90,67 @@ pub(crate) fn count(flags: &mut Vec<Flag>, kind: FlagKind, what: impl FnOnce() -
 pub(crate) fn reveal(text: &str, flags: &mut Vec<Flag>) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut out = String::with_capacity(text.len());
-    let mut before = None;
+    let mut copied = 0;
+    let mut end = 0;
     let mut in_a_row: u32 = 0;
     let mut tags_left = 0_usize;
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        // Most text is plain, and copying it as a whole is fast.
-        let plain = rest.part(..plain_length(rest));
-        if let Some(last) = plain.as_bytes().last() {
-            end_row(&mut out, &mut in_a_row);
-            out.push_str(plain);
-            before = Some(char::from(*last));
-            rest = rest.part(plain.len()..);
-            continue;
-        }
-        let after = rest.part(c.len_utf8()..);
-        if c == '\u{1f3f4}' {
-            tags_left = flag_tags(after);
+    while let Some((at, c, kind)) = next_hidden(text, end) {
+        end = at + c.len_utf8();
+        let before = text.part(..at).chars().next_back();
+        if is_tag(c) && before == Some(BLACK_FLAG) {
+            tags_left = flag_tags(text.part(at..));
         }
         let belongs = if is_tag(c) && tags_left > 0 {
             tags_left -= 1;
             true
         } else {
-            belongs(before, c, after.chars().next())
+            belongs(before, c, text.part(end..).chars().next())
         };
-        let kind = if belongs { None } else { kind_of(c) };
-        match kind {
-            None => {
-                end_row(&mut out, &mut in_a_row);
-                out.push(c);
-            }
-            Some(kind) => {
-                let name = || format!("U+{:04X}", u32::from(c));
-                count(flags, kind, name);
-                in_a_row = in_a_row.saturating_add(1);
-                if in_a_row <= SHOWN_IN_A_ROW {
-                    out.push_str(&format!("[{}]", name()));
-                }
-            }
+        if belongs {
+            continue;
         }
-        before = Some(c);
-        rest = after;
+        if copied < at {
+            end_row(&mut out, &mut in_a_row);
+            out.push_str(text.part(copied..at));
+        }
+        copied = end;
+        let name = || format!("U+{:04X}", u32::from(c));
+        count(flags, kind, name);
+        in_a_row = in_a_row.saturating_add(1);
+        if in_a_row <= SHOWN_IN_A_ROW {
+            out.push_str(&format!("[{}]", name()));
+        }
     }
     end_row(&mut out, &mut in_a_row);
+    out.push_str(text.part(copied..));
     out
+}
+
+/// Returns the next character that may be hidden: its position and its kind.
+fn next_hidden(text: &str, from: usize) -> Option<(usize, char, FlagKind)> {
+    let mut at = from;
+    loop {
+        at += plain_length(text.part(at..));
+        let mut kinds = text.part(at..).char_indices().map(|(place, c)| (place, c, kind_of(c)));
+        let (place, c, kind) = kinds.find(|(_, c, kind)| kind.is_some() || is_plain(*c))?;
+        at += place;
+        if let Some(kind) = kind {
+            return Some((at, c, kind));
+        }
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    matches!(c, ' '..='~' | '\n')
 }
 
 /// Returns the length of the printable ASCII and line feeds at the start of a text.
 fn plain_length(text: &str) -> usize {
     const STEP: usize = 64;
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
     // All bytes of a step are looked at, because that takes one instruction for 16 of them.
-    let is_all_plain = |step: &&[u8]| step.iter().fold(true, |is_all, byte| is_all & is_plain(byte));
+    let is_all_plain = |step: &&[u8]| step.iter().fold(true, |is_all, byte| is_all & is_plain(char::from(*byte)));
     let steps = text.as_bytes().chunks_exact(STEP).take_while(is_all_plain).count() * STEP;
-    steps + text.part(steps..).bytes().take_while(|byte| is_plain(byte)).count()
+    steps + text.part(steps..).bytes().take_while(|byte| is_plain(char::from(*byte))).count()
 }
 
 fn end_row(out: &mut String, in_a_row: &mut u32) {
