@@ -1,6 +1,6 @@
 //! Builds the component and tells the library where it is.
 //!
-//! It runs `cargo build --target wasm32-wasip2` with a profile for components, in a target folder of its
+//! It runs `cargo rustc --target wasm32-wasip2` with a profile for components, in a target folder of its
 //! own, without the flags of the build that this script belongs to. Cargo runs it again when the sources
 //! or the contract change. `SADDLEBAG_COMPONENT=path` embeds that file instead.
 //! A crate from a registry embeds the `saddlebag.wasm` that it carries.
@@ -121,7 +121,9 @@ fn build(root: &Path, target_dir: &Path, profile: &str) -> Result<(), String> {
     let mut cargo = Command::new(variable("CARGO")?);
     cargo
         .current_dir(root)
-        .args(["build", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile])
+        .args(["rustc", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile])
+        // As an ordinary library as well, it would be linked without optimisation across crates.
+        .args(["--crate-type", "cdylib"])
         .arg("--target-dir")
         .arg(target_dir);
     for (name, _) in std::env::vars_os() {

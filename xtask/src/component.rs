@@ -52,8 +52,9 @@ pub(crate) fn build_for_tests(world: &World, output: &mut Output) -> Result<Path
 /// Builds the component that these features choose.
 pub(crate) fn build_world(features: &str, profile: &str, folder: &str, output: &mut Output) -> Result<PathBuf, String> {
     add_target(TARGET)?;
-    let build = ["build", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile];
-    let chosen = ["--no-default-features", "--features", features, "--target-dir", folder];
+    let build = ["rustc", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile];
+    // As in the build script of `saddlebag-component`: without the ordinary library, cargo optimises across crates.
+    let chosen = ["--crate-type", "cdylib", "--no-default-features", "--features", features, "--target-dir", folder];
     cargo_with(build.into_iter().chain(chosen), &[], output)?;
     Ok(root()?.join(folder).join(TARGET).join(profile).join("saddlebag.wasm"))
 }
