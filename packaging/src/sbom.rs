@@ -16,9 +16,6 @@ pub(crate) const COMPONENT_TARGET: &str = "wasm32-wasip2";
 /// Arguments that choose the package and the features of a released program.
 const PROGRAM: [&str; 5] = ["--package", Release::CRATE, "--no-default-features", "--features", "mcp,released"];
 
-/// Crates whose build scripts copy data of their build dependencies into the program.
-const WITH_DATA: [&str; 1] = ["saddlebag-unicode"];
-
 /// Name and version of a crate.
 pub(crate) type Crate = (String, String);
 
@@ -70,11 +67,8 @@ pub(crate) fn licenses_of_crates(triple: &str) -> Result<BTreeMap<Crate, String>
 
 fn crates(triple: &str) -> Result<BTreeMap<Crate, Used>, String> {
     let mut crates = BTreeMap::new();
-    add_tree(&PROGRAM, "normal,no-proc-macro", triple, &mut crates)?;
-    add_tree(&["--package", Release::NAME], "normal,no-proc-macro", COMPONENT_TARGET, &mut crates)?;
-    for package in WITH_DATA {
-        add_tree(&["--package", package, "--depth", "1"], "build,no-proc-macro", triple, &mut crates)?;
-    }
+    add_tree(&PROGRAM, triple, &mut crates)?;
+    add_tree(&["--package", Release::NAME], COMPONENT_TARGET, &mut crates)?;
     Ok(crates)
 }
 
@@ -107,9 +101,9 @@ struct Used {
 }
 
 /// Adds the crates that a package is built of for a target, itself included. Build scripts and procedural macros run on the
-/// machine that builds: the kinds of dependencies, `edges`, leave them out, except for [`WITH_DATA`].
-fn add_tree(package: &[&str], edges: &str, target: &str, crates: &mut BTreeMap<Crate, Used>) -> Result<(), String> {
-    let options = ["--edges", edges, "--prefix", "depth", "--format", "{p} | {l}", "--locked"];
+/// machine that builds, and are left out.
+fn add_tree(package: &[&str], target: &str, crates: &mut BTreeMap<Crate, Used>) -> Result<(), String> {
+    let options = ["--edges", "normal,no-proc-macro", "--prefix", "depth", "--format", "{p} | {l}", "--locked"];
     let arguments = ["tree", "--target", target].into_iter().chain(package.iter().copied());
     let listed = cargo(&arguments.chain(options).collect::<Vec<_>>())?;
     // The crates from the package to the last line.

@@ -441,15 +441,9 @@ fn hit(
     }
 }
 
-/// Formats a rarity, which is not negative. The standard library's code for it would be 12 KB of the component.
-fn three_decimals(number: f32) -> String {
-    let thousandths = (f64::from(number) * 1000.0 + 0.5) as u64;
-    format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
-}
-
 fn parts(ranked: &Ranked) -> Vec<ScorePart> {
     let words = ranked.parts.iter().map(|part| ScorePart {
-        reason: format!("{} (tf {}, idf {})", part.term, part.tf, three_decimals(part.idf)),
+        reason: format!("{} (tf {}, idf {:.3})", part.term, part.tf, part.idf),
         field: part.field.name().to_string(),
         amount: f64::from(part.amount),
     });
@@ -495,16 +489,6 @@ mod tests {
 
     async fn ask(call: Call, notebook: Arc<Notebook>) -> Result<RecallReply, Error> {
         recall(&call, &notebook, &Recall::samples("zebra").remove(1)).await
-    }
-
-    #[test]
-    fn a_rarity_has_three_decimals() {
-        for (number, text) in
-            [(0.0, "0.000"), (0.9336, "0.934"), (1.9459, "1.946"), (9.9996, "10.000"), (12.05, "12.050")]
-        {
-            assert_eq!(three_decimals(number), text);
-            assert_eq!(three_decimals(number), format!("{number:.3}"));
-        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
-use saddlebag_unicode::{Normalizer, is_combining_mark};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::document::head;
@@ -33,8 +34,7 @@ pub fn slug(title: &str) -> String {
     let mut words = String::new();
     // True if marks on the last letter are dropped, such as that of é.
     let mut folds_marks = true;
-    let mut normalizer = Normalizer::default();
-    let mut push = |c: char| {
+    for c in title.chars().take(MAX_CHARS).nfkd().flat_map(char::to_lowercase) {
         if is_combining_mark(c) {
             if !folds_marks && !words.ends_with('-') && !words.is_empty() {
                 words.push(c);
@@ -48,12 +48,10 @@ pub fn slug(title: &str) -> String {
         } else if !words.is_empty() && !words.ends_with('-') {
             words.push('-');
         }
-    };
-    normalizer.nfkd(title.chars().take(MAX_CHARS), |c| c.to_lowercase().for_each(&mut push));
+    }
     // Composes the syllables of Hangul and the like again.
-    let mut composed = String::new();
-    normalizer.nfc(words.chars(), |c| composed.push(c));
-    let name = head(&composed, MAX_SLUG_BYTES).trim_matches('-');
+    let words: String = words.nfc().collect();
+    let name = head(&words, MAX_SLUG_BYTES).trim_matches('-');
     if name.is_empty() {
         return format!("note-{:08x}", xxh3_64(title.as_bytes()) & 0xffff_ffff);
     }

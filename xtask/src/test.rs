@@ -10,7 +10,7 @@ const NO_STD_TARGET: &str = "wasm32v1-none";
 
 /// The packages that the component is made of: they do without the standard library, and their unit tests are a step
 /// of their own.
-const COMPONENT: [&str; 18] = [
+const COMPONENT: [&str; 16] = [
     "--package",
     "saddlebag",
     "--package",
@@ -23,8 +23,6 @@ const COMPONENT: [&str; 18] = [
     "saddlebag-sanitize",
     "--package",
     "saddlebag-search",
-    "--package",
-    "saddlebag-unicode",
     "--package",
     "saddlebag-words",
     "--package",

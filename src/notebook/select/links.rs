@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
-use saddlebag_unicode::Normalizer;
+use unicode_normalization::UnicodeNormalization;
 
 use saddlebag_markdown::paths::{folder, join, normalize, stem, without_extension};
 
@@ -290,7 +290,7 @@ pub(super) fn fold(name: &str) -> String {
                 word.make_ascii_lowercase();
             }
         } else {
-            Normalizer::default().nfc(word.chars().flat_map(char::to_lowercase), |c| folded.push(c));
+            folded.extend(word.chars().flat_map(char::to_lowercase).nfc());
         }
     }
     folded

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashSet};
 use memchr::memmem::Finder;
-use saddlebag_unicode::Normalizer;
+use unicode_normalization::UnicodeNormalization;
 
 use super::graph::Graph;
 use super::links::{fold, names};
@@ -125,7 +125,6 @@ struct FoldedText {
     /// Start of each line.
     lines: Vec<usize>,
     first_line: u32,
-    normalizer: Normalizer,
 }
 
 impl FoldedText {
@@ -159,8 +158,7 @@ impl FoldedText {
                         added.make_ascii_lowercase();
                     }
                 } else {
-                    let Self { text, normalizer, .. } = self;
-                    normalizer.nfc(bare.chars().flat_map(char::to_lowercase), |c| text.push(c));
+                    self.text.extend(bare.chars().flat_map(char::to_lowercase).nfc());
                 }
                 if bare.len() < word.len() && !self.text.ends_with(' ') {
                     self.text.push(' ');

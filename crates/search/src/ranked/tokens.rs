@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use saddlebag_collections::{SlicePart, TextPart};
-use saddlebag_unicode::{Normalizer, canonical_combining_class};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
 
 /// Maximum size of a token in bytes; the rest is cut. A longer identifier has parts only.
 pub(super) const MAX_TOKEN_BYTES: usize = 64;
@@ -44,7 +45,6 @@ pub(super) struct Tokens {
     found: Vec<Found>,
     /// For the current run of Han, Kana or Hangul: the start of each character, in `text` and in the source.
     characters: Vec<(usize, usize)>,
-    normalizer: Normalizer,
     position: u32,
 }
 
@@ -259,12 +259,10 @@ impl Tokens {
         let rest = text.part(start..);
         let length = rest.chars().take_while(|&c| Class::from_char(c) == Class::Word).map(char::len_utf8).sum();
         let word = rest.part(..length);
-        let Self { text: folded, normalizer, .. } = self;
-        normalizer.nfkd(word.chars(), |c| {
-            if !is_diacritic(c) {
-                c.to_lowercase().filter(|&c| !is_diacritic(c)).for_each(|c| push_folded(folded, c));
-            }
-        });
+        let folded = word.nfkd().filter(|&c| !is_diacritic(c)).flat_map(char::to_lowercase);
+        for c in folded.filter(|&c| !is_diacritic(c)) {
+            push_folded(&mut self.text, c);
+        }
         let end = self.contraction(text.as_bytes(), start + length);
         if self.text.len() > mark.text {
             self.part(mark.text..self.text.len(), start..end);
@@ -276,18 +274,17 @@ impl Tokens {
     ///
     /// Only Hangul and Kana are composed here, so that the tables for all characters are not needed.
     fn compose(&mut self, character: &str) {
-        let Self { text, normalizer, .. } = self;
         let mut before: Option<char> = None;
-        normalizer.nfkd(character.chars(), |c| {
+        for c in character.nfkd() {
             before = match before.map(|before| (before, composed(before, c))) {
                 Some((_, Some(both))) => Some(both),
                 Some((before, None)) => {
-                    push_folded(text, before);
+                    push_folded(&mut self.text, before);
                     Some(c)
                 }
                 None => Some(c),
             };
-        });
+        }
         before.into_iter().for_each(|c| push_folded(&mut self.text, c));
     }
 
@@ -461,7 +458,6 @@ mod tests {
 
     use super::*;
     use proptest::prelude::*;
-    use unicode_normalization::UnicodeNormalization;
 
     fn read(text: &str) -> Tokens {
         let mut tokens = Tokens::default();

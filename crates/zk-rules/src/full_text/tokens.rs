@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use saddlebag_unicode::{decompose_canonical, is_combining_mark};
+use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::porter;
 
@@ -101,9 +101,12 @@ fn fold(c: char) -> Option<char> {
             }
         }
     };
-    let mut parts = decompose_canonical(lower);
-    Some(match (parts.next(), parts.count()) {
-        (Some(base), 1) if base.is_ascii_alphabetic() => base.to_ascii_lowercase(),
-        _ => lower,
-    })
+    let (mut base, mut parts) = (lower, 0_u8);
+    decompose_canonical(lower, |part| {
+        if parts == 0 {
+            base = part;
+        }
+        parts = parts.saturating_add(1);
+    });
+    Some(if parts == 2 && base.is_ascii_alphabetic() { base.to_ascii_lowercase() } else { lower })
 }
