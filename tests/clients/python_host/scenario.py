@@ -193,7 +193,7 @@ def notebook(scene):
     assert [one.path for one in related] == [other.path], related
     assert [(tag.name, tag.notes) for tag in scene("notebook", "tags").tags] == [("storage", 2)]
     listed = scene("notebook", "list_notes", dict(filter=note_filter(tags=["storage"]), sort=[], zk_links=False,
-                                                  with_text=False))
+                                                  with_text=False, with_links=True))
     assert len(listed.notes) == 2, listed
     today = scene("notebook", "journal", dict(entry="shipped"))
     assert today.created and "shipped" in scene.text(today.path), today
