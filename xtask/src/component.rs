@@ -9,24 +9,32 @@ pub(crate) const TARGET: &str = "wasm32-wasip2";
 
 /// Maximum size of the component in bytes, so that it does not grow unnoticed. The bar is lower: see
 /// `docs/benchmarks.md`.
-const MAX_BYTES: u64 = 2_600_000;
+const MAX_BYTES: u64 = 3_150_000;
+
+/// Profile of the component that the program embeds.
+const FAST: &str = "component";
+
+/// Profile of the components that other hosts load.
+const SMALL: &str = "component-small";
 
 /// A world of `wit/world.wit`.
 pub(crate) struct World {
     pub(crate) name: &'static str,
     /// Cargo features that select it.
     pub(crate) features: &'static str,
+    /// Cargo profile of a release: that of the component of the program, or the one for small components.
+    pub(crate) profile: &'static str,
     /// Maximum size of its optimised component in bytes.
     pub(crate) max_bytes: u64,
 }
 
 /// Worlds, the smallest first.
 pub(crate) const WORLDS: [World; 5] = [
-    World { name: "journal-memory", features: "journal", max_bytes: 800_000 },
-    World { name: "entries-memory", features: "entries", max_bytes: 1_150_000 },
-    World { name: "journal-entries-memory", features: "journal,entries", max_bytes: 1_250_000 },
-    World { name: "notebook-memory", features: "notebook", max_bytes: 2_000_000 },
-    World { name: "saddlebag", features: "everything", max_bytes: 2_250_000 },
+    World { name: "journal-memory", features: "journal", profile: SMALL, max_bytes: 800_000 },
+    World { name: "entries-memory", features: "entries", profile: SMALL, max_bytes: 1_150_000 },
+    World { name: "journal-entries-memory", features: "journal,entries", profile: SMALL, max_bytes: 1_250_000 },
+    World { name: "notebook-memory", features: "notebook", profile: SMALL, max_bytes: 2_000_000 },
+    World { name: "saddlebag", features: "everything", profile: FAST, max_bytes: 2_750_000 },
 ];
 
 /// Builds the component with the profile of releases and checks its size.
@@ -36,7 +44,7 @@ pub(crate) fn build() -> Result<PathBuf, String> {
 
 pub(crate) fn build_with(output: &mut Output) -> Result<PathBuf, String> {
     // In the folder that the build script of `saddlebag-component` uses, so that a release build finds it.
-    let built = build_world("everything", "component", "target/component", output)?;
+    let built = build_world("everything", FAST, "target/component", output)?;
     check_size(&built, MAX_BYTES)?;
     Ok(built)
 }

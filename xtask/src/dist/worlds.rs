@@ -33,7 +33,7 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     clients::install_jco(&mut Output::Inherited)?;
     let mut sizes = Vec::new();
     for world in WORLDS {
-        let built = build_world(world.features, "component", "target/worlds", &mut Output::Inherited)?;
+        let built = build_world(world.features, world.profile, "target/worlds", &mut Output::Inherited)?;
         let path = folder.join(format!("{}.wasm", world.name));
         let before = check_size(&built, u64::MAX)?;
         let optimised = built.with_extension("optimised.wasm");
