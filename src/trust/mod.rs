@@ -8,7 +8,7 @@
 //!   block.
 //!
 //! The functions on text that need none of this are those of `saddlebag-sanitize`, for example [`secrets_in`] and
-//! [`without_private`]. The component has this crate as small code, in which a loop over characters would be slow.
+//! [`without_private`]. Small components have this package compiled for size, where a loop over characters is slow.
 //!
 //! ```
 //! use saddlebag::trust::{FlagKind, for_model};
