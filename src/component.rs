@@ -10,7 +10,7 @@ use core::cell::RefCell;
 use core::convert::Infallible;
 use core::str::FromStr;
 
-use crate::protocol::ProtocolError;
+use crate::protocol::ResultError;
 use crate::wit_convert::{Mismatch, WitConvert};
 
 // The largest enabled set of families determines the world.
@@ -153,18 +153,18 @@ impl engine::GuestMemory for Memory {
         now: types::Timestamp,
         origin: types::Origin,
         command: engine::Command,
-    ) -> Result<engine::Step, engine::ProtocolError> {
+    ) -> Result<engine::Step, engine::SubmitError> {
         let Command(command) = command.into_inner();
         let origin: crate::Origin = given(origin);
         returned(self.0.borrow_mut().submit(given(id), given(now), origin.with(command)))
     }
 
-    fn handle_memory_result(&self, reply: fs::Reply) -> Result<engine::Step, engine::ProtocolError> {
+    fn handle_memory_result(&self, reply: fs::Reply) -> Result<engine::Step, engine::ResultError> {
         let key = reply.key.clone();
         let result: Result<crate::protocol::FsResult, Mismatch> = reply.convert();
         returned(match result {
             Ok(result) => self.0.borrow_mut().handle_memory_result(result),
-            Err(error) => Err(ProtocolError::InvalidResult { key, reason: alloc::format!("{error}") }),
+            Err(error) => Err(ResultError::InvalidResult { key, reason: alloc::format!("{error}") }),
         })
     }
 

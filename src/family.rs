@@ -1,17 +1,19 @@
 //! [`family!`]: generates the enums of a family, and everything that follows from the list of its commands.
 
-/// Generates the two enums of a family, with a case per command in both, and everything that follows from the list.
+/// Generates the two enums of a family, and everything that follows from the list of its commands. Commands that are
+/// listed together, `StoreEntry | EditEntry`, share the reply of the first.
 macro_rules! family {
     (
         $family:literal, run with $context:ty;
-        $(#[$command_doc:meta])* $command:ident => $(#[$reply_doc:meta])* $reply:ident { $($request:ident),* $(,)? }
+        $(#[$command_doc:meta])* $command:ident => $(#[$reply_doc:meta])* $reply:ident { $($request:ident $(| $other:ident)*),* $(,)? }
     ) => {
         $(#[$command_doc])*
         #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum $command {
-            $(#[doc = concat!("See [`", stringify!($request), "`].")] $request($request),)*
+            $(#[doc = concat!("See [`", stringify!($request), "`].")] $request($request),
+            $(#[doc = concat!("See [`", stringify!($other), "`].")] $other($other),)*)*
         }
 
         $(#[$reply_doc])*
@@ -19,7 +21,7 @@ macro_rules! family {
         #[serde(untagged)]
         #[non_exhaustive]
         pub enum $reply {
-            $(#[doc = concat!("The reply of [`", stringify!($request), "`].")]
+            $(#[doc = concat!("The reply of [`", stringify!($request), "`]" $(, ", [`", stringify!($other), "`]")*, ".")]
             $request(<$request as $crate::Request>::Reply),)*
         }
 
@@ -28,7 +30,8 @@ macro_rules! family {
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(Self::$request(_) => <$request as $crate::Request>::NAME,)*
+                    $(Self::$request(_) => <$request as $crate::Request>::NAME,
+                    $(Self::$other(_) => <$other as $crate::Request>::NAME,)*)*
                 }
             }
 
@@ -36,14 +39,16 @@ macro_rules! family {
             #[must_use]
             pub fn effect(&self) -> $crate::Effect {
                 match self {
-                    $(Self::$request(_) => <$request as $crate::Request>::EFFECT,)*
+                    $(Self::$request(_) => <$request as $crate::Request>::EFFECT,
+                    $(Self::$other(_) => <$other as $crate::Request>::EFFECT,)*)*
                 }
             }
 
             /// Runs the command.
             pub(crate) async fn run(self, with: &$context) -> Result<$reply, $crate::protocol::Error> {
                 Ok(match self {
-                    $(Self::$request(request) => $reply::$request($crate::request::Run::run(request, with).await?),)*
+                    $(Self::$request(request) => $reply::$request($crate::request::Run::run(request, with).await?),
+                    $(Self::$other(request) => $reply::$request($crate::request::Run::run(request, with).await?),)*)*
                 })
             }
         }
@@ -53,30 +58,39 @@ macro_rules! family {
             const NAME: &'static str = $family;
 
             fn visit(visitor: &mut impl $crate::request::Visitor<Self>) {
-                $(visitor.visit::<$request>();)*
+                $(visitor.visit::<$request>();
+                $(visitor.visit::<$other>();)*)*
             }
         }
 
         $(
-            impl From<$request> for $command {
-                fn from(request: $request) -> Self {
-                    Self::$request(request)
-                }
-            }
-
-            impl $crate::request::Member for $request {
-                type Family = $command;
-
-                fn from_family(reply: $reply) -> Option<Self::Reply> {
-                    #[allow(unreachable_patterns, reason = "a family may have one command")]
-                    match reply {
-                        $reply::$request(reply) => Some(reply),
-                        _ => None,
-                    }
-                }
-            }
+            $crate::family::member!($command::$request => $reply::$request);
+            $($crate::family::member!($command::$other => $reply::$request);)*
         )*
     };
 }
 
-pub(crate) use family;
+/// Makes a request a member of its family. Its reply is the one of the named case.
+macro_rules! member {
+    ($command:ident::$request:ident => $reply:ident::$case:ident) => {
+        impl From<$request> for $command {
+            fn from(request: $request) -> Self {
+                Self::$request(request)
+            }
+        }
+
+        impl $crate::request::Member for $request {
+            type Family = $command;
+
+            fn from_family(reply: $reply) -> Option<Self::Reply> {
+                #[allow(unreachable_patterns, reason = "a family may have one command")]
+                match reply {
+                    $reply::$case(reply) => Some(reply),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use {family, member};

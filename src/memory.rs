@@ -17,7 +17,7 @@ use crate::files::{FilesCall, FilesCommand, FilesReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Origin, Submission};
-use crate::protocol::{CommandId, Error, ErrorDetails, FsResult, ProtocolError, Step};
+use crate::protocol::{CommandId, Error, ErrorDetails, FsResult, ResultError, Step, SubmitError};
 use crate::request::{Effect, Family, Member, Request, Visitor};
 use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
@@ -374,8 +374,8 @@ impl Memory {
     /// # Errors
     ///
     /// The reason why the call is refused. Nothing has changed then.
-    pub fn submit(&mut self, id: CommandId, now: Timestamp, command: impl Submit) -> Result<Step, ProtocolError> {
-        let now = now.local().ok_or(ProtocolError::InvalidTime)?;
+    pub fn submit(&mut self, id: CommandId, now: Timestamp, command: impl Submit) -> Result<Step, SubmitError> {
+        let now = now.local().ok_or(SubmitError::InvalidTime)?;
         let Submission { origin, command } = command.submission();
         let scope = self.scope.clone();
         let shared =
@@ -390,7 +390,7 @@ impl Memory {
     /// # Errors
     ///
     /// The reason why the call is refused. Nothing has changed then.
-    pub fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
+    pub fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, ResultError> {
         self.engine.handle_result(result).map(with_harmless_errors)
     }
 

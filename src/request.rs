@@ -1,7 +1,7 @@
 //! [`Request`]: one command with the type of its reply.
 //!
 //! A command is one file: its struct, its reply, its [`Request`] and its implementation ([`Run`]). The list of its family
-//! names it once more. From this list follow the cases of the command and of the reply, the conversions, the dispatch and the
+//! names it once more. From this list follow the cases of the commands and replies, the conversions, the dispatch and the
 //! [`catalogue`](crate::catalogue). [`Family`] and [`Member`] give the list to the memory, which knows the families.
 
 use alloc::vec::Vec;
@@ -61,7 +61,7 @@ pub(crate) trait Run<C>: Request {
 
 /// Commands of a family as one type, with a case for each.
 pub trait Family: Sized {
-    /// Replies of the family, with the same cases.
+    /// Replies of the family. Commands with the same kind of reply may share a case.
     type Reply;
 
     /// Name of the family: that of its interface in `wit/`.

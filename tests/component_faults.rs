@@ -205,7 +205,7 @@ fn a_refused_call_takes_the_prepared_command_and_starts_nothing() {
     let prepared = guest.call_prepare(&mut store, &trust::TrustCommand::Pending(pending)).unwrap();
     let never = types::Timestamp { nanoseconds: 1_000_000_000, ..NOW };
     let refused = engine.call_submit(&mut store, memory, 1, never, &NOBODY, prepared).unwrap().unwrap_err();
-    assert!(matches!(refused, engine::ProtocolError::InvalidTime), "{refused:?}");
+    assert!(matches!(refused, engine::SubmitError::InvalidTime), "{refused:?}");
     let again = engine.call_submit(&mut store, memory, 1, NOW, &NOBODY, prepared);
     assert!(again.is_err(), "the command can be submitted a second time");
 
@@ -235,7 +235,7 @@ fn an_invalid_path_is_refused_by_the_component_itself() {
         let reply =
             fs::Reply { key: key.clone(), outcome: Ok(fs::Outcome::ListDirectory(fs::ListOutcome::Page(page))) };
         let refused = memory.call_handle_memory_result(&mut store, opened, &reply).unwrap().unwrap_err();
-        let engine::ProtocolError::InvalidResult(invalid) = refused else { panic!("{bad:?}: {refused:?}") };
+        let engine::ResultError::InvalidResult(invalid) = refused else { panic!("{bad:?}: {refused:?}") };
         assert_eq!(invalid.key, key);
         assert!(invalid.reason.starts_with("it has an invalid path: "), "{}", invalid.reason);
     }

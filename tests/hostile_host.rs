@@ -9,7 +9,8 @@ use saddlebag::journal::{
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult, LeftOut,
-    LeftOutName, ListOutcome, Listing, ProtocolError, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    LeftOutName, ListOutcome, Listing, ReadOutcome, RemoveOutcome, RenameOutcome, ResultError, SubmitError, Version,
+    WriteOutcome,
 };
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{ToolsCommand, ToolsReply};
@@ -52,9 +53,9 @@ fn version(text: &str) -> Version {
 }
 
 /// Passes a result that must be refused. Returns the error.
-fn refusal(drive: &mut Drive<Simulator>, key: &str, outcome: FsOutcome) -> ProtocolError {
+fn refusal(drive: &mut Drive<Simulator>, key: &str, outcome: FsOutcome) -> ResultError {
     match drive.engine.handle_memory_result(FsResult { key: key.into(), outcome: Ok(outcome) }) {
-        Err(EngineError::Protocol(error)) => error,
+        Err(EngineError::Result(error)) => error,
         other => panic!("expected a refusal, got {other:?}"),
     }
 }
@@ -62,7 +63,7 @@ fn refusal(drive: &mut Drive<Simulator>, key: &str, outcome: FsOutcome) -> Proto
 /// Passes an outcome for the one pending request. It must be refused and the request stay owed. Returns the reason.
 fn refused_outcome(drive: &mut Drive<Simulator>, outcome: FsOutcome) -> String {
     let owed = drive.pending[0].key.to_string();
-    let ProtocolError::InvalidResult { key, reason } = refusal(drive, &owed, outcome) else {
+    let ResultError::InvalidResult { key, reason } = refusal(drive, &owed, outcome) else {
         panic!("expected an invalid result")
     };
     assert_eq!(key, owed);
@@ -78,19 +79,19 @@ fn a_key_that_no_request_has_is_refused_and_the_command_goes_on(kind: Kind) {
 
     for unknown in ["", "x", "append/1.1.1", "write/1.1.2.3", "write/1.2.1", "write/a.1.1", "write/1.1"] {
         let error = refusal(&mut drive, unknown, done());
-        assert_eq!(error, ProtocolError::UnknownKey(unknown.into()), "{unknown}");
+        assert_eq!(error, ResultError::UnknownKey(unknown.into()), "{unknown}");
     }
     for foreign in ["write/2.1.1", "write/0.1.1"] {
-        assert_eq!(refusal(&mut drive, foreign, done()), ProtocolError::ForeignKey(foreign.into()));
+        assert_eq!(refusal(&mut drive, foreign, done()), ResultError::ForeignKey(foreign.into()));
     }
     assert!(drive.finished.is_empty());
 
     drive.settle();
     assert!(drive.finished[&id].is_ok());
-    assert_eq!(refusal(&mut drive, &owed, done()), ProtocolError::UsedKey(owed.clone()));
+    assert_eq!(refusal(&mut drive, &owed, done()), ResultError::UsedKey(owed.clone()));
     // None of these is the key of a request.
     for never in ["write/1.1.9", "write/1.1.0", "append/1.1.1", "write/1.01.1"] {
-        assert_eq!(refusal(&mut drive, never, done()), ProtocolError::UnknownKey(never.into()));
+        assert_eq!(refusal(&mut drive, never, done()), ResultError::UnknownKey(never.into()));
     }
     assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"- [ ] a\n");
 }
@@ -204,7 +205,7 @@ fn command_ids_must_grow(kind: Kind) {
         |id: u64| drive.engine.submit(CommandId(id), today(), JournalCommand::ListJournal(ListJournal).submission());
     assert!(give(5).is_ok());
     for given in [5, 4, 0] {
-        let expected = EngineError::Protocol(ProtocolError::CommandIdNotNew { given, last: 5 });
+        let expected = EngineError::Submit(SubmitError::CommandIdNotNew { given, last: 5 });
         assert_eq!(give(given).unwrap_err(), expected);
     }
     assert!(give(6).is_ok() && give(u64::MAX).is_ok());
@@ -219,7 +220,7 @@ fn commands_in_flight_are_bounded(kind: Kind) {
 
     let third = drive.try_submit(append("c")).unwrap_err();
 
-    assert_eq!(third, EngineError::Protocol(ProtocolError::TooManyCommands(2)));
+    assert_eq!(third, EngineError::Submit(SubmitError::TooManyCommands(2)));
     drive.settle();
     assert!(drive.run(append("d")).is_ok());
     assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"a\nb\nd\n");
@@ -257,7 +258,7 @@ fn a_moment_out_of_range_is_refused(kind: Kind) {
         Timestamp { seconds: 253_402_300_799, nanoseconds: 0, utc_offset_seconds: 1 },
     ] {
         let step = drive.engine.submit(CommandId(1), bad, JournalCommand::Status(Status).submission());
-        assert_eq!(step.unwrap_err(), EngineError::Protocol(ProtocolError::InvalidTime), "{bad:?}");
+        assert_eq!(step.unwrap_err(), EngineError::Submit(SubmitError::InvalidTime), "{bad:?}");
     }
     // The id was not used up.
     let last = Timestamp { seconds: 253_402_300_799, nanoseconds: 999_999_999, utc_offset_seconds: 0 };
@@ -279,7 +280,7 @@ fn a_cancelled_command_ends_and_late_results_are_taken_once(kind: Kind) {
     let late = || FsOutcome::Append(AppendOutcome::Written(version("v")));
     let step = drive.engine.handle_memory_result(FsResult { key: key.clone(), outcome: Ok(late()) }).unwrap();
     assert_eq!(step, Default::default());
-    assert_eq!(refusal(&mut drive, &key, late()), ProtocolError::UsedKey(key));
+    assert_eq!(refusal(&mut drive, &key, late()), ResultError::UsedKey(key));
     assert!(drive.run(append("next")).is_ok());
 }
 

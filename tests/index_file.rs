@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
-    DeadLinks, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, NotebookReply,
-    Recall, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
+    ConditionKind, DeadLinks, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand,
+    NotebookReply, Recall, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::{Config, Limits, Reply};
@@ -61,12 +61,11 @@ fn question(query: &str) -> Recall {
 /// Returns a question of every kind.
 fn questions() -> Vec<NotebookCommand> {
     let filter = |filter: NoteFilter| ListNotes { filter, ..ListNotes::default() };
-    let words = |word: &str| vec![word.to_string()];
     vec![
         NotebookCommand::Recall(question("word17 common")),
         NotebookCommand::Recall(question("\"common text\" -word3")),
         NotebookCommand::Recall(Recall {
-            filter: NoteFilter { tags: words("t3"), ..NoteFilter::default() },
+            filter: NoteFilter::default().with(ConditionKind::Tag, ["t3"]),
             ..question("common")
         }),
         NotebookCommand::Tags(Tags),
@@ -74,8 +73,8 @@ fn questions() -> Vec<NotebookCommand> {
         NotebookCommand::DeadLinks(DeadLinks),
         NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }),
         NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "alias3".into() }),
-        NotebookCommand::ListNotes(filter(NoteFilter { tags: words("hash2"), ..NoteFilter::default() })),
-        NotebookCommand::ListNotes(filter(NoteFilter { mention: words("Note 20"), ..NoteFilter::default() })),
+        NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Tag, ["hash2"]))),
+        NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Mention, ["Note 20"]))),
         NotebookCommand::ListNotes(ListNotes { with_text: true, zk_links: true, ..ListNotes::default() }),
         NotebookCommand::ListNotes(ListNotes { with_links: true, ..ListNotes::default() }),
         NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),

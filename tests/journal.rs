@@ -240,11 +240,17 @@ fn restoring_twice_undoes_and_redoes(kind: Kind) {
     }
     assert_eq!(seen, ["one", "two", "one"]);
 
-    drive.run(JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote })).unwrap();
+    let delete = JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote });
+    let JournalReply::Edit(deleted) = journal(&mut drive, delete) else { panic!("not deleted") };
+    assert_eq!(deleted.bytes, 0);
     assert!(!drive.executor.files().contains_key(NOTE));
-    let JournalReply::Restore(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
+    let JournalReply::Edit(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
     assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
-    assert_eq!(text(&drive, NOTE), "one");
+    assert_eq!((text(&drive, NOTE).as_str(), restored.bytes), ("one", 3));
+    let change = EditChange::Replace { old_text: "one".into(), new_text: "three".into() };
+    let edit = JournalCommand::Edit(Edit { target: note(), change });
+    let JournalReply::Edit(edited) = journal(&mut drive, edit) else { panic!("not edited") };
+    assert_eq!((text(&drive, NOTE).as_str(), edited.bytes), ("three", 5));
 }
 
 #[both_engines]

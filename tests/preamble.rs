@@ -149,7 +149,7 @@ proptest! {
         let files = texts.iter().zip(roles).map(|(text, role)| file(role, text));
         let mut files: Vec<PreambleFile> = files.rev().collect();
         match damage {
-            0 => files[0].content = Err(FsError::SymbolicLink),
+            0 => files[0].content = Err(FsError::SymbolicLink.to_string()),
             1 => files[1].content = Ok(b"\xff\xfe".to_vec()),
             2 => files[1].size += 1000,
             _ => {}
@@ -295,7 +295,7 @@ fn a_base_prompt_that_cannot_be_whole_is_an_error(kind: Kind) {
     let mut part = file(PreambleRole::BasePrompt, "You help.");
     part.size = 100;
     let not_text = PreambleFile { content: Ok(b"\xff".to_vec()), size: 1, ..part.clone() };
-    let unread = PreambleFile { content: Err(FsError::Denied), ..part.clone() };
+    let unread = PreambleFile { content: Err(FsError::Denied.to_string()), ..part.clone() };
     for (part, message) in [(part, "file too large"), (not_text, "not UTF-8 text"), (unread, "permission denied")] {
         let request = Preamble { files: vec![part], max_bytes: 1000, ..Preamble::default() };
         let error = drive.run(request).unwrap_err();
@@ -311,7 +311,7 @@ fn a_base_prompt_that_cannot_be_whole_is_an_error(kind: Kind) {
 #[both_engines]
 fn a_file_that_cannot_be_read_is_named_and_the_others_are_used(kind: Kind) {
     let mut drive = drive(kind, &[(LONG_TERM, b"fact")]);
-    let link = PreambleFile { content: Err(FsError::SymbolicLink), ..file(PreambleRole::Instructions, "") };
+    let link = PreambleFile { content: Err(FsError::SymbolicLink.to_string()), ..file(PreambleRole::Instructions, "") };
     let bytes = PreambleFile { content: Ok(b"\xff\xff".to_vec()), size: 2, ..file(PreambleRole::Architecture, "") };
     let reply = preamble(&mut drive, vec![link, bytes], 10_000);
     assert!(reply.text.starts_with("<memory"));

@@ -1,7 +1,7 @@
 //! The host rates the best notes of a recall, and its order is merged with that of the engine.
 
 use saddlebag::notebook::{NoteFilter, NotebookReply, Recall, RecallReply};
-use saddlebag::protocol::{FsError, FsOp, FsOutcome, FsResult, ProtocolError, Scores};
+use saddlebag::protocol::{FsError, FsOp, FsOutcome, FsResult, ResultError, Scores};
 use saddlebag::{Config, Reply};
 use saddlebag_host::{EngineError, Simulator};
 use support::drive::Drive;
@@ -124,7 +124,7 @@ fn invalid_numbers_are_refused_and_the_command_goes_on(kind: Kind) {
         let key = drive.pending[0].key.to_string();
         let outcome = Ok(FsOutcome::Score(Scores(bad)));
         let refused = drive.engine.handle_memory_result(FsResult { key: key.clone(), outcome });
-        assert!(matches!(refused, Err(EngineError::Protocol(ProtocolError::InvalidResult { .. }))), "{refused:?}");
+        assert!(matches!(refused, Err(EngineError::Result(ResultError::InvalidResult { .. }))), "{refused:?}");
         drive.pending.remove(0);
         drive.hand_in(&key, Ok(FsOutcome::Score(Scores(vec![f64::MAX, -0.0, f64::MIN]))));
         drive.settle();

@@ -212,7 +212,7 @@ fn changes(reply: &Reply) -> bool {
             reply.files.iter().any(|file| matches!(file.state, ImportState::Upserted | ImportState::Deleted))
         }
         Reply::Entries(EntriesReply::RetainEntries(reply)) => !reply.deleted.is_empty(),
-        Reply::Entries(EntriesReply::OpenRun(_) | EntriesReply::CloseRun(_) | EntriesReply::ForgetEntry(_)) => true,
+        Reply::Entries(EntriesReply::OpenRun(_) | EntriesReply::Checkpoint(_) | EntriesReply::ForgetEntry(_)) => true,
         Reply::Exchange(ExchangeReply::ImportFrom(reply)) => {
             let is_change = |state: &ExchangeState| {
                 matches!(state, ExchangeState::Stored | ExchangeState::Updated | ExchangeState::Renamed(_))

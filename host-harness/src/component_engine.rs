@@ -343,7 +343,9 @@ impl Engine for ComponentEngine {
             let guest = instance.saddlebag_memory_engine();
             guest.memory().call_submit(store, *memory, id.0, now, &origin, command)
         })?;
-        let step = step.map_err(refused).and_then(incoming)?;
+        let step = step
+            .map_err(|error| incoming(error).map_or_else(|failure| failure, EngineError::Submit))
+            .and_then(incoming)?;
         self.families.insert(id, family);
         Ok(self.forget(step))
     }
@@ -364,7 +366,9 @@ impl Engine for ComponentEngine {
             let guest = instance.saddlebag_memory_engine();
             guest.memory().call_handle_memory_result(store, *memory, &result)
         })?;
-        let step = step.map_err(refused).and_then(incoming)?;
+        let step = step
+            .map_err(|error| incoming(error).map_or_else(|failure| failure, EngineError::Result))
+            .and_then(incoming)?;
         Ok(self.forget(step))
     }
 
@@ -385,13 +389,6 @@ impl Engine for ComponentEngine {
         let tools =
             self.call(|Instance { store, instance, .. }| instance.saddlebag_memory_tools().call_tools(store, &sets))?;
         incoming(tools)
-    }
-}
-
-fn refused(error: engine::ProtocolError) -> EngineError {
-    match incoming(error) {
-        Ok(error) => EngineError::Protocol(error),
-        Err(error) => error,
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Engine`]: decides which operations a command needs, in a component or natively.
 
-use saddlebag::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
+use saddlebag::protocol::{CommandId, Error, FsResult, ResultError, Step, SubmitError};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Config, ConfigError, Memory, Reply, Submission};
@@ -51,9 +51,12 @@ pub trait Engine {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The call violates the contract. Nothing has changed.
+    /// The command is refused. Nothing has changed.
     #[error(transparent)]
-    Protocol(#[from] ProtocolError),
+    Submit(#[from] SubmitError),
+    /// The result is refused. Nothing has changed.
+    #[error(transparent)]
+    Result(#[from] ResultError),
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -65,6 +68,14 @@ pub enum EngineError {
     /// contract.
     #[error("{0}")]
     Component(String),
+}
+
+impl EngineError {
+    /// Returns true if the engine only refused the call, so that nothing has changed and it can go on.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Submit(_) | Self::Result(_))
+    }
 }
 
 /// The engine as a part of this program: no sandbox, nothing to load.

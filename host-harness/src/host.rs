@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use saddlebag::protocol::{
-    CommandId, Error, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult, ProtocolError, Step,
+    CommandId, Error, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult, ResultError, Step,
 };
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
@@ -204,7 +204,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
             // A performed request must not stay pending, or it could be performed again.
             match self.answer_with(index, outcome) {
                 Ok(()) => {}
-                Err(error @ EngineError::Protocol(_)) => {
+                Err(error) if error.is_refusal() => {
                     index += 1;
                     refused.get_or_insert((command, error));
                 }
@@ -328,7 +328,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
 }
 
 fn nothing_pending(index: usize, pending: usize) -> EngineError {
-    ProtocolError::UnknownKey(format!("request {index} of {pending} pending ones")).into()
+    ResultError::UnknownKey(format!("request {index} of {pending} pending ones")).into()
 }
 
 #[cfg(test)]
@@ -401,7 +401,7 @@ mod tests {
         let mut host = host();
         let id = host.submit(NOW, append("x")).expect("taken");
         let wrong = host.answer_with(0, Ok(FsOutcome::MakeDirectory));
-        assert!(matches!(wrong, Err(EngineError::Protocol(ProtocolError::InvalidResult { .. }))), "{wrong:?}");
+        assert!(matches!(wrong, Err(EngineError::Result(ResultError::InvalidResult { .. }))), "{wrong:?}");
         assert_eq!(host.pending().len(), 1);
         assert!(host.executor().files().is_empty());
         host.answer(0).expect("right");
@@ -418,7 +418,7 @@ mod tests {
         }
         let engine = NativeEngine::open(Config::default()).expect("valid");
         let mut host = Host::new(engine, Wrong(Simulator::new(1), true));
-        assert!(matches!(host.run(NOW, append("x")), Err(HostError::Engine(EngineError::Protocol(_)))));
+        assert!(matches!(host.run(NOW, append("x")), Err(HostError::Engine(EngineError::Submit(_)))));
         assert_eq!(host.pending().len(), 0);
         host.executor_mut().1 = false;
         host.run(NOW, append("x")).expect("works again");

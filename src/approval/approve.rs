@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::types::{PendingItem, TrustCall, named, pending_approvals, pending_item};
+use super::types::{TrustCall, named, pending_approvals};
 use crate::document::head;
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
@@ -25,9 +25,10 @@ pub struct Approve {
 }
 
 /// A text to approve.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveItem {
-    /// The `name` or `path` of a [`PendingItem`], or another path, name or title of a note.
+    /// The `name` or `path` of a [`PendingItem`](super::PendingItem), or another path, name or title of a note.
     pub name: String,
     /// Version that the person looked at. The text is approved only if its file still has this version.
     pub version: String,
@@ -37,8 +38,8 @@ pub struct ApproveItem {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveReply {
-    /// Items that are approved now.
-    pub approved: Vec<PendingItem>,
+    /// Items that are approved now, as the request gave them.
+    pub approved: Vec<ApproveItem>,
     /// Items that were not approved, with the reasons.
     pub skipped: Vec<SkippedItem>,
     /// Summary of the reply, to be read by a person.
@@ -94,11 +95,12 @@ fn check(call: &Call, request: &Approve) -> Result<(), Error> {
 
 async fn approve(call: &Call, pending: &[PendingApproval], request: &Approve) -> Result<ApproveReply, Error> {
     let mut reply = ApproveReply::default();
-    let mut meant: Vec<&PendingApproval> = Vec::new();
-    for ApproveItem { name, version } in &request.items {
+    let mut meant: Vec<(&ApproveItem, &PendingApproval)> = Vec::new();
+    for given in &request.items {
+        let ApproveItem { name, version } = given;
         let reason = match named(call, pending, name) {
             Ok(one) if one.version == *version => {
-                meant.push(one);
+                meant.push((given, one));
                 continue;
             }
             Ok(_) => changed(version),
@@ -107,18 +109,17 @@ async fn approve(call: &Call, pending: &[PendingApproval], request: &Approve) ->
         reply.skipped.push(SkippedItem { name: name.clone(), reason });
     }
     let mut done: Vec<&PendingApproval> = Vec::new();
-    for item in meant {
+    for (given, item) in meant {
         if done.iter().any(|other| other.path == item.path) {
             continue;
         }
         done.push(item);
         let written = if request.dry_run { Ok(()) } else { write(call, item).await };
         match written {
-            Ok(()) => reply.approved.push(pending_item(call, item, false)?),
+            Ok(()) => reply.approved.push(given.clone()),
             Err(error) if error.code == ErrorCode::Storage => return Err(error),
             Err(error) => {
-                let name = item.name()?.into();
-                reply.skipped.push(SkippedItem { name, reason: error.into_message() });
+                reply.skipped.push(SkippedItem { name: given.name.clone(), reason: error.into_message() });
             }
         }
     }

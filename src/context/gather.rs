@@ -1,7 +1,7 @@
 //! Reads the sections of the block.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::form::BlockForm;
@@ -149,10 +149,10 @@ async fn hydrated(
     let request = Hydrate { max_bytes, policy };
     let section = |content| Section { kind: SectionKind::Entries, path: "entries".into(), content };
     match entries::hydrate_as_stored(call, entries, request, run).await {
-        Ok(HydrateReply { entries, left_out, problems, .. }) => {
+        Ok(HydrateReply { entries, explanations, problems, .. }) => {
             let unread =
                 problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));
-            let left_out = left_out.into_iter().map(|entry| {
+            let left_out = explanations.into_iter().map(|entry| {
                 let broken = || Error::internal(format!("`{}` is left out for no reason", entry.key));
                 let reason = entry.left_out.ok_or_else(broken)?;
                 Ok(not_hydrated(entry.path, Some(entry.key), reason, entry.size))
@@ -197,7 +197,7 @@ async fn read_sections(
             Ok(Loaded::Absent) => None,
             Ok(Loaded::Whole { bytes, .. }) => Some(whole(bytes, *kind, overflow)),
             Ok(Loaded::TooLarge(size)) => Some(large(call, path, *kind, overflow, size, max_bytes).await),
-            Err(error) => Some(unusable(LeftOutReason::Unreadable(error), 0)),
+            Err(error) => Some(unusable(LeftOutReason::Unreadable(error.to_string()), 0)),
         };
         sections.extend(content.map(|content| Section { kind: *kind, path: call.scope.display_path(path), content }));
     }
@@ -244,7 +244,7 @@ async fn large(
                 return unusable(LeftOutReason::Unapproved, size);
             }
             Ok(_) => {}
-            Err(error) => return unusable(LeftOutReason::Unreadable(error), size),
+            Err(error) => return unusable(LeftOutReason::Unreadable(error.to_string()), size),
         }
     }
     match call.fs.read(path, offset, length).await {
@@ -263,7 +263,7 @@ async fn large(
         Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) => {
             SectionContent::Text { text: String::new(), unread_bytes: 0 }
         }
-        Err(error) => unusable(LeftOutReason::Unreadable(error), size),
+        Err(error) => unusable(LeftOutReason::Unreadable(error.to_string()), size),
     }
 }
 
@@ -292,7 +292,9 @@ async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>),
     for Entry { path, kind, size, .. } in listed.entries {
         match Date::parse(path.file_stem()) {
             Some(date) if kind == EntryKind::File => dates.push((date, path)),
-            Some(_) => others.push(left_out(call, &path, LeftOutReason::Unreadable(FsError::NotRegular), size)),
+            Some(_) => {
+                others.push(left_out(call, &path, LeftOutReason::Unreadable(FsError::NotRegular.to_string()), size))
+            }
             None if is_date_shaped(path.file_stem()) => {
                 others.push(left_out(call, &path, LeftOutReason::NotADate, size))
             }

@@ -14,7 +14,7 @@ use super::types::{Context, ContextReply, LeftOut, LeftOutReason, Overflow, Prom
 use crate::document::FenceTracker;
 use crate::journal::{MEMORY_PROMPT, whole_characters};
 use crate::order;
-use crate::protocol::{Error, ErrorCode, FsError};
+use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::search::TRUNCATED;
 use crate::trust::{ForModel, estimate_tokens};
@@ -55,8 +55,8 @@ pub struct PreambleFile {
     pub role: PreambleRole,
     /// Path of the file in the report.
     pub path: String,
-    /// Bytes from the beginning of the file, not necessarily all; or the error of reading it.
-    pub content: Result<Vec<u8>, FsError>,
+    /// Bytes from the beginning of the file, not necessarily all; or the reason why it could not be read.
+    pub content: Result<Vec<u8>, String>,
     /// Size of the whole file in bytes.
     pub size: u64,
 }

@@ -224,7 +224,7 @@ pub enum LeftOutReason {
     NotADate,
     /// The file could not be read.
     #[error("could not be read: {0}")]
-    Unreadable(crate::protocol::FsError),
+    Unreadable(String),
     /// The listing has no path for the file. The text says why.
     #[error("{0}")]
     NotListed(String),

@@ -10,7 +10,7 @@ mod scope;
 
 use core::future::Future;
 
-use crate::protocol::{self, CommandId, Error, FsResult, ProtocolError, Step};
+use crate::protocol::{self, CommandId, Error, FsResult, ResultError, Step, SubmitError};
 
 pub(crate) use files::{
     Backup, Backups, Change, Loaded, append, append_computed, create, finish_backup, load, load_all, remove,
@@ -37,7 +37,7 @@ impl<R: 'static> Engine<R> {
         id: CommandId,
         operation: &'static str,
         command: impl FnOnce(Fs) -> F,
-    ) -> Result<Step, ProtocolError>
+    ) -> Result<Step, SubmitError>
     where
         F: Future<Output = Result<R, Error>> + Send + 'static,
     {
@@ -45,7 +45,7 @@ impl<R: 'static> Engine<R> {
     }
 
     /// Accepts the result of a request.
-    pub(crate) fn handle_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
+    pub(crate) fn handle_result(&mut self, result: FsResult) -> Result<Step, ResultError> {
         self.0.handle_result(result)
     }
 

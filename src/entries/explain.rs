@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::decision::{Explanation, Hydrate, decide, explanation};
+use super::hydrate::HydrateReply;
 use super::limits::checked_key;
 use super::plan::HydrationPolicy;
 use super::state::EntriesCall;
-use super::types::EntryProblem;
 use super::view::absent;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
@@ -21,22 +21,8 @@ pub struct Explain {
     pub key: Option<String>,
 }
 
-/// Decision for every entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ExplainReply {
-    /// Decisions, in the order in which they were made.
-    pub entries: Vec<Explanation>,
-    /// Number of bytes taken.
-    pub bytes: u64,
-    /// Budget in bytes.
-    pub max_bytes: u64,
-    /// Files that could not be parsed as entries.
-    pub problems: Vec<EntryProblem>,
-}
-
 impl Request for Explain {
-    type Reply = ExplainReply;
+    type Reply = HydrateReply;
     const NAME: &'static str = "explain";
     const EFFECT: Effect = Effect::Reads;
 
@@ -47,7 +33,7 @@ impl Request for Explain {
 }
 
 impl Run<EntriesCall<'_>> for Explain {
-    async fn run(self, with: &EntriesCall<'_>) -> Result<ExplainReply, Error> {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<HydrateReply, Error> {
         let EntriesCall { call, entries, scope, run, .. } = *with;
         let Self { request, key } = self;
         let key = key.map(|key| checked_key("key", &key)).transpose()?;
@@ -59,6 +45,7 @@ impl Run<EntriesCall<'_>> for Explain {
             return Err(absent(&view, key));
         }
         let bytes = placements.last().map_or(0, |last| last.total);
-        Ok(ExplainReply { entries: explained, bytes, max_bytes: request.max_bytes, problems: view.problems })
+        let (max_bytes, problems) = (request.max_bytes, view.problems);
+        Ok(HydrateReply { entries: Vec::new(), bytes, max_bytes, explanations: explained, problems })
     }
 }

@@ -11,17 +11,20 @@ use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// Entries for a prompt. Their texts are made harmless by [`for_model`](crate::trust::for_model). Sizes count the text
-/// as it is stored.
+/// Result of a hydration, or its explanation. Texts are made harmless by [`for_model`](crate::trust::for_model). Sizes
+/// count the text as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HydrateReply {
-    /// Entries that were taken, in the order in which they are shown.
+    /// Entries that were taken, in the order in which they are shown. `explain` returns none.
     pub entries: Vec<EntryInfo>,
-    /// Size of these entries in bytes.
+    /// Size of the taken entries in bytes.
     pub bytes: u64,
-    /// Entries that were left out, with the reasons.
-    pub left_out: Vec<Explanation>,
+    /// Budget in bytes.
+    pub max_bytes: u64,
+    /// `hydrate`: entries that were left out, with the reasons. `explain`: the decision for each entry, in the order in
+    /// which they were made.
+    pub explanations: Vec<Explanation>,
     /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
 }
@@ -58,7 +61,8 @@ pub(super) async fn hydrate(
     Ok(HydrateReply {
         entries: taken.into_iter().map(|index| Ok(placed(&all, index)?.info(call))).collect::<Result<_, Error>>()?,
         bytes: placements.last().map_or(0, |last| last.total),
-        left_out: left_out.map(|placement| explanation(call, &all, placement)).collect::<Result<_, Error>>()?,
+        max_bytes: request.max_bytes,
+        explanations: left_out.map(|placement| explanation(call, &all, placement)).collect::<Result<_, Error>>()?,
         problems: view.problems,
     })
 }

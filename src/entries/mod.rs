@@ -81,7 +81,7 @@ pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, N
 pub use close_run::CloseRun;
 pub use decision::{Explanation, Hydrate};
 pub use edit::EditEntry;
-pub use explain::{Explain, ExplainReply};
+pub use explain::Explain;
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
 pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
 pub use foreign::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
@@ -128,22 +128,18 @@ family! {
     EntriesCommand =>
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
-        StoreEntry,
-        EditEntry,
+        StoreEntry | EditEntry | RestoreEntry,
         GetEntry,
         FindEntries,
         ListEntries,
         ForgetEntry,
-        RestoreEntry,
         PurgeEntries,
         ExportEntries,
         ImportEntries,
         RetainEntries,
-        Hydrate,
-        Explain,
+        Hydrate | Explain,
         OpenRun,
-        Checkpoint,
-        CloseRun,
+        Checkpoint | CloseRun,
     }
 }
 

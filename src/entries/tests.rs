@@ -144,7 +144,7 @@ impl World {
 
     fn save(&mut self, run: &str, verb: EntriesCommand) -> Result<CheckpointReply, Error> {
         match self.in_run(run, verb)? {
-            EntriesReply::Checkpoint(reply) | EntriesReply::CloseRun(reply) => Ok(reply),
+            EntriesReply::Checkpoint(reply) => Ok(reply),
             other => panic!("{other:?}"),
         }
     }
@@ -247,7 +247,7 @@ fn entry(key: &str, content: &str, category: &str) -> NewEntry {
 
 fn stored(reply: Result<EntriesReply, Error>) -> StoreReply {
     match reply.unwrap() {
-        EntriesReply::StoreEntry(reply) | EntriesReply::RestoreEntry(reply) => reply,
+        EntriesReply::StoreEntry(reply) => reply,
         other => panic!("{other:?}"),
     }
 }
@@ -444,7 +444,7 @@ fn the_workspace_is_shared_and_has_its_own_cap() {
     // Three quarters of the budget are for the agent's own entries.
     let shares = world.hydrate(40, None);
     assert_eq!(shares.entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(), ["own"]);
-    assert_eq!(shares.left_out[0].left_out.as_deref(), Some("workspace-share"));
+    assert_eq!(shares.explanations[0].left_out.as_deref(), Some("workspace-share"));
 }
 
 #[test]
@@ -559,17 +559,17 @@ fn explain_gives_a_reason_for_every_entry() {
     world.keep("n", "v", "notes");
     let request = Hydrate { max_bytes: 25, policy: HydrationPolicy::Greedy };
     let verb = EntriesCommand::Explain(Explain { request, key: None });
-    let EntriesReply::Explain(reply) = world.run(verb).unwrap() else { panic!("no explanation") };
+    let EntriesReply::Hydrate(reply) = world.run(verb).unwrap() else { panic!("no explanation") };
     let said: Vec<String> = reply
-        .entries
+        .explanations
         .iter()
         .map(|e| format!("{} {} {} {} {}", e.key, e.rank, e.size, e.total, e.left_out.as_deref().unwrap_or("in")))
         .collect();
     // Storing the later entries removed the daily entry.
     assert_eq!(said, ["core 1 18 18 in", "n 1 7 25 in", "big 2 108 25 larger-than-budget"]);
     let one = EntriesCommand::Explain(Explain { request, key: Some("n".into()) });
-    let EntriesReply::Explain(reply) = world.run(one).unwrap() else { panic!("no explanation") };
-    assert_eq!((reply.entries.len(), reply.bytes), (1, 25));
+    let EntriesReply::Hydrate(reply) = world.run(one).unwrap() else { panic!("no explanation") };
+    assert_eq!((reply.explanations.len(), reply.entries.len(), reply.bytes), (1, 0, 25));
     let none = EntriesCommand::Explain(Explain { request, key: Some("x".into()) });
     assert_eq!(world.run(none).unwrap_err().code, ErrorCode::EntryNotFound);
 }

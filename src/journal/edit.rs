@@ -1,13 +1,13 @@
 //! `edit`: replaces the one occurrence of a text, or deletes a note.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::target::Target;
-use super::types::{BackupReply, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
+use super::types::{BackupReply, ChangedFile, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
 use crate::document::replace_once;
-use crate::engine::{Backups, Call, Change, update};
+use crate::engine::{Backup, Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
@@ -23,20 +23,8 @@ pub struct Edit {
     pub change: EditChange,
 }
 
-/// Result of an edit.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EditReply {
-    /// Path of the file.
-    pub path: String,
-    /// Backup of the replaced text.
-    pub backup: BackupReply,
-    /// Summary for a person or a model. Stored text in it is made harmless.
-    pub message: ForModel,
-}
-
 impl Request for Edit {
-    type Reply = EditReply;
+    type Reply = ChangedFile;
     const NAME: &'static str = "edit";
     const EFFECT: Effect = Effect::Removes;
 
@@ -51,7 +39,7 @@ impl Request for Edit {
 }
 
 impl Run<JournalCall<'_>> for Edit {
-    async fn run(self, with: &JournalCall<'_>) -> Result<EditReply, Error> {
+    async fn run(self, with: &JournalCall<'_>) -> Result<ChangedFile, Error> {
         let call = with.call;
         let change = screened_change(&call.screen, self.change)?;
         let mut reply = edit(call, &self.target, &change, Backups::Off).await?;
@@ -79,22 +67,22 @@ pub(super) async fn edit(
     target: &Target,
     change: &EditChange,
     backups: Backups<'_>,
-) -> Result<EditReply, Error> {
+) -> Result<ChangedFile, Error> {
     let path = target.existing_path(call)?;
     call.screen.check_place(&path)?;
     let layout = &call.scope.layout;
     let is_kept = layout.is_long_term(&path) || path == *layout.scratchpad() || matches!(target, Target::Page(_));
-    let (verb, backup) = match change {
+    let (verb, (bytes, backup)) = match change {
         EditChange::Replace { old_text: old, new_text: new } => {
             let backups = if is_kept && backups == Backups::Off { Backups::Keep } else { backups };
             ("Edited", replace_in(call, &path, old, new, backups).await?)
         }
-        EditChange::DeleteNote => ("Deleted", delete(call, target, is_kept, &path).await?),
+        EditChange::DeleteNote => ("Deleted", (0, delete(call, target, is_kept, &path).await?)),
     };
     let path = call.scope.display_path(&path);
     let backup = BackupReply::from_backup(call, backup);
     let message = ForModel::escaped(&format!("{verb} {path}{}", backup.warning()));
-    Ok(EditReply { message, path, backup })
+    Ok(ChangedFile { path, bytes, backup, message })
 }
 
 async fn replace_in(
@@ -103,7 +91,7 @@ async fn replace_in(
     old: &str,
     new: &str,
     backups: Backups<'_>,
-) -> Result<crate::engine::Backup, Error> {
+) -> Result<(u64, Backup), Error> {
     if new.len() > MAX_WRITE_BYTES {
         let message = format!("new text has {} bytes, the limit is {MAX_WRITE_BYTES}", new.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "make several edits, or write a note"));
@@ -112,7 +100,11 @@ async fn replace_in(
         let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
         let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
         match replace_once(text, old, new) {
-            Ok(edited) => Ok(Change::Write(call.screen.edited(path, text, edited)?, ())),
+            Ok(edited) => {
+                let edited = call.screen.edited(path, text, edited)?;
+                let bytes = edited.as_bytes().len() as u64;
+                Ok(Change::Write(edited, bytes))
+            }
             Err(count) => {
                 let shown = call.scope.display_path(path);
                 let message = format!("old_str matched {count} time(s) in {shown}; it must match exactly once");
@@ -125,10 +117,10 @@ async fn replace_in(
             }
         }
     });
-    edited.await.map(|((), backup)| backup)
+    edited.await
 }
 
-async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<crate::engine::Backup, Error> {
+async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<Backup, Error> {
     if is_kept || !matches!(target, Target::Note(_)) {
         let message = "memory_edit without old_str deletes a whole note; \
                        it is only allowed for target=note, not long_term/scratchpad/daily";

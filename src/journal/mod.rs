@@ -21,7 +21,7 @@ mod types;
 mod write;
 
 pub use append_daily::AppendDaily;
-pub use edit::{Edit, EditReply};
+pub use edit::Edit;
 pub use flush_summary::{FlushSummary, compaction_heading};
 pub use list::{ListJournal, ListReply};
 pub use prompt::{FLUSH_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
@@ -32,8 +32,8 @@ pub use slash::{SLASH_USAGE, Slash, SlashCommand, SlashReply};
 pub use status::{Status, StatusReply};
 pub use target::{Target, TargetRole};
 pub use types::{
-    BackupReply, DEFAULT_LISTED_FILES, DEFAULT_READ_BYTES, EditChange, FileState, ListedFile, MAX_QUERY_BYTES,
-    MAX_WRITE_BYTES, ReadReply, RestoreReply, WriteMode, WriteReply,
+    BackupReply, ChangedFile, DEFAULT_LISTED_FILES, DEFAULT_READ_BYTES, EditChange, FileState, ListedFile,
+    MAX_QUERY_BYTES, MAX_WRITE_BYTES, ReadReply, WriteMode, WriteReply,
 };
 pub use write::Write;
 
@@ -50,15 +50,12 @@ family! {
     JournalCommand =>
     /// Reply of a [`JournalCommand`].
     JournalReply {
-        Write,
-        AppendDaily,
+        Write | AppendDaily | FlushSummary,
         Read,
         ListJournal,
-        Edit,
-        Restore,
+        Edit | Restore,
         Search,
         Status,
-        FlushSummary,
         Slash,
     }
 }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::target::Target;
-use super::types::{BackupReply, JournalCall, RestoreReply};
+use super::types::{BackupReply, ChangedFile, JournalCall};
 use crate::engine::{Backup, Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -19,7 +19,7 @@ pub struct Restore {
 }
 
 impl Request for Restore {
-    type Reply = RestoreReply;
+    type Reply = ChangedFile;
     const NAME: &'static str = "restore";
     const EFFECT: Effect = Effect::Replaces;
 
@@ -29,14 +29,14 @@ impl Request for Restore {
 }
 
 impl Run<JournalCall<'_>> for Restore {
-    async fn run(self, with: &JournalCall<'_>) -> Result<RestoreReply, Error> {
+    async fn run(self, with: &JournalCall<'_>) -> Result<ChangedFile, Error> {
         let call = with.call;
         restore_file(call, self.target.changed_path(call)?).await
     }
 }
 
 /// Restores the backup of a file of memory.
-pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<RestoreReply, Error> {
+pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFile, Error> {
     let backup = Layout::backup_of(&path);
     let limit = call.scope.limits.max_file_bytes;
     finish_backup(&call.fs, &path, &backup, limit).await?;
@@ -106,9 +106,9 @@ async fn make_backup(call: &Call, backup: &RelPath, text: &[u8], waiting: &RelPa
     Ok(Backup::Kept(backup.clone()))
 }
 
-fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replaced: Backup) -> RestoreReply {
+fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replaced: Backup) -> ChangedFile {
     let bytes = bytes as u64;
     let (path, source) = (call.scope.display_path(path), call.scope.display_path(backup));
     let message = format!("Restored {path} from {source} ({bytes} bytes)");
-    RestoreReply { path, bytes, backup: BackupReply::from_backup(call, replaced), message: ForModel::escaped(&message) }
+    ChangedFile { path, bytes, backup: BackupReply::from_backup(call, replaced), message: ForModel::escaped(&message) }
 }

@@ -115,15 +115,15 @@ pub struct ListedFile {
     pub modified: u64,
 }
 
-/// Result of a restore.
+/// A file that an edit or a restore has changed.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RestoreReply {
+pub struct ChangedFile {
     /// Path of the file.
     pub path: String,
-    /// Size of the file in bytes.
+    /// Size of the file in bytes; 0 if it was deleted.
     pub bytes: u64,
-    /// Backup of the text that the restore replaced.
+    /// Backup of the replaced text.
     pub backup: BackupReply,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,

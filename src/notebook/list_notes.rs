@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use super::config::NotebookConfig;
 use super::graph_link::{GraphLink, graph_link};
 use super::index::{NotebookCall, catch_up, look_as, read_texts_as, warnings};
+use super::note_filter::{ConditionKind, NoteFilter};
 use super::note_info::{NoteInfo, info};
 use super::select::{LinkTable, Resolver, Snippets, edges, select};
 use super::snapshot::Snapshot;
-use super::types::{NoteFilter, SortKey, Warning};
+use super::types::{SortKey, Warning};
 use crate::engine::{Call, Scope};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
@@ -52,8 +53,8 @@ impl Request for ListNotes {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(name: &str) -> Vec<Self> {
-        let near = NoteFilter { related: alloc::vec![name.into()], ..NoteFilter::default() };
-        let under = NoteFilter { paths: alloc::vec![name.into()], ..NoteFilter::default() };
+        let near = NoteFilter::default().with(ConditionKind::Related, [name]);
+        let under = NoteFilter::default().with(ConditionKind::Path, [name]);
         let orphans = NoteFilter { orphan: true, ..NoteFilter::default() };
         let list = |filter| Self { filter, with_text: true, with_links: true, ..Self::default() };
         [NoteFilter::default(), under, near, orphans].map(list).to_vec()
@@ -93,16 +94,19 @@ impl ListNotes {
     /// Returns the request with each note of its filter named by its path. zk knows neither titles nor aliases, so a
     /// request with its rules is returned as it is.
     pub(super) fn by_path(&self, snapshot: &Snapshot<'_>) -> Result<Cow<'_, Self>, Error> {
-        if self.zk_links || self.filter.named_notes().iter().all(|names| names.is_empty()) {
+        if self.zk_links || !self.filter.names_notes() {
             return Ok(Cow::Borrowed(self));
         }
         let resolver = Resolver::new(&snapshot.views);
-        let mut request = self.clone();
-        for names in request.filter.named_notes_mut() {
-            let paths = names.iter().map(|name| snapshot.paths_named(&resolver, name));
-            *names = paths.collect::<Result<Vec<_>, Error>>()?.concat();
+        let mut by_path = NoteFilter { conditions: Vec::new(), ..self.filter.clone() };
+        for condition in &self.filter.conditions {
+            if condition.kind.names_a_note() {
+                by_path = by_path.with(condition.kind, snapshot.paths_named(&resolver, &condition.value)?);
+            } else {
+                by_path.conditions.push(condition.clone());
+            }
         }
-        Ok(Cow::Owned(request))
+        Ok(Cow::Owned(Self { filter: by_path, ..self.clone() }))
     }
 }
 
@@ -166,9 +170,9 @@ mod tests {
             reply.notes.into_iter().map(|note| (note.title, note.snippets)).collect::<Vec<_>>()
         };
         let block = || alloc::vec!["see [[b]] for ports".to_string()];
-        let linked_by = NoteFilter { linked_by: alloc::vec!["a".into()], ..NoteFilter::default() };
+        let linked_by = NoteFilter::default().with(ConditionKind::LinkedBy, ["a"]);
         assert_eq!(snippets(linked_by), [("B".to_string(), block())]);
-        let link_to = NoteFilter { link_to: alloc::vec!["b".into()], ..NoteFilter::default() };
+        let link_to = NoteFilter::default().with(ConditionKind::LinkTo, ["b"]);
         assert_eq!(snippets(link_to), [("A".to_string(), block())]);
     }
 }

@@ -24,6 +24,7 @@ mod list_notes;
 mod load_memories;
 mod memory_context;
 mod names;
+mod note_filter;
 mod note_info;
 mod page;
 mod pending_approval;
@@ -70,6 +71,7 @@ pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
 pub use memory_context::{
     DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply, format_memory_context,
 };
+pub use note_filter::{ConditionKind, NoteCondition, NoteFilter};
 pub use note_info::NoteInfo;
 pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use recall_for_turn::RecallForTurn;
@@ -86,7 +88,7 @@ pub use tags::{TagCount, Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use title::MAX_TITLE_BYTES;
 pub use today::{Today, TodayReply};
-pub use types::{MemoriesReply, NoteFilter, SortBy, SortFields, SortKey, Warning};
+pub use types::{MemoriesReply, SortBy, SortFields, SortKey, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
@@ -104,7 +106,7 @@ family! {
     /// Reply of a [`NotebookCommand`].
     NotebookReply {
         InitNotebook,
-        Remember,
+        Remember | RememberSummary,
         Recall,
         Journal,
         Today,
@@ -117,11 +119,9 @@ family! {
         Tags,
         DeadLinks,
         UnlinkedMentions,
-        LoadMemories,
-        RecallForTurn,
+        LoadMemories | RecallForTurn,
         MemoryContext,
         RememberError,
-        RememberSummary,
         ImportNotes,
     }
 }

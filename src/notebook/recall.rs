@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 
 use super::index::{Notebook, NotebookCall, catch_up_for, has_words, known_config, look, read_texts, warnings};
 use super::list_notes::{ListNotes, selected};
+use super::note_filter::NoteFilter;
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::title::title_or_stem;
-use super::types::{NoteFilter, SortFields, SortKey, Warning};
+use super::types::{SortFields, SortKey, Warning};
 use crate::document::Note;
 use crate::engine::Call;
 use crate::order;

@@ -5,9 +5,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::index::{Notebook, NotebookCall};
+use super::note_filter::NoteFilter;
 use super::recall::{Recall, RecallHit, recall, recall_approved};
 use super::session::{Memories, RecalledMemory};
-use super::types::{MemoriesReply, NoteFilter};
+use super::types::MemoriesReply;
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};

@@ -8,7 +8,7 @@ use super::config_file::load_config;
 use super::index::NotebookCall;
 use super::rename::settle;
 use crate::engine::Call;
-use crate::journal::{RestoreReply, page_path, restore_file};
+use crate::journal::{ChangedFile, page_path, restore_file};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::{NOTE_SUFFIX, RelPath};
@@ -21,7 +21,7 @@ pub struct RestoreNote {
 }
 
 impl Request for RestoreNote {
-    type Reply = RestoreReply;
+    type Reply = ChangedFile;
     const NAME: &'static str = "restore-note";
     const EFFECT: Effect = Effect::Replaces;
 
@@ -31,7 +31,7 @@ impl Request for RestoreNote {
 }
 
 impl Run<NotebookCall<'_>> for RestoreNote {
-    async fn run(self, with: &NotebookCall<'_>) -> Result<RestoreReply, Error> {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<ChangedFile, Error> {
         let call = with.call;
         settle(call, with.notebook).await;
         let path = lost_page(call, &self.note).await?.ok_or_else(|| {
@@ -79,19 +79,19 @@ mod tests {
         ])
     }
 
-    fn as_note(name: &str) -> (Store, Result<RestoreReply, Error>) {
+    fn as_note(name: &str) -> (Store, Result<ChangedFile, Error>) {
         let (mut store, command) = (store(), RestoreNote { note: name.into() });
         let reply = store.run(|fs| run_alone(fs, command));
         (store, reply)
     }
 
-    fn as_page(name: &str) -> (Store, Result<RestoreReply, Error>) {
-        async fn restore(fs: Fs, name: String) -> Result<RestoreReply, Error> {
+    fn as_page(name: &str) -> (Store, Result<ChangedFile, Error>) {
+        async fn restore(fs: Fs, name: String) -> Result<ChangedFile, Error> {
             let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
             let command = Restore { target: Target::Page(name) }.into();
             let command = locate_page(&call, &notebook, command).await?;
             match command.run(&JournalCall { call: &call, corpus: &notebook.corpus }).await? {
-                JournalReply::Restore(reply) => Ok(reply),
+                JournalReply::Edit(reply) => Ok(reply),
                 other => panic!("{other:?}"),
             }
         }

@@ -2,14 +2,12 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
 
 use saddlebag_words::words;
 
 use crate::document::Note;
-use crate::engine::Scope;
 use crate::protocol::Error;
 
 /// Field of a note that names the notes which it replaces.
@@ -35,84 +33,6 @@ impl Warning {
 pub(super) fn part_of(text: &str, span: Range<usize>) -> Result<&str, Error> {
     let size = text.len();
     text.get(span.clone()).ok_or_else(|| Error::internal(format!("bytes {span:?} of a text of {size} bytes")))
-}
-
-/// Filter for notes: a note matches if it meets every condition.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NoteFilter {
-    /// Paths or prefixes of paths, one of which must match.
-    pub paths: Vec<String>,
-    /// Paths or prefixes of paths that must not match.
-    pub exclude: Vec<String>,
-    /// Tag conditions as globs, all of which must hold; `a OR b` and `NOT a` are possible in one.
-    pub tags: Vec<String>,
-    /// If set, selects only notes without tags.
-    pub tagless: bool,
-    /// Selects notes that one of these links to.
-    pub linked_by: Vec<String>,
-    /// Selects notes that link to one of these.
-    pub link_to: Vec<String>,
-    /// Selects notes that none of these links to.
-    pub no_linked_by: Vec<String>,
-    /// Selects notes that link to none of these.
-    pub no_link_to: Vec<String>,
-    /// If set, follows links over several notes.
-    pub recursive: bool,
-    /// Maximum number of links to follow; has an effect only with `recursive`.
-    pub max_distance: Option<u32>,
-    /// Selects notes two links away from one of these.
-    pub related: Vec<String>,
-    /// Selects notes with the title or an alias of one of these in their text, as words of its own, whatever the case.
-    pub mention: Vec<String>,
-    /// Selects notes whose title or alias is in the text of one of these, as words of its own, whatever the case.
-    pub mentioned_by: Vec<String>,
-    /// If set, selects only notes without links from other notes.
-    pub orphan: bool,
-    /// If set, selects only notes that do not link back to a note that links to them.
-    pub missing_backlink: bool,
-    /// Selects notes created on this day, month, year, or at this moment.
-    pub created: Option<String>,
-    /// Selects notes created before this time.
-    pub created_before: Option<String>,
-    /// Selects notes created after this time.
-    pub created_after: Option<String>,
-    /// Selects notes changed on this day, month, year, or at this moment.
-    pub modified: Option<String>,
-    /// Selects notes changed before this time.
-    pub modified_before: Option<String>,
-    /// Selects notes changed after this time.
-    pub modified_after: Option<String>,
-}
-
-impl NoteFilter {
-    /// Returns the filter with paths relative to the notebook. Replies show longer paths.
-    pub(super) fn below_notebook(mut self, scope: &Scope) -> Self {
-        let below = |path: &mut String| {
-            if let Some(below) = scope.below_notebook(path) {
-                *path = below.into();
-            }
-        };
-        self.paths.iter_mut().chain(&mut self.exclude).for_each(below);
-        self.named_notes_mut().into_iter().flatten().for_each(below);
-        self
-    }
-
-    /// Returns the lists of notes that the filter names.
-    pub(super) fn named_notes(&self) -> [&Vec<String>; 7] {
-        let Self { linked_by, link_to, no_linked_by, no_link_to, related, mention, mentioned_by, .. } = self;
-        [linked_by, link_to, no_linked_by, no_link_to, related, mention, mentioned_by]
-    }
-
-    /// Returns the lists of notes that the filter names, to change them.
-    pub(super) fn named_notes_mut(&mut self) -> [&mut Vec<String>; 7] {
-        let Self { linked_by, link_to, no_linked_by, no_link_to, related, mention, mentioned_by, .. } = self;
-        [linked_by, link_to, no_linked_by, no_link_to, related, mention, mentioned_by]
-    }
-
-    /// Returns true if the filter needs the texts of notes, which the index does not keep.
-    pub(super) fn needs_text(&self) -> bool {
-        !self.mention.is_empty() || !self.mentioned_by.is_empty()
-    }
 }
 
 /// A key to sort by.

@@ -10,8 +10,8 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use super::table::MAX_LIMIT;
 use crate::notebook::{
-    Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related, RelatedNote, Remember,
-    RememberReply, RememberState, Warning,
+    ConditionKind, Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related,
+    RelatedNote, Remember, RememberReply, RememberState, Warning,
 };
 use crate::protocol::Error;
 
@@ -34,7 +34,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             query: arguments.needed("query")?,
             limit: arguments.hits(),
             offset: arguments.start()?,
-            filter: NoteFilter { tags: arguments.texts("tags"), ..NoteFilter::default() },
+            filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
             sort: Vec::new(),
             explain: false,
             assume_unchanged: false,

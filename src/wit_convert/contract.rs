@@ -49,7 +49,8 @@ macro_rules! wit_contract {
 
         $crate::wit_variants! { $openness:
             engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), InvalidSecret(value), LimitTooSmall(value) }
-            engine::ProtocolError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult, CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
+            engine::ResultError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult }
+            engine::SubmitError { CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
         }
     };
     (@entries $openness:ident) => {
@@ -85,8 +86,7 @@ macro_rules! wit_contract {
             entries::ImportReply { files }
             entries::DeletedEntry { key, path }
             entries::Explanation { key, path, category, pinned, rank, size, total, updated, left_out }
-            entries::HydrateReply { entries, bytes, left_out, problems }
-            entries::ExplainReply { entries, bytes, max_bytes, problems }
+            entries::HydrateReply { entries, bytes, max_bytes, explanations, problems }
             entries::RunReply { run, fence, message }
             entries::SkippedEntry { key, reason }
             entries::RetainReply { deleted, skipped, message }
@@ -98,7 +98,7 @@ macro_rules! wit_contract {
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
             entries::EntriesCommand { StoreEntry(value), EditEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::EntriesReply { StoreEntry(value), EditEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint(value), CloseRun(value) }
+            entries::EntriesReply { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
     (@exchange $openness:ident) => {
@@ -174,8 +174,7 @@ macro_rules! wit_contract {
             journal::WriteReply { path, bytes, skipped_lines, truncated_from, backup, message }
             journal::ReadReply { path, state, text, offset, size, next_offset, ending }
             journal::ListedFile { path, size, modified }
-            journal::EditReply { path, backup, message }
-            journal::RestoreReply { path, bytes, backup, message }
+            journal::ChangedFile { path, bytes, backup, message }
             journal::SlashReply { text }
             journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, text }
             journal::TermCount { term, lines }
@@ -191,13 +190,14 @@ macro_rules! wit_contract {
             journal::EditChange { Replace { old_text, new_text } = ReplaceArgs, DeleteNote }
             journal::JournalCommand { Write(value), AppendDaily(value), Read(value), ListJournal = (ListJournal), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
             journal::FileState { Missing, Empty, Text }
-            journal::JournalReply { Write(value), AppendDaily(value), Read(value), ListJournal(value), Edit(value), Restore(value), Search(value), Status(value), FlushSummary(value), Slash(value) }
+            journal::JournalReply { Write(value), Read(value), ListJournal(value), Edit(value), Search(value), Status(value), Slash(value) }
         }
     };
     (@notebook $openness:ident) => {
         $crate::wit_records! { $openness:
             notebook::Remember { title, content, template, group, tags, links, supersede }
-            notebook::NoteFilter { paths, exclude, tags, tagless, linked_by, link_to, no_linked_by, no_link_to, recursive, max_distance, related, mention, mentioned_by, orphan, missing_backlink, created, created_before, created_after, modified, modified_before, modified_after }
+            notebook::NoteCondition { kind, value }
+            notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
             notebook::SortKey { by, ascending }
             notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
             notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, zk_links, with_text, with_links }
@@ -245,12 +245,13 @@ macro_rules! wit_contract {
         }
 
         $crate::wit_variants! { $openness:
+            notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
             notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }
     };
     (@prompt $openness:ident) => {

@@ -176,7 +176,7 @@ pub mod own {
 
     pub mod engine {
         pub use crate::ConfigError;
-        pub use crate::protocol::{Finished, ProtocolError, Step};
+        pub use crate::protocol::{Finished, ResultError, Step, SubmitError};
     }
 
     pub mod journal {

@@ -1,13 +1,13 @@
 //! Links, renames and notes that are forgotten, with crashes and editors in between.
 
 use saddlebag::Config;
-use saddlebag::notebook::{DeadLinks, Forget, Journal, NoteFilter, NotebookCommand};
+use saddlebag::notebook::{ConditionKind, DeadLinks, Forget, Journal, NoteFilter, NotebookCommand};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::{Drive, changes};
 use support::{Kind, both_engines, each, path};
 
-use super::{call, config, fact, link, list, open, question, recall, refused, rename, run, text, words};
+use super::{call, config, fact, link, list, open, question, recall, refused, rename, run, text};
 
 #[both_engines]
 fn a_link_is_written_once_in_the_way_of_the_notebook(kind: Kind) {
@@ -23,7 +23,7 @@ fn a_link_is_written_once_in_the_way_of_the_notebook(kind: Kind) {
         assert_eq!(linked.link.starts_with("[["), config != markdown, "{linked:?}");
         let again = call(&mut drive, link("notes/a.md", "facts/port"));
         assert!(again.already_linked && again.link.is_empty(), "{again:?}");
-        let filter = NoteFilter { linked_by: words(&["notes/a.md"]), ..Default::default() };
+        let filter = NoteFilter::default().with(ConditionKind::LinkedBy, ["notes/a.md"]);
         assert_eq!(list(&mut drive, filter), ["facts/port.md"]);
         assert_eq!(changes(&drive.executor), ["write notes/a.md"]);
         let error = refused(&mut drive, link("A", "notes/a"));
@@ -58,7 +58,7 @@ fn a_link_keeps_line_ends_frontmatter_and_the_final_newline(kind: Kind) {
             assert!(!new.replace("\r\n", "").contains('\n'), "{new:?}");
         }
         assert!(new.contains(&linked.link), "{new:?}");
-        let filter = NoteFilter { link_to: words(&["facts/port.md"]), ..Default::default() };
+        let filter = NoteFilter::default().with(ConditionKind::LinkTo, ["facts/port.md"]);
         assert_eq!(list(&mut drive, filter), ["notes/a.md"], "the link is one: {new:?}");
         assert!(call(&mut drive, link("notes/a.md", "facts/port.md")).already_linked);
     }
@@ -95,7 +95,7 @@ fn linked_notebook(kind: Kind) -> Drive<Simulator> {
 #[both_engines]
 fn a_rename_takes_every_link_along(kind: Kind) {
     let mut drive = linked_notebook(kind);
-    let before = list(&mut drive, NoteFilter { link_to: words(&["facts/port.md"]), ..Default::default() });
+    let before = list(&mut drive, NoteFilter::default().with(ConditionKind::LinkTo, ["facts/port.md"]));
     let renamed = call(&mut drive, rename("Port", "DB: port"));
     assert_eq!((renamed.old_path.as_str(), renamed.path.as_str()), ("facts/port.md", "facts/db-port.md"));
     let log = text(&drive, "daily/log.md");
@@ -106,7 +106,7 @@ fn a_rename_takes_every_link_along(kind: Kind) {
     assert!(!log.replace("\r\n", "").contains('\n'));
     assert_eq!(text(&drive, "facts/other.md"), "# Other\n\n[[db-port]]\n");
     assert!(!drive.executor.files().contains_key("facts/port.md"));
-    let after = list(&mut drive, NoteFilter { link_to: words(&["facts/db-port.md"]), ..Default::default() });
+    let after = list(&mut drive, NoteFilter::default().with(ConditionKind::LinkTo, ["facts/db-port.md"]));
     let moved = |paths: Vec<String>| -> Vec<String> {
         paths.into_iter().map(|path| path.replace("facts/port.md", "facts/db-port.md")).collect()
     };
@@ -125,7 +125,7 @@ fn a_rename_to_a_taken_name_takes_another(kind: Kind) {
     let renamed = call(&mut drive, rename("facts/a.md", "B"));
     assert_eq!(renamed.path, "facts/b-2.md");
     assert_eq!(text(&drive, "facts/b.md"), "# B\n");
-    let filter = NoteFilter { linked_by: words(&["c.md"]), ..Default::default() };
+    let filter = NoteFilter::default().with(ConditionKind::LinkedBy, ["c.md"]);
     assert_eq!(list(&mut drive, filter), ["facts/b-2.md"]);
 }
 

@@ -1,8 +1,8 @@
 //! Bad names, broken configurations and hostile notes: readers go on, and nothing changes that should not.
 
 use saddlebag::notebook::{
-    DeadLinks, Forget, InitNotebook, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Related,
-    Remember, Tags, Today,
+    ConditionKind, DeadLinks, Forget, InitNotebook, Journal, Link, ListNotes, LoadMemories, NoteFilter,
+    NotebookCommand, Related, Remember, Tags, Today,
 };
 use saddlebag::protocol::{ErrorCode, FsOp};
 use saddlebag::{Config, Limits};
@@ -125,7 +125,7 @@ fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
     files.push(("hub.md".into(), format!("# Hub\n\n{links}")));
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let mut drive = open(kind, &files);
-    assert_eq!(list(&mut drive, NoteFilter { linked_by: words(&["hub.md"]), ..Default::default() }).len(), 50);
+    assert_eq!(list(&mut drive, NoteFilter::default().with(ConditionKind::LinkedBy, ["hub.md"])).len(), 50);
     assert_eq!(call(&mut drive, DeadLinks).links.len(), 10_000);
     let renamed = call(&mut drive, rename("n7", "Seven"));
     assert_eq!((renamed.links, renamed.files), (200, 1));

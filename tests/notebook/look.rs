@@ -2,13 +2,15 @@
 
 use saddlebag::Reply;
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
-use saddlebag::notebook::{DeadLinks, ListNotes, NoteFilter, NotebookCommand, Recall, Related, Tags, UnlinkedMentions};
+use saddlebag::notebook::{
+    ConditionKind, DeadLinks, ListNotes, NoteFilter, NotebookCommand, Recall, Related, Tags, UnlinkedMentions,
+};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, both_engines, path};
 
-use super::{call, library, list, open, question, recall, refused, words};
+use super::{call, library, list, open, question, recall, refused};
 
 #[both_engines]
 fn tags_are_counted(kind: Kind) {
@@ -20,7 +22,7 @@ fn tags_are_counted(kind: Kind) {
 
 #[both_engines]
 fn the_graph_has_links_between_its_notes_alone(kind: Kind) {
-    let filter = NoteFilter { paths: words(&["facts", "notes/both.md"]), ..Default::default() };
+    let filter = NoteFilter::default().with(ConditionKind::Path, ["facts", "notes/both.md"]);
     let graph = call(&mut library(kind), ListNotes { filter, with_links: true, ..Default::default() });
     let mut links: Vec<(&str, &str)> =
         graph.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
@@ -74,52 +76,53 @@ fn filters_select_and_mistakes_in_them_are_errors(kind: Kind) {
         assert_eq!(got, expected, "{filter:?}");
     };
     let default = NoteFilter::default;
-    some(NoteFilter { tags: words(&["db"]), ..default() }, &["facts/db.md", "facts/port.md"], &mut drive);
-    some(NoteFilter { tags: words(&["lang/*"]), ..default() }, &["facts/db.md"], &mut drive);
-    some(NoteFilter { tags: words(&["db", "NOT ops"]), ..default() }, &["facts/port.md"], &mut drive);
+    some(default().with(ConditionKind::Tag, ["db"]), &["facts/db.md", "facts/port.md"], &mut drive);
+    some(default().with(ConditionKind::Tag, ["lang/*"]), &["facts/db.md"], &mut drive);
+    some(default().with(ConditionKind::Tag, ["db", "NOT ops"]), &["facts/port.md"], &mut drive);
     some(
-        NoteFilter { paths: words(&["notes"]), tagless: true, ..default() },
+        NoteFilter { tagless: true, ..default() }.with(ConditionKind::Path, ["notes"]),
         &["notes/alone.md", "notes/both.md", "notes/ops.md"],
         &mut drive,
     );
     some(
-        NoteFilter { paths: words(&["notes"]), exclude: words(&["notes/ops.md"]), ..default() },
+        default().with(ConditionKind::Path, ["notes"]).with(ConditionKind::Exclude, ["notes/ops.md"]),
         &["notes/alone.md", "notes/both.md"],
         &mut drive,
     );
     some(
-        NoteFilter { linked_by: words(&["notes/ops.md"]), recursive: true, ..default() },
+        NoteFilter { recursive: true, ..default() }.with(ConditionKind::LinkedBy, ["notes/ops.md"]),
         &["facts/db.md", "facts/port.md"],
         &mut drive,
     );
     some(
-        NoteFilter { linked_by: words(&["notes/ops.md"]), recursive: true, max_distance: Some(1), ..default() },
+        NoteFilter { recursive: true, max_distance: Some(1), ..default() }
+            .with(ConditionKind::LinkedBy, ["notes/ops.md"]),
         &["facts/port.md"],
         &mut drive,
     );
     some(
-        NoteFilter { created_before: Some("2026-01-31".into()), paths: words(&["facts"]), ..default() },
+        default().with(ConditionKind::CreatedBefore, ["2026-01-31"]).with(ConditionKind::Path, ["facts"]),
         &["facts/db.md"],
         &mut drive,
     );
-    some(NoteFilter { created: Some("2026-02".into()), ..default() }, &["facts/port.md"], &mut drive);
-    some(NoteFilter { mention: words(&["facts/db.md"]), ..default() }, &["notes/ops.md"], &mut drive);
-    some(
-        NoteFilter { mentioned_by: words(&["notes/ops.md"]), ..default() },
-        &["facts/db.md", "facts/port.md"],
-        &mut drive,
-    );
-    some(NoteFilter { tags: words(&["nope"]), ..default() }, &[], &mut drive);
+    for after in [["2025", "2026-01-31"], ["2026-01-31", "2025"]] {
+        let each_holds = default().with(ConditionKind::CreatedAfter, after).with(ConditionKind::Path, ["facts"]);
+        some(each_holds, &["facts/port.md"], &mut drive);
+    }
+    some(default().with(ConditionKind::Created, ["2026-02"]), &["facts/port.md"], &mut drive);
+    some(default().with(ConditionKind::Mention, ["facts/db.md"]), &["notes/ops.md"], &mut drive);
+    some(default().with(ConditionKind::MentionedBy, ["notes/ops.md"]), &["facts/db.md", "facts/port.md"], &mut drive);
+    some(default().with(ConditionKind::Tag, ["nope"]), &[], &mut drive);
     for bad in [
-        NoteFilter { linked_by: words(&["nope.md"]), ..default() },
-        NoteFilter { link_to: words(&["facts/db.md", "nope.md"]), ..default() },
-        NoteFilter { no_link_to: words(&["nope.md"]), ..default() },
-        NoteFilter { related: words(&["nope.md"]), ..default() },
-        NoteFilter { mention: words(&["nope.md"]), ..default() },
-        NoteFilter { mentioned_by: words(&["nope.md"]), ..default() },
-        NoteFilter { created: Some("someday soon".into()), ..default() },
-        NoteFilter { modified_after: Some("2026-13-45".into()), ..default() },
-        NoteFilter { created_before: Some(String::new()), ..default() },
+        default().with(ConditionKind::LinkedBy, ["nope.md"]),
+        default().with(ConditionKind::LinkTo, ["facts/db.md", "nope.md"]),
+        default().with(ConditionKind::NoLinkTo, ["nope.md"]),
+        default().with(ConditionKind::Related, ["nope.md"]),
+        default().with(ConditionKind::Mention, ["nope.md"]),
+        default().with(ConditionKind::MentionedBy, ["nope.md"]),
+        default().with(ConditionKind::Created, ["someday soon"]),
+        default().with(ConditionKind::ModifiedAfter, ["2026-13-45"]),
+        default().with(ConditionKind::CreatedBefore, [""]),
     ] {
         let command = NotebookCommand::ListNotes(ListNotes { filter: bad.clone(), ..Default::default() });
         let error = refused(&mut drive, command);

@@ -1,12 +1,12 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
-use saddlebag::notebook::{NoteFilter, NotebookCommand, Recall, Remember, Tags};
+use saddlebag::notebook::{ConditionKind, NoteFilter, NotebookCommand, Recall, Remember, Tags};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, both_engines, path};
 
-use super::{fact, found, library, list, open, question, recall, refused, remember, run, words};
+use super::{fact, found, library, list, open, question, recall, refused, remember, run};
 
 #[both_engines]
 fn recall_says_where_and_why(kind: Kind) {
@@ -15,7 +15,7 @@ fn recall_says_where_and_why(kind: Kind) {
     assert_eq!(reply.hits[0].path, "facts/db.md");
     assert!(reply.hits[0].fields.contains(&"title".to_string()) && reply.hits[0].passage.contains("Postgres"));
     assert_eq!(reply.hits[0].lines.len(), 2);
-    let filter = NoteFilter { tags: words(&["db"]), ..Default::default() };
+    let filter = NoteFilter::default().with(ConditionKind::Tag, ["db"]);
     let filtered = recall(&mut drive, Recall { filter, ..question("port database") });
     let mut got = found(&filtered);
     got.sort_unstable();
@@ -110,7 +110,7 @@ fn the_index_follows_what_editors_do(kind: Kind) {
         run(&mut drive, NotebookCommand::Tags(Tags));
     }
     assert_eq!(has(&mut drive, "zebra"), ["renamed/deep/alone.md"]);
-    assert_eq!(list(&mut drive, NoteFilter { paths: words(&["notes"]), ..Default::default() }), [""; 0]);
+    assert_eq!(list(&mut drive, NoteFilter::default().with(ConditionKind::Path, ["notes"])), [""; 0]);
     let operation = drive.executor.operations();
     drive.executor.edit_at(operation, &path("renamed/deep/alone.md"), None);
     assert_eq!(has(&mut drive, "zebra"), [""; 0]);

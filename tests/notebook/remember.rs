@@ -1,8 +1,8 @@
 //! Creating a notebook and its notes: a known fact is recognised, and a new one gets a free name.
 
 use saddlebag::notebook::{
-    DeadLinks, InitNotebook, ListNotes, NoteFilter, NotebookCommand, NotebookReply, Related, Remember, RememberError,
-    RememberState,
+    ConditionKind, DeadLinks, InitNotebook, ListNotes, NoteFilter, NotebookCommand, NotebookReply, Related, Remember,
+    RememberError, RememberState,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
@@ -172,7 +172,7 @@ fn remembered_links_lead_where_they_were_meant_to(kind: Kind) {
         open(kind, &[("facts/db.md", "# The database\n"), ("notes/x.md", "---\naliases: [ex]\n---\n# X [1]\n")]);
     let request = Remember { links: words(&["The database", "ex"]), ..fact("Port", "5432") };
     let kept = remember(&mut drive, request.clone());
-    let filter = NoteFilter { linked_by: vec![kept.path.clone()], ..Default::default() };
+    let filter = NoteFilter::default().with(ConditionKind::LinkedBy, [kept.path.clone()]);
     assert_eq!(list(&mut drive, filter), ["facts/db.md", "notes/x.md"]);
     assert_eq!(call(&mut drive, DeadLinks).links, []);
     assert_eq!(remember(&mut drive, request).state, RememberState::AlreadyThere);
@@ -230,7 +230,7 @@ fn a_note_is_created_at_the_time_of_its_command_in_any_time_zone(kind: Kind) {
         remember(&mut drive, fact("Port", "5432"));
         let error = RememberError { tool: "sh".into(), error: "no such file".into() };
         call(&mut drive, error);
-        let on = |day: &str| NoteFilter { created: Some(day.into()), ..Default::default() };
+        let on = |day: &str| NoteFilter::default().with(ConditionKind::Created, [day]);
         assert_eq!(list(&mut drive, on(day)).len(), 2, "{}", text(&drive, "facts/port.md"));
         assert_eq!(list(&mut drive, on("today")).len(), 2);
         assert_eq!(list(&mut drive, on("2026-05-31")).len(), 0);

@@ -51,7 +51,7 @@ fn a_late_answer_never_reaches_a_later_turn(kind: Kind) {
     let mut held = std::mem::take(&mut drive.pending);
     let second = drive.submit(recall_for(2, "nobody alone"));
     drive.settle();
-    let NotebookReply::RecallForTurn(MemoriesReply { memories: count }) =
+    let NotebookReply::LoadMemories(MemoriesReply { memories: count }) =
         notebook(drive.finished.remove(&second).unwrap().unwrap())
     else {
         panic!("a count")
@@ -61,7 +61,7 @@ fn a_late_answer_never_reaches_a_later_turn(kind: Kind) {
     assert_eq!(before.included, count);
     drive.pending.append(&mut held);
     drive.settle();
-    let NotebookReply::RecallForTurn(MemoriesReply { memories: late }) =
+    let NotebookReply::LoadMemories(MemoriesReply { memories: late }) =
         notebook(drive.finished.remove(&first).unwrap().unwrap())
     else {
         panic!("a count")
@@ -92,7 +92,7 @@ fn the_later_of_two_recalls_for_a_turn_counts(kind: Kind) {
     drive.settle();
     assert_eq!(context(&mut drive, 1, 9_000), section);
     let late = notebook(drive.finished.remove(&first).unwrap().unwrap());
-    assert_eq!(late, NotebookReply::RecallForTurn(MemoriesReply { memories: 0 }), "nothing of it is for a prompt");
+    assert_eq!(late, NotebookReply::LoadMemories(MemoriesReply { memories: 0 }), "nothing of it is for a prompt");
     assert!(drive.finished.remove(&second).unwrap().is_ok());
 }
 

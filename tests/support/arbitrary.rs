@@ -16,9 +16,9 @@ use saddlebag::journal::{
     Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories, MemoryContext,
-    NoteFilter, NotebookCommand, Recall, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename,
-    RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
+    MemoryContext, NoteFilter, NotebookCommand, Recall, RecallForTurn, Related, Remember, RememberError,
+    RememberSummary, Rename, RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
@@ -157,21 +157,21 @@ fn filter() -> impl Strategy<Value = NoteFilter> {
         .prop_map(
             |((mentioned_by, paths, tags, rare), (by, to, related, mention, recursive), dates, (orphan, missing))| {
                 NoteFilter {
-                    paths,
-                    tags,
                     tagless: rare && orphan,
-                    linked_by: if rare { by } else { Vec::new() },
-                    link_to: if rare { Vec::new() } else { to },
-                    related: if rare && recursive { related } else { Vec::new() },
-                    mention: if rare && !recursive { mention } else { Vec::new() },
-                    mentioned_by: if rare { Vec::new() } else { mentioned_by },
                     recursive,
                     orphan: orphan && !rare,
                     missing_backlink: missing && rare,
-                    created_after: dates.0.map(str::to_string),
-                    modified_before: dates.1.map(str::to_string),
                     ..NoteFilter::default()
                 }
+                .with(ConditionKind::Path, paths)
+                .with(ConditionKind::Tag, tags)
+                .with(ConditionKind::LinkedBy, if rare { by } else { Vec::new() })
+                .with(ConditionKind::LinkTo, if rare { Vec::new() } else { to })
+                .with(ConditionKind::Related, if rare && recursive { related } else { Vec::new() })
+                .with(ConditionKind::Mention, if rare && !recursive { mention } else { Vec::new() })
+                .with(ConditionKind::MentionedBy, if rare { Vec::new() } else { mentioned_by })
+                .with(ConditionKind::CreatedAfter, dates.0)
+                .with(ConditionKind::ModifiedBefore, dates.1)
             },
         )
 }
@@ -458,7 +458,7 @@ fn json() -> impl Strategy<Value = String> {
 
 fn preamble() -> impl Strategy<Value = Preamble> {
     let roles = vec![PreambleRole::BasePrompt, PreambleRole::Instructions, PreambleRole::Architecture];
-    let content = prop_oneof![4 => bytes().prop_map(Ok), 1 => fs_error().prop_map(Err)];
+    let content = prop_oneof![4 => bytes().prop_map(Ok), 1 => fs_error().prop_map(|error| Err(error.to_string()))];
     let file = (prop::sample::select(roles), name(), content, 0_u64..3).prop_map(|(role, path, content, unread)| {
         let size = content.as_ref().map_or(0, Vec::len) as u64 + unread;
         PreambleFile { role, path, content, size }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand, TrustReply};
 use saddlebag::context::{Context, LeftOutKind, PromptReply};
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, Explain, ExplainReply, FindEntries, ForgetEntry, Hydrate, HydrationPolicy,
+    EntriesCommand, EntriesReply, Explain, FindEntries, ForgetEntry, Hydrate, HydrateReply, HydrationPolicy,
     ImportState,
 };
 use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, RememberSummary};
@@ -36,8 +36,8 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
         key: None,
     });
     match drive.run(explain) {
-        Ok(Reply::Entries(EntriesReply::Explain(ExplainReply { entries, .. }))) => {
-            assert_eq!(entries[0].left_out.as_deref(), Some("unapproved"));
+        Ok(Reply::Entries(EntriesReply::Hydrate(HydrateReply { explanations, .. }))) => {
+            assert_eq!(explanations[0].left_out.as_deref(), Some("unapproved"));
         }
         other => panic!("{other:?}"),
     }

@@ -42,7 +42,7 @@ fn the_memory_block_is_not_stored_again(kind: Kind) {
     }
     let summary = format!("We agreed on tea.\n\n{whole}");
     let kept = drive.run(JournalCommand::FlushSummary(FlushSummary { summary, messages: Some(3) }));
-    let Ok(Reply::Journal(JournalReply::FlushSummary(reply))) = kept else { panic!("{kept:?}") };
+    let Ok(Reply::Journal(JournalReply::Write(reply))) = kept else { panic!("{kept:?}") };
     assert!(reply.message.ends_with("(left out: text of the memory block)"), "{}", reply.message);
     let log = text(&drive, "projects/proj/daily/2026-05-25.md");
     assert!(log.contains("We agreed on tea.") && !log.contains("a fact"), "{log}");
@@ -96,9 +96,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
     let key = format!("zebra {HOSTILE}");
     let mut seen: Vec<(&str, String)> = Vec::new();
     match drive.run(keep(&key, &key, "core")) {
-        Ok(Reply::Entries(EntriesReply::StoreEntry(reply) | EntriesReply::RestoreEntry(reply))) => {
-            seen.push(("store", reply.message.into_string()))
-        }
+        Ok(Reply::Entries(EntriesReply::StoreEntry(reply))) => seen.push(("store", reply.message.into_string())),
         other => panic!("{other:?}"),
     }
     match drive.run(NotebookCommand::Remember(fact(&key, &key))) {
@@ -159,7 +157,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
     }
     // Programs get it unchanged.
     match drive.run(EntriesCommand::RestoreEntry(RestoreEntry { key: key.clone() })) {
-        Ok(Reply::Entries(EntriesReply::StoreEntry(reply) | EntriesReply::RestoreEntry(reply))) => {
+        Ok(Reply::Entries(EntriesReply::StoreEntry(reply))) => {
             assert_eq!(reply.key, key)
         }
         other => panic!("{other:?}"),

@@ -1,14 +1,18 @@
 //! `entry explain`: prints why an entry would be hydrated or not.
 
 use clap::Args;
-use saddlebag::entries::{Explain, ExplainReply, Explanation};
+use saddlebag::entries::{EntryProblem, Explain, Explanation, HydrateReply};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::hydrate::HydrateArgs;
 use super::shared::warn_of_problems;
 use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::output::{FAINT, Output, single_line};
-use crate::subcommand::Ask;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 
 /// Print why each entry would go into a prompt or not
 #[derive(Debug, Args)]
@@ -21,26 +25,36 @@ pub(crate) struct ExplainArgs {
     hydrate: HydrateArgs,
 }
 
-impl Ask for ExplainArgs {
-    type Request = Explain;
+/// Decision for every entry.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explained {
+    /// Decisions, in the order in which they were made.
+    entries: Vec<Explanation>,
+    /// Number of bytes taken.
+    bytes: u64,
+    /// Budget in bytes.
+    max_bytes: u64,
+    /// Files that could not be parsed as entries.
+    problems: Vec<EntryProblem>,
+}
 
-    fn request(self) -> Result<Explain, Failure> {
-        Ok(Explain { request: self.hydrate.hydrate(), key: self.key })
-    }
+impl Subcommand for ExplainArgs {
+    type Json = Explained;
 
-    fn print(reply: &ExplainReply, output: &mut Output) -> Result<(), Failure> {
-        reply.entries.iter().try_for_each(|entry| print_explanation(entry, output))?;
-        output.styled(FAINT, &format!("{} of {} bytes", reply.bytes, reply.max_bytes))?;
-        Ok(())
-    }
-
-    fn exit(reply: &ExplainReply) -> Exit {
-        if reply.entries.is_empty() { Exit::Nothing } else { Exit::Done }
-    }
-
-    fn warn(reply: &ExplainReply, output: &mut Output) -> Result<(), Failure> {
-        warn_of_problems(&reply.problems, output);
-        Ok(())
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let request = Explain { request: self.hydrate.hydrate(), key: self.key };
+        let reply = Store::open(global)?.call(request, output)?;
+        let HydrateReply { explanations: entries, bytes, max_bytes, problems, .. } = reply;
+        let exit = if entries.is_empty() { Exit::Nothing } else { Exit::Done };
+        if output.is_json() {
+            output.object(&Explained { entries, bytes, max_bytes, problems })?;
+            return Ok(exit);
+        }
+        entries.iter().try_for_each(|entry| print_explanation(entry, output))?;
+        output.styled(FAINT, &format!("{bytes} of {max_bytes} bytes"))?;
+        output.flush()?;
+        warn_of_problems(&problems, output);
+        Ok(exit)
     }
 }
 

@@ -1,13 +1,19 @@
 //! `entry hydrate`: prints the entries for a prompt.
 
 use clap::Args;
-use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, Hydrate, HydrateReply, HydrationPolicy};
+use saddlebag::entries::{
+    DEFAULT_HYDRATE_BYTES, EntryInfo, EntryProblem, Explanation, Hydrate, HydrateReply, HydrationPolicy,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::shared::warn_of_problems;
 use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, STRONG, single_line};
-use crate::subcommand::Ask;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 use crate::word::word;
 
 /// Print the entries that go into a prompt, under a budget
@@ -29,27 +35,36 @@ impl HydrateArgs {
     }
 }
 
-impl Ask for HydrateArgs {
-    type Request = Hydrate;
+/// Entries for a prompt.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Hydrated {
+    /// Entries that were taken, in the order in which they are shown.
+    entries: Vec<EntryInfo>,
+    /// Size of these entries in bytes.
+    bytes: u64,
+    /// Entries that were left out, with the reasons.
+    left_out: Vec<Explanation>,
+    /// Files that could not be parsed as entries.
+    problems: Vec<EntryProblem>,
+}
 
-    fn request(self) -> Result<Hydrate, Failure> {
-        Ok(self.hydrate())
-    }
+impl Subcommand for HydrateArgs {
+    type Json = Hydrated;
 
-    fn print(reply: &HydrateReply, output: &mut Output) -> Result<(), Failure> {
-        for entry in &reply.entries {
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let reply = Store::open(global)?.call(self.hydrate(), output)?;
+        let HydrateReply { entries, bytes, explanations: left_out, problems, .. } = reply;
+        let exit = if entries.is_empty() { Exit::Nothing } else { Exit::Done };
+        if output.is_json() {
+            output.object(&Hydrated { entries, bytes, left_out, problems })?;
+            return Ok(exit);
+        }
+        for entry in &entries {
             output.styled(STRONG, &format!("{}  ({})", single_line(&entry.key), single_line(&entry.category)))?;
             output.line(entry.content.trim_end())?;
         }
-        Ok(())
-    }
-
-    fn exit(reply: &HydrateReply) -> Exit {
-        if reply.entries.is_empty() { Exit::Nothing } else { Exit::Done }
-    }
-
-    fn warn(reply: &HydrateReply, output: &mut Output) -> Result<(), Failure> {
-        warn_of_problems(&reply.problems, output);
-        Ok(())
+        output.flush()?;
+        warn_of_problems(&problems, output);
+        Ok(exit)
     }
 }

@@ -1,7 +1,7 @@
 //! `file edit`: replaces the one occurrence of a text in a file of memory.
 
 use clap::Args;
-use saddlebag::journal::{Edit, EditChange, EditReply, TargetRole};
+use saddlebag::journal::{ChangedFile, Edit, EditChange, TargetRole};
 
 use super::target::NamedTarget;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ impl Ask for EditArgs {
         Ok(Edit { target, change: EditChange::Replace { old_text, new_text } })
     }
 
-    fn print(reply: &EditReply, output: &mut Output) -> Result<(), Failure> {
+    fn print(reply: &ChangedFile, output: &mut Output) -> Result<(), Failure> {
         output.line(&reply.message)?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! `file forget`: removes the file of a note.
 
 use clap::Args;
-use saddlebag::journal::{BackupReply, Edit, EditChange, EditReply, Target, TargetRole};
+use saddlebag::journal::{BackupReply, ChangedFile, Edit, EditChange, Target, TargetRole};
 use saddlebag::notebook::{Forget, ForgetReply};
 use saddlebag::store::LONG_TERM_FILE;
 
@@ -22,13 +22,13 @@ pub(crate) struct ForgetArgs {
 }
 
 impl Subcommand for ForgetArgs {
-    type Json = EditReply;
+    type Json = ChangedFile;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let reply = match self.target.named(TargetRole::Target)? {
             Target::Page(note) if note != LONG_TERM_FILE => {
                 let ForgetReply { path, backup, message } = Store::open(global)?.call(Forget { note }, output)?;
-                EditReply { path, backup: BackupReply { path: Some(backup), failure: None }, message }
+                ChangedFile { path, bytes: 0, backup: BackupReply { path: Some(backup), failure: None }, message }
             }
             target => Store::open(global)?.call(Edit { target, change: EditChange::DeleteNote }, output)?,
         };

@@ -1,7 +1,7 @@
 //! `file restore`: restores the backup of a file.
 
 use clap::Args;
-use saddlebag::journal::{Restore, RestoreReply, TargetRole};
+use saddlebag::journal::{ChangedFile, Restore, TargetRole};
 use saddlebag::notebook::RestoreNote;
 use saddlebag::store::NOTE_SUFFIX;
 
@@ -23,7 +23,7 @@ pub(crate) struct RestoreArgs {
 }
 
 impl Subcommand for RestoreArgs {
-    type Json = RestoreReply;
+    type Json = ChangedFile;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let target = self.target;

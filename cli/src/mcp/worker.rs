@@ -13,7 +13,7 @@ use std::time::Duration;
 use saddlebag::protocol::CommandId;
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Limits, Reply, Submission, Submit};
-use saddlebag_host::{AnsweredRequests, EngineError};
+use saddlebag_host::AnsweredRequests;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, WeakUnboundedSender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task;
@@ -200,7 +200,7 @@ impl Worker {
                 self.deliver();
             }
             Ok(Err(error)) => {
-                let is_lost = !matches!(error, EngineError::Protocol(_));
+                let is_lost = !error.is_refusal();
                 let failure = Failure::from(error);
                 let _ = call.answer.send(Err(failure.clone()));
                 if is_lost {

@@ -1,7 +1,7 @@
 //! `note edit`: replaces the one occurrence of a text in a note.
 
 use clap::Args;
-use saddlebag::journal::{Edit, EditChange, EditReply, Target};
+use saddlebag::journal::{ChangedFile, Edit, EditChange, Target};
 
 use crate::failure::Failure;
 use crate::help::example;
@@ -29,7 +29,7 @@ impl Ask for EditArgs {
         Ok(Edit { target: Target::Page(self.note), change: EditChange::Replace { old_text, new_text } })
     }
 
-    fn print(reply: &EditReply, output: &mut Output) -> Result<(), Failure> {
+    fn print(reply: &ChangedFile, output: &mut Output) -> Result<(), Failure> {
         output.line(&reply.message)?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! [`FilterArgs`]: the filters of notes and the keys to sort by.
 
 use clap::Args;
-use saddlebag::notebook::{NoteFilter, SortBy, SortKey};
+use saddlebag::notebook::{ConditionKind, NoteFilter, SortBy, SortKey};
 use saddlebag_words::UnknownWord;
 
 use crate::failure::Failure;
@@ -83,29 +83,25 @@ impl FilterArgs {
 
 impl From<FilterArgs> for NoteFilter {
     fn from(args: FilterArgs) -> Self {
-        Self {
-            paths: args.paths,
-            exclude: args.exclude,
-            tags: args.tag,
-            tagless: args.tagless,
-            linked_by: args.linked_by,
-            link_to: args.link_to,
-            no_linked_by: args.no_linked_by,
-            no_link_to: args.no_link_to,
-            recursive: args.recursive,
-            max_distance: args.max_distance,
-            related: args.related,
-            mention: args.mention,
-            mentioned_by: args.mentioned_by,
-            orphan: args.orphan,
-            missing_backlink: args.missing_backlink,
-            created: args.created,
-            created_before: args.created_before,
-            created_after: args.created_after,
-            modified: args.modified,
-            modified_before: args.modified_before,
-            modified_after: args.modified_after,
-        }
+        let FilterArgs { tagless, orphan, missing_backlink, recursive, max_distance, .. } = args;
+        let filter = Self { conditions: Vec::new(), tagless, orphan, missing_backlink, recursive, max_distance };
+        filter
+            .with(ConditionKind::Path, args.paths)
+            .with(ConditionKind::Exclude, args.exclude)
+            .with(ConditionKind::Tag, args.tag)
+            .with(ConditionKind::LinkedBy, args.linked_by)
+            .with(ConditionKind::LinkTo, args.link_to)
+            .with(ConditionKind::NoLinkedBy, args.no_linked_by)
+            .with(ConditionKind::NoLinkTo, args.no_link_to)
+            .with(ConditionKind::Related, args.related)
+            .with(ConditionKind::Mention, args.mention)
+            .with(ConditionKind::MentionedBy, args.mentioned_by)
+            .with(ConditionKind::Created, args.created)
+            .with(ConditionKind::CreatedBefore, args.created_before)
+            .with(ConditionKind::CreatedAfter, args.created_after)
+            .with(ConditionKind::Modified, args.modified)
+            .with(ConditionKind::ModifiedBefore, args.modified_before)
+            .with(ConditionKind::ModifiedAfter, args.modified_after)
     }
 }
 

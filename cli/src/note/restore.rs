@@ -1,7 +1,7 @@
 //! `note restore`: restores the backup of a note.
 
 use clap::Args;
-use saddlebag::journal::{Read, RestoreReply, Target};
+use saddlebag::journal::{ChangedFile, Read, Target};
 use saddlebag::notebook::RestoreNote;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::NOTE_SUFFIX;
@@ -27,7 +27,7 @@ pub(crate) struct RestoreArgs {
 }
 
 impl Subcommand for RestoreArgs {
-    type Json = RestoreReply;
+    type Json = ChangedFile;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;

@@ -157,7 +157,7 @@ fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Ou
     let seen = watcher.0.clone();
     store.observe(watcher);
     let text = match store.run(command, output)? {
-        Reply::Journal(JournalReply::Write(reply) | JournalReply::AppendDaily(reply)) => reply.message,
+        Reply::Journal(JournalReply::Write(reply)) => reply.message,
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Prompt(PromptReply::Context(reply)) => reply.block.unwrap_or_default(),
         Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,

@@ -131,7 +131,7 @@ fn read(folder: &mut LocalDir, role: PreambleRole, name: &str) -> Option<Preambl
     {
         Ok(FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, size, .. }))) => (Ok(bytes), size),
         Ok(_) => return None,
-        Err(error) => (Err(error), 0),
+        Err(error) => (Err(error.to_string()), 0),
     };
     Some(PreambleFile { role, path: name.into(), content, size })
 }

@@ -4,8 +4,10 @@
 //! the program shows the text and asks; elsewhere `--base` names the version.
 
 use clap::Args;
-use saddlebag::approval::{Approve, ApproveItem, ApproveReply, MAX_NAMES, Pending, SkippedItem};
+use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Pending, PendingItem, SkippedItem};
 use saddlebag::protocol::ErrorCode;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::shared::{flags, print_item};
 use crate::failure::{Exit, Failure};
@@ -36,8 +38,19 @@ pub(crate) struct ApproveArgs {
     dry_run: bool,
 }
 
+/// Result of an approval.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Approved {
+    /// Items that are approved now.
+    approved: Vec<PendingItem>,
+    /// Items that were not approved, with the reasons.
+    skipped: Vec<SkippedItem>,
+    /// Summary of the reply, to be read by a person.
+    message: String,
+}
+
 impl Subcommand for ApproveArgs {
-    type Json = ApproveReply;
+    type Json = Approved;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let reply = approve(&mut Store::open(global)?, self, output)?;
@@ -54,83 +67,97 @@ impl Subcommand for ApproveArgs {
     }
 }
 
-fn approve(store: &mut Store, args: ApproveArgs, output: &mut Output) -> Result<ApproveReply, Failure> {
-    let mut skipped = Vec::new();
+fn approve(store: &mut Store, args: ApproveArgs, output: &mut Output) -> Result<Approved, Failure> {
+    let mut done = Approved::default();
     let items = match &args.all_from {
         Some(from) => all_from(store, from, &args, output)?,
-        None if !args.base.is_empty() => by_versions(&args)?,
-        None => seen(store, &args, &mut skipped, output)?,
+        None => named(store, &args, &mut done.skipped, output)?,
     };
-    let mut done = ApproveReply { skipped, ..ApproveReply::default() };
-    if items.is_empty() && (args.all_from.is_some() || !args.names.is_empty()) {
-        done.message = message(&done, args.dry_run);
-        return Ok(done);
+    let request = |items| Approve { items, dry_run: args.dry_run };
+    if items.is_empty() && args.all_from.is_none() && args.names.is_empty() {
+        // The component returns the error.
+        store.call(request(Vec::new()), output)?;
     }
-    // Without any name, the component returns the error.
-    let parts: Vec<&[ApproveItem]> = if items.is_empty() { vec![&[]] } else { items.chunks(MAX_NAMES).collect() };
-    for part in parts {
-        let request = Approve { items: part.to_vec(), dry_run: args.dry_run };
-        let reply = store.call(request, output)?;
-        done.approved.extend(reply.approved);
-        done.skipped.extend(reply.skipped);
+    for part in items.chunks(MAX_NAMES) {
+        let given =
+            part.iter().map(|(_, item)| ApproveItem { name: item.path.to_string(), version: item.version.clone() });
+        let reply = store.call(request(given.collect()), output)?;
+        let is_approved = |item: &&PendingItem| {
+            reply.approved.iter().any(|done| done.name == item.path.as_str() && done.version == item.version)
+        };
+        done.approved.extend(part.iter().map(|(_, item)| item).filter(is_approved).cloned());
+        done.skipped.extend(reply.skipped.into_iter().map(|SkippedItem { name, reason }| {
+            let given = part.iter().find(|(_, item)| item.path == name).map(|(given, _)| given.clone());
+            SkippedItem { name: given.unwrap_or(name), reason }
+        }));
     }
-    done.message = message(&done, args.dry_run);
+    let verb = if args.dry_run { "Would approve" } else { "Approved" };
+    done.message = format!("{verb} {}, skipped {}", done.approved.len(), done.skipped.len());
     Ok(done)
 }
 
-fn message(reply: &ApproveReply, dry_run: bool) -> String {
-    let verb = if dry_run { "Would approve" } else { "Approved" };
-    format!("{verb} {}, skipped {}", reply.approved.len(), reply.skipped.len())
-}
-
-/// Returns the names with the versions of `--base`.
-fn by_versions(args: &ApproveArgs) -> Result<Vec<ApproveItem>, Failure> {
-    let ApproveArgs { names, base, .. } = args;
-    if names.len() != base.len() {
-        let message = format!("{} name(s) and {} version(s)", names.len(), base.len());
-        return Err(Failure::usage(message, "give --base once for each name, in their order; nothing was changed"));
-    }
-    let pairs = names.iter().zip(base);
-    Ok(pairs.map(|(name, base)| ApproveItem { name: name.clone(), version: base.clone() }).collect())
-}
-
-/// Shows each whole text and asks for approval. A missing text, or one without a yes, is skipped.
-fn seen(
+/// Returns the items with their names on the command line, in the versions of `--base` or as the user has just seen them.
+/// A name without such an item is skipped.
+fn named(
     store: &mut Store,
     args: &ApproveArgs,
     skipped: &mut Vec<SkippedItem>,
     output: &mut Output,
-) -> Result<Vec<ApproveItem>, Failure> {
-    if !args.names.is_empty() && !args.dry_run && !output.can_ask() {
+) -> Result<Vec<(String, PendingItem)>, Failure> {
+    let ApproveArgs { names, base, dry_run, .. } = args;
+    if !base.is_empty() && names.len() != base.len() {
+        let message = format!("{} name(s) and {} version(s)", names.len(), base.len());
+        return Err(Failure::usage(message, "give --base once for each name, in their order; nothing was changed"));
+    }
+    let asks = base.is_empty() && !dry_run;
+    if !names.is_empty() && asks && !output.can_ask() {
         let help = "give the version that `saddlebag memory pending` prints with --base, once for each name; nothing was changed";
         return Err(Failure::usage("nobody can be asked, and no version says which text was seen", help));
     }
-    let mut items = Vec::new();
-    for name in &args.names {
-        let request = Pending { limit: 1, name: Some(name.clone()), ..Pending::default() };
-        let found = match store.call(request, output) {
-            Ok(reply) => reply.items.into_iter().next(),
-            Err(failure) if failure.code == ErrorCode::NotFound.into() => None,
-            Err(failure) => return Err(failure),
-        };
-        let Some(item) = found else {
-            let reason = "nothing of this name waits to be approved, or it could be several".to_string();
-            skipped.push(SkippedItem { name: name.clone(), reason });
-            continue;
-        };
-        if !args.dry_run {
-            print_item(&item, output)?;
-            // A long text may have scrolled its flags out of sight.
-            let flagged =
-                if item.findings.is_empty() { String::new() } else { format!(" ({})", flags(&item.findings)) };
-            if !output.asks(&format!("Let `{}` into prompts{flagged}?", single_line(&item.name)))? {
-                skipped.push(SkippedItem { name: name.clone(), reason: "the answer was not yes".into() });
+    let mut items: Vec<(String, PendingItem)> = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let mut item = match waiting(store, name, output)? {
+            Ok(item) => item,
+            Err(reason) => {
+                skipped.push(SkippedItem { name: name.clone(), reason });
                 continue;
             }
+        };
+        if items.iter().any(|(_, other)| other.path == item.path) {
+            continue;
         }
-        items.push(ApproveItem { name: item.path.into_string(), version: item.version });
+        if asks && !is_wanted(&item, output)? {
+            skipped.push(SkippedItem { name: name.clone(), reason: "the answer was not yes".into() });
+            continue;
+        }
+        item.text = None;
+        if let Some(base) = base.get(at) {
+            item.version.clone_from(base);
+        }
+        items.push((name.clone(), item));
     }
     Ok(items)
+}
+
+/// Returns the item with this name, or the reason why there is not exactly one.
+fn waiting(store: &mut Store, name: &str, output: &mut Output) -> Result<Result<PendingItem, String>, Failure> {
+    let request = Pending { limit: 1, name: Some(name.into()), ..Pending::default() };
+    match store.call(request, output) {
+        Ok(reply) => Ok(reply.items.into_iter().next().ok_or_else(|| "nothing with this name waits".into())),
+        Err(failure) if failure.code == ErrorCode::NotFound.into() => {
+            let of_name = format!("`{}`: ", name.escape_debug());
+            Ok(Err(failure.message.strip_prefix(&of_name).unwrap_or(&failure.message).into()))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Shows the whole text, and asks for its approval.
+fn is_wanted(item: &PendingItem, output: &mut Output) -> Result<bool, Failure> {
+    print_item(item, output)?;
+    // A long text may have scrolled its flags out of sight.
+    let flagged = if item.findings.is_empty() { String::new() } else { format!(" ({})", flags(&item.findings)) };
+    Ok(output.asks(&format!("Let `{}` into prompts{flagged}?", single_line(&item.name)))?)
 }
 
 /// Returns the items of a source, if the listing is still the one that the user has seen.
@@ -139,7 +166,7 @@ fn all_from(
     from: &str,
     args: &ApproveArgs,
     output: &mut Output,
-) -> Result<Vec<ApproveItem>, Failure> {
+) -> Result<Vec<(String, PendingItem)>, Failure> {
     let request = Pending { limit: u32::MAX, source: Some(from.into()), ..Pending::default() };
     let listing = store.call(request, output)?;
     let count = listing.items.len();
@@ -167,14 +194,10 @@ fn all_from(
             ));
         }
     }
-    Ok(listing
-        .items
-        .into_iter()
-        .map(|item| ApproveItem { name: item.path.into_string(), version: item.version })
-        .collect())
+    Ok(listing.items.into_iter().map(|item| (item.path.to_string(), item)).collect())
 }
 
-fn print(reply: &ApproveReply, output: &mut Output) -> Result<(), Failure> {
+fn print(reply: &Approved, output: &mut Output) -> Result<(), Failure> {
     for item in &reply.approved {
         print_item(item, output)?;
     }

@@ -61,4 +61,4 @@ pub use fs::{
 };
 pub use key::{CommandId, ContextKey};
 pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
-pub use step::{Finished, ProtocolError, Step};
+pub use step::{Finished, ResultError, Step, SubmitError};

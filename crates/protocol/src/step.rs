@@ -24,11 +24,11 @@ pub struct Finished {
     pub error: Option<Error>,
 }
 
-/// Reason why a call was refused. Nothing has changed: neither the store nor the commands in flight nor the requests.
+/// Reason why a result was refused. Nothing has changed: neither the store nor the commands in flight nor the requests.
 ///
 /// Another version of the contract may have more cases.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProtocolError {
+pub enum ResultError {
     /// No request ever had this key, as far as the last 4,096 finished commands tell.
     #[error("unknown context key `{0}`")]
     UnknownKey(String),
@@ -46,6 +46,13 @@ pub enum ProtocolError {
         /// Difference between result and request.
         reason: String,
     },
+}
+
+/// Reason why a command was refused. Nothing has changed: neither the store nor the commands in flight nor the requests.
+///
+/// Another version of the contract may have more cases.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
     /// The id is not larger than the last one.
     #[error("command id {given} is not larger than the last, {last}")]
     CommandIdNotNew {

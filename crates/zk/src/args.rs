@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 
 use clap::{Args, Parser, Subcommand};
-use saddlebag::notebook::{ListNotes, NoteFilter, SortBy, SortKey};
+use saddlebag::notebook::{ConditionKind, ListNotes, NoteFilter, SortBy, SortKey};
 
 use crate::search::{Queries, TextSearch};
 
@@ -280,31 +280,30 @@ impl FilterArgs {
         let paths = |flag: &str, values: &[String]| -> Result<Vec<String>, BadUse> {
             Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())
         };
+        // The search of this crate does `--mention` and `--mentioned-by`, as zk's words differ from those of the memory.
         let filter = NoteFilter {
-            // Words that are not the value of an option are not split at commas.
-            paths: self.path.iter().map(|path| relative(path)).collect(),
-            exclude: paths("--exclude", &self.exclude)?,
-            tags: split("--tag", &self.tag)?,
+            conditions: Vec::new(),
             tagless: self.tagless,
-            linked_by: paths("--linked-by", &self.linked_by)?,
-            link_to: paths("--link-to", &self.link_to)?,
-            no_linked_by: paths("--no-linked-by", &self.no_linked_by)?,
-            no_link_to: paths("--no-link-to", &self.no_link_to)?,
-            recursive: self.recursive,
-            max_distance: self.max_distance,
-            related: paths("--related", &self.related)?,
             orphan: self.orphan,
             missing_backlink: self.missing_backlink,
-            created: self.created.clone(),
-            created_before: self.created_before.clone(),
-            created_after: self.created_after.clone(),
-            modified: self.modified.clone(),
-            modified_before: self.modified_before.clone(),
-            modified_after: self.modified_after.clone(),
-            // The search of this crate, as zk's words differ from those of the memory.
-            mention: Vec::new(),
-            mentioned_by: Vec::new(),
-        };
+            recursive: self.recursive,
+            max_distance: self.max_distance,
+        }
+        // Words that are not the value of an option are not split at commas.
+        .with(ConditionKind::Path, self.path.iter().map(|path| relative(path)))
+        .with(ConditionKind::Exclude, paths("--exclude", &self.exclude)?)
+        .with(ConditionKind::Tag, split("--tag", &self.tag)?)
+        .with(ConditionKind::LinkedBy, paths("--linked-by", &self.linked_by)?)
+        .with(ConditionKind::LinkTo, paths("--link-to", &self.link_to)?)
+        .with(ConditionKind::NoLinkedBy, paths("--no-linked-by", &self.no_linked_by)?)
+        .with(ConditionKind::NoLinkTo, paths("--no-link-to", &self.no_link_to)?)
+        .with(ConditionKind::Related, paths("--related", &self.related)?)
+        .with(ConditionKind::Created, self.created.clone())
+        .with(ConditionKind::CreatedBefore, self.created_before.clone())
+        .with(ConditionKind::CreatedAfter, self.created_after.clone())
+        .with(ConditionKind::Modified, self.modified.clone())
+        .with(ConditionKind::ModifiedBefore, self.modified_before.clone())
+        .with(ConditionKind::ModifiedAfter, self.modified_after.clone());
         let limit = if self.text_search(&relative)?.is_empty() { self.limit() } else { None };
         Ok(ListNotes { filter, sort: self.sort_keys()?, limit, zk_links: true, with_text: true, with_links: false })
     }
@@ -453,10 +452,8 @@ mod tests {
         assert!(request(&["--match=-foo"]).is_err());
         assert!(request(&["--match", "-foo"]).is_err());
         let list = request(&["--tag=infra,NOT secrets", "a,b.md"]).expect("valid");
-        assert_eq!(
-            (list.filter.tags, list.filter.paths),
-            (vec!["infra".into(), "NOT secrets".into()], vec!["a,b.md".into()])
-        );
+        assert_eq!(list.filter.values(ConditionKind::Tag), ["infra", "NOT secrets"]);
+        assert_eq!(list.filter.values(ConditionKind::Path), ["a,b.md"]);
     }
 
     #[test]
@@ -471,7 +468,8 @@ mod tests {
     fn short_options_take_their_value_at_once() {
         let list = request(&["-Mr", "-n5", "-mx", "-r", "-L", "a.md", "-lb.md"]).expect("valid");
         assert_eq!(list.limit, None, "left to the search");
-        assert_eq!((list.filter.linked_by, list.filter.link_to), (vec!["a.md".into()], vec!["b.md".into()]));
+        assert_eq!(list.filter.values(ConditionKind::LinkedBy), ["a.md"]);
+        assert_eq!(list.filter.values(ConditionKind::LinkTo), ["b.md"]);
         assert_eq!(request(&["-n0"]).expect("valid").limit, None);
     }
 

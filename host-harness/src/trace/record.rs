@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use saddlebag::protocol::{CommandId, Error, FsResult, ProtocolError, Step};
+use saddlebag::protocol::{CommandId, Error, FsResult, Step, SubmitError};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::wit_convert::PACKAGE;
@@ -108,8 +108,9 @@ impl<E: Engine> RecordingEngine<E> {
 
     fn put_step(&mut self, call: &str, step: &Result<Step, EngineError>) {
         let returned = match step {
-            Ok(step) => Ok(self.scribe.json(&Ok::<_, &ProtocolError>(step))),
-            Err(EngineError::Protocol(error)) => Ok(self.scribe.json(&Err::<&Step, _>(error))),
+            Ok(step) => Ok(self.scribe.json(&Ok::<_, &SubmitError>(step))),
+            Err(EngineError::Submit(error)) => Ok(self.scribe.json(&Err::<&Step, _>(error))),
+            Err(EngineError::Result(error)) => Ok(self.scribe.json(&Err::<&Step, _>(error))),
             Err(error) => Err(error),
         };
         if let Ok(step) = step {

@@ -17,7 +17,7 @@ fn session(host: &mut Recorded) {
     host.call(NOW, append("- [ ] one")).unwrap();
     host.submit(NOW, append("- [ ] two")).unwrap();
     let log = host.submit(NOW, AppendDaily { heading: "h".into(), body: "b".into() }).unwrap();
-    assert!(matches!(host.answer_with(0, Ok(FsOutcome::MakeDirectory)), Err(EngineError::Protocol(_))));
+    assert!(matches!(host.answer_with(0, Ok(FsOutcome::MakeDirectory)), Err(EngineError::Result(_))));
     host.answer_with(1, Err(FsError::NoSpace)).unwrap();
     assert!(matches!(host.take_finished(log), Some(Err(_))));
     host.drive(100, |ops| ops.len()).unwrap();

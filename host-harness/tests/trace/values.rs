@@ -1,7 +1,7 @@
 //! Tests that canonical JSON parses to the value that it was made from.
 
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue, sample_config};
-use saddlebag::protocol::{Error, FsResult, ProtocolError, Step};
+use saddlebag::protocol::{Error, FsResult, ResultError, Step, SubmitError};
 use saddlebag::store::Timestamp;
 use saddlebag::wit_convert::canonical::{FromCanonical, Scribe, ToCanonical, read_command, read_reply};
 use saddlebag::{Config, Origin};
@@ -49,7 +49,10 @@ fn every_command_and_its_reply_read_back_from_json() {
                     reads_back::<Config>(&line["config"]);
                     continue;
                 }
-                reads_back::<Result<Step, ProtocolError>>(&line["returned"]);
+                match line.get("submit") {
+                    Some(_) => reads_back::<Result<Step, SubmitError>>(&line["returned"]),
+                    None => reads_back::<Result<Step, ResultError>>(&line["returned"]),
+                }
                 for finished in line["returned"]["ok"]["finished"].as_array().unwrap() {
                     reads_back::<Option<Error>>(&finished["error"]);
                     errors += usize::from(!finished["error"].is_null());
@@ -69,8 +72,8 @@ fn json_of_a_value_has_the_names_and_the_order_of_the_contract() {
     let config = scribe.json(&sample_config());
     assert!(config.starts_with(r#"{"epoch":"1","project":"proj","path-prefix":"","#), "{config}");
     assert!(config.contains(r#""trust":{"provenance":"user","secrets":"refuse"}"#), "{config}");
-    let unknown = ProtocolError::CommandIdNotNew { given: 1, last: u64::MAX };
-    let refused: Result<Step, ProtocolError> = Err(unknown);
+    let unknown = SubmitError::CommandIdNotNew { given: 1, last: u64::MAX };
+    let refused: Result<Step, SubmitError> = Err(unknown);
     let expected = r#"{"err":{"command-id-not-new":{"given":"1","last":"18446744073709551615"}}}"#;
     assert_eq!(scribe.json(&refused), expected);
     assert_eq!(scribe.json(&vec![0_u8, 255]), r#""AP8=""#);

@@ -8,7 +8,7 @@ fn edit(old: &str, new: &str) -> EntriesCommand {
 
 fn edited(reply: Result<EntriesReply, Error>) -> Result<StoreReply, Error> {
     reply.map(|reply| match reply {
-        EntriesReply::EditEntry(reply) => reply,
+        EntriesReply::StoreEntry(reply) => reply,
         other => panic!("{other:?}"),
     })
 }

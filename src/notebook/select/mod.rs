@@ -17,7 +17,6 @@ mod tags;
 mod tests;
 mod zk_links;
 
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -37,7 +36,8 @@ use self::graph::Direction;
 use self::mentions::Names;
 use self::paths::named;
 use self::tags::TagFilter;
-use super::types::{NoteFilter, NoteView, SortKey};
+use super::note_filter::{ConditionKind, NoteCondition, NoteFilter};
+use super::types::{NoteView, SortKey};
 use crate::order;
 use crate::store::Timestamp;
 
@@ -93,14 +93,14 @@ impl Selection {
     /// Paths, tags and dates.
     fn filter_facts(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter, now: Timestamp) -> Result<(), SelectError> {
         let listed =
-            |paths: &[String]| -> Vec<usize> { paths.iter().flat_map(|path| paths::listed(notes, path)).collect() };
-        if !filter.paths.is_empty() {
-            self.retain_these(&listed(&filter.paths), true);
+            |paths: &[&str]| -> Vec<usize> { paths.iter().flat_map(|path| paths::listed(notes, path)).collect() };
+        for (kind, wanted) in [(ConditionKind::Path, true), (ConditionKind::Exclude, false)] {
+            let paths = filter.values(kind);
+            if !paths.is_empty() {
+                self.retain_these(&listed(&paths), wanted);
+            }
         }
-        if !filter.exclude.is_empty() {
-            self.retain_these(&listed(&filter.exclude), false);
-        }
-        let tags = TagFilter::new(&filter.tags)?;
+        let tags = TagFilter::new(&filter.values(ConditionKind::Tag))?;
         let dates = Dates::new(filter, now)?;
         let fits = |view: &NoteView<'_>| {
             (view.note.tags.is_empty() || !filter.tagless) && tags.matches(&view.note.tags) && dates.fit(view)
@@ -116,13 +116,15 @@ impl Selection {
         links: &dyn Links,
     ) -> Result<(), SelectError> {
         let reached = [
-            (&filter.linked_by, Direction::Forward, true),
-            (&filter.link_to, Direction::Backward, true),
-            (&filter.no_linked_by, Direction::Forward, false),
-            (&filter.no_link_to, Direction::Backward, false),
-        ];
+            (ConditionKind::LinkedBy, Direction::Forward, true),
+            (ConditionKind::LinkTo, Direction::Backward, true),
+            (ConditionKind::NoLinkedBy, Direction::Forward, false),
+            (ConditionKind::NoLinkTo, Direction::Backward, false),
+        ]
+        .map(|(kind, direction, wanted)| (filter.values(kind), direction, wanted));
+        let related = filter.values(ConditionKind::Related);
         let asks_for_links = reached.iter().any(|(paths, ..)| !paths.is_empty())
-            || !filter.related.is_empty()
+            || !related.is_empty()
             || filter.orphan
             || filter.missing_backlink;
         if !asks_for_links {
@@ -134,14 +136,14 @@ impl Selection {
             if paths.is_empty() {
                 continue;
             }
-            let distances = graph.distances(&named(notes, paths)?, direction, max);
+            let distances = graph.distances(&named(notes, &paths)?, direction, max);
             self.retain(|note| distances.get(note).copied().flatten().is_some() == wanted);
             if wanted {
                 self.note_distances(&distances);
             }
         }
-        if !filter.related.is_empty() {
-            let is_related = graph.two_away(&named(notes, &filter.related)?);
+        if !related.is_empty() {
+            let is_related = graph.two_away(&named(notes, &related)?);
             self.retain(|note| is_related.get(note) == Some(&true));
         }
         if filter.orphan {
@@ -162,16 +164,18 @@ impl Selection {
 
     /// Mentions come last: they read the text.
     fn filter_mentions(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<(), SelectError> {
-        if !filter.mention.is_empty() {
-            let mentioned = named(notes, &filter.mention)?;
+        let (mention, mentioned_by) = (ConditionKind::Mention, ConditionKind::MentionedBy);
+        let (mention, mentioned_by) = (filter.values(mention), filter.values(mentioned_by));
+        if !mention.is_empty() {
+            let mentioned = named(notes, &mention)?;
             let names = Names::new(mentioned.iter().filter_map(|&note| Some((note, notes.get(note)?))));
             let is_mentioning: Vec<bool> =
                 notes.iter().zip(&self.keep).map(|(view, &keep)| keep && !names.found_in(view).is_empty()).collect();
             self.retain(|note| is_mentioning.get(note) == Some(&true));
             self.retain_these(&mentioned, false);
         }
-        if !filter.mentioned_by.is_empty() {
-            let mentioning = named(notes, &filter.mentioned_by)?;
+        if !mentioned_by.is_empty() {
+            let mentioning = named(notes, &mentioned_by)?;
             let names = Names::new(notes.iter().enumerate());
             let views = mentioning.iter().filter_map(|&note| notes.get(note));
             let mentioned: Vec<usize> = views.flat_map(|view| names.found_in(view)).collect();
@@ -194,6 +198,13 @@ impl Selection {
     }
 }
 
+/// Position of a time relative to a date.
+enum Relation {
+    On,
+    Before,
+    After,
+}
+
 /// Ranges of creation and change, in nanoseconds since 1970-01-01T00:00:00Z.
 struct Dates {
     created: Range<u64>,
@@ -202,17 +213,26 @@ struct Dates {
 
 impl Dates {
     fn new(filter: &NoteFilter, now: Timestamp) -> Result<Self, SelectError> {
-        let span = |on: &Option<_>, before: &Option<_>, after: &Option<_>| -> Result<Range<u64>, SelectError> {
-            let parse = |text: &Option<String>| text.as_deref().map(|text| dates::parse(text, now)).transpose();
-            let on = parse(on)?.unwrap_or(0..u64::MAX);
-            let before = parse(before)?.map_or(u64::MAX, |span| span.start);
-            let after = parse(after)?.map_or(0, |span| span.start);
-            Ok(on.start.max(after)..on.end.min(before))
-        };
-        Ok(Self {
-            created: span(&filter.created, &filter.created_before, &filter.created_after)?,
-            modified: span(&filter.modified, &filter.modified_before, &filter.modified_after)?,
-        })
+        let mut dates = Self { created: 0..u64::MAX, modified: 0..u64::MAX };
+        for NoteCondition { kind, value } in &filter.conditions {
+            let (range, relation) = match kind {
+                ConditionKind::Created => (&mut dates.created, Relation::On),
+                ConditionKind::CreatedBefore => (&mut dates.created, Relation::Before),
+                ConditionKind::CreatedAfter => (&mut dates.created, Relation::After),
+                ConditionKind::Modified => (&mut dates.modified, Relation::On),
+                ConditionKind::ModifiedBefore => (&mut dates.modified, Relation::Before),
+                ConditionKind::ModifiedAfter => (&mut dates.modified, Relation::After),
+                _ => continue,
+            };
+            let span = dates::parse(value, now)?;
+            let (start, end) = match relation {
+                Relation::On => (span.start, span.end),
+                Relation::Before => (0, span.start),
+                Relation::After => (span.start, u64::MAX),
+            };
+            *range = range.start.max(start)..range.end.min(end);
+        }
+        Ok(dates)
     }
 
     fn fit(&self, view: &NoteView<'_>) -> bool {

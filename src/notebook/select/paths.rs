@@ -1,6 +1,5 @@
 //! Paths of filters: which notes they name, by zk's rules.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use saddlebag_markdown::paths::{normalize, without_extension};
@@ -29,13 +28,13 @@ pub(super) fn listed(notes: &[NoteView<'_>], path: &str) -> Vec<usize> {
 /// # Errors
 ///
 /// A path that names no note.
-pub(super) fn named(notes: &[NoteView<'_>], paths: &[String]) -> Result<Vec<usize>, SelectError> {
+pub(super) fn named(notes: &[NoteView<'_>], paths: &[&str]) -> Result<Vec<usize>, SelectError> {
     let of_notes = paths_of(notes);
     let mut named = Vec::new();
-    for path in paths {
+    for &path in paths {
         let found = notes_named(&of_notes, path);
         if found.is_empty() {
-            return Err(SelectError::NoNotesAt { path: path.clone() });
+            return Err(SelectError::NoNotesAt { path: path.into() });
         }
         named.extend(found);
     }

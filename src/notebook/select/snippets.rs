@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use super::error::SelectError;
 use super::links::Links;
 use super::paths::named;
-use crate::notebook::types::{NoteFilter, NoteView};
+use crate::notebook::note_filter::{ConditionKind, NoteFilter};
+use crate::notebook::types::NoteView;
 use crate::part::TextPart;
 
 /// The text that a listing shows of each note: the blocks of the links that were followed, else the lead.
@@ -20,16 +21,17 @@ pub(crate) struct Snippets {
 impl Snippets {
     /// For the notes that [`select`](super::select) gives for the filter.
     pub(crate) fn new(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<Self, SelectError> {
-        let marked = |paths: &[String]| -> Result<Vec<bool>, SelectError> {
+        let marked = |kind| -> Result<Vec<bool>, SelectError> {
+            let paths = filter.values(kind);
             let mut marked = vec![false; if paths.is_empty() { 0 } else { notes.len() }];
-            for note in named(notes, paths)? {
+            for note in named(notes, &paths)? {
                 if let Some(place) = marked.get_mut(note) {
                     *place = true;
                 }
             }
             Ok(marked)
         };
-        Ok(Self { linking: marked(&filter.linked_by)?, linked: marked(&filter.link_to)? })
+        Ok(Self { linking: marked(ConditionKind::LinkedBy)?, linked: marked(ConditionKind::LinkTo)? })
     }
 
     /// The notes whose text is shown besides that of the listed ones: those that link to them.

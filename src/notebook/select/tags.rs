@@ -17,7 +17,7 @@ pub(super) struct TagFilter {
 
 impl TagFilter {
     /// Filters as zk writes them: `a, b`, `a OR b`, `a | b`, `NOT a`, `-a`.
-    pub(super) fn new(filters: &[String]) -> Result<Self, SelectError> {
+    pub(super) fn new(filters: &[&str]) -> Result<Self, SelectError> {
         let mut filter = Self::default();
         for part in filters.iter().flat_map(|filter| filter.split(',')) {
             let alternatives: Vec<&str> = part
@@ -143,7 +143,7 @@ mod tests {
 
     fn matches(filters: &[&str], tags: &[&str]) -> Result<bool, SelectError> {
         let owned = |list: &[&str]| list.iter().map(|&item| item.into()).collect::<Vec<String>>();
-        Ok(TagFilter::new(&owned(filters))?.matches(&owned(tags)))
+        Ok(TagFilter::new(filters)?.matches(&owned(tags)))
     }
 
     #[test]

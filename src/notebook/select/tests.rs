@@ -108,30 +108,30 @@ fn request(args: &[String]) -> Option<ListNotes> {
     let filter = &mut request.filter;
     for arg in args {
         let (flag, value) = arg.split_once('=').unwrap_or((arg, ""));
-        let text = || value.to_string();
+        let mut condition = |kind, value: &str| filter.conditions.push(NoteCondition { kind, value: value.into() });
         match flag {
             // A host's: the tests of `saddlebag-zk` run these.
             "-Me" | "-Mr" | "--match" | "--match-strategy" | "--mention" | "--mentioned-by" => return None,
-            "--tag" => filter.tags.push(text()),
-            "--exclude" => filter.exclude.push(text()),
-            "--linked-by" => filter.linked_by.push(text()),
-            "--link-to" => filter.link_to.push(text()),
-            "--no-linked-by" => filter.no_linked_by.push(text()),
-            "--no-link-to" => filter.no_link_to.push(text()),
-            "--related" => filter.related.push(text()),
+            "--tag" => condition(ConditionKind::Tag, value),
+            "--exclude" => condition(ConditionKind::Exclude, value),
+            "--linked-by" => condition(ConditionKind::LinkedBy, value),
+            "--link-to" => condition(ConditionKind::LinkTo, value),
+            "--no-linked-by" => condition(ConditionKind::NoLinkedBy, value),
+            "--no-link-to" => condition(ConditionKind::NoLinkTo, value),
+            "--related" => condition(ConditionKind::Related, value),
             "--recursive" => filter.recursive = true,
             "--tagless" => filter.tagless = true,
             "--orphan" => filter.orphan = true,
             "--missing-backlink" => filter.missing_backlink = true,
-            "--created" => filter.created = Some(text()),
-            "--created-before" => filter.created_before = Some(text()),
-            "--created-after" => filter.created_after = Some(text()),
-            "--modified" => filter.modified = Some(text()),
-            "--modified-before" => filter.modified_before = Some(text()),
-            "--modified-after" => filter.modified_after = Some(text()),
+            "--created" => condition(ConditionKind::Created, value),
+            "--created-before" => condition(ConditionKind::CreatedBefore, value),
+            "--created-after" => condition(ConditionKind::CreatedAfter, value),
+            "--modified" => condition(ConditionKind::Modified, value),
+            "--modified-before" => condition(ConditionKind::ModifiedBefore, value),
+            "--modified-after" => condition(ConditionKind::ModifiedAfter, value),
             // The last is the most important.
             "--sort" => request.sort.insert(0, sort_key(value)),
-            path if !path.starts_with('-') => filter.paths.push(path.into()),
+            path if !path.starts_with('-') => condition(ConditionKind::Path, path),
             unknown => panic!("unknown flag {unknown}"),
         }
     }
@@ -194,7 +194,7 @@ fn snippets_are_those_that_zk_records() {
     };
     let by_path = SortKey { by: SortBy::Path, ascending: true };
     assert_eq!(shown(&ListNotes { sort: vec![by_path], ..ListNotes::default() }), recorded("json_all"));
-    let filter = NoteFilter { linked_by: vec!["use-rust".into()], ..NoteFilter::default() };
+    let filter = NoteFilter::default().with(ConditionKind::LinkedBy, ["use-rust"]);
     assert_eq!(shown(&ListNotes { filter, ..ListNotes::default() }), [["See [[use-postgres]]#"]]);
 }
 
@@ -256,17 +256,13 @@ fn what_zk_passes_over_in_silence_is_an_error() {
         let request = ListNotes { filter, ..ListNotes::default() };
         select(&views, &request, NOW, &LinkTable::new(&views)).expect_err("refused")
     };
-    let one = |text: &str| vec![text.to_string()];
-    assert!(matches!(
-        refused(NoteFilter { created: Some("soon".into()), ..NoteFilter::default() }),
-        SelectError::Date { .. }
-    ));
+    assert!(matches!(refused(NoteFilter::default().with(ConditionKind::Created, ["soon"])), SelectError::Date { .. }));
     assert_eq!(
-        crate::protocol::Error::from(refused(NoteFilter { link_to: one("nope"), ..NoteFilter::default() })).message,
+        crate::protocol::Error::from(refused(NoteFilter::default().with(ConditionKind::LinkTo, ["nope"]))).message,
         "could not find notes at: nope"
     );
     assert_eq!(
-        refused(NoteFilter { tags: one("a OR -b"), ..NoteFilter::default() }),
+        refused(NoteFilter::default().with(ConditionKind::Tag, ["a OR -b"])),
         SelectError::NegatedTagInGroup { filter: "a OR -b".into() }
     );
 }
@@ -384,18 +380,15 @@ fn mentions_are_words_of_their_own_in_title_or_text_links_included() {
         let request = ListNotes { filter, ..ListNotes::default() };
         select(&views, &request, NOW, &LinkTable::new(&views)).expect("valid")
     };
-    let one = |text: &str| vec![text.to_string()];
     let sorted = |mut places: Vec<usize>| {
         places.sort_unstable();
         places
     };
-    assert_eq!(sorted(found(NoteFilter { mention: one("use-rust"), ..NoteFilter::default() })), [1, 3, 4, 5]);
-    assert_eq!(sorted(found(NoteFilter { mentioned_by: one("use-rust"), ..NoteFilter::default() })), [5]);
-    assert_eq!(
-        sorted(found(NoteFilter { mentioned_by: vec!["a.md".into(), "c.md".into()], ..NoteFilter::default() })),
-        [0, 5]
-    );
-    let both = NoteFilter { mention: one("use-rust"), mentioned_by: one("d.md"), ..NoteFilter::default() };
+    assert_eq!(sorted(found(NoteFilter::default().with(ConditionKind::Mention, ["use-rust"]))), [1, 3, 4, 5]);
+    assert_eq!(sorted(found(NoteFilter::default().with(ConditionKind::MentionedBy, ["use-rust"]))), [5]);
+    assert_eq!(sorted(found(NoteFilter::default().with(ConditionKind::MentionedBy, ["a.md", "c.md"]))), [0, 5]);
+    let both =
+        NoteFilter::default().with(ConditionKind::Mention, ["use-rust"]).with(ConditionKind::MentionedBy, ["d.md"]);
     assert_eq!(found(both), [0_usize; 0]);
 }
 

@@ -192,7 +192,7 @@ def notebook(scene):
     related = scene("notebook", "related", dict(note="Database")).notes
     assert [one.path for one in related] == [other.path], related
     assert [(tag.name, tag.notes) for tag in scene("notebook", "tags").tags] == [("storage", 2)]
-    listed = scene("notebook", "list_notes", dict(filter=note_filter(tags=["storage"]), sort=[], zk_links=False,
+    listed = scene("notebook", "list_notes", dict(filter=note_filter(("tag", "storage")), sort=[], zk_links=False,
                                                   with_text=False, with_links=True))
     assert len(listed.notes) == 2, listed
     today = scene("notebook", "journal", dict(entry="shipped"))
@@ -208,10 +208,9 @@ def notebook(scene):
     assert [(tag.name, tag.notes) for tag in fresh("notebook", "tags").tags] == [("storage", 2)]
 
 
-def note_filter(**changes):
-    lists = ("paths exclude tags linked_by link_to no_linked_by no_link_to related mention mentioned_by").split()
+def note_filter(*conditions):
     flags = dict(tagless=False, recursive=False, orphan=False, missing_backlink=False)
-    return {name: [] for name in lists} | flags | changes
+    return dict(conditions=[dict(kind=kind, value=value) for kind, value in conditions], **flags)
 
 
 def store(scene, key, content, category="core", tags=(), **origin):
@@ -233,9 +232,9 @@ def entries(scene):
     found = scene("entries", "find_entries", dict(query="zed editor"))
     assert [hit.entry.key for hit in found.hits] == ["editor"], found
     hydrated = scene("entries", "hydrate", dict(policy="greedy"))
-    assert [one.key for one in hydrated.entries] == ["editor"] and not hydrated.left_out, hydrated
+    assert [one.key for one in hydrated.entries] == ["editor"] and not hydrated.explanations, hydrated
     why = scene("entries", "explain", dict(request=dict(max_bytes=4, policy="greedy")))
-    assert why.entries[0].left_out == "larger-than-budget", why
+    assert why.explanations[0].left_out == "larger-than-budget", why
     scene("entries", "open_run", dict(fence=1), run="r1")
     assert store(scene, "todo", "Draft.", run="r1").state == ("held",)
     scene.fails("entry-not-found", "entries", "get_entry", dict(key="todo"))

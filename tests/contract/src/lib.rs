@@ -27,7 +27,8 @@ use saddlebag::catalogue::catalogue;
 use wit_parser::{Resolve, Type, TypeDef, TypeDefKind};
 
 /// Variants of the crate whose cases have named fields, where `wit/` has a record.
-const WITH_NAMED_FIELDS: [(&str, &str); 3] = [("fs", "op"), ("journal", "edit-change"), ("engine", "protocol-error")];
+const WITH_NAMED_FIELDS: [(&str, &str); 4] =
+    [("fs", "op"), ("journal", "edit-change"), ("engine", "submit-error"), ("engine", "result-error")];
 
 /// Returns true for a variant of commands: a case without a payload is a struct without fields.
 fn is_of_commands(name: &str) -> bool {

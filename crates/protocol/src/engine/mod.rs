@@ -27,7 +27,7 @@ use saddlebag_collections::{SortedMap, SortedSet};
 
 use crate::{
     AppendOutcome, CommandId, ContextKey, Error, ErrorCode, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult,
-    ProtocolError, RelPath, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Step, WriteOutcome,
+    RelPath, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, ResultError, Step, SubmitError, WriteOutcome,
 };
 use mailbox::{Mailbox, Slot};
 
@@ -103,17 +103,17 @@ impl<R: 'static> Engine<R> {
         id: CommandId,
         operation: &'static str,
         command: impl FnOnce(Fs) -> F,
-    ) -> Result<Step, ProtocolError>
+    ) -> Result<Step, SubmitError>
     where
         F: Future<Output = Result<R, Error>> + Send + 'static,
     {
         if let Some(last) = self.last_command
             && id <= last
         {
-            return Err(ProtocolError::CommandIdNotNew { given: id.0, last: last.0 });
+            return Err(SubmitError::CommandIdNotNew { given: id.0, last: last.0 });
         }
         if self.tasks.len() + self.replies.len() >= self.limits.max_commands as usize {
-            return Err(ProtocolError::TooManyCommands(self.limits.max_commands));
+            return Err(SubmitError::TooManyCommands(self.limits.max_commands));
         }
         self.last_command = Some(id);
         let fs = Fs::new();
@@ -128,7 +128,7 @@ impl<R: 'static> Engine<R> {
     /// # Errors
     ///
     /// The key belongs to no request without a result, or the result does not match its request. Nothing has changed then.
-    pub fn handle_result(&mut self, result: FsResult) -> Result<Step, ProtocolError> {
+    pub fn handle_result(&mut self, result: FsResult) -> Result<Step, ResultError> {
         if self.abandoned.remove(&result.key) {
             return Ok(self.emit(Step::default()));
         }
@@ -136,10 +136,10 @@ impl<R: 'static> Engine<R> {
             return Err(self.refuse(result.key));
         };
         if let Err(reason) = validate::outcome(&owed.op, &result.outcome, &self.limits) {
-            return Err(ProtocolError::InvalidResult { key: result.key, reason });
+            return Err(ResultError::InvalidResult { key: result.key, reason });
         }
         let Some(owed) = self.owed.remove(&result.key) else {
-            return Err(ProtocolError::UnknownKey(result.key));
+            return Err(ResultError::UnknownKey(result.key));
         };
         let is_bookkeeping = self.is_bookkeeping;
         if let Some(task) = self.task(owed.command) {
@@ -247,17 +247,17 @@ impl<R: 'static> Engine<R> {
         step
     }
 
-    fn refuse(&self, key: String) -> ProtocolError {
-        let Some((epoch, command, request)) = ContextKey::parse(&key) else { return ProtocolError::UnknownKey(key) };
+    fn refuse(&self, key: String) -> ResultError {
+        let Some((epoch, command, request)) = ContextKey::parse(&key) else { return ResultError::UnknownKey(key) };
         if epoch != self.epoch {
-            return ProtocolError::ForeignKey(key);
+            return ResultError::ForeignKey(key);
         }
         let begun = self.tasks.iter().map(|(id, task)| (*id, task.operation, task.requests_made));
         let mut known = begun.chain(self.ended.iter().copied()).filter(|(id, ..)| *id == command);
         let is_issued = known.any(|(_, operation, made)| {
             (1..=made).contains(&request) && ContextKey::mint(operation, epoch, command, request).as_str() == key
         });
-        if is_issued { ProtocolError::UsedKey(key) } else { ProtocolError::UnknownKey(key) }
+        if is_issued { ResultError::UsedKey(key) } else { ResultError::UnknownKey(key) }
     }
 }
 

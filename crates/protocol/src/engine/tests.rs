@@ -76,10 +76,10 @@ fn used_foreign_and_unknown_keys_are_distinguished() {
     let refused = |engine: &mut Engine<String>, key: &str| {
         engine.handle_result(FsResult { key: key.into(), outcome: content("a") }).expect_err("refused")
     };
-    assert_eq!(refused(&mut engine, "read/7.3.1"), ProtocolError::UsedKey("read/7.3.1".into()));
-    assert_eq!(refused(&mut engine, "read/6.3.1"), ProtocolError::ForeignKey("read/6.3.1".into()));
+    assert_eq!(refused(&mut engine, "read/7.3.1"), ResultError::UsedKey("read/7.3.1".into()));
+    assert_eq!(refused(&mut engine, "read/6.3.1"), ResultError::ForeignKey("read/6.3.1".into()));
     for unknown in ["read/7.3.2", "write/7.3.1", "read/7.4.1", "read/7.3", "read", ""] {
-        assert_eq!(refused(&mut engine, unknown), ProtocolError::UnknownKey(unknown.into()));
+        assert_eq!(refused(&mut engine, unknown), ResultError::UnknownKey(unknown.into()));
     }
 }
 
@@ -89,7 +89,7 @@ fn a_result_that_does_not_fit_is_refused_and_still_owed() {
     let step = engine.start(CommandId(1), "read", |fs| read_all(fs, &["a"])).expect("started");
     for wrong in [written(), content(&"x".repeat(101)), Ok(FsOutcome::Read(ReadOutcome::Unchanged))] {
         let refused = engine.handle_result(answer(&step.requests[0], wrong)).expect_err("refused");
-        assert!(matches!(refused, ProtocolError::InvalidResult { .. }), "{refused}");
+        assert!(matches!(refused, ResultError::InvalidResult { .. }), "{refused}");
     }
     let step = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
     assert_eq!(step.finished[0].error, None);
@@ -114,12 +114,12 @@ fn commands_over_the_limit_and_old_ids_are_refused() {
     let mut engine = engine(Limits { max_commands: 1, ..Limits::default() });
     let start = |engine: &mut Engine<String>, id| engine.start(CommandId(id), "read", |fs| read_all(fs, &["a"]));
     let step = start(&mut engine, 5).expect("started");
-    assert_eq!(start(&mut engine, 6), Err(ProtocolError::TooManyCommands(1)));
+    assert_eq!(start(&mut engine, 6), Err(SubmitError::TooManyCommands(1)));
     let _ = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
     // The reply of the last command was not taken yet.
-    assert_eq!(start(&mut engine, 6), Err(ProtocolError::TooManyCommands(1)));
+    assert_eq!(start(&mut engine, 6), Err(SubmitError::TooManyCommands(1)));
     assert_eq!(engine.take(CommandId(5), Ok), Ok("a".to_string()));
-    assert_eq!(start(&mut engine, 5), Err(ProtocolError::CommandIdNotNew { given: 5, last: 5 }));
+    assert_eq!(start(&mut engine, 5), Err(SubmitError::CommandIdNotNew { given: 5, last: 5 }));
     assert!(start(&mut engine, 6).is_ok());
 }
 
@@ -135,7 +135,7 @@ fn a_cancelled_command_takes_each_result_once_and_counts_until_then() {
     let next = engine.handle_result(answer(&step.requests[0], content("a"))).expect("taken");
     assert_eq!(next.requests[0].key.as_str(), "read/7.2.1");
     let again = engine.handle_result(answer(&step.requests[0], content("a")));
-    assert_eq!(again, Err(ProtocolError::UsedKey("read/7.1.1".into())));
+    assert_eq!(again, Err(ResultError::UsedKey("read/7.1.1".into())));
 }
 
 #[test]
