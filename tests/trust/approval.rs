@@ -156,7 +156,7 @@ fn what_arrived_or_changed_after_the_listing_is_not_approved_with_it(kind: Kind)
     assert_ne!(pending(&mut drive).digest, listed.digest);
     let done = approve(&mut drive, Approve { items: items(&listed), dry_run: false });
     let approved: Vec<&str> = done.approved.iter().map(|item| item.name.as_str()).collect();
-    assert_eq!(approved, ["a", "projects/proj/facts/a-note.md"]);
+    assert_eq!(approved, ["agents/a/entries/core/a.md", "projects/proj/facts/a-note.md"], "as they were given");
     assert_eq!((done.skipped.len(), done.skipped[0].name.as_str()), (1, "agents/a/entries/core/b.md"));
     let block = block(&mut drive, None).block.unwrap();
     assert!(block.contains("as listed") && !block.contains("since"), "{block}");

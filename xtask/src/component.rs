@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::paths;
 use crate::run::{Output, add_target, cargo_with, root};
 
 pub(crate) const TARGET: &str = "wasm32-wasip2";
@@ -44,26 +45,40 @@ pub(crate) fn build() -> Result<PathBuf, String> {
 
 pub(crate) fn build_with(output: &mut Output) -> Result<PathBuf, String> {
     // In the folder that the build script of `saddlebag-component` uses, so that a release build finds it.
-    let built = build_world("everything", FAST, "target/component", output)?;
+    let built = build_world("everything", FAST, "target/component", &[], output)?;
     check_size(&built, MAX_BYTES)?;
     Ok(built)
 }
 
 /// Builds the component of a smaller world for tests: quickly, and not optimised.
 pub(crate) fn build_for_tests(world: &World, output: &mut Output) -> Result<PathBuf, String> {
-    let built = build_world(world.features, "component-dev", "target/worlds", output)?;
+    let built = build_world(world.features, "component-dev", "target/worlds", &[], output)?;
     let kept = built.with_file_name(format!("{}.wasm", world.name));
     fs::copy(&built, &kept).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
     Ok(kept)
 }
 
-/// Builds the component that these features choose.
-pub(crate) fn build_world(features: &str, profile: &str, folder: &str, output: &mut Output) -> Result<PathBuf, String> {
+/// Builds the component of a world for a release.
+pub(crate) fn build_released(world: &World, output: &mut Output) -> Result<PathBuf, String> {
+    let built = build_world(world.features, world.profile, "target/worlds", &paths::left_out(TARGET)?, output)?;
+    paths::check(&built)?;
+    Ok(built)
+}
+
+/// Builds the component that these features choose, with these options of cargo.
+fn build_world(
+    features: &str,
+    profile: &str,
+    folder: &str,
+    options: &[String],
+    output: &mut Output,
+) -> Result<PathBuf, String> {
     add_target(TARGET)?;
     let build = ["rustc", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile];
     // As in the build script of `saddlebag-component`: without the ordinary library, cargo optimises across crates.
     let chosen = ["--crate-type", "cdylib", "--no-default-features", "--features", features, "--target-dir", folder];
-    cargo_with(build.into_iter().chain(chosen), &[], output)?;
+    let arguments = build.into_iter().chain(chosen).chain(options.iter().map(String::as_str));
+    cargo_with(arguments, &[], output)?;
     Ok(root()?.join(folder).join(TARGET).join(profile).join("saddlebag.wasm"))
 }
 

@@ -10,6 +10,7 @@ mod compare;
 mod component;
 mod dist;
 mod new_user;
+mod paths;
 mod release;
 mod run;
 mod test;

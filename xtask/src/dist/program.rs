@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::paths;
 use crate::run::{Output, cargo_with, has_target, root};
 
 /// Folder of the build. It is not the usual one: cargo would replace what a build with other features left there.
@@ -56,7 +57,9 @@ fn build_for(target: String, component: &Path) -> Result<Program, String> {
     let component = component.to_string_lossy();
     let environment = [("SADDLEBAG_COMPONENT", &*component)];
     let link = link_arguments(&target)?;
-    let arguments = build.into_iter().chain(SELECTION).chain(link.iter().map(String::as_str));
+    let paths = paths::left_out(&target)?;
+    let options = paths.iter().chain(&link).map(String::as_str);
+    let arguments = build.into_iter().chain(SELECTION).chain(options);
     cargo_with(arguments, &environment, &mut Output::Inherited)?;
     let name = if target.contains("-windows-") { "saddlebag.exe" } else { "saddlebag" };
     let path = root()?.join(BUILD).join(&target).join(PROFILE).join(name);
@@ -67,6 +70,7 @@ fn build_for(target: String, component: &Path) -> Result<Program, String> {
             path.display()
         ));
     }
+    paths::check(&path)?;
     Ok(Program { path, target, version: version()? })
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::clients::{self, jco};
-use crate::component::{WORLDS, build_world, check_size};
+use crate::component::{WORLDS, build_released, check_size};
 use crate::run::{Output, cargo, command, root};
 
 /// Options of `wasm-opt`: the features that the components use and declare. Low memory is unused, because only the end of the
@@ -24,8 +24,8 @@ const OPTIMISED: [&str; 8] = [
 /// The world whose JavaScript is measured: that of most hosts.
 const OF_MOST_HOSTS: &str = "notebook-memory";
 
-/// Maximum size of its JavaScript in bytes. The bar is lower: see `docs/benchmarks.md`.
-const MAX_JAVASCRIPT_BYTES: u64 = 610_000;
+/// Maximum size of its JavaScript in bytes: the bar of `docs/benchmarks.md`.
+const MAX_JAVASCRIPT_BYTES: u64 = 550_000;
 
 /// Builds every file in the folder, checks their sizes, and returns a line about each.
 pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
@@ -33,7 +33,7 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     clients::install_jco(&mut Output::Inherited)?;
     let mut sizes = Vec::new();
     for world in WORLDS {
-        let built = build_world(world.features, world.profile, "target/worlds", &mut Output::Inherited)?;
+        let built = build_released(&world, &mut Output::Inherited)?;
         let path = folder.join(format!("{}.wasm", world.name));
         let before = check_size(&built, u64::MAX)?;
         let optimised = built.with_extension("optimised.wasm");
