@@ -418,7 +418,7 @@ mod tests {
         }
         let engine = NativeEngine::open(Config::default()).expect("valid");
         let mut host = Host::new(engine, Wrong(Simulator::new(1), true));
-        assert!(matches!(host.run(NOW, append("x")), Err(HostError::Engine(EngineError::Submit(_)))));
+        assert!(matches!(host.run(NOW, append("x")), Err(HostError::Engine(EngineError::Result(_)))));
         assert_eq!(host.pending().len(), 0);
         host.executor_mut().1 = false;
         host.run(NOW, append("x")).expect("works again");
