@@ -1,6 +1,7 @@
 //! Memory of one project and of all projects: the memory of one project reaches no other, by any command.
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
+use saddlebag::entries::{EditEntry, EntriesCommand, EntriesConfig, ForgetEntry, RestoreEntry};
 use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
 use saddlebag::journal::{
     Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Restore, Search, Slash, Status, Target, Write,
@@ -15,7 +16,7 @@ use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::{Drive, simulator};
-use support::{Kind, both_engines};
+use support::{Kind, both_engines, keep};
 
 /// Text that is only in the memory of the one project.
 const MARK: &str = "mark-4711";
@@ -207,6 +208,42 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
         match drive.run(look).unwrap() {
             Reply::Journal(JournalReply::Read(reply)) => assert_eq!(reply.text, "shared\n"),
             other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Entries belong to an agent or a workspace, and not to a project.
+#[both_engines]
+fn entries_are_kept_in_a_project_too(kind: Kind) {
+    for provenance in [Provenance::Agent, Provenance::Tool] {
+        for (category, file) in
+            [("custom", "agents/main/entries/custom/k.md"), ("workspace", "workspaces/team/entries/k.md")]
+        {
+            let entries = EntriesConfig { workspace: Some("team".into()), ..EntriesConfig::for_agent("main") };
+            let config = Config { entries: Some(entries), ..config(1, "a", provenance, LongTermScope::Project) };
+            let mut drive = Drive::new(kind, config, simulator(&[("MEMORY.md", b"shared\n")]));
+            let mut commands = vec![keep("k", "one", "core"), keep("k", "two", category)];
+            // A text of a tool waits for approval first.
+            if provenance == Provenance::Agent {
+                let edit = EditEntry { key: "k".into(), old_text: "two".into(), new_text: "not two".into() };
+                commands.push(EntriesCommand::EditEntry(edit));
+            }
+            commands.push(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }));
+            commands.push(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() }));
+            for command in commands {
+                let what = format!("{provenance}: {command:?}");
+                let reply = drive.run(command);
+                assert!(reply.is_ok(), "{what}: {reply:?}");
+            }
+            let before = drive.executor.files();
+            assert!(text_of(&drive.executor, file).contains("two"), "{before:?}");
+            // No other command writes there.
+            for target in [Target::Page(file.into()), Target::Note(file.into())] {
+                for command in [write(target.clone(), WriteMode::Append, "mine"), edit(target, "two", "mine")] {
+                    assert!(drive.run(command).is_err());
+                    assert_eq!(drive.executor.files(), before);
+                }
+            }
         }
     }
 }

@@ -132,7 +132,7 @@ impl Layout {
         let segments: alloc::vec::Vec<&str> = folder.segments().take(4).collect();
         let is_as_written = match segments.as_slice() {
             [PROJECTS_FOLDER, slug] => is_slug(slug),
-            [AGENTS_FOLDER | WORKSPACES_FOLDER, _, ENTRIES_FOLDER] => true,
+            [_, _, _] => is_below_entries(folder),
             _ => false,
         };
         !is_as_written && Self::is_other_memory(folder)
@@ -210,10 +210,12 @@ impl Layout {
         *path == self.shared_long_term || Some(path) == self.project_long_term.as_ref()
     }
 
-    /// Returns true if this memory writes for its project alone, and the file is not of the project.
+    /// Returns true if this memory writes for its project alone, and the file is neither of the project nor an entry.
+    /// Entries belong to an agent or a workspace.
     #[must_use]
     pub fn is_shared_with_other_projects(&self, path: &RelPath) -> bool {
-        self.long_term_scope == LongTermScope::Project && self.below_notebook(path).is_none()
+        let is_for_all = self.below_notebook(path).is_none() && !is_below_entries(path);
+        self.long_term_scope == LongTermScope::Project && is_for_all
     }
 
     /// Returns the scratchpad of the project.
@@ -290,6 +292,13 @@ impl Layout {
     pub fn replaced_of(path: &RelPath) -> RelPath {
         beside(path, REPLACED_SUFFIX)
     }
+}
+
+/// Returns true for the folder of the entries of an agent or a workspace, as we spell it, and for what is below it.
+fn is_below_entries(path: &RelPath) -> bool {
+    let mut segments = path.segments();
+    let above = (segments.next(), segments.next(), segments.next());
+    matches!(above, (Some(AGENTS_FOLDER | WORKSPACES_FOLDER), Some(_), Some(ENTRIES_FOLDER)))
 }
 
 /// Returns true if a name ends in the eight hexadecimal digits of a slug.

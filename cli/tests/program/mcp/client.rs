@@ -40,25 +40,27 @@ impl Pipes {
     /// Starts a server.
     pub(crate) fn start(store: &Store, arguments: &[&str]) -> Self {
         let mut command = store.command(&[]);
-        command.args(arguments).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(arguments).arg("mcp");
         Self::from_command(command)
     }
 
     /// Starts a server for a project.
     pub(crate) fn start_in(store: &Store, project: &str, arguments: &[&str]) -> Self {
         let mut command = store.project_command(project, arguments);
-        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg("mcp");
         Self::from_command(command)
     }
 
     /// Starts a server with options of its own.
     pub(crate) fn start_with(store: &Store, options: &[&str]) -> Self {
         let mut command = store.command(&["mcp"]);
-        command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(options);
         Self::from_command(command)
     }
 
-    fn from_command(mut command: std::process::Command) -> Self {
+    /// Starts a server by a command of its own.
+    pub(crate) fn from_command(mut command: std::process::Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the server starts");
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let (sender, lines) = mpsc::channel();

@@ -55,14 +55,26 @@ fn a_request_of_the_version_without_sessions_needs_no_session() {
 #[test]
 fn every_tool_is_listed_and_answers() {
     let store = Store::new();
-    let mut client = Pipes::start_with(&store, &["--tools", ALL_SETS]).open();
+    let client = Pipes::start_with(&store, &["--tools", ALL_SETS]);
+    check_every_tool(client);
+    assert_eq!(store.text("notes/plan.md"), "Ship on Monday.\n");
+}
+
+#[test]
+fn every_tool_answers_in_a_project() {
+    let store = Store::new();
+    check_every_tool(Pipes::from_command(store.project_command("a", &["mcp", "--tools", ALL_SETS])));
+    assert!(store.text("agents/main/entries/core/editor.md").contains("Uses helix."));
+}
+
+fn check_every_tool(client: Pipes) {
+    let mut client = client.open();
     let list = client.result("tools/list", json!({}));
     assert_lists_every_tool(&list);
     for (name, arguments) in every_tool() {
         let result = client.call(&name, arguments);
         assert_answers(&list, &name, &result);
     }
-    assert_eq!(store.text("notes/plan.md"), "Ship on Monday.\n");
 }
 
 #[test]
