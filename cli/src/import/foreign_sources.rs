@@ -69,8 +69,8 @@ impl Source {
 
     fn from_standard_input(format: Format) -> Result<Self, Failure> {
         let place_name = "-".to_string();
+        let limit = limit(format);
         if let Some(name) = format.single_file() {
-            let limit = limit(format);
             let mut bytes = Vec::new();
             let read = io::stdin().lock().take(limit as u64 + 1).read_to_end(&mut bytes);
             read.map_err(|error| {
@@ -80,13 +80,13 @@ impl Source {
                     "",
                 )
             })?;
-            let place = if bytes.len() > limit { Place::Refused(too_large(limit)) } else { Place::Bytes(bytes) };
+            let place = within(limit, bytes).map_or_else(Place::Refused, Place::Bytes);
             return Ok(Self { place: place_name, files: vec![Found { path: name.to_string(), place }] });
         }
-        let members = tar_members(io::stdin().lock(), &|path| format.wants(path))?;
+        let members = tar_members(io::stdin().lock(), limit, &|path| format.wants(path))?;
         let files = members.into_iter().map(|file| {
-            let place = file.content.map_or_else(Place::Refused, Place::Bytes);
-            Found { path: file.path, place }
+            let content = file.content.and_then(|bytes| within(limit, bytes));
+            Found { path: file.path, place: content.map_or_else(Place::Refused, Place::Bytes) }
         });
         Ok(Self { place: place_name, files: files.collect() })
     }
@@ -154,6 +154,10 @@ fn too_large(limit: usize) -> String {
     format!("it has more than {limit} bytes, the limit of a file of this format")
 }
 
+fn within(limit: usize, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    if bytes.len() > limit { Err(too_large(limit)) } else { Ok(bytes) }
+}
+
 /// Reads a file of at most `limit` bytes. The kind of the file is checked before it is opened, because opening a pipe
 /// would block.
 fn read(place: &Path, limit: usize) -> Result<Vec<u8>, String> {
@@ -167,7 +171,7 @@ fn read(place: &Path, limit: usize) -> Result<Vec<u8>, String> {
     }
     let mut bytes = Vec::new();
     File::open(place).map_err(failed)?.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() > limit { Err(too_large(limit)) } else { Ok(bytes) }
+    within(limit, bytes)
 }
 
 /// Splits a dump into pieces of whole lines.

@@ -33,7 +33,8 @@ pub(super) struct Found {
 impl Source {
     pub(super) fn open(from: &Path) -> Result<Self, Failure> {
         if from.as_os_str() == "-" {
-            return stream(io::stdin().lock(), &|path| path.ends_with(NOTE_SUFFIX)).map(Self::Stream);
+            let is_wanted = |path: &str| path.ends_with(NOTE_SUFFIX);
+            return stream(io::stdin().lock(), MAX_IMPORT_FILE_BYTES, &is_wanted).map(Self::Stream);
         }
         folder(from).map(Self::Folder)
     }
@@ -63,13 +64,13 @@ impl Source {
 }
 
 fn read(place: &Path) -> io::Result<Vec<u8>> {
-    limited(BufReader::new(File::open(place)?))
+    limited(BufReader::new(File::open(place)?), MAX_IMPORT_FILE_BYTES)
 }
 
 /// Reads one byte more than the limit at most, which is enough to detect a file that is too large.
-fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
+fn limited(reader: impl Read, max_bytes: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.take(MAX_IMPORT_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    reader.take(max_bytes as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -116,8 +117,13 @@ fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     Ok(files)
 }
 
-/// Returns the wanted files of a tar stream, in its order. An incomplete stream is refused as a whole.
-pub(crate) fn stream(input: impl Read, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<ImportFile>, Failure> {
+/// Returns the wanted files of a tar stream, in its order. An incomplete stream is refused as a whole. Of a file that is
+/// too large, it returns one byte more than the limit.
+pub(super) fn stream(
+    input: impl Read,
+    max_file_bytes: usize,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<ImportFile>, Failure> {
     let refused = |error: io::Error| {
         let message = format!("standard input is not a complete tar stream: {error}");
         Failure::new(ProgramCode::Input, message, "nothing was imported")
@@ -147,8 +153,8 @@ pub(crate) fn stream(input: impl Read, is_wanted: &dyn Fn(&str) -> bool) -> Resu
             (_, Err(_)) => Err("its name is not UTF-8 text".to_string()),
             _ => {
                 // The reader does not report a truncated stream.
-                let expected = member.size().min(MAX_IMPORT_FILE_BYTES as u64 + 1);
-                let content = limited(member).map_err(refused)?;
+                let expected = member.size().min(max_file_bytes as u64 + 1);
+                let content = limited(member, max_file_bytes).map_err(refused)?;
                 if (content.len() as u64) < expected {
                     return Err(refused(io::ErrorKind::UnexpectedEof.into()));
                 }

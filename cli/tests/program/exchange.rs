@@ -78,6 +78,28 @@ fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
     other.run_with(&["memory", "import", "-", "--from", "claude-code"], &tar).exits(0);
 }
 
+#[test]
+fn a_large_file_in_a_tar_stream_is_read_whole_or_refused() {
+    let archive = |text: &str| {
+        let mut archive = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, "MEMORY.md", text.as_bytes()).expect("appended");
+        archive.into_inner().expect("finished")
+    };
+    let import =
+        |text: &str| Store::new().run_with(&["--json", "memory", "import", "-", "--from", "openclaw"], &archive(text));
+    // Larger than a file of our own may be.
+    let text: String = (0..500).map(|number| format!("- fact {number} {}\n", "x".repeat(600))).collect();
+    let read = import(&text).exits(0).json();
+    assert_eq!((read["upserted"].as_u64(), &read["rejected"]), (Some(500), &serde_json::json!([])));
+    let refused = import(&text.repeat(14)).exits(3).json();
+    assert_eq!(refused["upserted"], 0);
+    let reason = refused["rejected"][0]["reason"].as_str().expect("a reason");
+    assert_eq!(reason, "it has more than 4194304 bytes, the limit of a file of this format");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_hostile_folder_is_named_file_by_file_and_the_rest_comes_in() {
