@@ -19,7 +19,7 @@ fn limit(client: Client) -> u32 {
         // 10 KB, joined with the answers of other hooks.
         Client::Copilot => 10_000,
         // These name no limit.
-        Client::Cursor | Client::Gemini | Client::OpenCode => 32_000,
+        Client::Cursor | Client::Gemini | Client::OpenCode | Client::OpenClaw | Client::Hermes => 32_000,
     }
 }
 
@@ -47,7 +47,9 @@ pub(crate) fn start_rooms(client: Client, asked: Option<u32>) -> (u32, u32) {
 /// Returns true for a client that takes text with a prompt.
 pub(crate) fn takes_text_with_a_prompt(client: Client) -> bool {
     match client {
-        Client::ClaudeCode | Client::Codex | Client::Gemini | Client::OpenCode => true,
+        Client::ClaudeCode | Client::Codex | Client::Gemini | Client::OpenCode | Client::OpenClaw | Client::Hermes => {
+            true
+        }
         // Cursor has no field for it, and Copilot drops the answer.
         Client::Cursor | Client::Copilot => false,
     }

@@ -19,6 +19,10 @@ pub(crate) enum Client {
     OpenCode,
     /// Copilot CLI, and the agent of VS Code.
     Copilot,
+    /// OpenClaw, through our plugin.
+    OpenClaw,
+    /// Hermes, through our plugin.
+    Hermes,
 }
 
 words!(Client, "client" {
@@ -28,6 +32,8 @@ words!(Client, "client" {
     Gemini = "gemini",
     OpenCode = "opencode",
     Copilot = "copilot",
+    OpenClaw = "openclaw",
+    Hermes = "hermes",
 });
 
 /// Moment of a session at which a client runs a hook.

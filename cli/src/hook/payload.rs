@@ -101,8 +101,9 @@ fn client(fields: &Fields<'_>, given: &Given) -> Result<(Client, Style), Trouble
         if format.as_u64() != Some(PLUGIN_FORMAT) {
             return Err(Trouble::input(format!("the plugin's format is not {PLUGIN_FORMAT}; update the plugin")));
         }
-        let client = fields.text("client").and_then(|word| word.parse().ok());
-        return Ok((client.unwrap_or(Client::OpenCode), Style::Plugin));
+        let name = fields.text("client").ok_or_else(|| Trouble::input("the payload names no client"))?;
+        let client = name.parse().map_err(|_| Trouble::input(format!("`{}` is not a client", shown(name))))?;
+        return Ok((client, Style::Plugin));
     }
     if fields.has("cursor_version") || fields.has("conversation_id") {
         return Ok((Client::Cursor, Style::Snake));
@@ -162,7 +163,7 @@ fn folders(client: Client, fields: &Fields<'_>) -> Vec<PathBuf> {
         Client::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
         Client::Cursor => Some("CURSOR_PROJECT_DIR"),
         Client::Gemini => Some("GEMINI_PROJECT_DIR"),
-        Client::Codex | Client::OpenCode | Client::Copilot => None,
+        Client::Codex | Client::OpenCode | Client::Copilot | Client::OpenClaw | Client::Hermes => None,
     };
     let variable = variable.and_then(std::env::var_os).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let roots = fields.0.get("workspace_roots").and_then(Value::as_array);
@@ -270,7 +271,7 @@ mod tests {
 
     #[test]
     fn the_payload_says_which_client_it_is() {
-        use Client::{ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode};
+        use Client::{ClaudeCode, Codex, Copilot, Cursor, Gemini, Hermes, OpenClaw, OpenCode};
         let start = "SessionStart";
         for (payload, expected) in [
             (
@@ -297,7 +298,18 @@ mod tests {
             ),
             (json!({ "sessionId": "s", "hookEventName": start, "transcript_path": "/t" }), (Copilot, Style::Nested)),
             (json!({ "sessionId": "s", "timestamp": 1 }), (Copilot, Style::Camel)),
-            (json!({ "saddlebag_hook": 1, "session": "s", "event": "start" }), (OpenCode, Style::Plugin)),
+            (
+                json!({ "saddlebag_hook": 1, "client": "opencode", "session": "s", "event": "start" }),
+                (OpenCode, Style::Plugin),
+            ),
+            (
+                json!({ "saddlebag_hook": 1, "client": "openclaw", "session": "s", "event": "start" }),
+                (OpenClaw, Style::Plugin),
+            ),
+            (
+                json!({ "saddlebag_hook": 1, "client": "hermes", "session": "s", "event": "start" }),
+                (Hermes, Style::Plugin),
+            ),
         ] {
             for named in [None, Some(Cursor), Some(OpenCode)] {
                 assert_eq!(client_of(payload.clone(), named), expected, "{payload}");
@@ -305,6 +317,16 @@ mod tests {
         }
         let either = json!({ "session_id": "s", "hook_event_name": start, "transcript_path": "/x" });
         assert_eq!(client_of(either, Some(Codex)).0, Codex);
+    }
+
+    #[test]
+    fn a_plugin_names_a_known_client() {
+        for payload in [
+            json!({ "saddlebag_hook": 1, "client": "other", "session": "s", "event": "start" }),
+            json!({ "saddlebag_hook": 1, "session": "s", "event": "start" }),
+        ] {
+            assert!(event(payload.as_object().expect("an object"), &Given::default()).is_err(), "{payload}");
+        }
     }
 
     #[test]

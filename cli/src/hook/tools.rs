@@ -24,8 +24,18 @@ enum Kind {
     Runs,
 }
 
+/// Tools of OpenCode. The plugins of other clients call their tools so, too.
+const PLUGIN_TOOLS: &[(&str, Kind)] = &[
+    ("edit", Kind::Writes),
+    ("write", Kind::Writes),
+    ("multiedit", Kind::Writes),
+    ("patch", Kind::Patches),
+    ("apply_patch", Kind::Patches),
+    ("bash", Kind::Runs),
+];
+
 /// Tools of each client that have an effect. All others are recorded only if they fail.
-const TOOLS: [(Client, &[(&str, Kind)]); 6] = [
+const TOOLS: [(Client, &[(&str, Kind)]); 8] = [
     (
         Client::ClaudeCode,
         &[
@@ -62,17 +72,9 @@ const TOOLS: [(Client, &[(&str, Kind)]); 6] = [
         ],
     ),
     (Client::Gemini, &[("write_file", Kind::Writes), ("replace", Kind::Writes), ("run_shell_command", Kind::Runs)]),
-    (
-        Client::OpenCode,
-        &[
-            ("edit", Kind::Writes),
-            ("write", Kind::Writes),
-            ("multiedit", Kind::Writes),
-            ("patch", Kind::Patches),
-            ("apply_patch", Kind::Patches),
-            ("bash", Kind::Runs),
-        ],
-    ),
+    (Client::OpenCode, PLUGIN_TOOLS),
+    (Client::OpenClaw, PLUGIN_TOOLS),
+    (Client::Hermes, PLUGIN_TOOLS),
     (
         Client::Copilot,
         &[

@@ -156,6 +156,7 @@ def a_session_is_recorded(provider, root, project):
     texts = [path.read_text(errors="replace") for path in root.rglob("*") if path.is_file()]
     wanted = ["why is the port 8443?", "tax.py", "make test"]
     assert any(all(word in text for word in wanted) for text in texts), "no note of the session"
+    assert any("origin-client: hermes" in text for text in texts), "the note names another client"
     assert not any("PRIVATE CONTENT" in text for text in texts), "the content of a file is stored"
     provider.on_session_switch("h-2", parent_session_id="h-1", reset=True)
     assert "why is the port 8443?" in provider.system_prompt_block()

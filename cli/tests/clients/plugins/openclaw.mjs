@@ -106,6 +106,7 @@ async function aSessionIsRecorded(found) {
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
   const texts = files.map((file) => readFileSync(join(file.parentPath ?? file.path, file.name), "utf8"))
   assert.ok(texts.some((text) => text.includes("why is the port 8443?") && text.includes("tax.py") && text.includes("make test")), "a note of the session")
+  assert.ok(texts.some((text) => text.includes("origin-client: openclaw")), "the note names another client")
   assert.ok(!texts.some((text) => text.includes("PRIVATE CONTENT")), "the content of a file is stored")
   const next = { ...context, sessionId: "s-2" }
   await on("session_start", { sessionId: "s-2" }, next)
