@@ -9,8 +9,8 @@ use saddlebag::journal::{
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult, LeftOut,
-    LeftOutName, ListOutcome, Listing, ReadOutcome, RemoveOutcome, RenameOutcome, ResultError, SubmitError, Version,
-    WriteOutcome,
+    LeftOutName, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, ResultError,
+    SubmitError, Version, WriteOutcome,
 };
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{ToolsCommand, ToolsReply};
@@ -132,6 +132,20 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
 }
 
 #[both_engines]
+fn a_change_without_a_condition_is_never_stale(kind: Kind) {
+    let mut drive = drive(kind, project_config(), &[]);
+    let id = drive.submit(append("a"));
+    assert!(matches!(drive.pending[0].op, FsOp::Append { precondition: Precondition::Any, .. }), "{:?}", drive.pending);
+    for stale in [None, Some(version("v"))] {
+        let reason = refused_outcome(&mut drive, FsOutcome::Append(AppendOutcome::Stale(stale)));
+        assert_eq!(reason, "stale, but the precondition `any` is always met");
+    }
+    drive.settle();
+    assert!(drive.finished[&id].is_ok());
+    assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"a\n");
+}
+
+#[both_engines]
 fn a_read_must_fit_what_was_asked(kind: Kind) {
     let content = |bytes: usize, size: u64| {
         let content = FileContent { bytes: vec![b'x'; bytes], version: version("v"), size };
@@ -142,8 +156,11 @@ fn a_read_must_fit_what_was_asked(kind: Kind) {
     let FsOp::Read { max_bytes, .. } = drive.pending[0].op else { panic!("a read is asked for") };
     assert_eq!(max_bytes, 11);
 
-    assert_eq!(refused_outcome(&mut drive, content(12, 12)), "12 bytes, but 11 were requested");
-    assert_eq!(refused_outcome(&mut drive, content(4, 3)), "4 bytes of a file of 3");
+    for (given, size, wanted) in [(12, 12, 11), (4, 3, 3), (3, 4, 4), (0, 4, 4), (10, 12, 11)] {
+        let reason = refused_outcome(&mut drive, content(given, size));
+        let expected = format!("{given} bytes, but at most 11 from 0 on of a file of {size} are {wanted}");
+        assert_eq!(reason, expected);
+    }
     let unchanged = refused_outcome(&mut drive, FsOutcome::Read(ReadOutcome::Unchanged));
     assert_eq!(unchanged, "unchanged, but no version was named");
 
@@ -376,7 +393,7 @@ fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
                     let content = FileContent { bytes: b"x".to_vec(), version: version("v1"), size: 1 };
                     FsOutcome::Read(ReadOutcome::Content(content))
                 }
-                FsOp::Write { path, .. } if path.as_str().ends_with(".bak") || path.as_str().ends_with(".pre") => {
+                FsOp::Write { precondition: Precondition::Any, .. } => {
                     FsOutcome::Write(WriteOutcome::Written(version("b")))
                 }
                 FsOp::Write { .. } => {
@@ -384,6 +401,7 @@ fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
                     FsOutcome::Write(WriteOutcome::Stale(stale))
                 }
                 FsOp::Append { .. } => FsOutcome::Append(AppendOutcome::Stale(stale)),
+                FsOp::Remove { precondition: Precondition::Any, .. } => FsOutcome::Remove(RemoveOutcome::Done),
                 FsOp::Remove { .. } => FsOutcome::Remove(RemoveOutcome::Stale(version("v2"))),
                 _ => panic!("{op:?}"),
             })

@@ -13,7 +13,8 @@ use saddlebag::journal::{
     SlashCommand, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsError};
-use saddlebag::{Config, ConfigError, Limits, Origin, Submission, Submit};
+use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
+use saddlebag::{Config, ConfigError, Limits, Origin, Reply, Submission, Submit};
 use saddlebag_host::EngineError;
 use support::drive::{changes, drive};
 use support::{Kind, agent_config, both_engines, each, keep, project_config, try_engine};
@@ -492,6 +493,39 @@ fn an_error_says_that_nothing_was_changed_only_where_that_is_true(kind: Kind) {
         assert!(is_claimed || error.help.contains("changes from before the error stay"), "at {operation}: {error}");
     }
     assert!(claims > 0);
+}
+
+/// A tool answers with its error as text.
+#[both_engines]
+fn a_tool_that_fails_after_a_change_says_that_it_stays(kind: Kind) {
+    let store = |category: &str| CallTool {
+        name: "memory_store".into(),
+        input: format!(r#"{{"key": "k", "content": "one", "category": "{category}"}}"#),
+        sets: ToolSet::ALL.to_vec(),
+        dialect: Dialect::Sdk,
+    };
+    let stored = || {
+        let mut drive = drive(kind, agent_config(), &[]);
+        drive.run(store("core")).expect("it is stored");
+        drive
+    };
+    let mut calm = stored();
+    let before = calm.executor.operations();
+    calm.run(store("custom")).expect("it is moved");
+    let mut after_changes = 0;
+    for operation in each("operation", before..calm.executor.operations()) {
+        let mut drive = stored();
+        let files = drive.executor.files();
+        drive.executor.fail_at(operation, FsError::NoSpace);
+        let Ok(Reply::Tools(ToolsReply::CallTool(answer))) = drive.run(store("custom")) else { panic!("no answer") };
+        let text = answer.text.into_string();
+        if answer.is_error && drive.executor.files() != files {
+            assert!(text.contains("changes from before the error stay"), "at {operation}: {text}");
+            assert!(!text.contains("nothing was"), "at {operation}: {text}");
+            after_changes += 1;
+        }
+    }
+    assert!(after_changes > 0);
 }
 
 #[both_engines]

@@ -24,6 +24,11 @@ impl Fs {
         Self(fs)
     }
 
+    /// Returns true if an operation of the command has changed the store, or may have.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.0.has_changed()
+    }
+
     /// Reads up to `max_bytes` of the file from `offset` on.
     pub(crate) fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
         self.0.read(path, offset, max_bytes)

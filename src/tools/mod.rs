@@ -133,7 +133,11 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
             }
             ToolAnswer { text, structured, is_error: false }
         }
-        Err(error) => ToolAnswer { text: for_model(&told(&error)).0, structured: None, is_error: true },
+        Err(error) => {
+            // The command succeeds with this answer, so the engine does not correct its error.
+            let error = if with.call.fs.has_changed() { error.after_changes() } else { error };
+            ToolAnswer { text: for_model(&told(&error)).0, structured: None, is_error: true }
+        }
     }
 }
 

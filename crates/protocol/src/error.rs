@@ -2,7 +2,7 @@
 //!
 //! # What happens when something goes wrong?
 //!
-//! There are three kinds of errors. A `protocol-error` is a fault of the host: the call is refused. An `fs-error` is the
+//! There are three kinds of errors. A `submit-error` or `result-error` is a fault of the host: the call is refused. An `fs-error` is the
 //! host's answer to one operation, and a result like any other. An `error` ends a command. Another version of the contract may
 //! have more cases of each.
 //!
@@ -155,8 +155,8 @@ impl Error {
         Self::new(ErrorCode::Storage, format!("{place}: {error}"), help)
     }
 
-    /// Returns the same error for a command that had changed something before it failed. Its claim that nothing
-    /// changed is replaced. Only the code that ran the whole command knows.
+    /// Returns the same error for a command that had changed something before it failed. Its help says so, in place of
+    /// a claim that nothing changed. Only the code that ran the whole command knows.
     #[must_use]
     pub fn after_changes(mut self) -> Self {
         self.help = after_changes(&self.help);
@@ -225,14 +225,16 @@ impl DerefMut for Error {
 /// Claims in help texts that are true only if the store is unchanged.
 const UNCHANGED: [&str; 4] = ["nothing was changed", "nothing was written", "nothing was imported", "nothing was made"];
 
-/// Returns the help for a command that has changed something before it failed.
+/// Returns the help for a command that has changed something before it failed. It says so.
 #[must_use]
 pub fn after_changes(help: &str) -> String {
-    let mut help = String::from(help);
-    for claim in UNCHANGED {
-        help = help.replace(claim, "changes from before the error stay");
+    const CHANGED: &str = "changes from before the error stay";
+    let told = UNCHANGED.iter().fold(String::from(help), |told, claim| told.replace(claim, CHANGED));
+    match told.as_str() {
+        "" => CHANGED.into(),
+        told if told.contains(CHANGED) => told.into(),
+        told => format!("{told}; {CHANGED}"),
     }
-    help
 }
 
 /// Converts the error for an unknown word.

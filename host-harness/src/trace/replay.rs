@@ -280,7 +280,7 @@ impl<E: Engine> Session<E> {
                 let id = arguments.take("id")?;
                 arguments.end()?;
                 if let Some(own) = self.engine.interface_of(id).filter(|own| *own != interface) {
-                    return Err(Malformed::wrong(format!("the command was submitted to `{own}`")).below("interface"));
+                    return Err(Malformed::wrong(format!("the command was prepared by `{own}`")).below("interface"));
                 }
                 let _ = self.engine.take(id);
             }

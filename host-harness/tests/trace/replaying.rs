@@ -204,7 +204,7 @@ fn a_file_that_is_not_a_trace_is_refused_by_name() {
     let take = lines.iter().position(|line| line.starts_with("{\"take\"")).unwrap();
     lines[take] = lines[take].replace("\"interface\":\"entries\"", "\"interface\":\"journal\"");
     let refused = replayed(&lines.join("\n")).unwrap_err().to_string();
-    assert!(refused.contains("at `take.interface`: the command was submitted to `entries`"), "{refused}");
+    assert!(refused.contains("at `take.interface`: the command was prepared by `entries`"), "{refused}");
     for damaged in ["\u{0}", "[]", "{}", "\"x\"", "null"] {
         assert!(replayed(&format!("{header}\n{damaged}\n")).is_err(), "{damaged:?}");
     }

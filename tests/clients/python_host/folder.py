@@ -186,7 +186,7 @@ class Folder:
                 again = added and old is not None and old.endswith(content)  # An editor may have read it in.
                 newline = b"\n" if newline_first and old and not old.endswith(b"\n") else b""
                 addition = b"" if again else newline + content
-                with contextlib.suppress(FileNotFoundError, FileExistsError):
+                with contextlib.suppress(FileNotFoundError, FileExistsError, Stale):
                     flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if old is None else 0)
                     with opened(folder, name, flags) as file:
                         before = os.fstat(file)
@@ -233,26 +233,25 @@ class Folder:
         with contextlib.ExitStack() as held:
             # In one order for everybody, or two renames would wait for each other.
             files = [held.enter_context(self.lock(shard)) for shard in sorted({*shards, *map(shard_of, paths)})]
+            files = [file for file in files if os.fstat(file).st_nlink == 1]  # Another name may be outside.
             line = f"{os.getpid()}\tpython_host\t{next(COUNT)}\n".encode()
             for file in files:
                 self.clear(file)
                 os.pwrite(file, line, 0)
-            try:
-                yield lambda record: os.pwrite(files[0], record.encode(), len(line))
-            finally:
-                for file in files:
-                    os.ftruncate(file, 0)
+                held.callback(os.ftruncate, file, 0)
+            yield lambda record: files and os.pwrite(files[0], record.encode(), len(line))
 
     @contextlib.contextmanager
     def lock(self, shard, patience=PATIENCE):
-        name, since = f"{shard:02}", time.monotonic()
+        name, since, holder = f"{shard:02}", time.monotonic(), None
         current = os.path.join(self.path, LOCKS, name)
         while True:
             with self.folder(LOCKS, make=True) as folder, opened(folder, name, os.O_RDWR | os.O_CREAT) as file:
                 while not try_lock(file):
+                    if (last := read_all(file).split(b"\n")[0]) != holder:
+                        holder, since = last, time.monotonic()  # It passes from one writer to the next.
                     if time.monotonic() - since >= patience:
-                        holder = read_all(file).split(b"\n")[0].decode(errors="replace")
-                        raise Refused("locked", holder or "another program")
+                        raise Refused("locked", holder.decode(errors="replace") or "another program")
                     time.sleep(0.0005)
                 # Somebody may have deleted the file while it was waited for.
                 if os.path.exists(current) and os.path.samestat(os.lstat(current), os.fstat(file)):

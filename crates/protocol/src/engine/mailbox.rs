@@ -25,6 +25,8 @@ pub(super) struct Mailbox {
     next_slot: Slot,
     queue: VecDeque<(Slot, FsOp)>,
     answers: SortedMap<Slot, Result<FsOutcome, FsError>>,
+    /// True if an operation of the command has changed the store, or may have.
+    has_changed: bool,
 }
 
 impl Mailbox {
@@ -36,8 +38,13 @@ impl Mailbox {
         !self.queue.is_empty()
     }
 
-    pub(super) fn answer(&mut self, slot: Slot, answer: Result<FsOutcome, FsError>) {
+    pub(super) fn answer(&mut self, slot: Slot, answer: Result<FsOutcome, FsError>, has_changed: bool) {
         self.answers.insert(slot, answer);
+        self.has_changed |= has_changed;
+    }
+
+    pub(super) fn has_changed(&self) -> bool {
+        self.has_changed
     }
 
     fn post(&mut self, op: FsOp) -> Slot {
@@ -60,6 +67,12 @@ impl Fs {
     /// Creates a file system with a mailbox of its own. Only the engine does this, for each command.
     pub(super) fn new() -> Self {
         Self { mailbox: Arc::default() }
+    }
+
+    /// Returns true if an operation of the command has changed the store, or may have.
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        self.mailbox.borrow().has_changed()
     }
 
     /// Reads up to `max_bytes` of the file from `offset` on.

@@ -61,8 +61,6 @@ struct Task<R> {
     mailbox: Arc<AtomicRefCell<Mailbox>>,
     requests_made: u32,
     in_flight: u32,
-    /// True if an operation of it has changed the store, or may have.
-    has_changed: bool,
 }
 
 struct Owed {
@@ -119,7 +117,7 @@ impl<R: 'static> Engine<R> {
         let fs = Fs::new();
         let mailbox = fs.mailbox.clone();
         let future = Box::pin(command(fs));
-        self.tasks.push((id, Task { operation, future, mailbox, requests_made: 0, in_flight: 0, has_changed: false }));
+        self.tasks.push((id, Task { operation, future, mailbox, requests_made: 0, in_flight: 0 }));
         Ok(self.advance(id))
     }
 
@@ -144,12 +142,12 @@ impl<R: 'static> Engine<R> {
         let is_bookkeeping = self.is_bookkeeping;
         if let Some(task) = self.task(owed.command) {
             task.in_flight = task.in_flight.saturating_sub(1);
-            task.has_changed |= match &result.outcome {
+            let has_changed = match &result.outcome {
                 Ok(outcome) => changed(&owed.op, outcome).is_some_and(|path| !is_bookkeeping(path)),
                 // The change is made, and only a power cut can undo it.
                 Err(error) => matches!(error, FsError::NotDurable(_)),
             };
-            task.mailbox.borrow_mut().answer(owed.slot, result.outcome);
+            task.mailbox.borrow_mut().answer(owed.slot, result.outcome, has_changed);
         }
         Ok(self.advance(owed.command))
     }
@@ -176,7 +174,7 @@ impl<R: 'static> Engine<R> {
         let (_, reply) = self.replies.remove(at);
         pick(reply).map_err(|reply| {
             self.replies.insert(at, (id, reply));
-            let help = "take it from the interface that the command was submitted to";
+            let help = "take it from the interface that prepared the command";
             Error::new(ErrorCode::NotFound, format!("the reply of command {} belongs to another interface", id.0), help)
         })
     }
@@ -288,7 +286,7 @@ impl<R> Task<R> {
             return None;
         }
         match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Err(error)) if self.has_changed => Some(Err(error.after_changes())),
+            Poll::Ready(Err(error)) if self.mailbox.borrow().has_changed() => Some(Err(error.after_changes())),
             Poll::Ready(outcome) => Some(outcome),
             Poll::Pending if self.mailbox.borrow().has_queued() => None,
             // A command that waits for nothing would never finish.

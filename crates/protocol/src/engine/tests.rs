@@ -139,16 +139,23 @@ fn a_cancelled_command_takes_each_result_once_and_counts_until_then() {
 }
 
 #[test]
-fn an_error_after_a_change_does_not_say_that_nothing_was_changed() {
-    let help = |names| {
+fn an_error_after_a_change_says_that_the_change_stays() {
+    let help = |names, error| {
         let mut engine = engine(Limits::default());
         let step = engine.start(CommandId(1), "write", |fs| write_two(fs, names)).expect("started");
         let step = engine.handle_result(answer(&step.requests[0], written())).expect("taken");
-        let step = engine.handle_result(answer(&step.requests[0], Err(FsError::NoSpace))).expect("taken");
+        let step = engine.handle_result(answer(&step.requests[0], Err(error))).expect("taken");
         step.finished[0].error.as_ref().expect("failed").help.clone()
     };
-    assert_eq!(help(["a", "b"]), "free some space and try again; changes from before the error stay");
-    assert_eq!(help(["cache/a", "b"]), "free some space and try again; nothing was changed");
+    let full = || FsError::NoSpace;
+    assert_eq!(help(["a", "b"], full()), "free some space and try again; changes from before the error stay");
+    assert_eq!(help(["cache/a", "b"], full()), "free some space and try again; nothing was changed");
+    let late = || FsError::TimedOut;
+    let unchanged = help(["cache/a", "b"], late());
+    assert_eq!(help(["a", "b"], late()), format!("{unchanged}; changes from before the error stay"));
+    let without_help = || FsError::Other("broken".into());
+    assert_eq!(help(["cache/a", "b"], without_help()), "");
+    assert_eq!(help(["a", "b"], without_help()), "changes from before the error stay");
 }
 
 #[test]

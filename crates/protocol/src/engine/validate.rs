@@ -4,20 +4,25 @@ use alloc::format;
 use alloc::string::String;
 
 use super::limits::Limits;
-use crate::{EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, ReadOutcome, RelPath};
+use crate::{
+    AppendOutcome, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Listing, MAX_LEFT_OUT_NAMES,
+    Precondition, ReadOutcome, RelPath, RemoveOutcome, RenameOutcome, WriteOutcome,
+};
 
 /// Checks an outcome. The error says how it does not match.
 pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &Limits) -> Result<(), String> {
     let Ok(outcome) = outcome else { return Ok(()) };
     match (op, outcome) {
-        (FsOp::Read { max_bytes, .. }, FsOutcome::Read(ReadOutcome::Content(content))) => {
-            if content.bytes.len() > *max_bytes as usize {
-                return Err(format!("{} bytes, but {max_bytes} were requested", content.bytes.len()));
+        (
+            FsOp::Read { offset, max_bytes, .. },
+            FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, size, .. })),
+        ) => {
+            let wanted = size.saturating_sub(*offset).min((*max_bytes).into());
+            if bytes.len() as u64 == wanted {
+                return Ok(());
             }
-            if content.size < content.bytes.len() as u64 {
-                return Err(format!("{} bytes of a file of {}", content.bytes.len(), content.size));
-            }
-            Ok(())
+            let given = bytes.len();
+            Err(format!("{given} bytes, but at most {max_bytes} from {offset} on of a file of {size} are {wanted}"))
         }
         (FsOp::Read { unless: None, .. }, FsOutcome::Read(ReadOutcome::Unchanged)) => {
             Err("unchanged, but no version was named".into())
@@ -38,9 +43,32 @@ pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &
                 None => Ok(()),
             }
         }
-        _ if op.name() == outcome.name() => Ok(()),
-        _ => Err(format!("an outcome of {}, but {} was requested", outcome.name(), op.name())),
+        _ if op.name() != outcome.name() => {
+            Err(format!("an outcome of {}, but {} was requested", outcome.name(), op.name()))
+        }
+        _ if is_unconditional(op) && is_stale(outcome) => Err("stale, but the precondition `any` is always met".into()),
+        _ => Ok(()),
     }
+}
+
+fn is_unconditional(op: &FsOp) -> bool {
+    match op {
+        FsOp::Write { precondition, .. }
+        | FsOp::Append { precondition, .. }
+        | FsOp::Remove { precondition, .. }
+        | FsOp::Rename { precondition, .. } => *precondition == Precondition::Any,
+        _ => false,
+    }
+}
+
+fn is_stale(outcome: &FsOutcome) -> bool {
+    matches!(
+        outcome,
+        FsOutcome::Write(WriteOutcome::Stale(_))
+            | FsOutcome::Append(AppendOutcome::Stale(_))
+            | FsOutcome::Remove(RemoveOutcome::Stale(_))
+            | FsOutcome::Rename(RenameOutcome::Stale(_))
+    )
 }
 
 fn listing(folder: Option<&RelPath>, after: Option<&RelPath>, limit: usize, page: &Listing) -> Result<(), String> {
