@@ -82,6 +82,12 @@ pub(super) async fn write(
         let message = format!("write takes no date, but got `{}`: a log entry is today's", date.escape_debug());
         return Err(Error::invalid_argument(message, "leave the date out, or use edit to change an older log"));
     }
+    if let Target::Page(name) = target
+        && call.scope.kept_file(name).is_none()
+    {
+        let message = format!("`write` does not accept a page, but got `{}`", name.escape_debug());
+        return Err(Error::invalid_argument(message, "edit the page, or remember a new note"));
+    }
     let path = target.changed_path(call)?;
     let text = head(content, MAX_WRITE_BYTES);
     if text.len() < content.len() && over_limit == OverLimit::Refuse {

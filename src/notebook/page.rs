@@ -12,7 +12,7 @@ use super::rename::settle;
 use super::restore_note::lost_page;
 use super::snapshot::Snapshot;
 use crate::engine::{Call, Loaded, load};
-use crate::journal::{Edit, JournalCommand, Read, Restore, Target, Write, page_path};
+use crate::journal::{Edit, JournalCommand, Read, Restore, Target, page_path};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 
@@ -30,6 +30,7 @@ pub(crate) async fn locate_page(
             JournalCommand::Read(Read { target: page(call, notebook, &name).await?, offset, max_bytes })
         }
         JournalCommand::Edit(Edit { target: Target::Page(name), change }) => {
+            settle(call, notebook).await;
             JournalCommand::Edit(Edit { target: page(call, notebook, &name).await?, change })
         }
         JournalCommand::Restore(Restore { target: Target::Page(name) }) => {
@@ -37,10 +38,6 @@ pub(crate) async fn locate_page(
             // An invalid path is unchanged, so that the command reports it.
             let name = lost_page(call, &name).await?.map_or(name, |path| call.scope.display_path(&path));
             JournalCommand::Restore(Restore { target: Target::Page(name) })
-        }
-        JournalCommand::Write(Write { target: Target::Page(name), .. }) if call.scope.kept_file(&name).is_none() => {
-            let message = format!("`write` does not accept a page, but got `{}`", name.escape_debug());
-            return Err(Error::invalid_argument(message, "edit the page, or remember a new note"));
         }
         other => other,
     })
