@@ -12,12 +12,13 @@
 //! pager and picker.
 //!
 //! ```
+//! use saddlebag::notebook::ConditionKind;
 //! use saddlebag_zk::args::{Asked, ZkCommand, parse};
 //! use saddlebag_zk::format::{Context, ListedNote, notes};
 //!
 //! let Asked::Run(zk) = parse(["list", "--tag", "db", "-f", "{{title}}: {{path}}"].map(Into::into))? else { panic!() };
 //! let ZkCommand::List(list) = zk.command else { panic!() };
-//! assert_eq!(list.filter.request(str::to_string)?.filter.tags, ["db"]);
+//! assert_eq!(list.filter.request(str::to_string)?.filter.values(ConditionKind::Tag), ["db"]);
 //!
 //! let note = ListedNote { title: "Port".into(), path: "facts/port.md".into(), ..ListedNote::default() };
 //! let context = Context { now: 0, utc_offset_seconds: 0 };
