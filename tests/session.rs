@@ -159,6 +159,26 @@ fn the_error_of_a_tool_reaches_no_prompt_before_a_person_approves_it(kind: Kind)
 }
 
 #[both_engines]
+fn texts_of_tools_keep_no_fact_out_of_a_prompt(kind: Kind) {
+    let of_a_tool = || Origin { provenance: Some(Provenance::Tool), ..Origin::default() };
+    let mut drive = agent(kind);
+    let port = drive.call(fact("Payment provider", "We use Adyen for cards.")).unwrap().path;
+    for number in 0..30 {
+        drive.call(fact(&format!("Other {number}"), "Something else.")).unwrap();
+    }
+    let asked = |drive: &mut Drive<Simulator>, session: &str| {
+        drive.call(begin(session, BeginSource::Startup)).unwrap();
+        drive.call(prompt(session, "which payment provider do we use for cards?")).unwrap().sources
+    };
+    assert_eq!(asked(&mut drive, "one"), [port.clone()], "{kind:?}");
+    for number in 0..3 {
+        let text = "Which payment provider do we use for cards? We use this payment provider for cards.";
+        drive.call(of_a_tool().with(fact(&format!("Payment provider for cards {number}"), text))).unwrap();
+    }
+    assert_eq!(asked(&mut drive, "two"), [port], "{kind:?}");
+}
+
+#[both_engines]
 fn a_memory_for_tools_makes_a_note_that_is_not_handed_on(kind: Kind) {
     let mut config: Config = agent_config();
     config.trust.provenance = Provenance::Tool;

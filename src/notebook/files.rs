@@ -57,6 +57,16 @@ pub(super) fn check_new_note(call: &Call, path: &RelPath) -> Result<(), Error> {
     }
 }
 
+/// Refuses to remove or rename a file that every block reads under its name.
+pub(super) fn check_not_kept(call: &Call, path: &RelPath) -> Result<(), Error> {
+    let layout = &call.scope.layout;
+    if !layout.is_long_term(path) && path != layout.scratchpad() {
+        return Ok(());
+    }
+    let message = format!("{path} is found by its name, and is in every block");
+    Err(Error::invalid_argument(message, "edit it, or replace its text with `file write`; nothing was changed"))
+}
+
 /// Creates a note. Returns `false` if the name is taken. A note that is too large to be read again is refused.
 pub(super) async fn create_note(call: &Call, path: &RelPath, text: Screened) -> Result<bool, Error> {
     check_new_note(call, path)?;

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::files::{no_note, notebook_file};
+use super::files::{check_not_kept, no_note, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look};
 use super::rename::settle;
 use super::select::{Graph, LinkTable};
@@ -56,9 +56,10 @@ impl Run<NotebookCall<'_>> for Forget {
 async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<ForgetReply, Error> {
     catch_up(call, notebook).await?;
     let (path, backlinks) = look(notebook, call, |snapshot| {
-        let note = snapshot.find(note)?;
+        let note = snapshot.find_to_change(note)?;
         Ok((notebook_file(call, snapshot.path(note)?)?, backlinks(snapshot, note)))
     })?;
+    check_not_kept(call, &path)?;
     remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
 }
 
@@ -75,7 +76,10 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
         Backup::None => String::new(),
     };
     let path = call.scope.display_path(path);
-    let mut message = format!("Forgot {path}; its text is in {backup}");
+    let mut message = match backup.as_str() {
+        "" => format!("Forgot {path}; it was empty, so there is no backup"),
+        backup => format!("Forgot {path}; its text is in {backup}"),
+    };
     match backlinks {
         0 => {}
         1 => message.push_str("; 1 note still links to it"),

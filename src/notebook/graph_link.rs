@@ -2,13 +2,20 @@
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::links::href;
 use super::select::{Edge, zk_href};
 use super::snapshot::Snapshot;
-use crate::document::LinkKind;
+use crate::document::{Link, LinkKind};
 use crate::part::TextPart;
 use crate::protocol::Error;
+
+/// Maximum size of a block that is a snippet as a whole, in bytes. A table may have thousands of links, and each has a
+/// snippet.
+const MAX_WHOLE_BLOCK: usize = 1_024;
+/// Maximum number of bytes before and after the link in the snippet of a larger block, except for parts of a character.
+const SNIPPET_REACH: usize = 128;
 
 /// A link between two notes.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -26,12 +33,12 @@ pub struct GraphLink {
     pub kind: String,
     /// Relations: `up`, `down`, or the words of the link's title.
     pub relations: Vec<String>,
-    /// Block with the link.
+    /// Block with the link; if it has more than 1,024 bytes, the part around the link.
     pub snippet: String,
-    /// Start of the block in the file, in bytes.
+    /// Start of the snippet in the file, in bytes.
     #[serde(skip)]
     pub snippet_start: u64,
-    /// End of the block in the file, in bytes.
+    /// End of the snippet in the file, in bytes.
     #[serde(skip)]
     pub snippet_end: u64,
 }
@@ -39,6 +46,7 @@ pub struct GraphLink {
 /// Returns a link as replies show it.
 pub(super) fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLink, Error> {
     let (view, link) = (snapshot.view(edge.from)?, snapshot.link(edge.from, edge.link)?);
+    let snippet = snippet_span(view.text, link);
     Ok(GraphLink {
         source: snapshot.display_path(edge.from)?,
         target: snapshot.display_path(edge.to)?,
@@ -53,8 +61,19 @@ pub(super) fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLi
         .to_string(),
         relations: link.relations.clone(),
         // Others may have written the index, so its spans may not fit the text.
-        snippet: view.text.part(link.context.clone()).to_string(),
-        snippet_start: link.context.start as u64,
-        snippet_end: link.context.end as u64,
+        snippet: view.text.part(snippet.clone()).to_string(),
+        snippet_start: snippet.start as u64,
+        snippet_end: snippet.end as u64,
     })
+}
+
+/// Returns the block with the link, or the part of a large block that is around the link.
+fn snippet_span(text: &str, link: &Link) -> Range<usize> {
+    let block = link.context.clone();
+    if block.len() <= MAX_WHOLE_BLOCK {
+        return block;
+    }
+    let start = text.floor_char_boundary(link.span.start.saturating_sub(SNIPPET_REACH).max(block.start));
+    let end = text.ceil_char_boundary(link.span.end.saturating_add(SNIPPET_REACH).min(block.end));
+    start..end.max(start)
 }

@@ -56,7 +56,7 @@ impl Request for Link {
 
     fn samples(name: &str) -> Vec<Self> {
         let link = |from: &str, to: &str| Self { source: from.into(), target: to.into(), text: None };
-        alloc::vec![link(name, "b"), link(name, "waits")]
+        alloc::vec![link(name, "b"), link(name, "SCRATCHPAD")]
     }
 }
 
@@ -80,9 +80,10 @@ async fn link(
 ) -> Result<LinkReply, Error> {
     let config = catch_up(call, notebook).await?;
     let (from, to, title) = look(notebook, call, |snapshot| {
-        let (from, to) = (snapshot.find(from)?, snapshot.find(to)?);
+        let (from, to) = (snapshot.find_to_change(from)?, snapshot.find(to)?);
         let file = |note: usize| notebook_file(call, snapshot.path(note)?);
-        Ok((file(from)?, file(to)?, snapshot.title(to)?.to_string()))
+        let title = if snapshot.unapproved(from)?.is_some() { snapshot.title(to)? } else { snapshot.linkable(to)?.1 };
+        Ok((file(from)?, file(to)?, title.to_string()))
     })?;
     // The text of the note was read by now. It may have other links than the index knows.
     let names = Names::from_notebook(notebook, call)?;

@@ -11,6 +11,7 @@ use super::index::{Notebook, catch_up, look};
 use super::rename::settle;
 use super::restore_note::lost_page;
 use super::snapshot::Snapshot;
+use super::types::NoteView;
 use crate::engine::{Call, Loaded, load};
 use crate::journal::{Edit, JournalCommand, Read, Restore, Target, page_path};
 use crate::protocol::{Error, ErrorCode};
@@ -61,7 +62,7 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
     if is_left_out(call, name).await? {
         return Ok(Target::Page(name.to_string()));
     }
-    error.help = look(notebook, call, |snapshot| Ok(others(snapshot, name)))?;
+    error.help = look(notebook, call, |snapshot| others(call, snapshot, name))?;
     Err(error)
 }
 
@@ -73,21 +74,20 @@ async fn is_left_out(call: &Call, name: &str) -> Result<bool, Error> {
 }
 
 /// Suggests pages that share a word with a name, else the first ones.
-fn others(snapshot: &Snapshot<'_>, name: &str) -> String {
+fn others(call: &Call, snapshot: &Snapshot<'_>, name: &str) -> Result<String, Error> {
     let words: Vec<String> =
         name.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).map(str::to_lowercase).collect();
-    let pages = || snapshot.views.iter();
     let shares_a_word = |text: &str| words.iter().any(|word| text.to_lowercase().contains(word));
-    let alike = pages().filter(|page| shares_a_word(page.path) || shares_a_word(&page.note.title));
-    let alike: Vec<&str> = alike.map(|page| page.path).take(NAMED_PAGES).collect();
+    let is_alike = |page: &&NoteView<'_>| shares_a_word(page.path) || shares_a_word(&page.note.title);
+    let shown = |page: &NoteView<'_>| notebook_file(call, page.path).map(|file| call.scope.display_path(&file));
+    let alike =
+        snapshot.views.iter().filter(is_alike).take(NAMED_PAGES).map(shown).collect::<Result<Vec<_>, Error>>()?;
     if !alike.is_empty() {
-        return format!("pages like it: {}", alike.join(", "));
+        return Ok(format!("pages like it: {}", alike.join(", ")));
     }
-    match snapshot.views.len() {
+    let first = snapshot.views.iter().take(NAMED_PAGES).map(shown).collect::<Result<Vec<_>, Error>>()?;
+    Ok(match snapshot.views.len() {
         0 => "the notebook has no pages".to_string(),
-        count => {
-            let first: Vec<&str> = pages().map(|page| page.path).take(NAMED_PAGES).collect();
-            format!("give the path or title of one of the {count} pages, such as {}", first.join(", "))
-        }
-    }
+        count => format!("give the path or title of one of the {count} pages, such as {}", first.join(", ")),
+    })
 }

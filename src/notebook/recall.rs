@@ -256,7 +256,13 @@ pub(crate) async fn recall_for_prompt(
         let page: Vec<Ranked> = {
             let corpus = notebook.corpus.borrow();
             let is_out = |path: &str| call.scope.layout.below_notebook(path).is_some_and(is_skipped);
-            let is_accepted = |id: u32| !passed.contains(&id) && !corpus.files.path(id).is_some_and(is_out);
+            // One page names unapproved notes. However many there are, the next one is of others.
+            let names_unapproved = others.iter().any(|other| other.hit.unapproved.is_some());
+            let approved = names_unapproved.then(|| corpus.files.approved());
+            let is_accepted = |id: u32| {
+                let is_refused = approved.as_ref().is_some_and(|ids| ids.binary_search(&id).is_err());
+                !is_refused && !passed.contains(&id) && !corpus.files.path(id).is_some_and(is_out)
+            };
             rank(call, notebook, &query, request, &is_accepted).hits
         };
         let missing: Vec<DocId> = {

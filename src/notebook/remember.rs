@@ -161,7 +161,11 @@ pub(super) async fn remember(
     let (links, known) = look(notebook, call, |snapshot: &Snapshot<'_>| {
         let links = request.links.iter().map(|link| {
             let note = snapshot.find(link)?;
-            Ok((snapshot.path(note)?.to_string(), snapshot.title(note)?.to_string()))
+            let (path, title) = match provenance.is_trusted() {
+                true => snapshot.linkable(note)?,
+                false => (snapshot.path(note)?, snapshot.title(note)?),
+            };
+            Ok((path.to_string(), title.to_string()))
         });
         let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
         // The newest comes last; of notes with the same time, the one with the highest number.
@@ -216,7 +220,7 @@ async fn make(
         template = &built_in;
     }
     let draft = draft(template);
-    let mut others = SameTitle::default();
+    let mut others = SameTitle::for_text_of(provenance);
     for path in known.iter().filter(|path| kind.holds(below_notebook(call, path))) {
         let text = draft.render(path, 1, None)?;
         others.meet(&draft, path, &text).await?;

@@ -12,10 +12,12 @@ use crate::engine::{Call, Loaded, load};
 use crate::protocol::Error;
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
+use crate::trust::{Provenance, TrustState};
 
 /// Existing notes of the same title.
-#[derive(Default)]
 pub(super) struct SameTitle {
+    /// True if the new text goes into prompts.
+    is_trusted: bool,
     notes: Vec<Known>,
     met: SortedSet<RelPath>,
 }
@@ -23,12 +25,17 @@ pub(super) struct SameTitle {
 pub(super) struct Known {
     pub(super) path: RelPath,
     is_same: bool,
+    is_unapproved: bool,
     supersedes: Option<String>,
     tags: Vec<String>,
     below: String,
 }
 
 impl SameTitle {
+    pub(super) fn for_text_of(provenance: Provenance) -> Self {
+        Self { is_trusted: provenance.is_trusted(), notes: Vec::new(), met: SortedSet::default() }
+    }
+
     /// Looks at a file. Returns `true` if it exists, whatever it is.
     pub(super) async fn meet(&mut self, draft: &Draft<'_>, path: &RelPath, rendered: &str) -> Result<bool, Error> {
         if self.met.contains(path) {
@@ -49,7 +56,8 @@ impl SameTitle {
             };
             let is_same = says_the_same(&text, &note, rendered, draft)?;
             let below = below_notebook(draft.call, path).to_string();
-            self.notes.push(Known { path: path.clone(), is_same, supersedes, tags: note.tags, below });
+            let is_unapproved = TrustState::from_frontmatter(&note.frontmatter).unapproved().is_some();
+            self.notes.push(Known { path: path.clone(), is_same, is_unapproved, supersedes, tags: note.tags, below });
         }
         Ok(true)
     }
@@ -59,14 +67,19 @@ impl SameTitle {
         if supersede {
             return self.newest().filter(|newest| newest.is_same);
         }
-        self.notes.iter().find(|note| note.is_same)
+        self.counted().find(|note| note.is_same)
     }
 
     /// Returns the last note that no other one supersedes.
     pub(super) fn newest(&self) -> Option<&Known> {
-        let is_superseded =
-            |note: &&Known| self.notes.iter().any(|other| other.supersedes.as_ref() == Some(&note.below));
-        self.notes.iter().rev().find(|note| !is_superseded(note)).or(self.notes.last())
+        let is_superseded = |note: &&Known| self.counted().any(|other| other.supersedes.as_ref() == Some(&note.below));
+        self.counted().rev().find(|note| !is_superseded(note)).or(self.counted().last())
+    }
+
+    /// Returns the notes that a text of this provenance may repeat or supersede. A note that waits for approval is in no
+    /// prompt, so it cannot stand for a text that goes into prompts.
+    fn counted(&self) -> impl DoubleEndedIterator<Item = &Known> {
+        self.notes.iter().filter(|note| !(self.is_trusted && note.is_unapproved))
     }
 
     pub(super) fn said(&self, call: &Call, same: &Known, tags: &[String]) -> String {

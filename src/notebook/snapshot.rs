@@ -12,6 +12,7 @@ use crate::engine::{Call, Scope};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::RelPath;
+use crate::trust::{Provenance, TrustState};
 
 /// Maximum number of candidates that a message names.
 const NAMED_CANDIDATES: usize = 5;
@@ -124,6 +125,11 @@ impl<'a> Snapshot<'a> {
         match self.resolve(&Resolver::new(&self.views), name) {
             Resolution::To(note) => Ok(note),
             Resolution::Ambiguous(notes) => {
+                // A text that nobody has approved must not hide the note that a name meant before.
+                let mut approved = notes.iter().filter(|&&note| self.unapproved(note).is_ok_and(|from| from.is_none()));
+                if let (Some(&note), None) = (approved.next(), approved.next()) {
+                    return Ok(note);
+                }
                 let mut paths = notes.iter().map(|&note| self.path(note)).collect::<Result<Vec<&str>, Error>>()?;
                 let more = paths.len().saturating_sub(NAMED_CANDIDATES);
                 paths.truncate(NAMED_CANDIDATES);
@@ -132,6 +138,26 @@ impl<'a> Snapshot<'a> {
                 Err(Error::new(ErrorCode::NoUniqueMatch, message, "give the path of one of them"))
             }
             Resolution::Dead | Resolution::External => Err(no_note_named(name)),
+        }
+    }
+
+    /// Finds a note like [`find`](Self::find), for a command that changes it. In a project, `MEMORY.md` names the file of all
+    /// projects, as in commands that read.
+    pub(super) fn find_to_change(&self, name: &str) -> Result<usize, Error> {
+        let layout = &self.scope.layout;
+        match self.scope.kept_file(name).filter(|file| layout.below_notebook(file).is_none()) {
+            Some(file) => {
+                let message = format!(
+                    "{} is shared by all projects, and is not a note of this one",
+                    self.scope.display_path(file)
+                );
+                let help = format!(
+                    "give the path of the project's own file, {}; nothing was changed",
+                    self.scope.display_path(layout.long_term())
+                );
+                Err(Error::invalid_argument(message, help))
+            }
+            None => self.find(name),
         }
     }
 
@@ -183,6 +209,23 @@ impl<'a> Snapshot<'a> {
 
     pub(super) fn title(&self, note: usize) -> Result<&'a str, Error> {
         Ok(self.view(note)?.note.title.as_str())
+    }
+
+    /// Returns the provenance of a note that nobody has approved yet.
+    pub(super) fn unapproved(&self, note: usize) -> Result<Option<Provenance>, Error> {
+        Ok(TrustState::from_frontmatter(&self.view(note)?.note.frontmatter).unapproved())
+    }
+
+    /// Returns path and title of a note to which a note that goes into prompts may link. The link has both.
+    pub(super) fn linkable(&self, note: usize) -> Result<(&'a str, &'a str), Error> {
+        let path = self.path(note)?;
+        if let Some(provenance) = self.unapproved(note)? {
+            let message =
+                format!("{path} waits for approval ({provenance}): a link to it would bring its title into prompts");
+            let help = "approve it with `memory approve`, then link to it; nothing was changed";
+            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+        }
+        Ok((path, self.title(note)?))
     }
 
     /// Returns the path as replies show it.

@@ -133,6 +133,18 @@ fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
 }
 
 #[both_engines]
+fn a_table_of_links_is_not_copied_for_each_of_them(kind: Kind) {
+    let table = format!("| Größe | [[b]] |\n|---|---|\n{}", "| Größe | [[b]] |\n".repeat(4_000));
+    let mut drive = open(kind, &[("b.md", "# B\n"), ("log.md", &format!("# Log\n\n{table}"))]);
+    let reply = call(&mut drive, ListNotes { with_links: true, ..Default::default() });
+    assert_eq!(reply.links.len(), 4_001);
+    for link in &reply.links {
+        assert!(link.snippet.len() < 300 && link.snippet.contains("[[b]]"), "{link:?}");
+        assert_eq!((link.snippet_end - link.snippet_start) as usize, link.snippet.len());
+    }
+}
+
+#[both_engines]
 fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Kind) {
     let links = "[[a]]".repeat(3_000_000);
     let files = [("a.md", "# A\n"), ("b.md", &links), ("c.md", &links), ("d.md", &links)];

@@ -7,6 +7,7 @@ mod look;
 mod recall;
 mod remember;
 mod session;
+mod waiting;
 
 use saddlebag::notebook::{
     Link, ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Remember,

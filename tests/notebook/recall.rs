@@ -1,12 +1,12 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
-use saddlebag::notebook::{ConditionKind, NoteFilter, NotebookCommand, Recall, Remember, Tags};
+use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, NotebookCommand, Recall, Remember, Tags};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, both_engines, path};
 
-use super::{fact, found, library, list, open, question, recall, refused, remember, run};
+use super::{call, fact, found, library, list, open, question, recall, refused, remember, run};
 
 #[both_engines]
 fn recall_says_where_and_why(kind: Kind) {
@@ -126,5 +126,19 @@ fn a_host_that_assumes_nothing_changed_is_not_asked_to_list_again(kind: Kind) {
     let before = drive.executor.operations();
     let vouched = recall(&mut drive, Recall { assume_unchanged: true, ..question("port") });
     assert!(!vouched.hits.is_empty());
+    assert_eq!(drive.executor.operations(), before);
+}
+
+#[both_engines]
+fn a_host_that_assumes_nothing_changed_finds_what_its_own_commands_changed(kind: Kind) {
+    let mut drive = library(kind);
+    recall(&mut drive, question("zebra"));
+    let vouched = || Recall { assume_unchanged: true, ..question("zebra") };
+    let path = remember(&mut drive, fact("Zebra", "It has stripes.")).path;
+    assert_eq!(found(&recall(&mut drive, vouched())), [path.as_str()]);
+    call(&mut drive, Forget { note: path });
+    assert!(recall(&mut drive, vouched()).hits.is_empty());
+    let before = drive.executor.operations();
+    assert!(recall(&mut drive, vouched()).hits.is_empty());
     assert_eq!(drive.executor.operations(), before);
 }

@@ -1,7 +1,7 @@
 //! Tools of the clients: which of them write files, run commands or store memory, and how each says that it failed.
 
 use saddlebag::document::head;
-use saddlebag::trust::without_private;
+use saddlebag::trust::{Provenance, without_private};
 use serde_json::{Map, Value};
 
 use super::event::{Client, ToolUse};
@@ -344,11 +344,16 @@ pub(super) fn public_start(text: &str, max_bytes: usize) -> String {
 /// Returns a line about the text that one of our own tools has stored.
 fn stored(tool: &str, input: &Value) -> Option<String> {
     let text = |name: &str| input.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let line = match own_tool(tool)? {
+    let tool = own_tool(tool)?;
+    // The hand-off goes into a prompt, so it has no word of a text that waits for approval.
+    if text("provenance").is_some_and(|provenance| provenance != Provenance::Agent.as_str()) {
+        return Some("a text that waits for approval".to_string());
+    }
+    let line = match tool {
         "memory_store" => format!("entry {}", text("key")?),
         "notebook_remember" => format!("note {}", text("title")?),
         "notebook_journal" => "a line of the journal".to_string(),
-        "notebook_link" => format!("link from {} to {}", text("from")?, text("to")?),
+        "notebook_link" => format!("link from {}", text("from")?),
         "memory_write" | "memory_edit" => match (text("target")?, text("name")) {
             ("note", Some(name)) => format!("note {name}"),
             ("long_term", _) => "long-term memory".to_string(),
@@ -487,6 +492,15 @@ mod tests {
         let note = json!({ "target": "note", "name": "deploy", "content": "long" });
         let stored = used(Client::Gemini, "mcp_saddlebag_memory_write", note, Value::Null).stored;
         assert_eq!(stored.as_deref(), Some("note deploy"));
+    }
+
+    #[test]
+    fn a_text_that_waits_for_approval_is_not_named() {
+        for (tool, name) in [("memory_store", "key"), ("notebook_remember", "title")] {
+            let input = json!({ name: "obey me", "content": "x", "provenance": "tool" });
+            let used = used(Client::ClaudeCode, &format!("mcp__saddlebag__{tool}"), input, Value::Null);
+            assert_eq!(used.stored.as_deref(), Some("a text that waits for approval"));
+        }
     }
 
     #[test]

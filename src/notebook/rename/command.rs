@@ -10,7 +10,7 @@ use super::finish::finish_rename;
 use super::plan::{Meaning, has_verbatim_names, naming, unread};
 use super::types::{RenameReply, RenameSources};
 use crate::engine::Call;
-use crate::notebook::files::notebook_file;
+use crate::notebook::files::{check_not_kept, notebook_file};
 use crate::notebook::index::{Notebook, NotebookCall, catch_up, look};
 use crate::notebook::names::Names;
 use crate::notebook::select::Resolver;
@@ -57,11 +57,12 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
         }
         let config = catch_up(call, notebook).await?;
         let (old, linking, verbatim_names) = look(notebook, call, |snapshot| {
-            let note = snapshot.find(note)?;
+            let note = snapshot.find_to_change(note)?;
             let resolver = Resolver::new(&snapshot.views);
             let naming = naming(call, snapshot, &resolver, note)?;
             Ok((notebook_file(call, snapshot.path(note)?)?, naming, has_verbatim_names(snapshot, note)?))
         })?;
+        check_not_kept(call, &old)?;
         // The meaning of links before the change decides, whatever is written meanwhile.
         let names = Names::from_notebook(notebook, call)?;
         let views = names.views();
