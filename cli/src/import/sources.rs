@@ -128,7 +128,7 @@ pub(super) fn stream(
         let message = format!("standard input is not a complete tar stream: {error}");
         Failure::new(ProgramCode::Input, message, "nothing was imported")
     };
-    let mut archive = tar::Archive::new(input);
+    let mut archive = tar::Archive::new(Watched { input, has_ended: false });
     let mut files = Vec::new();
     let mut bytes = 0;
     for (number, member) in archive.entries().map_err(refused)?.enumerate() {
@@ -143,8 +143,9 @@ pub(super) fn stream(
         let name = member.path_bytes().into_owned();
         let path = String::from_utf8_lossy(&name);
         let path = path.strip_prefix("./").unwrap_or(&path).to_string();
+        let is_hidden = path.split('/').any(|name| name.starts_with('.') && !matches!(name, "." | ".."));
         let is_file = kind.is_file() || kind.is_contiguous();
-        if is_file && !is_wanted(&path) {
+        if is_hidden || is_file && !is_wanted(&path) {
             continue;
         }
         let content = match (kind.is_symlink() || kind.is_hard_link(), std::str::from_utf8(&name)) {
@@ -168,7 +169,41 @@ pub(super) fn stream(
         files.push(ImportFile { path, content });
         check_count(files.len())?;
     }
+    check_end(archive.into_inner())?;
     Ok(files)
+}
+
+/// Reader that knows whether its input has ended.
+struct Watched<R> {
+    input: R,
+    has_ended: bool,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(bytes)?;
+        self.has_ended |= count == 0 && !bytes.is_empty();
+        Ok(count)
+    }
+}
+
+/// Refuses an archive without its end marker, which was cut or is empty, and one that another archive follows. With
+/// `--mode replace`, the entries of the lost files would be forgotten.
+fn check_end(mut rest: Watched<impl Read>) -> Result<(), Failure> {
+    let refused = |message: String| Failure::new(ProgramCode::Input, message, "nothing was imported");
+    if rest.has_ended {
+        return Err(refused("standard input is not a complete tar stream: its end marker is missing".into()));
+    }
+    let mut block = [0; 4096];
+    loop {
+        let count = rest.read(&mut block).map_err(|error| refused(format!("cannot read standard input: {error}")))?;
+        if count == 0 {
+            return Ok(());
+        }
+        if block.iter().take(count).any(|&byte| byte != 0) {
+            return Err(refused("standard input goes on after the end of the tar stream; import one at a time".into()));
+        }
+    }
 }
 
 fn check_count(files: usize) -> Result<(), Failure> {

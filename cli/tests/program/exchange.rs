@@ -79,6 +79,45 @@ fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
 }
 
 #[test]
+fn a_tar_stream_that_is_cut_or_empty_or_goes_on_changes_nothing() {
+    let store = Store::new();
+    store.run(&["entry", "store", "kept", "one"]).exits(0);
+    store.run(&["entry", "store", "other", "two"]).exits(0);
+    let tar = store.command(&["memory", "export", "--out", "-"]).output().expect("it runs").stdout;
+    let before = store.tree();
+    let end = tar.len() - tar.iter().rev().take_while(|&&byte| byte == 0).count();
+    let cut = &tar[..end.next_multiple_of(512)];
+    let first = tar[..cut.len() / 2].len() / 512 * 512;
+    let twice = [&tar[..], &tar[..]].concat();
+    for (stream, reason) in [
+        (&[][..], "its end marker is missing"),
+        (cut, "its end marker is missing"),
+        (&tar[..first], "not a complete tar stream"),
+        (&twice, "goes on after the end"),
+    ] {
+        let arguments = ["memory", "import", "-", "--mode", "replace", "--trust", "--yes"];
+        store.run_with(&arguments, stream).exits(3).complains(reason);
+        assert_eq!(store.tree(), before, "{reason}");
+    }
+    store.run_with(&["memory", "import", "-", "--mode", "replace", "--trust", "--yes"], &tar).exits(0);
+    assert_eq!(store.tree(), before);
+}
+
+#[test]
+fn hidden_files_of_a_tar_stream_are_skipped_as_those_of_a_folder_are() {
+    let mut archive = tar::Builder::new(Vec::new());
+    for path in ["./.git/x.md", ".hidden.md", "core/shown.md"] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(1);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, path, &b"x"[..]).expect("appended");
+    }
+    let archive = archive.into_inner().expect("finished");
+    let json = Store::new().run_with(&["--json", "memory", "import", "-"], &archive).exits(0).json();
+    assert_eq!((json["upserted"].as_u64(), &json["rejected"]), (Some(1), &serde_json::json!([])), "{json}");
+}
+
+#[test]
 fn a_large_file_in_a_tar_stream_is_read_whole_or_refused() {
     let archive = |text: &str| {
         let mut archive = tar::Builder::new(Vec::new());
