@@ -27,7 +27,8 @@ pub(super) fn import_hermes(files: &[TextFile<'_>]) -> Converted {
     for file in files {
         let is_user = base_name(file.path) == "USER.md";
         let target = if is_user { "user" } else { "memory" };
-        let text = file.text.strip_suffix('\n').unwrap_or(file.text);
+        let text = file.text.strip_prefix('\u{feff}').unwrap_or(file.text).replace("\r\n", "\n");
+        let text = text.strip_suffix('\n').unwrap_or(&text);
         let mut line = 1;
         for part in text.split(BETWEEN) {
             let breaks = u32::try_from(part.matches('\n').count()).unwrap_or(u32::MAX);
@@ -83,23 +84,46 @@ pub(super) fn import_gemini(files: &[TextFile<'_>], others: &[String]) -> Conver
     let of_project: Vec<TextFile<'_>> = files.iter().filter(|file| !is_section(file)).copied().collect();
     let mut converted = claude_code::import(&of_project, others, &GEMINI);
     for file in files.iter().filter(|file| is_section(file)) {
-        let mut is_inside = false;
-        for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
-            if let Some(title) = heading(line) {
-                is_inside = title == SECTION;
-            }
-            let Some(fact) = line.strip_prefix("- ").filter(|fact| is_inside && !fact.trim().is_empty()) else {
-                continue;
-            };
+        for (number, fact) in facts(file.text) {
             converted.entries.push(ForeignEntry {
-                key: format!("gemini_{}", hash8(fact)),
+                key: format!("gemini_{}", hash8(&fact)),
                 category: "core".into(),
-                content: fact.into(),
+                content: fact,
                 ..file.at(number)
             });
         }
     }
     converted
+}
+
+/// Returns the items of the section, and what else a person has written there, each with the number of its first line. A
+/// formatter may have wrapped an item, and an item may have others below it.
+fn facts(text: &str) -> Vec<(u32, String)> {
+    let mut facts: Vec<(u32, String)> = Vec::new();
+    let (mut is_inside, mut is_open) = (false, false);
+    for (line, number) in lines(text).into_iter().zip(1_u32..) {
+        if let Some(title) = heading(line) {
+            let level = line.trim_start().bytes().take_while(|&byte| byte == b'#').count();
+            is_inside = if level <= 2 { title == SECTION } else { is_inside };
+            is_open = false;
+            continue;
+        }
+        if !is_inside || matches!(line.trim(), "" | "-" | "*" | "+") {
+            is_open = false;
+            continue;
+        }
+        let item =
+            ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).filter(|item| !item.trim().is_empty());
+        match (item, facts.last_mut().filter(|_| is_open || line.starts_with([' ', '\t']))) {
+            (None, Some((_, fact))) => {
+                fact.push('\n');
+                fact.push_str(line.strip_prefix("  ").unwrap_or(line));
+            }
+            (item, _) => facts.push((number, item.unwrap_or(line.trim()).into())),
+        }
+        is_open = true;
+    }
+    facts
 }
 
 pub(super) fn export_gemini(entries: &[ForeignEntry]) -> Exported {

@@ -73,8 +73,13 @@ fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
     let mut group = Group::default();
     let mut section: Option<&'static str> = None;
     let mut is_keywords = false;
+    // Whether the last bullet goes on, and whether the line is code.
+    let (mut is_open, mut is_code) = (false, false);
     for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
-        if let Some(title) = heading(line) {
+        let is_fence = ["```", "~~~"].iter().any(|fence| line.trim_start().starts_with(fence));
+        is_code ^= is_fence;
+        if let Some(title) = heading(line).filter(|_| !is_code) {
+            is_open = false;
             is_keywords = title.eq_ignore_ascii_case("keywords");
             let level = line.trim_start().bytes().take_while(|&byte| byte == b'#').count();
             if level == 1 {
@@ -87,7 +92,7 @@ fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
             }
             continue;
         }
-        if let Some(rest) = line.strip_prefix("applies_to:") {
+        if let Some(rest) = line.strip_prefix("applies_to:").filter(|_| !is_code) {
             group.applies_to = Some(rest.trim().to_string());
             continue;
         }
@@ -97,17 +102,19 @@ fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
             group.keywords.extend(words.filter(|word| !word.is_empty()).map(String::from));
             continue;
         }
-        match (section, item, group.bullets.last_mut()) {
-            (Some(section), Some(item), _) if item.indent < 2 && !item.text.is_empty() => {
-                group.bullets.push((section, number, item.text.into()));
-            }
+        let Some(section) = section else { continue };
+        let item = item.filter(|item| !is_code && item.indent < 2 && !item.text.is_empty());
+        match (item, group.bullets.last_mut().filter(|_| is_open)) {
+            (Some(item), _) => group.bullets.push((section, number, item.text.into())),
+            (None, _) if line.trim().is_empty() && !is_code => continue,
             // An indented line, or a continued paragraph, belongs to the bullet above.
-            (Some(_), _, Some((_, _, text))) if !line.trim().is_empty() => {
+            (None, Some((_, _, text))) => {
                 text.push('\n');
                 text.push_str(line.strip_prefix("  ").unwrap_or(line));
             }
-            _ => {}
+            (None, None) => group.bullets.push((section, number, line.trim().into())),
         }
+        is_open = true;
     }
     group.finish(file, converted);
 }

@@ -238,6 +238,42 @@ fn gemini_has_a_section() {
 }
 
 #[test]
+fn everything_in_the_section_of_gemini_is_read() {
+    let text = "## Gemini Added Memories\n- wrapped\n  by a formatter\n* star\n+ plus\n- outer\n  - inner\n\nA paragraph\nof two lines.\n\n\
+                ### More\n- below it\n-\n\n# Other\n- not this\n";
+    let entries = read(Format::Gemini, &[("GEMINI.md", text)]);
+    let texts: Vec<&str> = entries.iter().map(|entry| entry.content.as_str()).collect();
+    let wanted =
+        ["wrapped\nby a formatter", "star", "plus", "outer\n- inner", "A paragraph\nof two lines.", "below it"];
+    assert_eq!(texts, wanted);
+    assert_eq!(entries[4].line, 9);
+}
+
+#[test]
+fn windows_line_ends_separate_the_texts_of_hermes() {
+    let entries = read(Format::Hermes, &[("USER.md", "\u{feff}one\r\n§\r\ntwo\r\nlines\r\n")]);
+    let texts: Vec<&str> = entries.iter().map(|entry| entry.content.as_str()).collect();
+    assert_eq!(texts, ["one", "two\nlines"]);
+}
+
+#[test]
+fn paragraphs_and_code_of_codex_stay_in_their_section() {
+    let text = "# Task Group: Build\n## User preferences\n- prefers tabs\n## Reusable knowledge\n\nThe build needs node 22.\nAnd npm.\n\n\
+                - run it:\n\n  ```sh\n  # a comment\n  make\n  ```\n- second\n";
+    let codex = read(Format::Codex, &[("MEMORY.md", text)]);
+    let read: Vec<(&str, &str)> = codex.iter().map(|entry| (entry.category.as_str(), entry.content.as_str())).collect();
+    let code = "run it:\n```sh\n# a comment\nmake\n```";
+    let wanted = [
+        ("core", "prefers tabs"),
+        ("codex", "The build needs node 22.\nAnd npm."),
+        ("codex", code),
+        ("codex", "second"),
+    ];
+    assert_eq!(read, wanted);
+    assert!(codex.iter().all(|entry| entry.tags == ["codex", "build"]), "{codex:?}");
+}
+
+#[test]
 fn letta_and_codex_are_read_and_not_written() {
     let letta = read(
         Format::Letta,
