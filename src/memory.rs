@@ -434,6 +434,20 @@ struct Shared {
     entries: Arc<Entries>,
 }
 
+/// Notes at the end of a command, cancelled or not, if it has changed a file that a search may have read before.
+struct OwnChanges<'a> {
+    fs: Fs,
+    corpus: &'a AtomicRefCell<Corpus>,
+}
+
+impl Drop for OwnChanges<'_> {
+    fn drop(&mut self) {
+        if self.fs.has_changed() {
+            self.corpus.borrow_mut().expect_own_changes();
+        }
+    }
+}
+
 async fn run(
     fs: Fs,
     scope: Arc<Scope>,
@@ -443,6 +457,7 @@ async fn run(
     command: Command,
 ) -> Result<Reply, Error> {
     let Shared { corpus, notebook, entries } = &shared;
+    let _noted = OwnChanges { fs: fs.clone(), corpus };
     origin.check()?;
     entries::check_origin(entries, &origin)?;
     let Origin { agent, client, session, tool, .. } = origin.clone();

@@ -140,6 +140,12 @@ impl Corpus {
         self.loaded
     }
 
+    /// Makes a search look at the store again, although the host guarantees that nothing else has changed it: a command of
+    /// this memory has.
+    pub(crate) fn expect_own_changes(&mut self) {
+        self.loaded = false;
+    }
+
     /// Sets which files are notes, by the configuration of this version. A file that becomes a note, or stops being
     /// one, counts as a new file: its old index entries are skipped, and its text is kept if it is in memory.
     pub(crate) fn cover(&mut self, coverage: Coverage, configuration: Option<Version>) {

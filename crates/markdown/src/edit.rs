@@ -321,8 +321,24 @@ fn value_range(yaml: &str, field: &Field) -> Option<Range<usize>> {
             let is_closed = yaml.get(range.end..).is_some_and(|rest| rest.starts_with([']', '}']));
             (written.starts_with(['[', '{']) && is_closed).then_some(range.start..range.end + 1)
         }
-        _ => (!written.starts_with(['|', '>']) && !written.contains('\n')).then_some(range.start..scalar_end),
+        _ if written.starts_with(['|', '>']) || written.contains('\n') => None,
+        _ => Some(range.start..quoted_end(written).map_or(scalar_end, |end| range.start + end)),
     }
+}
+
+/// Returns the end of a quoted text. The parser counts a comment after it as a part of the value.
+fn quoted_end(written: &str) -> Option<usize> {
+    let quote = written.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    let mut letters = written.char_indices().skip(1).peekable();
+    while let Some((at, letter)) = letters.next() {
+        let is_doubled = quote == '\'' && letter == quote && letters.peek().is_some_and(|(_, next)| *next == quote);
+        if is_doubled || (quote == '"' && letter == '\\') {
+            letters.next();
+        } else if letter == quote {
+            return Some(at + 1);
+        }
+    }
+    None
 }
 
 fn behind_colon(yaml: &str, field: &Field) -> Option<usize> {

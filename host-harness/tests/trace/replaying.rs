@@ -86,6 +86,14 @@ fn calls_that_the_engine_refuses_are_replayed_too() {
 
 /// Changes each leaf of what came back, one at a time.
 #[test]
+fn a_field_of_a_command_may_be_left_to_its_default() {
+    let trace = trace();
+    let shorter = trace.replace("\"max-bytes\":32768", "\"max-bytes\":null");
+    assert_ne!(shorter, trace);
+    assert_eq!(replayed(&shorter).unwrap().difference, None);
+}
+
+#[test]
 fn any_other_outcome_is_found_at_its_line_and_place() {
     fn places(value: &Value, at: String, out: &mut Vec<String>) {
         match value {

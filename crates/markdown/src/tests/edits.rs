@@ -176,3 +176,14 @@ fn a_note_of_another_text_loses_nothing() {
         }
     }
 }
+
+#[test]
+fn a_comment_after_a_quoted_value_stays() {
+    for value in ["\"Beta Note\"", "'It''s # one'", "\"a \\\" # b\"", "Beta"] {
+        for newline in ["\n", "\r\n"] {
+            let text = format!("---{newline}title: {value} # keep{newline}tags: [a] # too{newline}---{newline}x");
+            let set = set_field(&text, &Note::parse(&text, TagSyntax::default()), "title", "Zeta");
+            assert_eq!(set, text.replace(value, "Zeta"));
+        }
+    }
+}
