@@ -77,7 +77,7 @@ impl SameTitle {
     }
 
     /// Returns the notes that a text of this provenance may repeat or supersede. A note that waits for approval is in no
-    /// prompt, so it cannot stand for a text that goes into prompts.
+    /// prompt, so it cannot take the place of a text that goes into prompts.
     fn counted(&self) -> impl DoubleEndedIterator<Item = &Known> {
         self.notes.iter().filter(|note| !(self.is_trusted && note.is_unapproved))
     }

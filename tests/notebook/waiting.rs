@@ -1,4 +1,4 @@
-//! Notes that wait for approval: they stand for no trusted note, and no word of them gets into one.
+//! Notes that wait for approval: they take the place of no trusted note, and no word of them gets into one.
 
 use saddlebag::notebook::{Forget, RememberState};
 use saddlebag::protocol::ErrorCode;
