@@ -9,6 +9,7 @@ use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::trust::Provenance;
 
 /// Lists the notes that are linked with a note: links in both directions first, then notes that share a linked note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct RelatedNote {
     pub distance: u32,
     /// Relation: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
     pub reason: String,
+    /// Provenance of the text if it waits for approval.
+    pub unapproved: Option<Provenance>,
 }
 
 impl Request for Related {
@@ -77,7 +80,8 @@ fn related_notes(snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Ve
             }
         };
         let title = snapshot.title(found.index)?.to_string();
-        Ok(RelatedNote { path: snapshot.display_path(found.index)?, title, distance: found.distance, reason })
+        let (path, unapproved) = (snapshot.display_path(found.index)?, snapshot.unapproved(found.index)?);
+        Ok(RelatedNote { path, title, distance: found.distance, reason, unapproved })
     });
     notes.collect()
 }

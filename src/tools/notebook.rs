@@ -131,12 +131,16 @@ fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
 fn related(notes: &[RelatedNote], note: &str, start: u32, limit: u32) -> Answer {
     let limit = limit.min(MAX_LIMIT as u32) as usize;
     let items = notes.iter().skip(start as usize).take(limit).map(|related| {
-        let text = format!("- {} ({}): {}", on_one_line(&related.title), related.path, related.reason);
+        let mut text = format!("- {} ({}): {}", on_one_line(&related.title), related.path, related.reason);
         let mut object = Object::new();
         object.text("path", &related.path);
         object.text("title", &related.title);
         object.count("distance", related.distance.into());
         object.text("reason", &related.reason);
+        if let Some(provenance) = related.unapproved {
+            text.push_str(&format!(" (unapproved: {provenance})"));
+            object.text("unapproved", provenance.as_str());
+        }
         Item { text, object }
     });
     let page = Page::from_items(items);

@@ -229,7 +229,7 @@ macro_rules! wit_contract {
             notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified, unapproved }
             notebook::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
             notebook::ListNotesReply { notes, links, warnings, skipped }
-            notebook::RelatedNote { path, title, distance, reason }
+            notebook::RelatedNote { path, title, distance, reason, unapproved }
             notebook::RelatedReply { notes }
             notebook::TagCount { name, notes, number }
             notebook::TagsReply { tags }

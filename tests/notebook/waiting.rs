@@ -1,6 +1,6 @@
 //! Notes that wait for approval: they take the place of no trusted note, and no word of them gets into one.
 
-use saddlebag::notebook::{Forget, RememberState};
+use saddlebag::notebook::{Forget, Related, RememberState};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 use saddlebag::trust::Provenance;
@@ -58,6 +58,23 @@ fn a_fact_supersedes_the_last_trusted_one(kind: Kind) {
     assert_eq!(reply.state, RememberState::Superseded(old.clone()), "{reply:?}");
     let hits = recall(&mut drive, question("cart timeout minutes"));
     assert_eq!(found(&hits)[0], reply.path);
+}
+
+#[both_engines]
+fn a_related_note_that_waits_is_marked(kind: Kind) {
+    let mut drive = open(kind, &[("facts/trusted.md", "# Trusted\n\nA fact.\n")]);
+    let mut waiting = fact("Of a tool", "x");
+    waiting.links = vec!["Trusted".into()];
+    let path = call(&mut drive, of_a_tool().with(waiting)).path;
+    let mut approved = fact("Of an agent", "y");
+    approved.links = vec!["Trusted".into()];
+    let agreed = remember(&mut drive, approved).path;
+    let found = call(&mut drive, Related { note: "Trusted".into(), limit: 10 }).notes;
+    let mut found: Vec<_> = found.into_iter().map(|note| (note.path, note.unapproved)).collect();
+    found.sort();
+    let mut wanted = [(path, Some(Provenance::Tool)), (agreed, None)];
+    wanted.sort();
+    assert_eq!(found, wanted);
 }
 
 #[both_engines]

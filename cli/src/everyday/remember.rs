@@ -43,7 +43,7 @@ impl Ask for RememberArgs {
     fn request(self) -> Result<Remember, Failure> {
         Ok(Remember {
             title: self.title,
-            content: input::text(self.content)?,
+            content: input::not_blank(input::text(self.content)?, "the text", "say what there is to remember")?,
             template: self.template,
             group: self.group,
             tags: self.tag,

@@ -29,7 +29,7 @@ impl Ask for GraphArgs {
 
     fn print(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
         for (note, targets) in links_of_notes(reply) {
-            output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, mark(note)))?;
+            output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, mark(note.unapproved)))?;
             for target in targets {
                 output.line(&format!("  -> {target}"))?;
             }

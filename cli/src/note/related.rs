@@ -3,6 +3,7 @@
 use clap::Args;
 use saddlebag::notebook::{DEFAULT_HITS, Related, RelatedReply};
 
+use super::shared::mark;
 use crate::failure::{Exit, Failure};
 use crate::help::example;
 use crate::input::shown_path;
@@ -30,7 +31,7 @@ impl Ask for RelatedArgs {
 
     fn print(reply: &RelatedReply, output: &mut Output) -> Result<(), Failure> {
         for note in &reply.notes {
-            output.line(&format!("{}  {}  ({})", note.path, note.title, note.reason))?;
+            output.line(&format!("{}  {}  ({}){}", note.path, note.title, note.reason, mark(note.unapproved)))?;
         }
         Ok(())
     }

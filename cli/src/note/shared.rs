@@ -3,6 +3,7 @@
 use saddlebag::notebook::{ListNotesReply, NoteInfo, Warning};
 
 use clap::Args;
+use saddlebag::trust::Provenance;
 use saddlebag::{Answered, Request};
 
 use crate::failure::{Exit, Failure};
@@ -56,12 +57,12 @@ pub(super) fn warn_of_notes(reply: &ListNotesReply, output: &mut Output) {
 
 pub(super) fn print_notes(notes: &[NoteInfo], output: &mut Output) -> Result<(), Failure> {
     for note in notes {
-        output.line(&format!("{}  {}{}", note.path, note.title, mark(note)))?;
+        output.line(&format!("{}  {}{}", note.path, note.title, mark(note.unapproved)))?;
     }
     Ok(())
 }
 
 /// Returns the mark of an unapproved note, or an empty string.
-pub(super) fn mark(note: &NoteInfo) -> String {
-    note.unapproved.map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
+pub(super) fn mark(unapproved: Option<Provenance>) -> String {
+    unapproved.map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
 }

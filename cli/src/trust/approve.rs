@@ -175,7 +175,8 @@ fn all_from(
         Failure { exit: Exit::Failed, ..Failure::usage(message, help) }
     };
     match args.base.as_slice() {
-        _ if count == 0 || args.dry_run => {}
+        _ if count == 0 => {}
+        [] if args.dry_run => {}
         [base] if *base == listing.digest => {}
         [_] => return Err(changed("the text that waits is not the text that was listed")),
         [] if output.can_ask() => {

@@ -299,7 +299,7 @@ impl Folder<'_> {
             }
             (Area::Scope, Use::Rename, _) => {
                 let help = "create the new note, correct the links, then delete the old note";
-                refused("other notes link to it by its name", help)
+                refused("other notes may link to it by its name", help)
             }
             (Area::Scope, Use::Remove, _) | (Area::Scope, Use::Create, [SCRATCHPAD_FILE]) => Ok(()),
             (Area::Scope, Use::Create, [DAILY_FOLDER, day])
