@@ -42,7 +42,7 @@ impl Ask for StoreArgs {
     fn request(self) -> Result<StoreEntry, Failure> {
         let entry = NewEntry {
             key: self.key,
-            content: input::not_blank(input::text(self.content)?, "the text", "`entry forget` forgets an entry")?,
+            content: input::text(self.content)?,
             category: self.category,
             tags: self.tag,
             source: self.source,

@@ -65,7 +65,6 @@ fn a_blank_text_is_refused_by_every_command_that_adds_text() {
             &["log", blank, "--compaction"],
             &["remember", blank, "text"],
             &["remember", "title", blank],
-            &["entry", "store", "k", blank],
             &["note", "journal", blank],
             &["file", "write", "scratchpad", blank],
             &["file", "write", "daily", blank],
