@@ -5,9 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::claude_code::{self, Dialect};
-use super::text::{base_name, hash8, lines, one_line};
+use super::text::{base_name, bullet, hash8, heading_level, lines, one_line};
 use super::types::{Converted, Exported, TextFile};
-use crate::document::heading;
+use crate::document::{FenceTracker, heading};
 use crate::entries::ForeignEntry;
 use crate::order;
 
@@ -100,20 +100,20 @@ pub(super) fn import_gemini(files: &[TextFile<'_>], others: &[String]) -> Conver
 /// formatter may have wrapped an item, and an item may have others below it.
 fn facts(text: &str) -> Vec<(u32, String)> {
     let mut facts: Vec<(u32, String)> = Vec::new();
+    let mut fences = FenceTracker::default();
     let (mut is_inside, mut is_open) = (false, false);
     for (line, number) in lines(text).into_iter().zip(1_u32..) {
-        if let Some(title) = heading(line) {
-            let level = line.trim_start().bytes().take_while(|&byte| byte == b'#').count();
-            is_inside = if level <= 2 { title == SECTION } else { is_inside };
+        let is_code = fences.is_code(line);
+        if let Some(title) = heading(line).filter(|_| !is_code) {
+            is_inside = if heading_level(line) <= 2 { title == SECTION } else { is_inside };
             is_open = false;
             continue;
         }
-        if !is_inside || matches!(line.trim(), "" | "-" | "*" | "+") {
+        if !is_inside || (!is_code && matches!(line.trim(), "" | "-" | "*" | "+")) {
             is_open = false;
             continue;
         }
-        let item =
-            ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).filter(|item| !item.trim().is_empty());
+        let item = bullet(line).filter(|item| !is_code && !item.trim().is_empty());
         match (item, facts.last_mut().filter(|_| is_open || line.starts_with([' ', '\t']))) {
             (None, Some((_, fact))) => {
                 fact.push('\n');

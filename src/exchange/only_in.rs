@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::text::{base_name, body, hash8, lines, slug, text_of};
+use super::text::{base_name, body, hash8, heading_level, lines, slug, text_of};
 use super::types::{Converted, TextFile};
-use crate::document::{Frontmatter, heading, list_item};
+use crate::document::{FenceTracker, Frontmatter, heading, list_item};
 use crate::entries::ForeignEntry;
 
 /// Headings of Codex's `MEMORY.md` that contain knowledge, and their names in keys.
@@ -73,15 +73,15 @@ fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
     let mut group = Group::default();
     let mut section: Option<&'static str> = None;
     let mut is_keywords = false;
-    // Whether the last bullet goes on, and whether the line is code.
-    let (mut is_open, mut is_code) = (false, false);
+    let mut fences = FenceTracker::default();
+    // Whether the last bullet goes on.
+    let mut is_open = false;
     for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
-        let is_fence = ["```", "~~~"].iter().any(|fence| line.trim_start().starts_with(fence));
-        is_code ^= is_fence;
+        let is_code = fences.is_code(line);
         if let Some(title) = heading(line).filter(|_| !is_code) {
             is_open = false;
             is_keywords = title.eq_ignore_ascii_case("keywords");
-            let level = line.trim_start().bytes().take_while(|&byte| byte == b'#').count();
+            let level = heading_level(line);
             if level == 1 {
                 group.finish(file, converted);
                 let title = title.strip_prefix("Task Group:").unwrap_or(title).trim();

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::text::{base_name, decoded_key, encoded_key, lines, stem};
+use super::text::{base_name, bullet, decoded_key, encoded_key, heading_level, lines, stem};
 use super::types::{Converted, Exported, TextFile};
 use crate::document::{FenceTracker, heading, parse_date};
 use crate::entries::{DAILY_LOG, ForeignEntry};
@@ -83,11 +83,11 @@ fn read(file: &TextFile<'_>, converted: &mut Converted) {
             continue;
         }
         let title = heading(line).filter(|_| !is_code);
-        let bullet = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).filter(|_| !is_code);
+        let bullet = bullet(line).filter(|_| !is_code);
         match (title, bullet, &mut item) {
             (Some(title), _, _) => {
                 finish(item.take(), &headings);
-                let level = line.trim_start().bytes().take_while(|&byte| byte == b'#').count();
+                let level = heading_level(line);
                 headings.retain(|(above, _)| *above < level);
                 if level > 1 && !title.is_empty() {
                     headings.push((level, title.to_string()));

@@ -247,6 +247,10 @@ fn everything_in_the_section_of_gemini_is_read() {
         ["wrapped\nby a formatter", "star", "plus", "outer\n- inner", "A paragraph\nof two lines.", "below it"];
     assert_eq!(texts, wanted);
     assert_eq!(entries[4].line, 9);
+    let code = "- run it:\n  ~~~sh\n  # a comment\n  ```\n\n  - x\n  ~~~\n- second\n";
+    let entries = read(Format::Gemini, &[("GEMINI.md", &format!("## Gemini Added Memories\n{code}"))]);
+    let texts: Vec<&str> = entries.iter().map(|entry| entry.content.as_str()).collect();
+    assert_eq!(texts, ["run it:\n~~~sh\n# a comment\n```\n\n- x\n~~~", "second"]);
 }
 
 #[test]
@@ -271,6 +275,10 @@ fn paragraphs_and_code_of_codex_stay_in_their_section() {
     ];
     assert_eq!(read, wanted);
     assert!(codex.iter().all(|entry| entry.tags == ["codex", "build"]), "{codex:?}");
+    let text = "## Reusable knowledge\n- run it:\n  ~~~sh\n  ```\n  # a comment\n  ~~~\n";
+    let codex = self::read(Format::Codex, &[("MEMORY.md", text)]);
+    assert_eq!(codex.len(), 1, "{codex:?}");
+    assert_eq!(codex[0].content, "run it:\n~~~sh\n```\n# a comment\n~~~");
 }
 
 #[test]

@@ -28,6 +28,16 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
     lines
 }
 
+/// Returns the level of a heading, which is the number of its marks.
+pub(super) fn heading_level(line: &str) -> usize {
+    line.trim_start().bytes().take_while(|&byte| byte == b'#').count()
+}
+
+/// Returns the text of an item of a list that is not indented. Boxes of tasks are a part of it.
+pub(super) fn bullet(line: &str) -> Option<&str> {
+    ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark))
+}
+
 /// Returns eight hexadecimal digits of a text's digest.
 pub(super) fn hash8(text: &str) -> String {
     hash(&[text], 4)

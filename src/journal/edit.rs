@@ -71,7 +71,7 @@ pub(super) async fn edit(
     let path = target.existing_path(call)?;
     call.screen.check_place(&path)?;
     let layout = &call.scope.layout;
-    let is_kept = layout.is_long_term(&path) || path == *layout.scratchpad() || matches!(target, Target::Page(_));
+    let is_kept = layout.is_kept(&path) || matches!(target, Target::Page(_));
     let (verb, (bytes, backup)) = match change {
         EditChange::Replace { old_text: old, new_text: new } => {
             let backups = if is_kept && backups == Backups::Off { Backups::Keep } else { backups };

@@ -59,8 +59,7 @@ pub(super) fn check_new_note(call: &Call, path: &RelPath) -> Result<(), Error> {
 
 /// Refuses to remove or rename a file that every block reads under its name.
 pub(super) fn check_not_kept(call: &Call, path: &RelPath) -> Result<(), Error> {
-    let layout = &call.scope.layout;
-    if !layout.is_long_term(path) && path != layout.scratchpad() {
+    if !call.scope.layout.is_kept(path) {
         return Ok(());
     }
     let message = format!("{path} is found by its name, and is in every block");

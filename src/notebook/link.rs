@@ -82,7 +82,7 @@ async fn link(
     let (from, to, title) = look(notebook, call, |snapshot| {
         let (from, to) = (snapshot.find_to_change(from)?, snapshot.find(to)?);
         let file = |note: usize| notebook_file(call, snapshot.path(note)?);
-        let title = if snapshot.unapproved(from)?.is_some() { snapshot.title(to)? } else { snapshot.linkable(to)?.1 };
+        let (_, title) = snapshot.link_target(to, snapshot.unapproved(from)?.is_none())?;
         Ok((file(from)?, file(to)?, title.to_string()))
     })?;
     // The text of the note was read by now. It may have other links than the index knows.

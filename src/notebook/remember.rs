@@ -160,11 +160,7 @@ pub(super) async fn remember(
     let config = catch_up(call, notebook).await?;
     let (links, known) = look(notebook, call, |snapshot: &Snapshot<'_>| {
         let links = request.links.iter().map(|link| {
-            let note = snapshot.find(link)?;
-            let (path, title) = match provenance.is_trusted() {
-                true => snapshot.linkable(note)?,
-                false => (snapshot.path(note)?, snapshot.title(note)?),
-            };
+            let (path, title) = snapshot.link_target(snapshot.find(link)?, provenance.is_trusted())?;
             Ok((path.to_string(), title.to_string()))
         });
         let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;

@@ -216,10 +216,11 @@ impl<'a> Snapshot<'a> {
         Ok(TrustState::from_frontmatter(&self.view(note)?.note.frontmatter).unapproved())
     }
 
-    /// Returns path and title of a note to which a note that goes into prompts may link. The link has both.
-    pub(super) fn linkable(&self, note: usize) -> Result<(&'a str, &'a str), Error> {
+    /// Returns path and title of a note to link to, which the link has. A note that goes into prompts cannot link to one that
+    /// waits for approval.
+    pub(super) fn link_target(&self, note: usize, is_from_trusted: bool) -> Result<(&'a str, &'a str), Error> {
         let path = self.path(note)?;
-        if let Some(provenance) = self.unapproved(note)? {
+        if let Some(provenance) = self.unapproved(note)?.filter(|_| is_from_trusted) {
             let message =
                 format!("{path} waits for approval ({provenance}): a link to it would bring its title into prompts");
             let help = "approve it with `memory approve`, then link to it; nothing was changed";

@@ -210,6 +210,12 @@ impl Layout {
         *path == self.shared_long_term || Some(path) == self.project_long_term.as_ref()
     }
 
+    /// Returns true for the files that every block reads by their names: long-term memory and the scratchpad.
+    #[must_use]
+    pub fn is_kept(&self, path: &RelPath) -> bool {
+        self.is_long_term(path) || *path == self.scratchpad
+    }
+
     /// Returns true if this memory writes for its project alone, and the file is neither of the project nor an entry.
     /// Entries belong to an agent or a workspace.
     #[must_use]
