@@ -18,11 +18,11 @@ const INTRODUCTION: &str = "\
 
 <!-- Made from the command line. `SADDLEBAG_REWRITE=1 cargo test --bin saddlebag reference::` writes it again. -->
 
-[program.md](program.md) says how the program finds its store and its project, what it prints, and where it keeps
-compiled code. `saddlebag help COMMAND` prints a part of this page. The rules of the commands:
+[install.md](install.md#store-output-and-compiled-code) says how the program finds its store and its project, what it
+prints, and where it keeps compiled code. `saddlebag help COMMAND` prints a part of this page. The rules of the commands:
 [notebook.md](notebook.md), [entries.md](entries.md), [recall.md](recall.md), [context.md](context.md) for the block, the
 preamble and AGENTS.md, [exchange.md](exchange.md) for other agents' files, [trust.md](trust.md) for provenance, approval
-and secrets, [tools.md](tools.md) and [mcp.md](mcp.md) for models.
+and secrets, [mcp.md](mcp.md) for the server and the tools of models.
 ";
 
 #[test]

@@ -1,4 +1,4 @@
-//! `--trace`: opens the file that records all calls of the contract. `docs/trace.md` describes the format.
+//! `--trace`: opens the file that records all calls of the contract. `docs/writing-a-host.md` describes the format.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

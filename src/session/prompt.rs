@@ -24,7 +24,7 @@ use crate::trust::{ForModel, without_private};
 pub const DEFAULT_PROMPT_BYTES: u32 = 1_500;
 
 /// Default minimum score in thousandths. With it, 85 of 100 questions about a project get a note that answers them, and
-/// 5 of 100 questions about something else get any note; docs/sessions.md has the measurement.
+/// 5 of 100 questions about something else get any note; docs/hooks.md has the measurement.
 pub const DEFAULT_MIN_SCORE: u32 = 2_600;
 
 /// Number of words from which on the hits of a prompt need a higher score.

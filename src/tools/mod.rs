@@ -12,7 +12,7 @@
 //!
 //! # How do tools work?
 //!
-//! docs/tools.md has the rules. A tool is a row of `TABLE`: name, description, fields of its arguments and of its
+//! docs/mcp.md has the rules. A tool is a row of `TABLE`: name, description, fields of its arguments and of its
 //! answer, effect. `tools` turns the rows into schemas and annotations; `Arguments::parse` checks what a model sends against
 //! the same row. `command` maps the arguments to a command of the family, the family runs it, and `answer` maps the reply to
 //! text and structure. This room has no rules of memory.

@@ -1,4 +1,4 @@
-//! Values of any component as the JSON of a trace, by their types: `docs/trace.md` describes the form.
+//! Values of any component as the JSON of a trace, by their types: `docs/writing-a-host.md` describes the form.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

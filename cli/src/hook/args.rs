@@ -28,7 +28,7 @@ pub(crate) struct HookArgs {
     /// client takes]
     #[arg(long, value_name = "BYTES")]
     pub(crate) max_bytes: Option<u32>,
-    /// Least score of a note or an entry that is recalled for a prompt [default: measured, see docs/sessions.md]
+    /// Least score of a note or an entry that is recalled for a prompt [default: measured, see docs/hooks.md]
     #[arg(long, value_name = "SCORE", value_parser = thousandths)]
     pub(crate) min_score: Option<u32>,
     /// Paths that are never recorded, relative to the project; may be given several times

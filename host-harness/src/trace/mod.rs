@@ -1,7 +1,7 @@
 //! Recorded runs: the calls across the contract, one JSON object per line.
 //!
 //! [`RecordingEngine`] writes the lines of an engine to a [`Recording`]. [`replay`] makes the calls of such lines on
-//! another engine and compares the results. `docs/trace.md` has the format.
+//! another engine and compares the results. `docs/writing-a-host.md` has the format.
 
 mod record;
 mod replay;

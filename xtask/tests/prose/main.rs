@@ -6,6 +6,8 @@
 
 #![allow(clippy::panic, clippy::expect_used)]
 
+mod pages;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
