@@ -47,6 +47,7 @@ impl Choices<'_> {
             looked: looked.collect(),
             at: if has_folder { Some(folder) } else { found_program }.map(|path| path.display().to_string()),
             files: Vec::new(),
+            hooks_off: Vec::new(),
             next: None,
             problem: None,
         }

@@ -21,10 +21,9 @@ pub(crate) struct Hooks {
 /// Shape of a hook in a client's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// Group of handlers. A handler has a program and its arguments.
+    /// Group of handlers. A handler has a command line: some programs that read the same file ignore a list of
+    /// arguments, and would run the program without any.
     Group,
-    /// Group of handlers. A handler has a command line.
-    GroupOfLines,
     /// Group of handlers. A handler has a command line and a name, and its time is in milliseconds.
     GroupInMilliseconds,
     /// Handler with a command line.
@@ -55,7 +54,7 @@ const CODEX: Hooks = Hooks {
         ("Stop", "stop"),
         ("SessionEnd", "end"),
     ],
-    shape: Shape::GroupOfLines,
+    shape: Shape::Group,
 };
 
 const CURSOR: Hooks = Hooks {
@@ -124,17 +123,17 @@ impl Hooks {
         let arguments = ["hook", event, "--client", client.as_str()].map(str::to_string);
         let words: Vec<String> = std::iter::once(&run.command).chain(&run.options).chain(&arguments).cloned().collect();
         let line = |shell| Value::text(shell_line(&words, shell));
-        let usual = if platform == Platform::Windows { Syntax::Cmd } else { Syntax::Posix };
+        let usual = match (platform, client) {
+            (Platform::Windows, Client::ClaudeCode) => Syntax::AnyOfWindows,
+            (Platform::Windows, _) => Syntax::Cmd,
+            _ => Syntax::Posix,
+        };
         let kind = ("type", Value::text("command"));
         let seconds = if client == Client::Codex && event == "end" { CODEX_END_SECONDS } else { TIMEOUT_SECONDS };
         let timeout = ("timeout", number(seconds));
         let group = |handler| table(vec![("hooks", Value::List(vec![table(handler)]))]);
         match self.shape {
-            Shape::Group => {
-                let (command, arguments) = (Value::text(&words[0]), Value::texts(words[1..].to_vec()));
-                group(vec![kind, ("command", command), ("args", arguments), timeout])
-            }
-            Shape::GroupOfLines => group(vec![kind, ("command", line(usual)), timeout]),
+            Shape::Group => group(vec![kind, ("command", line(usual)), timeout]),
             Shape::GroupInMilliseconds => {
                 let timeout = ("timeout", number(seconds * 1000));
                 group(vec![("name", Value::text(super::piece::SERVER)), kind, ("command", line(usual)), timeout])

@@ -2,7 +2,7 @@
 //! and takes them out again.
 //!
 //! [`clients`] says where the configurations are and what belongs there, and [`hooks`] which events have a hook.
-//! [`piece`] adds and removes one entry; [`mod@format`] edits the text, with [`json`] and [`toml`]. [`plan`] works out the
+//! [`switch`] finds the settings that switch hooks off. [`piece`] adds and removes one entry; [`mod@format`] edits the text, with [`json`] and [`toml`]. [`plan`] works out the
 //! change of a file, [`disk`] writes it, and [`record`] keeps the bytes from before. [`apply`] shows the changes, asks, and
 //! makes them; [`report`] is what is printed. [`uninstall`] removes everything that the program has put on this machine.
 
@@ -26,6 +26,7 @@ mod record;
 mod report;
 mod run;
 mod splice;
+mod switch;
 mod toml;
 mod types;
 mod uninstall;
@@ -76,6 +77,9 @@ fn setup(args: &SetupArgs, global: &Global, output: &mut Output) -> Result<Exit,
             plans.extend(choices.removals(client, &record)?);
         } else if lacks.is_none() && (is_named || agent.found) {
             plans.extend(choices.additions(client, args, &record, global)?);
+            if !args.without_hooks {
+                agent.hooks_off = switch::switched_off(client, &places, &choices.project);
+            }
         }
         agents.push(agent);
     }

@@ -74,16 +74,19 @@ fn with_piece(
             let keys: Vec<&str> = path.iter().map(String::as_str).collect();
             let parsed = format.parse(text)?;
             let items = parsed.at(&keys).map(Value::items).unwrap_or_default();
-            let ours: Vec<usize> =
-                items.iter().enumerate().filter(|(_, item)| is_our_hook(item)).map(|(number, _)| number).collect();
-            let Some((&first, others)) = ours.split_first() else { return format.push(text, &keys, value).map(Some) };
-            let steps = |number| keys.iter().copied().map(Step::Key).chain([Step::Item(number)]).collect::<Vec<_>>();
+            let ours = our_hooks(items);
+            // The first item that is all ours is replaced; a handler of ours in a group of others is not.
+            let kept = ours.iter().find_map(|hook| hook.handler.is_none().then_some(hook.item));
             let mut new = text.to_string();
-            for &number in others.iter().rev() {
-                new = format.remove(&new, &steps(number))?;
+            for hook in ours.iter().rev().filter(|hook| hook.handler.is_some() || Some(hook.item) != kept) {
+                new = format.remove(&new, &hook.steps(&keys))?;
             }
-            if !items[first].says(value) {
-                new = format.replace(&new, &steps(first), value)?;
+            match kept {
+                None => new = format.push(&new, &keys, value)?,
+                Some(item) if !items[item].says(value) => {
+                    new = format.replace(&new, &OurHook { item, handler: None }.steps(&keys), value)?;
+                }
+                Some(_) => {}
             }
             Ok((new != text).then_some(new))
         }
@@ -138,12 +141,9 @@ pub(crate) fn removed(
                 let keys: Vec<&str> = path.iter().map(String::as_str).collect();
                 let parsed = format.parse(&new)?;
                 let items = parsed.at(&keys).map(Value::items).unwrap_or_default();
-                let ours = items.iter().enumerate().filter(|(_, item)| is_our_hook(item)).map(|(number, _)| number);
-                let ours: Vec<usize> = ours.collect();
-                for &number in ours.iter().rev() {
-                    let steps: Vec<Step<'_>> =
-                        keys.iter().copied().map(Step::Key).chain([Step::Item(number)]).collect();
-                    new = format.remove(&new, &steps)?;
+                let ours = our_hooks(items);
+                for hook in ours.iter().rev() {
+                    new = format.remove(&new, &hook.steps(&keys))?;
                 }
                 if !ours.is_empty() {
                     new = pruned(new, format, &keys, original.as_ref())?;
@@ -217,21 +217,51 @@ fn runs_us(value: &Value) -> bool {
     after_options(&words_of(value)).is_some_and(|rest| rest.first() == Some(&"mcp"))
 }
 
-/// Returns true if an item of an event is a hook of this program.
-pub(crate) fn is_our_hook(value: &Value) -> bool {
-    let is_hook = |handler: &Value| {
-        let exact = words_of(handler);
-        let shell = || ["command", "bash", "powershell"].iter().find_map(|key| handler.get(key)?.as_text());
-        let split = shell().map(shell_words).unwrap_or_default();
-        [exact, split.iter().map(String::as_str).collect()]
-            .iter()
-            .any(|words| matches!(after_options(words), Some(["hook", _, "--client", _])))
-    };
-    match value.get("hooks") {
-        // A group that also has a hook of somebody else is theirs.
-        Some(Value::List(handlers)) => !handlers.is_empty() && handlers.iter().all(is_hook),
-        _ => is_hook(value),
+/// Hook of ours in the list of an event.
+struct OurHook {
+    item: usize,
+    /// Handler in the group of the item, if others have handlers there too.
+    handler: Option<usize>,
+}
+
+impl OurHook {
+    fn steps<'a>(&self, keys: &[&'a str]) -> Vec<Step<'a>> {
+        let handler = self.handler.map(|handler| [Step::Key("hooks"), Step::Item(handler)]);
+        let item = keys.iter().copied().map(Step::Key).chain([Step::Item(self.item)]);
+        item.chain(handler.into_iter().flatten()).collect()
     }
+}
+
+/// Returns our hooks in the list of an event, in their order. Hooks of an older form, with a list of arguments, are ours
+/// too.
+fn our_hooks(items: &[Value]) -> Vec<OurHook> {
+    let mut ours = Vec::new();
+    for (item, value) in items.iter().enumerate() {
+        match value.get("hooks") {
+            Some(Value::List(handlers)) if !handlers.is_empty() => {
+                let found = handlers.iter().enumerate().filter(|(_, handler)| is_our_handler(handler));
+                let found: Vec<usize> = found.map(|(handler, _)| handler).collect();
+                if found.len() == handlers.len() {
+                    ours.push(OurHook { item, handler: None });
+                } else {
+                    ours.extend(found.into_iter().map(|handler| OurHook { item, handler: Some(handler) }));
+                }
+            }
+            _ if is_our_handler(value) => ours.push(OurHook { item, handler: None }),
+            _ => {}
+        }
+    }
+    ours
+}
+
+/// Returns true if a handler of a hook runs this program's `hook`.
+fn is_our_handler(handler: &Value) -> bool {
+    let exact = words_of(handler);
+    let shell = || ["command", "bash", "powershell"].iter().find_map(|key| handler.get(key)?.as_text());
+    let split = shell().map(shell_words).unwrap_or_default();
+    [exact, split.iter().map(String::as_str).collect()]
+        .iter()
+        .any(|words| matches!(after_options(words), Some(["hook", _, "--client", _])))
 }
 
 /// Returns the command and the arguments of an entry.
@@ -265,18 +295,24 @@ fn after_options<'a>(words: &'a [&'a str]) -> Option<&'a [&'a str]> {
 /// Splits a command line that [`shell_line`] wrote. The call operator of PowerShell is left out.
 fn shell_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
-    let mut rest = line.trim_start().trim_start_matches("& ");
-    while !rest.is_empty() {
-        let (word, after) = match rest.chars().next() {
-            Some(quote @ ('\'' | '"')) => {
-                let inner = &rest[1..];
-                inner.split_once(quote).unwrap_or((inner, ""))
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = line.trim_start().trim_start_matches("& ").chars().peekable();
+    while let Some(c) = letters.next() {
+        match (c, quote) {
+            (_, Some(open)) if c == open => quote = None,
+            (_, Some(_)) => word.get_or_insert_default().push(c),
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
             }
-            _ => rest.split_once(' ').unwrap_or((rest, "")),
-        };
-        words.push(word.to_string());
-        rest = after.trim_start();
+            // A backslash is also a separator of paths. Only a quote after it is escaped.
+            ('\\', None) if letters.peek() == Some(&'\'') => word.get_or_insert_default().extend(letters.next()),
+            (_, None) if c.is_whitespace() => words.extend(word.take()),
+            (_, None) => word.get_or_insert_default().push(c),
+        }
     }
+    words.extend(word);
     words
 }
 
@@ -289,6 +325,8 @@ pub(crate) fn shell_line(words: &[String], shell: Syntax) -> String {
         Syntax::Posix if is_plain(word) && !word.contains('\\') => word.clone(),
         Syntax::Posix => format!("'{}'", word.replace('\'', r"'\''")),
         Syntax::Cmd | Syntax::PowerShell if is_plain(word) => word.clone(),
+        Syntax::AnyOfWindows if is_plain(word) => word.replace('\\', "/"),
+        Syntax::AnyOfWindows => format!("\"{}\"", word.replace('\\', "/")),
         Syntax::Cmd => format!("\"{word}\""),
         Syntax::PowerShell => format!("'{}'", word.replace('\'', "''")),
     };
@@ -301,6 +339,8 @@ pub(crate) fn shell_line(words: &[String], shell: Syntax) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
     Posix,
+    /// Git Bash, or another shell of Windows if it is missing: no backslashes, and quotes only where they are needed.
+    AnyOfWindows,
     Cmd,
     PowerShell,
 }

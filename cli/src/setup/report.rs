@@ -45,6 +45,9 @@ pub(crate) struct AgentReport {
     pub(super) looked: Vec<String>,
     /// Files with our entries.
     pub(super) files: Vec<FileReport>,
+    /// Settings that switch all hooks of the agent off, so that ours do not run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) hooks_off: Vec<String>,
     /// Step that is left to the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next: Option<String>,
@@ -105,6 +108,12 @@ impl SetupReport {
         for agent in &self.agents {
             if let Some(problem) = &agent.problem {
                 output.warning(problem);
+            }
+            for setting in &agent.hooks_off {
+                let title = agent.agent.title();
+                output.warning(&format!(
+                    "the hooks of {title} are switched off: {setting}; change it, or memory has only its tools"
+                ));
             }
             for file in &agent.files {
                 file.problems.iter().for_each(|problem| output.warning(&format!("{}: {problem}", file.path)));

@@ -5,6 +5,7 @@
 
 mod clients;
 mod edits;
+mod forms;
 mod golden;
 #[cfg(unix)]
 mod questions;
