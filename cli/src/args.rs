@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::ffi::OsString;
+
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
@@ -20,11 +22,11 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Parses the arguments of the process.
-    pub(crate) fn of_process() -> Result<Self, clap::Error> {
+    /// Parses arguments, the first of which is the name of the program.
+    pub(crate) fn of_arguments(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let mut line = line();
-        let matches = line.try_get_matches_from_mut(std::env::args_os()).map_err(|mut error| {
-            let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let matches = line.try_get_matches_from_mut(arguments).map_err(|mut error| {
+            let arguments: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
             tips::suggest(&mut error, &line, &arguments);
             error
         })?;

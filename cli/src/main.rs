@@ -33,6 +33,7 @@ mod program;
 mod prompt;
 #[cfg(test)]
 mod reference;
+mod regular;
 mod replacement;
 #[cfg(test)]
 mod schemas;
@@ -55,9 +56,10 @@ use failure::{Exit, Failure};
 use output::Output;
 
 fn main() -> ExitCode {
-    let cli = match Cli::of_process() {
+    let arguments = hook::arguments(std::env::args_os().collect());
+    let cli = match Cli::of_arguments(&arguments) {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() && hook::is_asked_for(std::env::args_os()) => return hook::refused(&error),
+        Err(error) if error.use_stderr() && hook::is_asked_for(&arguments) => return hook::refused(&error),
         Err(error) => return refused_arguments(&error),
     };
     cli.global.color.write_global();

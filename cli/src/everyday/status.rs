@@ -12,7 +12,7 @@ use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::hook::log;
-use crate::output::Output;
+use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
@@ -36,6 +36,9 @@ pub(crate) struct Sizes {
     waiting: u32,
     /// Number of failures in the log of the hooks.
     hook_failures: u32,
+    /// Last failure in the log of the hooks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_hook_failure: Option<log::Line>,
 }
 
 impl Subcommand for StatusArgs {
@@ -50,8 +53,8 @@ impl Subcommand for StatusArgs {
         let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
         let entries = store.call(newest, output)?.total;
         let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
-        let hook_failures = log::failures();
-        let sizes = Sizes { journal, journal_lines, notes, entries, waiting, hook_failures };
+        let (hook_failures, last_hook_failure) = log::failures();
+        let sizes = Sizes { journal, journal_lines, notes, entries, waiting, hook_failures, last_hook_failure };
         output.object_or_line(&sizes, &text(&sizes))?;
         Ok(Exit::Done)
     }
@@ -59,7 +62,7 @@ impl Subcommand for StatusArgs {
 
 /// Returns the lines for a person.
 fn text(sizes: &Sizes) -> String {
-    let Sizes { journal, journal_lines, notes, entries, waiting, hook_failures } = sizes;
+    let Sizes { journal, journal_lines, notes, entries, waiting, hook_failures, last_hook_failure } = sizes;
     let size = |size: Option<u64>| size.map_or("none yet".to_string(), |size| format!("{size} bytes"));
     let mut lines = vec![format!("long-term memory: {}", size(journal.long_term_bytes))];
     if let Some(bytes) = journal.project_long_term_bytes {
@@ -73,6 +76,9 @@ fn text(sizes: &Sizes) -> String {
     lines.push(format!("waiting for approval: {waiting}"));
     if *hook_failures > 0 {
         lines.push(format!("failures of hooks, printed by `saddlebag hook log`: {hook_failures}"));
+    }
+    if let Some(log::Line { time, message, .. }) = last_hook_failure {
+        lines.push(single_line(&format!("last failure of a hook: {time}: {message}")));
     }
     lines.join("\n")
 }

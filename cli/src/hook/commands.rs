@@ -21,8 +21,14 @@ use crate::store::{Root, Store};
 /// Score that no hit has, in thousandths. It lets a prompt be recorded without any note counting as shown.
 const NO_HIT: u32 = u32::MAX;
 
-/// Performs an event, and returns the text for the model if there is one.
-pub(crate) fn perform(event: &Event, args: &HookArgs, global: &Global) -> Result<Option<String>, Trouble> {
+/// Performs an event, and returns the text for the model if there is one. `reserved` bytes of the room for it are for
+/// other text.
+pub(crate) fn perform(
+    event: &Event,
+    args: &HookArgs,
+    global: &Global,
+    reserved: u32,
+) -> Result<Option<String>, Trouble> {
     let folder = folder(event, global)?;
     let global = Global { project: (!global.notebook).then(|| folder.clone()), ..global.of_agent() };
     let used = match &event.detail {
@@ -49,12 +55,12 @@ pub(crate) fn perform(event: &Event, args: &HookArgs, global: &Global) -> Result
     }
     let store = Store::open(&global).map_err(|failure| Trouble::opening(&failure))?;
     let mut session = Session { store, event, output: Output::new(false) };
-    let room = room(event, args.max_bytes);
+    let room = room(event, args.max_bytes).map(|room| room.saturating_sub(reserved));
     match &event.detail {
         Detail::Start(source, _) => {
             let Some(prompt) = first_prompt(event) else { return session.begin(*source, room) };
             let (of_block, of_recalled) = start_rooms(event.client, args.max_bytes);
-            let begun = session.begin(*source, Some(of_block))?;
+            let begun = session.begin(*source, Some(of_block.saturating_sub(reserved)))?;
             let recalled = session.recall(prompt, Some(of_recalled), args.min_score)?;
             let texts: Vec<String> = begun.into_iter().chain(recalled).collect();
             Ok((!texts.is_empty()).then(|| texts.join("\n")))

@@ -13,6 +13,8 @@ use super::trouble::Trouble;
 
 /// Longest time of a run for a prompt. The user waits for it.
 const PROMPT_LIMIT: Duration = Duration::from_secs(2);
+/// Longest time of a run at the end of a session of Codex, which ends the program after three seconds.
+const CODEX_END_LIMIT: Duration = Duration::from_millis(2_500);
 /// Longest time of any other run.
 const OTHER_LIMIT: Duration = Duration::from_secs(5);
 /// Size of the stack of a run, as large as that of a main thread.
@@ -32,10 +34,12 @@ impl Run {
     }
 }
 
-/// Returns the longest time of a run for an event of the command line.
-pub(crate) fn limit(event: Option<&str>) -> Duration {
+/// Returns the longest time of a run for an event and a client of the command line. It is shorter than that of the
+/// client, because a run that the client ends is in no log.
+pub(crate) fn limit(event: Option<&str>, client: Option<Client>) -> Duration {
     match event.and_then(moment) {
         Some(Some(Moment::Prompt)) => PROMPT_LIMIT,
+        Some(Some(Moment::End)) if client == Some(Client::Codex) => CODEX_END_LIMIT,
         _ => OTHER_LIMIT,
     }
 }

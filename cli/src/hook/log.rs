@@ -4,7 +4,7 @@
 //! seen. It is private to the user, has no text of prompts or tools, and at most [`MAX_LOG_BYTES`] twice.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use saddlebag::store::{Timestamp, utc_text};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::trouble::Trouble;
 use crate::output::JsonLine;
+use crate::regular;
 
 /// Name of the log in the folder of states.
 const FILE: &str = "hook.log";
@@ -20,6 +21,8 @@ const FILE: &str = "hook.log";
 const OLD_FILE: &str = "hook.log.old";
 /// Size at which the log is moved aside, in bytes.
 const MAX_LOG_BYTES: u64 = 1 << 20;
+/// Number of bytes at the end of the log that [`Log::newest_lines`] reads.
+const NEWEST_BYTES: u64 = 64 << 10;
 /// Maximum length of a message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
@@ -75,34 +78,38 @@ impl Log {
 
     /// Returns the lines of both files, the oldest first. A line that cannot be read is left out.
     pub(crate) fn lines(&self) -> io::Result<Vec<Line>> {
-        let mut lines = Vec::new();
-        for name in [OLD_FILE, FILE] {
-            match fs::read(self.0.join(name)) {
-                Ok(bytes) => {
-                    let text = String::from_utf8_lossy(&bytes);
-                    lines.extend(text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()));
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(lines)
+        Ok([self.read(OLD_FILE, MAX_LOG_BYTES)?, self.read(FILE, 2 * MAX_LOG_BYTES)?].concat())
+    }
+
+    /// Returns the last lines, the oldest first.
+    pub(super) fn newest_lines(&self) -> io::Result<Vec<Line>> {
+        self.read(FILE, NEWEST_BYTES)
+    }
+
+    /// Returns the lines at the end of a file, in at most so many bytes. A missing file has none.
+    fn read(&self, name: &str, most: u64) -> io::Result<Vec<Line>> {
+        let mut file = match regular::open(&self.0.join(name), OpenOptions::new().read(true)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(file.metadata()?.len().saturating_sub(most)))?;
+        file.take(most).read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
     }
 
     fn open(&self) -> io::Result<File> {
         make_private(&self.0)?;
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(self.0.join(FILE))
+        regular::open_private(&self.0.join(FILE), OpenOptions::new().create(true).append(true))
     }
 }
 
-/// Returns the number of failures in the log. A log that cannot be read counts as empty.
-pub(crate) fn failures() -> u32 {
+/// Returns the number of failures in the log, and the last one. A log that cannot be read counts as empty.
+pub(crate) fn failures() -> (u32, Option<Line>) {
     let lines = Log::of_user().and_then(|log| log.lines().ok()).unwrap_or_default();
-    u32::try_from(lines.len()).unwrap_or(u32::MAX)
+    (u32::try_from(lines.len()).unwrap_or(u32::MAX), lines.last().cloned())
 }
 
 /// Creates a folder and its parents for this user only, if it is missing.

@@ -5,8 +5,11 @@
 //! [`once`] drops the second report of the same moment, [`commands`] runs the commands of the memory, and [`answer`]
 //! writes their text in the client's format.
 //!
+//! Some clients run the program alone where their configuration has a list of arguments. So a run without arguments is a
+//! hook too, if standard input has an event; anything else there ends it in silence.
+//!
 //! A hook never blocks a client. Whatever fails, the exit code is 0, nothing is printed, and [`log`] has a line about
-//! it. [`guard`] bounds the time, and catches faults of the program.
+//! it, which [`notice`] tells at the next start. [`guard`] bounds the time, and catches faults of the program.
 
 mod answer;
 mod args;
@@ -15,14 +18,15 @@ mod event;
 mod guard;
 mod input;
 pub(crate) mod log;
-mod once;
+mod notice;
+pub(crate) mod once;
 mod paths;
 mod payload;
 mod tools;
 mod trouble;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
@@ -32,12 +36,14 @@ use serde_json::Value;
 pub(crate) use args::HookArgs;
 
 use crate::args::line;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::output::{self, JsonLine, Output};
 use crate::subcommand::Subcommand;
+use event::Event;
 use guard::Run;
 use log::{Line, Log};
+use notice::Notice;
 use payload::Given;
 use trouble::Trouble;
 
@@ -65,7 +71,7 @@ impl Subcommand for HookArgs {
             return print_log(output);
         }
         guard::silence_faults();
-        let limit = guard::limit(self.event.as_deref());
+        let limit = guard::limit(self.event.as_deref(), self.client);
         let is_off = std::env::var(SWITCH).is_ok_and(|value| OFF.contains(&value.to_ascii_lowercase().as_str()));
         let global = global.clone();
         let ended = guard::run(limit, move |run| if is_off { ignored() } else { answered(&self, &global, run) });
@@ -77,11 +83,20 @@ impl Subcommand for HookArgs {
     }
 }
 
-/// Returns true if the arguments of the process ask for a hook, even if they are not valid otherwise.
-pub(crate) fn is_asked_for(arguments: impl Iterator<Item = OsString>) -> bool {
-    let arguments: Vec<OsString> = arguments.collect();
+/// Returns the arguments of the process, or those of a hook for a run without any, except on a terminal.
+pub(crate) fn arguments(given: Vec<OsString>) -> Vec<OsString> {
+    if is_bare() && !io::stdin().is_terminal() { ["saddlebag", "hook"].map(OsString::from).to_vec() } else { given }
+}
+
+/// Returns true for a run without arguments.
+fn is_bare() -> bool {
+    std::env::args_os().len() <= 1
+}
+
+/// Returns true if the arguments ask for a hook, even if they are not valid otherwise.
+pub(crate) fn is_asked_for(arguments: &[OsString]) -> bool {
     let line = line();
-    let lenient = line.clone().ignore_errors(true).try_get_matches_from(&arguments);
+    let lenient = line.clone().ignore_errors(true).try_get_matches_from(arguments);
     if let Some(name) = lenient.ok().as_ref().and_then(clap::ArgMatches::subcommand_name) {
         return name == "hook";
     }
@@ -108,12 +123,32 @@ fn ignored() -> Result<Option<Value>, Trouble> {
 
 /// Performs the event on standard input, and returns the answer if there is one.
 fn answered(args: &HookArgs, global: &Global, run: &Run) -> Result<Option<Value>, Trouble> {
-    let payload = input::object(io::stdin().lock())?;
+    let payload = match input::object(io::stdin().lock()) {
+        Ok(payload) if is_bare() && !payload::names_an_event(&payload) => return Ok(None),
+        Err(_) if is_bare() => return Ok(None),
+        payload => payload?,
+    };
     let given = Given { event: args.event.clone(), client: args.client };
     let Some(event) = payload::event(&payload, &given)? else { return Ok(None) };
     run.is_about(event.client, event.moment());
-    let text = commands::perform(&event, args, global)?;
+    let text = match event.detail {
+        event::Detail::Start(..) => started(&event, args, global),
+        _ => commands::perform(&event, args, global, 0)?,
+    };
     Ok(text.map(|text| answer::answer(&event, &text)))
+}
+
+/// Performs the start of a session, and adds the notice about earlier failures. A start that fails has the notice alone.
+fn started(event: &Event, args: &HookArgs, global: &Global) -> Option<String> {
+    let room = answer::room(event, args.max_bytes).unwrap_or_default();
+    let notice = Notice::of_user().filter(|notice| notice.bytes(room) > 0);
+    let reserved = notice.as_ref().map_or(0, |notice| notice.bytes(room));
+    let text = commands::perform(event, args, global, reserved).unwrap_or_else(|trouble| {
+        guard::log(&trouble);
+        None
+    });
+    let texts: Vec<String> = text.into_iter().chain(notice.map(Notice::tell)).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 fn printed(answer: &Value) -> Result<(), Trouble> {
@@ -125,7 +160,14 @@ fn printed(answer: &Value) -> Result<(), Trouble> {
 
 fn print_log(output: &mut Output) -> Result<Exit, Failure> {
     let lines = match Log::of_user().map(|log| log.lines()) {
-        Some(lines) => lines?,
+        Some(lines) => lines.map_err(|error| {
+            let message = format!("the log of the hooks cannot be read: {}", saddlebag_host::io_cause(&error));
+            Failure::new(
+                ProgramCode::Input,
+                message,
+                "it is `hook.log` in the folder of states, and must be a regular file",
+            )
+        })?,
         None => Vec::new(),
     };
     let total = u32::try_from(lines.len()).unwrap_or(u32::MAX);

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::event::{Detail, Event};
 use super::log::make_private;
+use crate::regular;
 
 /// Folder of the files, in the folder of states.
 const FOLDER: &str = "hook-seen";
@@ -22,6 +23,9 @@ const WITH_ID: Duration = Duration::from_secs(24 * 60 * 60);
 const WITHOUT_ID: Duration = Duration::from_secs(2);
 /// Maximum number of files that are looked at to remove old ones.
 const MAX_SWEPT: usize = 10_000;
+
+/// Length of the name of a file, in hexadecimal digits.
+const NAME_BYTES: usize = 32;
 
 /// Memory of the moments that were reported.
 pub(crate) struct Once(PathBuf);
@@ -34,7 +38,7 @@ impl Once {
 
     /// Returns true if this is the first report of the event for a store. `place` names the store and its scope.
     pub(crate) fn is_first(&self, event: &Event, place: &str) -> io::Result<bool> {
-        make_private(&self.0)?;
+        self.make()?;
         let file = self.0.join(name(event, place));
         let kept = if event.id.is_empty() { WITHOUT_ID } else { WITH_ID };
         if create(&file)? {
@@ -56,13 +60,33 @@ impl Once {
     /// Removes the files of moments that are no longer remembered.
     pub(crate) fn sweep(&self) {
         // A file that stays is removed by a later run.
-        let Ok(entries) = fs::read_dir(&self.0) else { return };
-        for entry in entries.take(MAX_SWEPT).flatten() {
-            if age(&entry.path()).is_some_and(|age| age >= WITH_ID) {
-                let _ = fs::remove_file(entry.path());
+        for path in self.files() {
+            if age(&path).is_some_and(|age| age >= WITH_ID) {
+                let _ = fs::remove_file(path);
             }
         }
     }
+
+    /// Returns the files of moments. Any other file in the folder is not ours.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let is_folder = self.0.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let entries = is_folder.then(|| fs::read_dir(&self.0).ok()).flatten().into_iter().flatten();
+        entries.take(MAX_SWEPT).flatten().map(|entry| entry.path()).filter(|path| is_ours(path))
+    }
+
+    /// Creates the folder. A link in its place is not followed.
+    fn make(&self) -> io::Result<()> {
+        make_private(&self.0)?;
+        if self.0.symlink_metadata()?.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+}
+
+/// Returns true for an empty regular file whose name is that of a moment.
+fn is_ours(path: &Path) -> bool {
+    let named = path.file_stem().and_then(|name| name.to_str());
+    named.is_some_and(|name| name.len() == NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        && regular::is_one(path)
+        && path.metadata().is_ok_and(|found| found.len() == 0)
 }
 
 fn create(file: &Path) -> io::Result<bool> {
@@ -75,7 +99,7 @@ fn create(file: &Path) -> io::Result<bool> {
 
 /// Returns the age of a file. A time in the future counts as no age.
 fn age(file: &Path) -> Option<Duration> {
-    let made = fs::metadata(file).ok()?.modified().ok()?;
+    let made = fs::symlink_metadata(file).ok()?.modified().ok()?;
     Some(SystemTime::now().duration_since(made).unwrap_or_default())
 }
 
@@ -91,7 +115,7 @@ fn name(event: &Event, place: &str) -> String {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
-    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize().iter().take(NAME_BYTES / 2).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

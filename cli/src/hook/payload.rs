@@ -71,6 +71,11 @@ pub(crate) fn event(payload: &Map<String, Value>, given: &Given) -> Result<Optio
     }))
 }
 
+/// Returns true if a payload names its event itself, as those of hooks do.
+pub(crate) fn names_an_event(payload: &Map<String, Value>) -> bool {
+    ["hook_event_name", "hookEventName"].iter().any(|name| payload.get(*name).is_some_and(Value::is_string))
+}
+
 /// Returns the time of a call of Copilot in place of its id, which Copilot does not give. Two calls may be alike, and follow
 /// each other at once.
 fn call_time(moment: Moment, client: Client, fields: &Fields<'_>) -> String {

@@ -4,6 +4,11 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::regular;
+
+/// Maximum size of a configuration file, in bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
 /// Mark at the start of a file that some editors write.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
@@ -12,6 +17,10 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 pub(crate) enum DiskError {
     /// The file cannot be read.
     Unreadable(io::Error),
+    /// The path leads to a folder, a pipe or a device.
+    NotRegular,
+    /// The file is larger than [`MAX_FILE_BYTES`].
+    TooLarge,
     /// The file is not UTF-8 text.
     NotText { at: usize },
     /// The file has other bytes than those that were read before.
@@ -26,6 +35,8 @@ impl std::fmt::Display for DiskError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unreadable(error) => write!(f, "it cannot be read: {}", saddlebag_host::io_cause(error)),
+            Self::NotRegular => f.write_str("it is not a regular file"),
+            Self::TooLarge => write!(f, "it has more than {} MiB, so it is not a configuration", MAX_FILE_BYTES >> 20),
             Self::NotText { at } => write!(f, "it is not UTF-8 text (at byte {at})"),
             Self::Changed => f.write_str("another program changed it meanwhile; run the command again"),
             Self::ReadOnly => f.write_str("it is read-only; allow writing to it, or change it where it is made"),
@@ -34,10 +45,12 @@ impl std::fmt::Display for DiskError {
     }
 }
 
-/// Returns the bytes of a file; `None` if there is no such file.
+/// Returns the bytes of a regular file, or of the one that a link leads to; `None` if there is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
+    match regular::read(path, MAX_FILE_BYTES) {
+        Ok(Some(bytes)) => Ok(Some(bytes)),
+        Ok(None) => Err(DiskError::TooLarge),
+        Err(_) if path.exists() && !path.is_file() => Err(DiskError::NotRegular),
         // A link that leads nowhere is an error, because the file would replace the link.
         Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => Ok(None),
         Err(error) => Err(DiskError::Unreadable(error)),

@@ -3,11 +3,13 @@
 //! `cli/tests/hooks/recordings/` has a session of each client, and `cli/tests/golden/hooks/` the answers to it. A test of
 //! `tests/contract/` holds these against a JSON Schema of each client in `cli/tests/hooks/schemas/`.
 
+mod bare;
 mod hostile;
 mod once;
 #[cfg(unix)]
 mod plugin;
 mod recordings;
+mod state;
 mod stores;
 
 use std::fs;

@@ -233,3 +233,21 @@ fn the_record_is_private_and_a_read_only_file_is_left_alone() {
     home.add("zed", &[]).exits(3).complains("read-only");
     assert_eq!(home.text(".config/zed/settings.json"), "{}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_configuration_is_a_regular_file_of_at_most_16_mib() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    let home = Home::new();
+    let large = format!("# {}\n", "x".repeat(16 << 20));
+    home.put(".codex/config.toml", &large);
+    home.put(".cursor/cursor", "");
+    mknodat(CWD, home.path.join(".cursor/mcp.json"), FileType::Fifo, Mode::RWXU, 0).expect("made");
+    fs::create_dir_all(home.path.join(".config/zed/settings.json")).expect("made");
+    home.add("codex", &["--without-hooks"]).exits(3).complains("more than 16 MiB");
+    assert_eq!(home.text(".codex/config.toml"), large);
+    home.add("cursor", &["--without-hooks"]).exits(3).complains("not a regular file");
+    home.add("zed", &[]).exits(3).complains("not a regular file");
+    home.remove("cursor", &[]).exits(3).complains("not a regular file");
+}
