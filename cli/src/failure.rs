@@ -235,12 +235,11 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self { exit: Exit::Done, ..Self::new(ProgramCode::Output, "", "") };
         }
-        if is_command_done() {
+        if let Some(help) = what_to_look_at() {
             let message = format!(
                 "the command was done, but its output could not be written: {}",
                 saddlebag_host::io_cause(&error)
             );
-            let help = "its changes are kept, so do not repeat it for its output; look at the store instead";
             return Self::new(ProgramCode::Output, message, help);
         }
         Self::new(
@@ -253,13 +252,26 @@ impl From<io::Error> for Failure {
 
 /// True if the command is done and only its output remains.
 static COMMAND_DONE: AtomicBool = AtomicBool::new(false);
+/// True if files outside of the store were changed and only the output remains.
+static SETUP_DONE: AtomicBool = AtomicBool::new(false);
 
 /// Records whether the command is done.
 pub(crate) fn set_command_done(done: bool) {
     COMMAND_DONE.store(done, Ordering::Relaxed);
 }
 
-/// Returns true if the command is done.
-fn is_command_done() -> bool {
-    COMMAND_DONE.load(Ordering::Relaxed)
+/// Records that `setup` or `uninstall` has changed the files of this machine.
+pub(crate) fn set_setup_done() {
+    SETUP_DONE.store(true, Ordering::Relaxed);
+}
+
+/// Returns the help for a command that is done and whose output cannot be written; `None` if it is not done.
+fn what_to_look_at() -> Option<&'static str> {
+    if SETUP_DONE.load(Ordering::Relaxed) {
+        Some("its changes are kept, so do not repeat it for its output; `--dry-run` shows what is left to do")
+    } else if COMMAND_DONE.load(Ordering::Relaxed) {
+        Some("its changes are kept, so do not repeat it for its output; look at the store instead")
+    } else {
+        None
+    }
 }

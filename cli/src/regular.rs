@@ -1,6 +1,6 @@
 //! Opens regular files only. A pipe is not waited for, and a device is refused.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -27,6 +27,21 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     checked(options.open(path)?)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
+/// Removes a regular file whose maker is gone: while it lives, it holds the lock of the file, and the error is
+/// [`io::ErrorKind::WouldBlock`].
+pub(crate) fn remove_unused(path: &Path) -> io::Result<()> {
+    let file = match open(path, OpenOptions::new().read(true).write(true)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        file => file?,
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+        // A file system without locks has none that is held.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+    }
+    std::fs::remove_file(path)
 }
 
 /// Returns true if a path is a regular file, and not a link to one.
@@ -81,6 +96,14 @@ mod tests {
         assert_eq!(read(&at("link"), 4).unwrap().as_deref(), Some(&b"text"[..]));
         assert_eq!(read(&at("file"), 3).unwrap(), None);
         assert!(read(&at("pipe"), 4).is_err() && read(folder.path(), 4).is_err());
+        assert!(remove_unused(&at("link")).is_err() && remove_unused(&at("none")).is_ok());
+        let used = open(&at("file"), OpenOptions::new().read(true)).unwrap();
+        used.lock().unwrap();
+        assert_eq!(remove_unused(&at("file")).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert!(at("file").exists());
+        drop(used);
         assert!(is_one(&at("file")) && !is_one(&at("link")) && !is_one(&at("pipe")) && !is_one(&at("none")));
+        remove_unused(&at("file")).unwrap();
+        assert!(!at("file").exists());
     }
 }

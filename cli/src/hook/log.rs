@@ -65,6 +65,21 @@ impl Log {
         saddlebag_host::state_folder().map(Self)
     }
 
+    /// Returns the log in a folder of states.
+    pub(super) fn in_folder(state: &Path) -> Self {
+        Self(state.to_path_buf())
+    }
+
+    /// Returns the files that have lines of the log, or nothing.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let is_log = |name: &&str| {
+            let is_empty = || self.0.join(name).metadata().is_ok_and(|found| found.len() == 0);
+            regular::is_one(&self.0.join(name))
+                && (is_empty() || self.read(name, NEWEST_BYTES).is_ok_and(|lines| !lines.is_empty()))
+        };
+        [OLD_FILE, FILE].into_iter().filter(is_log).map(|name| self.0.join(name)).collect()
+    }
+
     /// Appends a line. A line is written at once, so that lines of several processes do not mix.
     pub(crate) fn append(&self, line: &Line) -> io::Result<()> {
         let value = serde_json::to_value(line)?;

@@ -6,7 +6,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::log::{Line, Log, make_private};
 use crate::regular;
@@ -64,8 +64,13 @@ impl Notice {
     }
 }
 
+/// Returns the file of a folder of states that says what was told, if there is one.
+pub(super) fn files_in(state: &Path) -> Option<PathBuf> {
+    Some(state.join(TOLD)).filter(|told| time_in(told).is_some())
+}
+
 /// Returns the time in a file.
-fn time_in(path: &std::path::Path) -> Option<String> {
+fn time_in(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = regular::open(path, OpenOptions::new().read(true)).ok()?;
     file.take(TIME_BYTES as u64 + 1).read_to_string(&mut text).ok()?;

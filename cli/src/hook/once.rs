@@ -33,7 +33,17 @@ pub(crate) struct Once(PathBuf);
 impl Once {
     /// Returns the memory of this user. Returns `None` if there is no home folder.
     pub(crate) fn of_user() -> Option<Self> {
-        saddlebag_host::state_folder().map(|folder| Self(folder.join(FOLDER)))
+        saddlebag_host::state_folder().map(|folder| Self::in_folder(&folder))
+    }
+
+    /// Returns the memory in a folder of states.
+    pub(super) fn in_folder(state: &Path) -> Self {
+        Self(state.join(FOLDER))
+    }
+
+    /// Returns the folder of the files.
+    pub(super) fn folder(&self) -> &Path {
+        &self.0
     }
 
     /// Returns true if this is the first report of the event for a store. `place` names the store and its scope.
@@ -60,7 +70,7 @@ impl Once {
     /// Removes the files of moments that are no longer remembered.
     pub(crate) fn sweep(&self) {
         // A file that stays is removed by a later run.
-        for path in self.files() {
+        for path in self.files().take(MAX_SWEPT) {
             if age(&path).is_some_and(|age| age >= WITH_ID) {
                 let _ = fs::remove_file(path);
             }
@@ -68,10 +78,10 @@ impl Once {
     }
 
     /// Returns the files of moments. Any other file in the folder is not ours.
-    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> + use<> {
         let is_folder = self.0.symlink_metadata().is_ok_and(|found| found.is_dir());
         let entries = is_folder.then(|| fs::read_dir(&self.0).ok()).flatten().into_iter().flatten();
-        entries.take(MAX_SWEPT).flatten().map(|entry| entry.path()).filter(|path| is_ours(path))
+        entries.flatten().map(|entry| entry.path()).filter(|path| is_ours(path))
     }
 
     /// Creates the folder. A link in its place is not followed.

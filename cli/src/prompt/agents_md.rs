@@ -11,6 +11,7 @@ use saddlebag_host::{Executor, LocalDir};
 
 use super::context::left_out;
 use super::folder;
+use super::syncing::Syncing;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
@@ -64,6 +65,11 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
     })?;
     let mut folder = folder::open(&args.dir, global)?;
     let identity = identity(&args.dir, &path)?;
+    // It lasts until the file is written.
+    let _syncing = (!args.dry_run).then(|| Syncing::begin(&args.dir)).flatten();
+    if !args.dry_run {
+        folder.clear_leftovers();
+    }
     let mut store = Store::open(global)?;
     check_names(&args, &mut store, output)?;
     let SyncArgs { file, tag, key, max_bytes, prefer, yes, dry_run, .. } = args;

@@ -4,11 +4,13 @@ mod agents_md;
 mod context;
 mod folder;
 mod preamble;
+mod syncing;
 
 use crate::subcommand::subcommands;
 
 pub(crate) use context::ContextArgs;
 pub(crate) use preamble::PreambleArgs;
+pub(crate) use syncing::{clear_in, files_in};
 
 subcommands! {
     /// The subcommands of `agents-md`.

@@ -8,9 +8,9 @@ use super::args::SetupArgs;
 use super::clients::{Client, Scope};
 use super::disk::{self, DiskError};
 use super::plan::Plan;
-use super::record::{Entry, Record, digest};
+use super::record::{Entry, FILE, Record, digest};
 use super::report::{Action, FileReport, SetupReport};
-use crate::failure::{Exit, Failure, ProgramCode};
+use crate::failure::{Exit, Failure, ProgramCode, set_setup_done};
 use crate::output::Output;
 
 /// Maximum length of a line of a difference, in characters. Some programs write their configuration as one line.
@@ -47,6 +47,7 @@ pub(super) fn apply(
     }
     if !args.dry_run {
         write(&plans, action, record, &mut |path, error| report.note_failure(path, error))?;
+        set_setup_done();
     }
     finish(&plans, action, report, args, output)
 }
@@ -69,6 +70,11 @@ pub(super) fn write(
             })?;
             record.put(entry);
         }
+    }
+    let names: Vec<Option<PathBuf>> = plans.iter().map(temporary_name).collect();
+    record.sweep();
+    record.will_make(names.iter().flatten().cloned());
+    if action == Action::Add || record.has_temporary() {
         record.save().map_err(refused)?;
     }
     // Two files may be in one folder that was created for the first of them.
@@ -78,12 +84,12 @@ pub(super) fn write(
             plans.iter().filter_map(|plan| record.get(&plan.path)).flat_map(|entry| entry.folders.clone()).collect()
         }
     };
-    for plan in plans {
+    for (plan, temporary) in plans.iter().zip(&names) {
         if !plan.changes() {
             forget_if_clean(plan, action, record);
             continue;
         }
-        match disk::replace(&plan.path, plan.current.as_deref(), plan.wanted.as_deref()) {
+        match disk::replace(&plan.path, plan.current.as_deref(), plan.wanted.as_deref(), temporary.as_deref()) {
             Ok(made) => note_written(plan, action, made, record),
             Err(error) => {
                 on_failure(&plan.path, &error);
@@ -94,7 +100,14 @@ pub(super) fn write(
         }
     }
     disk::remove_folders(&folders);
+    record.forget_temporary();
     record.save().map_err(|problem| Failure::new(ProgramCode::Output, problem, "the files were written"))
+}
+
+/// Returns the name of the temporary file for a change.
+fn temporary_name(plan: &Plan) -> Option<PathBuf> {
+    let name = || disk::temporary_name(&plan.path, plan.current.as_deref(), plan.wanted.as_deref());
+    plan.changes().then(name).flatten()
 }
 
 fn note_written(plan: &Plan, action: Action, made: Vec<PathBuf>, record: &mut Record) {
@@ -190,7 +203,28 @@ pub(super) fn file_report(plan: &Plan, action: Action) -> FileReport {
         _ => "changed",
     };
     let diff = if plan.changes() { diff(plan) } else { String::new() };
-    FileReport { path: plan.path.display().to_string(), state, diff, problems: problems.collect() }
+    let leads_to = target(plan).map(|target| target.display().to_string());
+    FileReport { path: plan.path.display().to_string(), leads_to, state, diff, problems: problems.collect() }
+}
+
+/// Returns the file that is changed if the path, or in a project a folder on the way to it, is a link.
+fn target(plan: &Plan) -> Option<PathBuf> {
+    let path = &plan.path;
+    let real =
+        path.canonicalize().ok().or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))?;
+    // The root of a project has no links, but the home folder may.
+    (real != *path && (plan.scope == Scope::Project || path.is_symlink())).then_some(real)
+}
+
+/// Returns the report of an entry of the record whose path is not that of a client.
+pub(super) fn stranger_report(entry: &Entry) -> FileReport {
+    let problem = format!(
+        "{FILE} names it for `{}`, which has no configuration there, so it is left alone; if a variable named this folder \
+         before, set it again, else delete the entry in {FILE}",
+        entry.client
+    );
+    let path = entry.path.display().to_string();
+    FileReport { path, leads_to: None, state: "left-alone", diff: String::new(), problems: vec![problem] }
 }
 
 /// Returns the difference in the unified format.

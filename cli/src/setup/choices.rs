@@ -1,12 +1,11 @@
 //! [`Choices`]: what a run of setup works on: the user's folders, the clients, their files, and the record.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use saddlebag::protocol::ErrorCode;
 
 use super::args::SetupArgs;
 use super::clients::{self, Client, FilePlan, Scope};
-use super::format;
 use super::places::Places;
 use super::plan::{self, Plan};
 use super::record::{Entry, Record};
@@ -75,7 +74,7 @@ impl Choices<'_> {
         });
         for entry in of_record {
             if !files.iter().any(|file| file.path == entry.path) {
-                files.extend(like(&files, &entry.path));
+                files.extend(recorded(entry, self.places).map(|(.., file)| file));
             }
         }
         let plans = files.iter().map(|file| plan::removal(client, self.scope, file, record));
@@ -95,19 +94,33 @@ impl Choices<'_> {
     }
 }
 
-/// Returns a file like one of those of a client, at another path.
-fn like(files: &[FilePlan], path: &Path) -> Option<FilePlan> {
-    let named = files.iter().find(|file| file.path.file_name() == path.file_name());
-    let file = named.or_else(|| files.iter().find(|file| !matches!(file.format, format::Format::Whole)))?;
-    Some(FilePlan { path: path.to_path_buf(), ..file.clone() })
-}
-
-/// Returns the file of an entry of the record, as its client has it.
+/// Returns the file of an entry of the record; `None` if its client has no file at this path, as in a record that somebody
+/// else wrote.
 pub(super) fn recorded(entry: &Entry, places: &Places) -> Option<(Client, Scope, FilePlan)> {
     let (client, scope): (Client, Scope) = (entry.client.parse().ok()?, entry.scope.parse().ok()?);
     let run = clients::Run { command: run::NAME.to_string(), options: Vec::new(), has_project: false };
-    let files = client.files(places, Scope::User, &places.home, &run, true, &|path| path.exists());
-    Some((client, scope, like(&files, &entry.path)?))
+    let is_plain = entry.path.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
+    let at = |places: &Places, project: &Path| {
+        // Of two possible files of a client, either may have been there.
+        let with = |name: &'static str| move |path: &Path| path.extension().is_some_and(|suffix| suffix == name);
+        let (json, jsonc) = (with("json"), with("jsonc"));
+        let all = [&json as &dyn Fn(&Path) -> bool, &jsonc]
+            .map(|exists| client.files(places, scope, project, &run, true, exists));
+        all.into_iter().flatten().find(|file| file.path == entry.path)
+    };
+    let found = match scope {
+        _ if !is_plain => None,
+        Scope::User => at(places, &places.home).or_else(|| at(&places.without_folders_of_clients(), &places.home)),
+        Scope::Project => entry.path.ancestors().skip(1).find_map(|project| {
+            // A link in the project could lead to any other file.
+            let file = at(places, project)?;
+            let real = file.path.parent()?.canonicalize().ok()?;
+            let is_inside =
+                real.strip_prefix(project.canonicalize().ok()?).ok() == file.path.parent()?.strip_prefix(project).ok();
+            (is_inside && !file.path.is_symlink()).then_some(file)
+        }),
+    };
+    Some((client, scope, found?))
 }
 
 /// Returns the folders of the user.
@@ -121,7 +134,8 @@ pub(super) fn places() -> Result<Places, Failure> {
 /// Reads the record of setup.
 pub(super) fn record_of(places: &Places) -> Result<Record, Failure> {
     let help = "repair the file, or delete it: `setup --remove` then removes our entries without restoring the rest";
-    Record::read(&places.state()).map_err(|problem| Failure::new(ProgramCode::Input, problem, help))
+    Record::read(&places.state(), |entry| recorded(entry, places).is_some())
+        .map_err(|problem| Failure::new(ProgramCode::Input, problem, help))
 }
 
 /// Returns the root of the project that `--project` names, or of the current folder.

@@ -183,7 +183,8 @@ impl Client {
             }
         };
         let path_of_server = keys.iter().copied().chain([SERVER]).map(str::to_string).collect();
-        let server = Piece::Server { path: path_of_server, value: self.server(run, Some(&places.home)) };
+        let server =
+            Piece::Server { path: path_of_server, value: self.server(run, Some(&places.home)), is_shared: !is_user };
         FilePlan { path, format, pieces: vec![server] }
     }
 

@@ -1,13 +1,20 @@
 //! Reads and writes configuration files: whole files, atomically, and only if nobody else has changed them meanwhile.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::regular;
 
 /// Maximum size of a configuration file, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Beginning and end of the names of temporary files. No other program makes such names.
+const TEMPORARY_PREFIX: &str = ".saddlebag-setup-";
+const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// Mark at the start of a file that some editors write.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -63,10 +70,36 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<(&'static str, &str), DiskError> {
     Ok(text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |text| (BYTE_ORDER_MARK, text)))
 }
 
+/// Returns a new name for the temporary file of a file that will be written; `None` if it will be removed. It is beside
+/// the file that a link leads to.
+pub(crate) fn temporary_name(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> Option<PathBuf> {
+    after?;
+    let target = if before.is_some() { path.canonicalize().ok()? } else { path.to_path_buf() };
+    Some(target.parent()?.join(random_name()))
+}
+
+/// Returns a name that no other file has.
+fn random_name() -> String {
+    let random = RandomState::new().hash_one(std::process::id());
+    format!("{TEMPORARY_PREFIX}{random:016x}{TEMPORARY_SUFFIX}")
+}
+
+/// Returns true for the path of a temporary file.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let random = name.and_then(|name| name.strip_prefix(TEMPORARY_PREFIX)?.strip_suffix(TEMPORARY_SUFFIX));
+    random.is_some_and(|random| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 /// Replaces the bytes of a file, or creates or removes the file. `before` are the bytes that were read; if the file has
-/// others now, nothing is changed. A link stays, and the file that it leads to is changed. Returns the folders that
-/// were created, the outermost first.
-pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<Vec<PathBuf>, DiskError> {
+/// others now, nothing is changed. A link stays, and the file that it leads to is changed. `temporary` is its
+/// [`temporary_name`], which somebody has written down. Returns the folders that were created, the outermost first.
+pub(crate) fn replace(
+    path: &Path,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+    temporary: Option<&Path>,
+) -> Result<Vec<PathBuf>, DiskError> {
     let target =
         if before.is_some() { path.canonicalize().map_err(DiskError::Unreadable)? } else { path.to_path_buf() };
     let Some(after) = after else {
@@ -75,27 +108,26 @@ pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) 
     };
     let folder = target.parent().unwrap_or(Path::new("/"));
     let made = make_folders(folder).map_err(DiskError::Unwritable)?;
-    let written = write(&target, folder, before, after);
+    let temporary = temporary.filter(|temporary| temporary.parent() == Some(folder));
+    let temporary = temporary.map_or_else(|| folder.join(random_name()), Path::to_path_buf);
+    let written = write(&target, temporary, before, after);
     if written.is_err() {
         remove_folders(&made);
     }
     written.map(|()| made)
 }
 
-fn write(target: &Path, folder: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), DiskError> {
+fn write(target: &Path, temporary: PathBuf, before: Option<&[u8]>, after: &[u8]) -> Result<(), DiskError> {
     let permissions = match fs::metadata(target) {
         Ok(metadata) if metadata.permissions().readonly() => return Err(DiskError::ReadOnly),
         Ok(metadata) => Some(metadata.permissions()),
         Err(_) => None,
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".saddlebag-").suffix(".tmp");
-    let usual = usual_permissions();
-    if let Some(usual) = usual.clone().filter(|_| permissions.is_none()) {
-        builder.permissions(usual);
-    }
-    let mut file = builder.tempfile_in(folder).map_err(DiskError::Unwritable)?;
-    let filled = file.write_all(after).and_then(|()| match permissions {
+    // Of a new file, the system takes away what the user's mask excludes.
+    let mode = if permissions.is_some() { 0o600 } else { 0o666 };
+    let mut file = create(temporary, mode).map_err(DiskError::Unwritable)?;
+    // The error of the file itself has its number; that of the temporary file has only its kind.
+    let filled = file.as_file_mut().write_all(after).and_then(|()| match permissions {
         Some(permissions) => file.as_file().set_permissions(permissions),
         None => Ok(()),
     });
@@ -109,17 +141,25 @@ fn write(target: &Path, folder: &Path, before: Option<&[u8]>, after: &[u8]) -> R
     Ok(())
 }
 
-/// Returns the permissions of a new file, from which the system takes those that the user's mask excludes.
-#[cfg(unix)]
-fn usual_permissions() -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-
-    Some(Permissions::from_mode(0o666))
+/// Writes a file that only this user can read.
+pub(crate) fn write_private(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = create(folder.join(random_name()), 0o600)?;
+    file.as_file_mut().write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
-#[cfg(not(unix))]
-fn usual_permissions() -> Option<Permissions> {
-    None
+/// Creates a temporary file, and holds its lock, so that another run does not take it for that of a killed one.
+fn create(path: PathBuf, #[cfg_attr(not(unix), allow(unused_variables))] mode: u32) -> io::Result<NamedTempFile> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    let file = options.open(&path)?;
+    // Without locks, two runs at once may fail, but lose nothing.
+    let _ = file.try_lock();
+    Ok(NamedTempFile::from_parts(file, TempPath::try_from_path(path)?))
 }
 
 /// Fails if a file has other bytes than those that were read before.
@@ -160,13 +200,13 @@ mod tests {
         let path = folder.path().join("file");
         fs::write(&path, "theirs").unwrap();
         for (before, after) in [(Some(&b"old"[..]), Some(&b"ours"[..])), (None, Some(b"ours")), (Some(b"old"), None)] {
-            let refused = replace(&path, before, after);
+            let refused = replace(&path, before, after, None);
             assert!(matches!(refused, Err(DiskError::Changed)), "{refused:?}");
             assert_eq!(fs::read(&path).unwrap(), b"theirs");
         }
         assert_eq!(names(folder.path()), ["file"], "no temporary file is left");
         fs::remove_file(&path).unwrap();
-        assert!(replace(&path, Some(b"old"), Some(b"ours")).is_err(), "somebody removed it");
+        assert!(replace(&path, Some(b"old"), Some(b"ours"), None).is_err(), "somebody removed it");
         assert!(names(folder.path()).is_empty());
     }
 
@@ -174,10 +214,10 @@ mod tests {
     fn created_folders_are_returned_and_removed_unless_somebody_uses_them() {
         let top = tempfile::tempdir().unwrap();
         let path = top.path().join("a/b/file");
-        let made = replace(&path, None, Some(b"ours")).unwrap();
+        let made = replace(&path, None, Some(b"ours"), None).unwrap();
         assert_eq!(made, [top.path().join("a"), top.path().join("a/b")]);
         fs::write(top.path().join("a/theirs"), "").unwrap();
-        replace(&path, Some(b"ours"), None).unwrap();
+        replace(&path, Some(b"ours"), None, None).unwrap();
         remove_folders(&made);
         assert_eq!(names(top.path()), ["a"]);
         assert_eq!(names(&top.path().join("a")), ["theirs"]);

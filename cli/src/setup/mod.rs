@@ -15,6 +15,7 @@ mod format;
 mod hooks;
 mod installer;
 mod json;
+mod owned;
 mod piece;
 mod places;
 mod plan;
@@ -74,6 +75,12 @@ fn setup(args: &SetupArgs, global: &Global, output: &mut Output) -> Result<Exit,
         if let Some(why) = lacks.filter(|_| is_named) {
             agent.problem = Some(format!("{why}; use --scope user"));
         } else if lacks.is_none() && args.remove {
+            let strangers = record.strangers().iter().filter(|entry| {
+                entry.client == client.as_str()
+                    && entry.scope == choices.scope.as_str()
+                    && (choices.scope == Scope::User || entry.path.starts_with(&choices.project))
+            });
+            agent.files.extend(strangers.map(apply::stranger_report));
             plans.extend(choices.removals(client, &record)?);
         } else if lacks.is_none() && (is_named || agent.found) {
             plans.extend(choices.additions(client, args, &record, global)?);

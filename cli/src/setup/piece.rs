@@ -9,8 +9,9 @@ pub(crate) const SERVER: &str = "saddlebag";
 /// One entry of ours in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Server under a key.
-    Server { path: Vec<String>, value: Value },
+    /// Server under a key. In a file of a project (`is_shared`), which others write too, an entry with more than ours is
+    /// foreign: a variable or a folder may let it run something else.
+    Server { path: Vec<String>, value: Value, is_shared: bool },
     /// Hook in the list of an event.
     Hook { path: Vec<String>, value: Value },
     /// Key that a client demands in a file with hooks. It is added if it is missing, and stays.
@@ -53,13 +54,13 @@ fn with_piece(
     foreign: &mut Vec<String>,
 ) -> Result<Option<String>, Unfit> {
     match piece {
-        Piece::Server { path, value } => {
+        Piece::Server { path, value, is_shared } => {
             let keys: Vec<&str> = path.iter().map(String::as_str).collect();
             let parsed = format.parse(text)?;
             match parsed.at(&keys) {
                 None => format.insert(text, &keys, value).map(Some),
                 // A key that somebody added to our entry stays.
-                Some(found) if has_all(found, value) => Ok(None),
+                Some(found) if has_all(found, value) && (!is_shared || is_our_server(found)) => Ok(None),
                 Some(found) if force || is_our_server(found) => {
                     let steps: Vec<Step<'_>> = keys.into_iter().map(Step::Key).collect();
                     format.replace(text, &steps, value).map(Some)
@@ -348,7 +349,12 @@ pub(crate) enum Syntax {
 /// Describes the program that an entry runs.
 fn described(value: &Value) -> String {
     let words = words_of(value);
+    let added = ["env", "environment", "cwd"].into_iter().filter(|key| value.get(key).is_some());
+    let added: Vec<String> = added.map(|key| format!("`{key}`")).collect();
     match (words.is_empty(), value.get("url").or_else(|| value.get("httpUrl")).and_then(Value::as_text)) {
+        (false, _) if runs_us(value) && !added.is_empty() => {
+            format!("`{}` with {}", words.join(" "), added.join(" and "))
+        }
         (false, _) => format!("`{}`", words.join(" ")),
         (true, Some(url)) => format!("the server at {url}"),
         (true, None) => "something else".to_string(),

@@ -25,6 +25,10 @@ impl Platform {
     }
 }
 
+/// Variables that name other folders or files of clients.
+const FOLDERS_OF_CLIENTS: [&str; 5] =
+    ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"];
+
 /// Folders of a user.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
@@ -59,6 +63,13 @@ impl Places {
     /// Returns the path that a variable of the environment names. A relative path is ignored.
     pub(crate) fn named(&self, variable: &str) -> Option<PathBuf> {
         self.environment.get(variable).map(PathBuf::from).filter(|path| self.is_absolute(path))
+    }
+
+    /// Returns the same folders as if no variable named another folder of a client.
+    pub(crate) fn without_folders_of_clients(&self) -> Self {
+        let mut environment = self.environment.clone();
+        environment.retain(|name, _| !FOLDERS_OF_CLIENTS.contains(&name.as_str()));
+        Self { environment, ..self.clone() }
     }
 
     /// Returns the folders of the variable PATH.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::disk::{self, DiskError};
+use crate::regular;
 
 /// File of the record in the state folder.
 pub(crate) const FILE: &str = "setup.json";
@@ -29,6 +30,11 @@ pub(crate) struct Record {
     /// Folders that were created for the record.
     made: Vec<PathBuf>,
     files: Vec<Entry>,
+    /// Entries whose paths are not those of a client, so that nothing is written or removed there.
+    strangers: Vec<Entry>,
+    /// Temporary files of the run that wrote the record. They are written down before they are made, because they have
+    /// the tokens of a configuration, and a killed run leaves them.
+    temporary: Vec<PathBuf>,
 }
 
 /// File that setup has written.
@@ -50,23 +56,75 @@ struct Stored {
     version: u32,
     #[serde(default)]
     folders: Vec<PathBuf>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    temporary: Vec<PathBuf>,
     files: Vec<Entry>,
 }
 
 impl Record {
-    /// Reads the record in a state folder. A folder without one has an empty record.
-    pub(crate) fn read(folder: &Path) -> Result<Self, String> {
+    /// Reads the record in a state folder. A folder without one has an empty record. Entries for which `is_known` is false
+    /// are kept, and are not used.
+    pub(crate) fn read(folder: &Path, is_known: impl Fn(&Entry) -> bool) -> Result<Self, String> {
         let path = folder.join(FILE);
         let problem = |why: String| format!("the record of setup, {}, cannot be used: {why}", path.display());
         let read = disk::read(&path).map_err(|error| problem(error.to_string()))?;
         let stored = match &read {
             Some(bytes) => serde_json::from_slice(bytes).map_err(|error| problem(error.to_string()))?,
-            None => Stored { version: VERSION, folders: Vec::new(), files: Vec::new() },
+            None => Stored { version: VERSION, folders: Vec::new(), temporary: Vec::new(), files: Vec::new() },
         };
         if stored.version != VERSION {
             return Err(problem(format!("its version is {}, this program knows {VERSION}", stored.version)));
         }
-        Ok(Self { folder: folder.to_path_buf(), read, made: stored.folders, files: stored.files })
+        let (mut files, strangers): (Vec<Entry>, Vec<Entry>) = stored.files.into_iter().partition(is_known);
+        for file in &mut files {
+            let path = file.path.clone();
+            file.folders.retain(|made| *made != path && path.starts_with(made));
+        }
+        let made = stored.folders.into_iter().filter(|made| folder.starts_with(made)).collect();
+        let temporary = stored.temporary.into_iter().filter(|path| disk::is_temporary(path)).collect();
+        Ok(Self { folder: folder.to_path_buf(), read, made, files, strangers, temporary })
+    }
+
+    /// Returns the entries whose paths are not those of a client.
+    pub(crate) fn strangers(&self) -> &[Entry] {
+        &self.strangers
+    }
+
+    /// Removes the temporary files of runs that were killed, except those that are in use.
+    pub(crate) fn sweep(&mut self) {
+        for folder in [self.folder.clone(), self.folder.join(ORIGINALS)] {
+            let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+            let entries = is_folder.then(|| fs::read_dir(&folder).ok()).flatten().into_iter().flatten();
+            self.temporary.extend(entries.flatten().map(|entry| entry.path()).filter(|path| disk::is_temporary(path)));
+        }
+        // A file that cannot be removed stays in the record, for the next run. A link is not ours.
+        let is_left = |error: io::Error| error.kind() != io::ErrorKind::InvalidInput;
+        self.temporary.retain(|path| regular::remove_unused(path).is_err_and(is_left));
+    }
+
+    /// Returns true if a run that was killed may have left something.
+    pub(crate) fn has_temporary(&self) -> bool {
+        !self.temporary.is_empty()
+    }
+
+    /// Adds the temporary files that this run will make.
+    pub(crate) fn will_make(&mut self, temporary: impl IntoIterator<Item = PathBuf>) {
+        self.temporary.extend(temporary);
+    }
+
+    /// Forgets the temporary files that are gone.
+    pub(crate) fn forget_temporary(&mut self) {
+        self.temporary.retain(|path| path.symlink_metadata().is_ok());
+    }
+
+    /// Returns the files of the record itself: the record, and the bytes from before.
+    pub(crate) fn own_files(&self) -> Vec<PathBuf> {
+        let originals = self.folder.join(ORIGINALS);
+        let is_folder = originals.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let entries = is_folder.then(|| fs::read_dir(&originals).ok()).flatten().into_iter().flatten();
+        let kept = entries.flatten().map(|entry| entry.path()).filter(|path| is_original(path));
+        let record = self.read.is_some().then(|| self.folder.join(FILE)).filter(|path| regular::is_one(path));
+        record.into_iter().chain(kept).collect()
     }
 
     pub(crate) fn files(&self) -> &[Entry] {
@@ -92,7 +150,7 @@ impl Record {
     /// there was no file.
     pub(crate) fn original(&self, entry: &Entry) -> Option<Option<Vec<u8>>> {
         let Some(name) = &entry.before else { return Some(None) };
-        let bytes = fs::read(self.folder.join(ORIGINALS).join(name)).ok()?;
+        let bytes = disk::read(&self.folder.join(ORIGINALS).join(name)).ok()??;
         (digest(&bytes) == *name).then_some(Some(bytes))
     }
 
@@ -103,7 +161,7 @@ impl Record {
         self.make_private(&folder)?;
         let path = folder.join(&name);
         if !path.exists() {
-            write_private(&folder, &path, bytes)?;
+            disk::write_private(&folder, &path, bytes)?;
         }
         Ok(name)
     }
@@ -117,7 +175,7 @@ impl Record {
         if disk::read(&path).map_err(|error| problem(error.to_string()))? != self.read {
             return Err(problem(DiskError::Changed.to_string()));
         }
-        if self.files.is_empty() {
+        if self.files.is_empty() && self.strangers.is_empty() && self.temporary.is_empty() {
             self.remove_originals();
             if self.read.is_some() {
                 fs::remove_file(&path).map_err(|error| io_problem(&error))?;
@@ -128,27 +186,30 @@ impl Record {
         }
         let folder = self.folder.clone();
         self.make_private(&folder).map_err(|error| io_problem(&error))?;
-        let stored = Stored { version: VERSION, folders: self.made.clone(), files: self.files.clone() };
+        let files = [self.files.as_slice(), &self.strangers].concat();
+        let temporary = self.temporary.clone();
+        let stored = Stored { version: VERSION, folders: self.made.clone(), temporary, files };
         let mut bytes = serde_json::to_vec_pretty(&stored).map_err(|error| problem(error.to_string()))?;
         bytes.push(b'\n');
-        write_private(&folder, &path, &bytes).map_err(|error| io_problem(&error))?;
+        disk::write_private(&folder, &path, &bytes).map_err(|error| io_problem(&error))?;
         self.read = Some(bytes);
         self.remove_originals();
         Ok(())
     }
 
+    /// Removes the bytes that no entry names any more, and no other file.
     fn remove_originals(&self) {
         let folder = self.folder.join(ORIGINALS);
-        let Ok(entries) = fs::read_dir(&folder) else { return };
-        for entry in entries.filter_map(Result::ok) {
-            let is_named =
-                self.files.iter().any(|file| file.before.as_deref().is_some_and(|name| entry.file_name() == name));
+        let record = self.folder.join(FILE);
+        let files = || self.files.iter().chain(&self.strangers);
+        for path in self.own_files().into_iter().filter(|path| *path != record) {
+            let is_named = files().any(|file| file.before.as_deref().is_some_and(|name| path.ends_with(name)));
             if !is_named {
                 // A file that stays is removed by the next run.
-                let _ = fs::remove_file(entry.path());
+                let _ = fs::remove_file(path);
             }
         }
-        if self.files.is_empty() {
+        if files().next().is_none() {
             let _ = fs::remove_dir(&folder);
         }
     }
@@ -168,15 +229,11 @@ impl Record {
     }
 }
 
-/// Writes a file that only this user can read.
-fn write_private(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::io::Write;
-
-    let mut file = tempfile::Builder::new().prefix(".saddlebag-").suffix(".tmp").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+/// Returns true for a regular file with the bytes that its name says.
+fn is_original(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_digest = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_digest && regular::is_one(path) && disk::read(path).ok().flatten().is_some_and(|bytes| digest(&bytes) == name)
 }
 
 /// Returns the SHA-256 of bytes in hexadecimal.

@@ -61,6 +61,9 @@ pub(crate) struct AgentReport {
 pub(crate) struct FileReport {
     /// Path of the file.
     pub(super) path: String,
+    /// File that is changed instead, if the path leads through a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) leads_to: Option<String>,
     /// Result: `created`, `changed`, `removed`, `unchanged` or `left-alone`; with `--dry-run`, the result that there would be.
     pub(super) state: &'static str,
     /// Difference in the unified format; empty if the file stays as it is.
@@ -96,7 +99,8 @@ impl SetupReport {
         for agent in self.agents.iter().filter(|agent| !agent.files.is_empty()) {
             for file in agent.files.iter().filter(|file| !file.diff.is_empty()) {
                 output.line("")?;
-                output.styled(STRONG, &format!("{}: {}", agent.agent.title(), file.path))?;
+                let leads_to = file.leads_to.as_ref().map(|target| format!(", a link to {target}")).unwrap_or_default();
+                output.styled(STRONG, &format!("{}: {}{leads_to}", agent.agent.title(), file.path))?;
                 output.text(&file.diff)?;
             }
         }

@@ -8,20 +8,22 @@ use saddlebag_host::default_root;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::apply::{file_report, write};
+use super::apply::{file_report, stranger_report, write};
 use super::choices::{Choices, places, record_of, recorded};
 use super::clients::{Client, Scope};
 use super::disk;
 use super::installer::Installer;
+use super::owned::{Owned, count, owned};
 use super::places::Places;
 use super::plan::{self, Plan};
 use super::record::Record;
 use super::report::{Action, FileReport, note_failure};
 use super::run::Program;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, set_setup_done};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, STRONG};
+use crate::prompt;
 use crate::store::Root;
 use crate::subcommand::Subcommand;
 
@@ -60,10 +62,13 @@ struct Item {
     kind: &'static str,
     /// Path of the file or the folder.
     path: String,
-    /// Number of files.
+    /// Number of files that the program made; of the memory, of all files.
     files: u64,
-    /// Size of the files, in bytes.
+    /// Size of these files, in bytes.
     bytes: u64,
+    /// Number of other files in the folder, which stay.
+    #[serde(skip_serializing_if = "is_zero")]
+    others: u64,
     /// Result: `removed`, `kept` or `failed`; with `--dry-run`, the result that there would be.
     state: &'static str,
     /// Reason why it was kept, or why the removal failed.
@@ -71,6 +76,14 @@ struct Item {
     problem: Option<String>,
     #[serde(skip)]
     place: PathBuf,
+    /// Files that go, and folders that go if they are empty; of the memory, none.
+    #[serde(skip)]
+    owned: (Vec<PathBuf>, Vec<PathBuf>),
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The program itself.
@@ -101,11 +114,12 @@ fn uninstall(args: &UninstallArgs, global: &Global, output: &mut Output) -> Resu
     let program = Program::find(&places)?;
     let mut record = record_of(&places)?;
     let plans = entries(&places, &program, &record)?;
+    let strangers = record.strangers().iter().map(stranger_report);
     let installer = Installer::find(&program.file, &places);
     let mut report = UninstallReport {
         dry_run: args.dry_run,
-        entries: plans.iter().map(|plan| file_report(plan, Action::Remove)).collect(),
-        items: items(&places, args.memory, global)?,
+        entries: plans.iter().map(|plan| file_report(plan, Action::Remove)).chain(strangers).collect(),
+        items: items(&places, &record, args.memory, global)?,
         program: ProgramReport {
             path: program.file.display().to_string(),
             state: if installer.is_file() { "removed" } else { "kept" },
@@ -118,12 +132,14 @@ fn uninstall(args: &UninstallArgs, global: &Global, output: &mut Output) -> Resu
     }
     if !args.dry_run {
         confirm(&report, args, output)?;
+        prompt::clear_in(&places.state());
         let entries = &mut report.entries;
         write(&plans, Action::Remove, &mut record, &mut |path, error| note_failure(entries, path, error))?;
         report.items.iter_mut().filter(|item| item.state == "removed").for_each(|item| item.remove(&places));
         if installer.is_file() {
             report.program.remove(&program);
         }
+        set_setup_done();
     }
     report.finish(args, output)
 }
@@ -145,21 +161,15 @@ fn entries(places: &Places, program: &Program, record: &Record) -> Result<Vec<Pl
     Ok(plans)
 }
 
-/// Returns the files and folders of the program that exist.
-fn items(places: &Places, with_memory: bool, global: &Global) -> Result<Vec<Item>, Failure> {
-    let code = places.named("SADDLEBAG_CODE_CACHE").unwrap_or_else(|| places.cache().join("saddlebag"));
-    let key = places.named("SADDLEBAG_CODE_KEY").unwrap_or_else(|| places.data().join("saddlebag-code-key"));
-    let of_program = [
-        ("code", code),
-        ("code-key", key),
-        ("token", places.data().join("saddlebag-mcp-token")),
-        ("state", places.state()),
-    ];
-    let mut items: Vec<Item> = of_program.into_iter().filter_map(|(kind, place)| Item::find(kind, place)).collect();
+/// Returns the files and folders of the program that exist, and the memory.
+fn items(places: &Places, record: &Record, with_memory: bool, global: &Global) -> Result<Vec<Item>, Failure> {
+    let mut items: Vec<Item> = owned(places, record).into_iter().filter_map(Item::of_program).collect();
     let root = Root::from_options(global)?;
-    if let Some(mut memory) = Item::find("memory", root.path().to_path_buf()) {
+    if let Some(mut memory) = Item::memory(root.path().to_path_buf()) {
         let is_default = default_root().is_some_and(|default| default == root.path());
+        let is_link = root.path().is_symlink();
         let (state, why) = match (with_memory, is_default) {
+            (true, true) if is_link => ("kept", Some("it is a link to a folder of yours: delete it yourself")),
             (true, true) => ("removed", None),
             (true, false) => ("kept", Some("you named this folder, and it may have other files: delete it yourself")),
             (false, _) => ("kept", Some("--memory removes it too")),
@@ -186,29 +196,47 @@ fn confirm(report: &UninstallReport, args: &UninstallArgs, output: &mut Output) 
 }
 
 impl Item {
-    /// Returns what is at a place; `None` if nothing is.
-    fn find(kind: &'static str, place: PathBuf) -> Option<Self> {
-        let (mut files, mut bytes) = (0, 0);
-        count(&place, kind == "code", &mut files, &mut bytes);
-        let path = place.display().to_string();
-        place.symlink_metadata().is_ok().then_some(Self {
-            kind,
-            path,
-            files,
+    /// Returns what the program made in a place; `None` if there is nothing.
+    fn of_program(owned: Owned) -> Option<Self> {
+        let others = owned.others();
+        let sizes = owned.files.iter().filter_map(|file| Some(file.symlink_metadata().ok()?.len()));
+        let bytes = sizes.sum();
+        let is_there = owned.place.symlink_metadata().is_ok();
+        let stays = owned.files.is_empty() && others > 0;
+        is_there.then(|| Self {
+            kind: owned.kind,
+            path: owned.place.display().to_string(),
+            files: owned.files.len() as u64,
             bytes,
-            state: "removed",
-            problem: None,
-            place,
+            others,
+            state: if stays { "kept" } else { "removed" },
+            problem: stays.then(|| "the program has not made what is there".to_string()),
+            place: owned.place,
+            owned: (owned.files, owned.folders),
         })
     }
 
+    /// Returns the memory at a place; `None` if there is none.
+    fn memory(place: PathBuf) -> Option<Self> {
+        let (mut files, mut bytes) = (0, 0);
+        count(&place, &mut |size| {
+            files += 1;
+            bytes += size;
+        });
+        let path = place.display().to_string();
+        let owned = (Vec::new(), Vec::new());
+        let (kind, state) = ("memory", "removed");
+        let is_there = place.symlink_metadata().is_ok();
+        is_there.then_some(Self { kind, path, files, bytes, others: 0, state, problem: None, place, owned })
+    }
+
     fn remove(&mut self, places: &Places) {
+        let (files, folders) = &self.owned;
+        let is_gone = |path: &Path| path.symlink_metadata().is_err();
         let removed = match self.kind {
-            "code" => remove_code(&self.place),
-            _ if self.place.is_dir() && !self.place.is_symlink() => fs::remove_dir_all(&self.place),
-            // The record of setup may have removed the folder before.
-            _ if self.place.symlink_metadata().is_err() => Ok(()),
-            _ => fs::remove_file(&self.place),
+            "memory" => fs::remove_dir_all(&self.place),
+            // The removal of our entries may have removed files of the record before.
+            _ => files.iter().filter(|file| !is_gone(file)).try_for_each(fs::remove_file),
         };
         if let Err(error) = removed {
             self.state = "failed";
@@ -216,12 +244,12 @@ impl Item {
         }
         // Folders above that are empty now were made for it, or are of no use to anybody.
         let above = self.place.ancestors().skip(1).take_while(|folder| folder.starts_with(&places.home));
-        let above: Vec<PathBuf> = above.filter(|folder| **folder != places.home).map(Path::to_path_buf).collect();
-        disk::remove_folders(&above);
+        let above = above.filter(|folder| **folder != places.home).map(Path::to_path_buf);
+        disk::remove_folders(&folders.iter().cloned().chain(above).collect::<Vec<_>>());
     }
 
     fn line(&self) -> String {
-        let Self { kind, path, files, bytes, state, problem, .. } = self;
+        let Self { kind, path, files, bytes, others, state, problem, .. } = self;
         let what = match *kind {
             "code" => "Compiled code",
             "code-key" => "Key of the compiled code",
@@ -232,39 +260,13 @@ impl Item {
         let plural = if *files == 1 { "" } else { "s" };
         let kept = if *state == "kept" { ", kept" } else { "" };
         let why = problem.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        format!("{what}: {path} ({files} file{plural}, {bytes} bytes){kept}{why}")
+        let others = match others {
+            0 => String::new(),
+            1 => "; 1 other file stays".to_string(),
+            _ => format!("; {others} other files stay"),
+        };
+        format!("{what}: {path} ({files} file{plural}, {bytes} bytes{others}){kept}{why}")
     }
-}
-
-/// Counts the files of a folder, or only those with compiled code.
-fn count(place: &Path, only_code: bool, files: &mut u64, bytes: &mut u64) {
-    let Ok(metadata) = place.symlink_metadata() else { return };
-    if !metadata.is_dir() {
-        let is_code = place.extension().is_some_and(|suffix| suffix == CODE_SUFFIX);
-        if is_code || !only_code {
-            *files += 1;
-            *bytes += metadata.len();
-        }
-        return;
-    }
-    for entry in fs::read_dir(place).into_iter().flatten().filter_map(Result::ok) {
-        count(&entry.path(), only_code, files, bytes);
-    }
-}
-
-/// Suffix of files with compiled code.
-const CODE_SUFFIX: &str = "cwasm";
-
-/// Removes the compiled code of a folder, and the folder if nothing else is in it.
-fn remove_code(folder: &Path) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|suffix| suffix == CODE_SUFFIX) {
-            fs::remove_file(path)?;
-        }
-    }
-    disk::remove_folders(&[folder.to_path_buf()]);
-    Ok(())
 }
 
 impl ProgramReport {
@@ -295,7 +297,8 @@ impl UninstallReport {
     fn show(&self, output: &mut Output) -> Result<(), Failure> {
         output.styled(STRONG, "On this machine:")?;
         for entry in &self.entries {
-            output.line(&format!("Entries of ours: {}", entry.path))?;
+            let leads_to = entry.leads_to.as_ref().map(|target| format!(", a link to {target}")).unwrap_or_default();
+            output.line(&format!("Entries of ours: {}{leads_to}", entry.path))?;
         }
         for item in &self.items {
             output.line(&item.line())?;

@@ -193,6 +193,13 @@ impl LocalDir {
         )))
     }
 
+    /// Removes the temporary files of writers that died, as the first change does. For callers that may change nothing.
+    pub fn clear_leftovers(&self) {
+        if !self.cleared.swap(true, Ordering::Relaxed) {
+            lock::abandoned(&self.root).iter_mut().for_each(|guard| self.clear(guard));
+        }
+    }
+
     /// Waits for the locks of `paths` and removes the leftovers of dead writers.
     pub(super) fn lock(&self, paths: &[&RelPath]) -> Result<Guard, FsError> {
         self.lock_within(paths, self.options.lock_timeout)
@@ -208,9 +215,7 @@ impl LocalDir {
     }
 
     fn hold(&self, acquire: impl FnOnce() -> Result<Guard, FsError>) -> Result<Guard, FsError> {
-        if !self.cleared.swap(true, Ordering::Relaxed) {
-            lock::abandoned(&self.root).iter_mut().for_each(|guard| self.clear(guard));
-        }
+        self.clear_leftovers();
         let mut guard = acquire()?;
         self.clear(&mut guard);
         guard.sign();

@@ -41,6 +41,9 @@ fn explanation(code: i32) -> Option<&'static str> {
     use rustix::io::Errno;
 
     Some(match Errno::from_raw_os_error(code) {
+        Errno::NOSPC => "no space left on the device; free some space and try again",
+        Errno::DQUOT => "your quota on this file system is used up; free some space and try again",
+        Errno::ROFS => "the file system is read-only",
         Errno::IO => "the disk reports an input/output error; check the disk and its cable or connection",
         Errno::MFILE => "this program has too many files open; raise the limit (`ulimit -n`) and try again",
         Errno::NFILE => "the machine has too many files open; end some programs and try again",

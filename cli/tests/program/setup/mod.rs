@@ -7,6 +7,10 @@ mod clients;
 mod edits;
 mod forms;
 mod golden;
+#[cfg(target_os = "linux")]
+mod killed;
+#[cfg(unix)]
+mod planted;
 #[cfg(unix)]
 mod questions;
 #[cfg(target_os = "linux")]
@@ -128,6 +132,9 @@ fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, Option<String>>)
         if path.is_dir() && !path.is_symlink() {
             tree.insert(name, None);
             walk(root, &path, tree);
+        } else if path.is_dir() {
+            let target = fs::read_link(&path).expect("a link");
+            tree.insert(name, Some(target.display().to_string()));
         } else {
             tree.insert(name, Some(String::from_utf8_lossy(&fs::read(&path).expect("readable")).into_owned()));
         }

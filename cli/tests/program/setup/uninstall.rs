@@ -1,11 +1,22 @@
 //! `uninstall`: nothing is left but the memory.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Home;
 use crate::support::{Run, run};
+
+/// Mark near the end of compiled code.
+const CODE_MARK: &str = "saddlebag code 2";
+/// Line of the log of hooks.
+const LOG_LINE: &str = "{\"time\":\"2026-11-02T09:00:00Z\",\"code\":\"input\",\"message\":\"x\"}\n";
+
+/// Returns the path of compiled code.
+fn code() -> String {
+    format!(".cache/saddlebag/{}-{}.cwasm", "0".repeat(64), "1".repeat(16))
+}
 
 /// A home in which the program was installed and used.
 struct Used {
@@ -25,23 +36,34 @@ impl Used {
         fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(|_| ())).expect("installed");
         let used = Self { home, program };
         used.run(&["--engine", "native", "remember", "A fact", "Its text."]).exits(0);
-        used.home.put(".cache/saddlebag/0123.cwasm", "code");
-        used.home.put(".local/share/saddlebag-code-key", "key");
-        used.home.put(".local/share/saddlebag-mcp-token", "token");
-        used.home.put(".local/state/saddlebag/hook.log", "{}\n");
+        used.home.put(&code(), &format!("code{CODE_MARK}{}", "t".repeat(32)));
+        used.home.put(&format!(".cache/saddlebag/new-{}.cwasm", "0".repeat(16)), "half");
+        used.home.put(".local/share/saddlebag-code-key", &"k".repeat(32));
+        used.home.put(".local/share/saddlebag-mcp-token", &format!("{}\n", "a-Z_0".repeat(9).split_at(43).0));
+        for private in [".local/share/saddlebag-code-key", ".local/share/saddlebag-mcp-token"] {
+            fs::set_permissions(used.home.path.join(private), fs::Permissions::from_mode(0o600)).expect("set");
+        }
+        used.home.put(".local/state/saddlebag/hook.log", LOG_LINE);
+        used.home.put(".local/state/saddlebag/hook-told", "2026-11-02T09:00:00Z");
+        used.home.put(&format!(".local/state/saddlebag/hook-seen/{}", "0".repeat(32)), "");
         used.home.put(".codex/config.toml", "model = \"gpt-5\"\n");
         used.run(&["setup", "codex", "zed", "--yes"]).exits(0);
         used
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
+        run(&mut self.command(arguments), None)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(&self.home.path).stdin(Stdio::null());
         super::without_clients(&mut command);
         for name in ["SADDLEBAG_CODE_CACHE", "SADDLEBAG_CODE_KEY", "SADDLEBAG_LOG", "CARGO_HOME"] {
             command.env_remove(name);
         }
-        run(command.env("HOME", &self.home.path), None)
+        command.env("HOME", &self.home.path);
+        command
     }
 
     /// Returns the paths of all files, except those of the memory.
@@ -110,4 +132,81 @@ fn a_program_of_a_package_manager_stays_and_its_command_is_named() {
     let shown = used.run(&["uninstall", "--yes"]).exits(0).stdout;
     assert!(shown.contains("`cargo uninstall saddlebag-cli`"), "{shown}");
     assert!(used.program.exists());
+}
+
+#[test]
+fn a_memory_in_a_folder_of_the_program_stays() {
+    for folder in [".local/state/saddlebag", ".local/state/saddlebag/setup", ".cache/saddlebag", ".local/state"] {
+        let used = Used::new("bin");
+        used.home.put(&format!("{folder}/plan.md"), "# Plan\n");
+        used.home.put(&format!("{folder}/facts/cents.md"), "half to even\n");
+        let root = used.home.path.join(folder);
+        let root = root.to_str().expect("text");
+        let shown = used.run(&["--root", root, "uninstall", "--yes"]).exits(0).stdout;
+        assert!(
+            shown.contains("Memory: ") && shown.contains("other files stay") != (folder == ".local/state"),
+            "{shown}"
+        );
+        assert_eq!(used.home.text(&format!("{folder}/plan.md")), "# Plan\n", "{folder}");
+        assert_eq!(used.home.text(&format!("{folder}/facts/cents.md")), "half to even\n", "{folder}");
+        let left: Vec<String> = used.files().into_iter().filter(|path| !path.starts_with(folder)).collect();
+        assert_eq!(left, [".codex/config.toml"], "{folder}");
+    }
+}
+
+#[test]
+fn the_default_memory_stays_where_it_shares_its_folder_with_the_state() {
+    let used = Used::new("bin");
+    let mut command = used.command(&["uninstall", "--yes"]);
+    run(command.env("XDG_STATE_HOME", used.home.path.join(".local/share")), None).exits(0);
+    assert!(used.has_memory());
+}
+
+#[test]
+fn variables_that_once_named_compiled_code_delete_nothing() {
+    for variable in ["SADDLEBAG_CODE_KEY", "SADDLEBAG_CODE_CACHE", "SADDLEBAG_MCP_TOKEN"] {
+        let used = Used::new("bin");
+        used.home.put("photos/a.jpg", "a photo");
+        used.home.put("photos/b.cwasm", "not ours");
+        let mut command = used.command(&["uninstall", "--yes"]);
+        run(command.env(variable, used.home.path.join("photos")), None).exits(0);
+        assert_eq!(used.home.text("photos/a.jpg"), "a photo", "{variable}");
+        assert_eq!(used.home.text("photos/b.cwasm"), "not ours", "{variable}");
+    }
+}
+
+#[test]
+fn files_of_others_under_our_names_stay_and_are_counted() {
+    let used = Used::new("bin");
+    let theirs = [
+        (".local/share/saddlebag-code-key", "my own key, which is not random"),
+        (".local/share/saddlebag-mcp-token", "a token that I have written myself, longer than one of ours\n"),
+        (".local/state/saddlebag/hook.log.old", "notes about hooks\n"),
+        (".local/state/saddlebag/hook-seen/plan.md", "# Plan\n"),
+        (".local/state/saddlebag/setup/letter.txt", "Dear Ada\n"),
+        (".cache/saddlebag/notes.cwasm", "not ours"),
+    ];
+    for (path, text) in theirs {
+        used.home.put(path, text);
+    }
+    let code = code().replace("1111", "2222");
+    used.home.put(&code, "without a mark");
+    let shown = used.run(&["uninstall", "--yes"]).exits(0).stdout;
+    assert!(shown.contains("; 3 other files stay)") && shown.contains("has not made what is there"), "{shown}");
+    for (path, text) in theirs {
+        assert_eq!(used.home.text(path), text);
+    }
+    assert!(used.home.path.join(&code).exists());
+    assert_eq!(used.files().len(), theirs.len() + 2, "{:?}", used.files());
+}
+
+#[test]
+fn a_link_in_the_place_of_the_memory_is_kept_and_named() {
+    let used = Used::new("bin");
+    let root = used.home.path.join(".local/share/saddlebag");
+    fs::rename(&root, used.home.path.join("vault")).expect("moved");
+    std::os::unix::fs::symlink("../../vault", &root).expect("linked");
+    let shown = used.run(&["uninstall", "--memory", "--yes"]).exits(0).stdout;
+    assert!(shown.contains("kept: it is a link"), "{shown}");
+    assert!(root.is_symlink() && used.has_memory());
 }
