@@ -15,6 +15,7 @@ mod answer;
 mod args;
 mod commands;
 mod event;
+pub(crate) mod files;
 mod guard;
 mod input;
 pub(crate) mod log;
@@ -27,7 +28,6 @@ mod trouble;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
@@ -45,7 +45,6 @@ use event::Event;
 use guard::Run;
 use log::{Line, Log};
 use notice::Notice;
-use once::Once;
 use payload::Given;
 use trouble::Trouble;
 
@@ -158,13 +157,6 @@ fn printed(answer: &Value) -> Result<(), Trouble> {
     output::print(&line).map_err(|error| {
         Trouble::output(format!("cannot write to standard output: {}", saddlebag_host::io_cause(&error)))
     })
-}
-
-/// Returns the files of hooks in a folder of states, and their folders. Files that somebody else put there are left out.
-pub(crate) fn files_in(state: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let once = Once::in_folder(state);
-    let files = Log::in_folder(state).files().into_iter().chain(notice::files_in(state)).chain(once.files());
-    (files.collect(), vec![once.folder().to_path_buf()])
 }
 
 fn print_log(output: &mut Output) -> Result<Exit, Failure> {

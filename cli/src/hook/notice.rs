@@ -83,7 +83,7 @@ fn is_time(text: &str) -> bool {
     text.len() == TIME_BYTES && text.chars().all(|c| is_digit(c) || matches!(c, '-' | ':' | 'T' | 'Z'))
 }
 
-/// Returns the reason that a code of the log stands for.
+/// Returns the meaning of a code of the log.
 fn reason(code: &str) -> &'static str {
     match code {
         "time-limit" => "a hook took too long and was ended",

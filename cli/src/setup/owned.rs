@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::places::Places;
 use super::record::Record;
-use crate::{hook, prompt, regular};
+use crate::hook::files::files_in;
+use crate::{prompt, regular};
 
 /// Mark near the end of a file with compiled code, before the version of its format.
 const CODE_MARK: &[u8] = b"saddlebag code ";
@@ -33,14 +34,14 @@ pub(super) struct Owned {
 /// Returns the places of the program's files. Earlier versions compiled the component on this machine, and kept the code.
 pub(super) fn owned(places: &Places, record: &Record) -> Vec<Owned> {
     let code = places.cache().join("saddlebag");
-    let of_code = files_in(&code).into_iter().filter(|path| is_code(path)).collect();
+    let of_code = paths_in(&code).into_iter().filter(|path| is_code(path)).collect();
     let single = |kind, name: &str, is_ours: fn(&Path) -> bool| {
         let place = places.data().join(name);
         let files = Some(place.clone()).filter(|place| is_ours(place)).into_iter().collect();
         Owned { kind, place, files, folders: Vec::new() }
     };
     let state = places.state();
-    let (of_hooks, folders) = hook::files_in(&state);
+    let (of_hooks, folders) = files_in(&state);
     let (of_syncs, syncs) = prompt::files_in(&state);
     let of_state = record.own_files().into_iter().chain(of_hooks).chain(of_syncs).collect();
     let folders = folders.into_iter().chain([syncs, state.join(super::record::ORIGINALS), state.clone()]).collect();
@@ -72,7 +73,7 @@ pub(super) fn count(place: &Path, see: &mut dyn FnMut(u64)) {
     }
 }
 
-fn files_in(folder: &Path) -> Vec<PathBuf> {
+fn paths_in(folder: &Path) -> Vec<PathBuf> {
     if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         return Vec::new();
     }

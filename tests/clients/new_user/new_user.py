@@ -107,7 +107,7 @@ class Recorded:
         told = ""
         for group in settings["hooks"].get(event, []):
             for hook in group["hooks"]:
-                printed = self.home.run([hook["command"], *hook["args"]], input=json.dumps(payload),
+                printed = self.home.run(["/bin/sh", "-c", hook["command"]], input=json.dumps(payload),
                                         more={"CLAUDE_PROJECT_DIR": str(self.home.project)})
                 if printed.strip():
                     answer = json.loads(printed)
