@@ -1,7 +1,7 @@
 //! Merge of section and entries: an edit of the section becomes a change of an entry.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::item::Item;
@@ -10,7 +10,7 @@ use super::types::{FactChange, FactChangeKind, Side, SyncAgentsMd};
 use super::written::{Facts, WrittenFact};
 use crate::context::{LeftOut, LeftOutReason};
 use crate::engine::Call;
-use crate::entries::{self, Entries, EntryInfo, ForgetEntry, NewEntry, StoreEntry, StoreState};
+use crate::entries::{self, Entries, EntryInfo, ForgetEntry, NewEntry, OutReason, StoreEntry, StoreState};
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
@@ -125,11 +125,15 @@ impl Merged {
     fn follow(&mut self, sides: &Sides<'_>, key: &str, fact: &Fact<'_>) {
         let chosen = fact.entry.filter(|entry| is_chosen(sides, fact, entry));
         // AGENTS.md is read like a prompt, so unapproved text stays out of it.
-        let waiting = chosen.filter(|entry| entry.trust_state().unapproved().is_some());
+        let waiting = chosen.filter(|entry| entry.is_withheld());
         let says_it = |entry: &EntryInfo| fact.item.is_some_and(|item| item.content == entry.content);
         if let Some(entry) = waiting.filter(|entry| !says_it(entry)) {
             let bytes = entry.content.len();
-            let left_out = left_out_of(sides.request, &entry.path, key, LeftOutReason::Unapproved, bytes);
+            let reason = match entry.trust_state().unapproved() {
+                Some(_) => LeftOutReason::Unapproved,
+                None => LeftOutReason::NotHydrated(OutReason::OtherProject.to_string()),
+            };
+            let left_out = left_out_of(sides.request, &entry.path, key, reason, bytes);
             self.not_approved.push(left_out);
         }
         let is_listed = chosen.is_some() && waiting.is_none();
@@ -147,7 +151,7 @@ impl Merged {
             }
             (Some(item), Some(entry)) => {
                 let was_followed = fact.base.is_some_and(|base| base.is_followed);
-                let is_waiting = entry.trust_state().unapproved().is_some();
+                let is_waiting = entry.is_withheld();
                 let is_as_written = fact.base.is_some_and(|base| base.says(&item.content));
                 if item.content == entry.content && (is_waiting || !was_followed) {
                     // It is in the section already.

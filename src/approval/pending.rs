@@ -25,8 +25,9 @@ pub struct Pending {
     /// Name of a single item, which is listed with its whole text: the key of an entry, or the path, name or title of
     /// a note.
     pub name: Option<String>,
-    /// Filter by source. `tool` and `import` select all texts of that provenance; the name of a format such as
-    /// `claude-code` selects all texts imported from it; any other value must equal the item's `source`.
+    /// Filter by source. `tool` and `import` select all texts of that provenance; `agent` selects the entries that go into the
+    /// prompts of one project only, which no other filter lists; the name of a format such as `claude-code` selects all texts
+    /// imported from it; any other value must equal the item's `source`.
     pub source: Option<String>,
 }
 
@@ -59,8 +60,10 @@ impl Run<TrustCall<'_>> for Pending {
     async fn run(self, with: &TrustCall<'_>) -> Result<PendingReply, Error> {
         let after = self.cursor.as_deref().map(after).transpose()?;
         let mut pending = pending_approvals(with.call, with.notebook, with.entries).await?;
-        if let Some(from) = &self.source {
-            pending.retain(|item| is_from(item, from));
+        match (&self.source, &self.name) {
+            (Some(from), _) => pending.retain(|item| is_from(item, from)),
+            (None, Some(_)) => {}
+            (None, None) => pending.retain(PendingApproval::is_waiting),
         }
         if let Some(name) = &self.name {
             let one = named(with.call, &pending, name).map_err(|reason| not_pending(name, &reason))?;
@@ -109,6 +112,9 @@ fn not_pending(name: &str, reason: &str) -> Error {
 
 /// Returns true if the item has this source, provenance or format.
 fn is_from(item: &PendingApproval, from: &str) -> bool {
+    if !item.is_waiting() {
+        return item.provenance.as_str() == from;
+    }
     let source = item.source.as_deref();
     source == Some(from) || source.and_then(format_of) == Some(from) || item.provenance.as_str() == from
 }

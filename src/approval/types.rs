@@ -35,6 +35,8 @@ pub struct PendingItem {
     pub is_entry: bool,
     /// Origin of the text.
     pub provenance: Provenance,
+    /// Projects whose prompts the text goes into before an approval, which is for all projects; made harmless.
+    pub projects: Vec<ForModel>,
     /// `source` of the file, to be read by people; made harmless.
     pub source: Option<ForModel>,
     /// Agent that wrote the text, if the file names one; made harmless.
@@ -115,6 +117,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
     let name = harmless(item.name()?);
     let path = harmless(&call.scope.display_path(&item.path));
     let source = item.source.as_deref().map(&mut harmless);
+    let projects = item.projects.iter().map(|project| harmless(project)).collect();
     let [agent, client, session, tool] = item.writer.fields().map(|(_, name)| name.map(&mut harmless));
     let Outside { links, images, comments } = Outside::from_text(&item.text);
     let outside = [(FlagKind::Link, links), (FlagKind::Image, images), (FlagKind::HtmlComment, comments)];
@@ -128,6 +131,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
         path,
         is_entry: item.is_entry,
         provenance: item.provenance,
+        projects,
         source,
         agent,
         client,

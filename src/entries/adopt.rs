@@ -173,6 +173,7 @@ impl<'a> Work<'a> {
         };
         let mut fields = screen::adopted(self.entries.call, &entry).map_err(Error::into_message)?;
         fields.trust_state = provenance.map_or(given.trust_state, TrustState::new);
+        fields.projects = if provenance.is_none() { given.projects.clone() } else { Vec::new() };
         check_category(&fields).map_err(Error::into_message)?;
         let pool = self.entries.scope.pool(&fields.category).map_err(Error::into_message)?;
         Ok(Prepared { pool, given, fields, origin: place, digest })

@@ -57,8 +57,8 @@ impl NewEntry {
         let supersedes = self.supersedes.as_deref().filter(|key| !key.is_empty());
         let supersedes = supersedes.map(|key| checked_key("superseded key", key)).transpose()?;
         let (tags, content) = (checked_tags(&self.tags)?, self.content.clone());
-        let (trust_state, writer) = (TrustState::default(), Writer::default());
-        Ok(Fields { key, category, tags, content, source, supersedes, trust_state, writer })
+        let (trust_state, writer, projects) = (TrustState::default(), Writer::default(), Vec::new());
+        Ok(Fields { key, category, tags, content, source, supersedes, trust_state, writer, projects })
     }
 }
 

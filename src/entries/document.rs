@@ -41,6 +41,8 @@ pub(crate) struct Fields {
     pub(crate) trust_state: TrustState,
     /// Agent, session and tool that wrote the text, if the file names them.
     pub(crate) writer: Writer,
+    /// Projects in which an agent wrote the text, which goes into the prompts of no other; empty for all projects.
+    pub(crate) projects: Vec<String>,
 }
 
 /// An entry, as its file has it.
@@ -71,6 +73,17 @@ impl Fields {
     /// Returns the size that budgets count: key, content and category in UTF-8.
     pub(crate) fn size(&self) -> u64 {
         (self.key.len() + self.content.len() + self.category.as_str().len()) as u64
+    }
+
+    /// Returns true if the text may go only into the prompts of its projects. An approval is for all.
+    pub(crate) fn is_confined(&self) -> bool {
+        !self.projects.is_empty() && self.trust_state.approved.is_none()
+    }
+
+    /// Returns the projects of the text, if it may not go into the prompts of this one.
+    pub(crate) fn only_in(&self, project: Option<&str>) -> &[String] {
+        let is_for_it = self.projects.iter().any(|other| Some(other.as_str()) == project);
+        if self.is_confined() && !is_for_it { &self.projects } else { &[] }
     }
 
     /// Returns true if nothing changed that `updated` tracks. A different source is not a change.
@@ -130,6 +143,7 @@ impl Entry {
                 supersedes: text_of("supersedes"),
                 trust_state: TrustState::from_frontmatter(&frontmatter),
                 writer: Writer::from_frontmatter(&frontmatter),
+                projects: frontmatter.value(PROJECTS).map(projects).unwrap_or_default(),
             },
             owner: owner(&frontmatter),
             created: value(["created", "created_at"]).and_then(moment).unwrap_or(updated),
@@ -141,7 +155,7 @@ impl Entry {
 
     /// Renders the file of a new entry.
     pub(crate) fn render(&self) -> String {
-        let Fields { key, category, tags, content, source, supersedes, trust_state, writer } = &self.fields;
+        let Fields { key, category, tags, content, source, supersedes, trust_state, writer, projects } = &self.fields;
         let mut text = format!("---\nkey: {}\ncategory: {}\n", yaml_scalar(key), yaml_scalar(category.as_str()));
         let mut add = |name: &str, value: &str| {
             // Writing to a string cannot fail.
@@ -169,6 +183,9 @@ impl Entry {
                 add(name, &yaml_scalar(value));
             }
         }
+        if !projects.is_empty() {
+            add(PROJECTS, &project_list(projects));
+        }
         if let Some(forgotten) = self.forgotten {
             add("forgotten", &utc_text(forgotten));
         }
@@ -183,7 +200,7 @@ impl Entry {
     ///
     /// `text` is not the text that `before` was parsed from; its other keys would be lost.
     pub(crate) fn rewrite(&self, text: &str, before: &Self) -> Result<String, Error> {
-        let Fields { key, category, tags, content, source, supersedes, trust_state, writer } = &self.fields;
+        let Fields { key, category, tags, content, source, supersedes, trust_state, writer, projects } = &self.fields;
         let frontmatter = Frontmatter::parse(text);
         if frontmatter.span.is_empty() {
             return Ok(self.render());
@@ -239,6 +256,12 @@ impl Entry {
         if *writer != before.fields.writer {
             text = text.and_then(|text| writer.sign(&text));
         }
+        if *projects != before.fields.projects {
+            text = text.map(|text| match projects.is_empty() {
+                true => remove_field(&text, &head_of(&text), PROJECTS),
+                false => set_field(&text, &head_of(&text), PROJECTS, &project_list(projects)),
+            });
+        }
         // If the frontmatter cannot be edited to carry the provenance, the file is rendered from the fields alone.
         Ok(text.unwrap_or_else(|| self.render()))
     }
@@ -261,6 +284,12 @@ pub(crate) fn dated(text: String, updated: u64) -> String {
         None => set_field(&text, &head_of(&text), "updated", &utc_text(updated)),
     }
 }
+
+/// Field with the projects in which an agent wrote the text.
+const PROJECTS: &str = "origin-project";
+
+/// Project that no memory has. A field without a name keeps the text out of all prompts.
+const NO_PROJECT: &str = "?";
 
 /// Keys that name the agent, those of zombie's own exports included.
 const AGENT_FIELDS: [&str; 3] = ["agent", "zombie_id", "fleet_id"];
@@ -316,6 +345,19 @@ fn tags(value: &Value) -> Vec<String> {
     };
     let trimmed = |tag: String| Some(tag.trim().to_string()).filter(|tag| !tag.is_empty());
     tags.into_iter().filter_map(trimmed).collect()
+}
+
+/// Reads the projects of a text.
+fn projects(value: &Value) -> Vec<String> {
+    let named = tags(value);
+    if named.is_empty() { alloc::vec![NO_PROJECT.into()] } else { named }
+}
+
+fn project_list(projects: &[String]) -> String {
+    match projects {
+        [project] => yaml_scalar(project).into_owned(),
+        several => tag_list(several),
+    }
 }
 
 fn tag_list(tags: &[String]) -> String {

@@ -13,6 +13,7 @@ use super::types::{StoreReply, StoreState};
 use crate::document::replace_once;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::trust::Provenance;
 
 /// Replaces the one occurrence of a text in the content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,12 @@ impl EditEntry {
             let message = format!("entry `{}` is unapproved: {from}", entry.key.escape_debug());
             let help = "approve it with `memory approve` before you edit it, or replace its whole text with `entry store`; \
                         nothing was changed";
+            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+        }
+        if !entry.only_in.is_empty() && with.call.scope.trust.provenance != Provenance::User {
+            let message = format!("entry `{}` is only for {}", entry.key.escape_debug(), entry.only_in.join(", "));
+            let help = "replace its whole text with `entry store`, which keeps the old one as a backup, or ask a person to \
+                        approve it for all projects; nothing was changed";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
         let content = replace_once(&entry.content, &self.old_text, &self.new_text).map_err(not_once)?;

@@ -148,9 +148,9 @@ pub(crate) async fn rename_file(
     if !is_itself && known.is_some_and(|stored| stored.is_live(call.now.epoch_nanoseconds())) {
         return Ok(false);
     }
-    let Fields { tags, content, source, supersedes, trust_state, writer, .. } = old;
+    let Fields { tags, content, source, supersedes, trust_state, writer, projects, .. } = old;
     let fields = NewEntry { key, content, category, tags, source, supersedes }.checked()?;
-    let fields = Fields { trust_state, writer, ..fields };
+    let fields = Fields { trust_state, writer, projects, ..fields };
     let version = |stored: &Stored| Base::Version(stored.entry.version.clone());
     let base = if is_move { version(&stored) } else { known.map_or(Base::Absent, version) };
     let applied = store(call, entries, scope, &fields, &base).await?;

@@ -18,7 +18,7 @@ use crate::trust::{Provenance, TrustState};
 pub const DAILY_LOG: &str = "daily-log";
 
 /// Keys of the frontmatter that hold the fields and the owner of an entry.
-const KNOWN_FIELDS: [&str; 18] = [
+const KNOWN_FIELDS: [&str; 19] = [
     "key",
     "category",
     "tags",
@@ -36,6 +36,7 @@ const KNOWN_FIELDS: [&str; 18] = [
     "owner",
     "provenance",
     "approved",
+    "origin-project",
     SUMMARY_FIELD,
 ];
 
@@ -72,6 +73,9 @@ pub struct ForeignEntry {
     pub is_positional: bool,
     /// Provenance and approval. An import sets it only from a dump of Saddlebag, and only if the dump is believed.
     pub trust_state: TrustState,
+    /// Projects whose prompts it may go into, if nobody approved it for all; empty for all. An import sets it like
+    /// `trust_state`.
+    pub projects: Vec<String>,
     /// Names of further fields in the file's frontmatter. An export reports them, because no format can carry them.
     pub others: Vec<String>,
 }
@@ -187,6 +191,7 @@ pub(super) async fn dump(
             is_exact: true,
             is_positional: false,
             trust_state: fields.trust_state,
+            projects: fields.projects.clone(),
             others: frontmatter.entries.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
         })
     });

@@ -119,7 +119,7 @@ use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
-use crate::trust::PendingApproval;
+use crate::trust::{PendingApproval, Provenance};
 use state::EntriesCall;
 
 family! {
@@ -143,7 +143,7 @@ family! {
     }
 }
 
-/// Returns the entries that wait for approval; empty without an agent.
+/// Returns the entries that wait for approval, and those that go into the prompts of one project; empty without an agent.
 pub(crate) async fn pending_approvals(call: &Call, entries: &Entries) -> Result<Vec<PendingApproval>, Error> {
     let Some(scope) = entries.scope.clone() else { return Ok(Vec::new()) };
     let view = view::look(call, entries, &scope).await?;
@@ -151,12 +151,17 @@ pub(crate) async fn pending_approvals(call: &Call, entries: &Entries) -> Result<
     let corpus = entries.corpus.borrow();
     let pending = view.entries.iter().filter(|stored| stored.is_live(now)).filter_map(|stored| {
         let fields = &stored.entry.fields;
-        let provenance = fields.trust_state.unapproved()?;
+        let provenance = match fields.trust_state.unapproved() {
+            Some(provenance) => provenance,
+            None if fields.is_confined() => fields.trust_state.provenance.max(Provenance::Agent),
+            None => return None,
+        };
         Some(stored.text(&corpus).map(|text| PendingApproval {
             names: alloc::vec![fields.key.clone()],
             path: stored.path.clone(),
             is_entry: true,
             provenance,
+            projects: if provenance.is_trusted() { fields.projects.clone() } else { Vec::new() },
             source: fields.source.clone(),
             writer: fields.writer.clone(),
             version: stored.entry.version.clone(),

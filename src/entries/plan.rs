@@ -43,6 +43,8 @@ pub struct Candidate {
     pub expired: bool,
     /// True if it waits for approval. It is never taken.
     pub unapproved: bool,
+    /// True if an agent wrote it in other projects only. It is never taken.
+    pub elsewhere: bool,
 }
 
 /// Budget of a hydration in bytes.
@@ -92,6 +94,9 @@ pub enum OutReason {
     /// The text comes from a tool or an import, and nobody has approved it.
     #[error("unapproved")]
     Unapproved,
+    /// An agent wrote the text in another project, and nobody has approved it for all.
+    #[error("other-project")]
+    OtherProject,
 }
 
 /// Decides for every candidate: pinned entries first, then the others, each newest first.
@@ -106,12 +111,14 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -
         let starved = tier == Tier::Windowed && has_pinned && left.bytes == 0;
         let of_tier = candidates.iter().enumerate().filter(|(_, candidate)| candidate.tier == tier);
         for (rank, (index, candidate)) in (1..).zip(of_tier) {
-            let Candidate { size, shared, expired, unapproved, .. } = *candidate;
+            let Candidate { size, shared, expired, unapproved, elsewhere, .. } = *candidate;
             let is_head = policy == HydrationPolicy::Prefix && total == 0 && !has_pinned && !is_closed;
             let left_out = if expired {
                 Some(OutReason::Expired)
             } else if unapproved {
                 Some(OutReason::Unapproved)
+            } else if elsewhere {
+                Some(OutReason::OtherProject)
             } else if is_head {
                 None
             } else if is_closed {
@@ -127,7 +134,7 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -
             } else {
                 Some(OutReason::LargerThanRemaining)
             };
-            has_pinned |= tier == Tier::Pinned && !unapproved;
+            has_pinned |= tier == Tier::Pinned && !unapproved && !elsewhere;
             if left_out.is_none() {
                 total = total.saturating_add(size);
                 left.bytes = left.bytes.saturating_sub(size);
@@ -137,7 +144,12 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -
             }
             let is_full = !matches!(
                 left_out,
-                None | Some(OutReason::Expired | OutReason::Unapproved | OutReason::WorkspaceShare)
+                None | Some(
+                    OutReason::Expired
+                        | OutReason::Unapproved
+                        | OutReason::OtherProject
+                        | OutReason::WorkspaceShare
+                )
             );
             is_closed |= policy == HydrationPolicy::Prefix && is_full;
             placements.push(Placement { index, rank, total, left_out });
@@ -165,13 +177,14 @@ mod tests {
 
     fn candidate() -> impl Strategy<Value = Candidate> {
         let rarely = || proptest::bool::weighted(0.1);
-        (any::<bool>(), 1_u64..40, any::<bool>(), rarely(), rarely()).prop_map(
-            |(pinned, size, shared, expired, unapproved)| Candidate {
+        (any::<bool>(), 1_u64..40, any::<bool>(), rarely(), rarely(), rarely()).prop_map(
+            |(pinned, size, shared, expired, unapproved, elsewhere)| Candidate {
                 tier: if pinned { Tier::Pinned } else { Tier::Windowed },
                 size,
                 shared: shared && !pinned,
                 expired: expired && !pinned,
                 unapproved,
+                elsewhere,
             },
         )
     }
@@ -208,7 +221,7 @@ mod tests {
                 .iter()
                 .filter(|placement| placement.left_out.is_none() == is_in)
                 .map(|placement| candidates[placement.index])
-                .filter(|candidate| !candidate.unapproved)
+                .filter(|candidate| !candidate.unapproved && !candidate.elsewhere)
                 .filter(|candidate| candidate.tier == tier)
                 .map(|candidate| candidate.size)
                 .collect::<Vec<_>>();
@@ -218,7 +231,7 @@ mod tests {
         }
 
         #[test]
-        fn every_entry_is_placed_once_and_expired_and_unapproved_ones_are_out(
+        fn every_entry_is_placed_once_and_those_that_are_withheld_are_out(
             candidates in proptest::collection::vec(candidate(), 0..30),
             bytes in 0_u64..300,
             policy in policy(),
@@ -228,9 +241,11 @@ mod tests {
             indexes.sort_unstable();
             prop_assert_eq!(indexes, (0..candidates.len()).collect::<Vec<_>>());
             for placement in &placements {
-                let Candidate { expired, unapproved, .. } = candidates[placement.index];
+                let Candidate { expired, unapproved, elsewhere, .. } = candidates[placement.index];
                 prop_assert_eq!(expired, placement.left_out == Some(OutReason::Expired));
                 prop_assert_eq!(unapproved && !expired, placement.left_out == Some(OutReason::Unapproved));
+                let is_elsewhere = elsewhere && !unapproved && !expired;
+                prop_assert_eq!(is_elsewhere, placement.left_out == Some(OutReason::OtherProject));
             }
         }
 
@@ -244,7 +259,8 @@ mod tests {
                 let of_tier = placements.iter().filter(|placement| candidates[placement.index].tier == tier);
                 let outs: Vec<bool> = of_tier
                     .filter(|placement| {
-                        !matches!(placement.left_out, Some(OutReason::Expired | OutReason::Unapproved))
+                        let withheld = [OutReason::Expired, OutReason::Unapproved, OutReason::OtherProject];
+                        !placement.left_out.is_some_and(|reason| withheld.contains(&reason))
                     })
                     .map(|placement| placement.left_out.is_some())
                     .collect();

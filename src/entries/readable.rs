@@ -49,6 +49,7 @@ impl Readable {
             size: fields.size(),
             provenance: fields.trust_state.provenance,
             approved: fields.trust_state.approved,
+            only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),
         }
     }
 }

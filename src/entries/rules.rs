@@ -4,6 +4,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::document::{Entry, Fields};
 use super::retention::is_expired;
@@ -82,9 +83,24 @@ pub(super) fn check_trust_state(before: &Fields, fields: &Fields) -> Result<(), 
     Err(Error::new(ErrorCode::NotPermitted, message, help))
 }
 
-/// Returns true if a person stores a text that nobody has approved yet.
+/// Returns true if a person stores a text that nobody has approved yet, or not for all projects.
 pub(super) fn approves(before: &Fields, fields: &Fields) -> bool {
-    fields.trust_state.provenance == Provenance::User && before.trust_state.unapproved().is_some()
+    let is_withheld = before.trust_state.unapproved().is_some() || before.is_confined();
+    fields.trust_state.provenance == Provenance::User && is_withheld
+}
+
+/// Returns true if an agent repeats a text that it wrote in other projects only.
+fn adds_project(before: &Fields, fields: &Fields) -> bool {
+    before.is_confined() && fields.projects.iter().any(|project| !before.projects.contains(project))
+}
+
+/// Returns the projects of a text that is repeated.
+fn joined(before: &Fields, fields: &Fields) -> Vec<String> {
+    let mut projects = before.projects.clone();
+    if adds_project(before, fields) {
+        projects.extend(fields.projects.iter().filter(|project| !before.projects.contains(project)).cloned());
+    }
+    projects
 }
 
 /// Returns the reason if nothing is to be written.
@@ -96,7 +112,12 @@ pub(super) fn refusal(call: &Call, before: &Entry, fields: &Fields, base: &Base)
         // A caller that gives the version of the tombstone may store the same text again.
         Some(_) if !is_current || (is_same && *base == Base::Any) => Some(StoreState::Forgotten),
         Some(_) => None,
-        None if is_same && !has_more && !is_gone(call, before) && !approves(&before.fields, fields) => {
+        None if is_same
+            && !has_more
+            && !is_gone(call, before)
+            && !approves(&before.fields, fields)
+            && !adds_project(&before.fields, fields) =>
+        {
             Some(StoreState::Unchanged)
         }
         None => (!is_current).then_some(StoreState::Conflict),
@@ -125,6 +146,7 @@ pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) ->
     entry.fields = Fields {
         trust_state: if keeps { before.fields.trust_state } else { fields.trust_state },
         writer: if keeps { &before.fields.writer } else { &fields.writer }.clone(),
+        projects: if keeps { joined(&before.fields, fields) } else { fields.projects.clone() },
         source: fields.source.clone().or_else(|| before.fields.source.clone()),
         supersedes: fields.supersedes.clone().or_else(|| before.fields.supersedes.clone()),
         ..fields.clone()

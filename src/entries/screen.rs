@@ -1,6 +1,7 @@
 //! Checks of stored and imported entries against the policy of the memory.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::category::Category;
 use super::checks::NewEntry;
@@ -18,7 +19,16 @@ pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provena
     fields.content = screen.text("content", fields.content)?;
     fields.trust_state = TrustState::new(provenance);
     fields.writer = writer(call, &fields)?;
+    fields.projects = projects(call, provenance);
     Ok(fields)
+}
+
+/// Returns the projects that a text of this provenance goes into the prompts of; empty for all projects.
+///
+/// Text of tools and imports goes into no prompt before a person approves it, and an approval is for all projects.
+fn projects(call: &Call, provenance: Provenance) -> Vec<String> {
+    let project = call.scope.layout.own_project().filter(|_| provenance == Provenance::Agent);
+    project.map(String::from).into_iter().collect()
 }
 
 /// Returns the provenance to mark imported files with; `None` if their own is believed.

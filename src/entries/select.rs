@@ -138,6 +138,7 @@ mod tests {
             supersedes: None,
             trust_state: crate::trust::TrustState::default(),
             writer: crate::trust::Writer::default(),
+            projects: Vec::new(),
         };
         Entry { fields, owner: None, created, updated, forgotten: None, version: String::new() }
     }

@@ -108,6 +108,8 @@ pub struct EntryInfo {
     pub provenance: Provenance,
     /// Time when a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
     pub approved: Option<u64>,
+    /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into those of this memory.
+    pub only_in: Vec<String>,
 }
 
 /// JSON form of an [`EntryInfo`].
@@ -142,13 +144,27 @@ struct EntryView {
     approved: Option<String>,
     /// Origin of its text, if the entry is kept out of prompts until a person approves it.
     unapproved: Option<Provenance>,
+    /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into those of this memory.
+    only_in: Vec<String>,
 }
 
 impl From<EntryInfo> for EntryView {
     fn from(entry: EntryInfo) -> Self {
         let unapproved = entry.trust_state().unapproved();
         let EntryInfo {
-            key, category, content, tags, created, updated, source, supersedes, version, path, size, ..
+            key,
+            category,
+            content,
+            tags,
+            created,
+            updated,
+            source,
+            supersedes,
+            version,
+            path,
+            size,
+            only_in,
+            ..
         } = entry;
         Self {
             key,
@@ -165,6 +181,7 @@ impl From<EntryInfo> for EntryView {
             provenance: entry.provenance,
             approved: entry.approved.map(utc_text),
             unapproved,
+            only_in,
         }
     }
 }
@@ -176,10 +193,17 @@ impl EntryInfo {
         TrustState { provenance: self.provenance, approved: self.approved }
     }
 
+    /// Returns true if its text may not go into the prompts of a memory: nobody has approved it, or an agent wrote it in other
+    /// projects only.
+    #[must_use]
+    pub fn is_withheld(&self) -> bool {
+        self.trust_state().unapproved().is_some() || !self.only_in.is_empty()
+    }
+
     /// Makes its texts safe for a model to read.
     pub(super) fn make_harmless(&mut self) {
         let texts = [&mut self.key, &mut self.category, &mut self.content, &mut self.path];
-        let texts = texts.into_iter().chain(&mut self.tags).chain(&mut self.source).chain(&mut self.supersedes);
+        let texts = texts.into_iter().chain(&mut self.tags).chain(&mut self.source).chain(&mut self.supersedes).chain(&mut self.only_in);
         texts.for_each(|text| *text = ForModel::escaped(text).into_string());
     }
 }

@@ -11,6 +11,7 @@ use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMP
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::trust::TrustState;
 
 /// Writes the entries in a format, in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Run<ExchangeCall<'_>> for ExportTo {
         let (mut dumped, problems) = dumped;
         let mut left_out = Vec::new();
         if !unapproved && format != Format::JsonLines {
-            left_out = leave_out_unapproved(&mut dumped);
+            left_out = leave_out_withheld(&mut dumped, with.call.scope.layout.project_name());
         }
         let (files, mut losses) = write_files(format, &dumped, with.call.now.epoch_nanoseconds())?;
         losses.splice(0..0, left_out);
@@ -94,16 +95,22 @@ impl Run<ExchangeCall<'_>> for ExportTo {
     }
 }
 
-/// Removes unapproved entries and reports each, because a reader of the files would trust them.
-fn leave_out_unapproved(entries: &mut Vec<ForeignEntry>) -> Vec<Loss> {
+/// Removes unapproved entries and those of other projects, and reports each, because a reader of the files would trust them.
+fn leave_out_withheld(entries: &mut Vec<ForeignEntry>, project: Option<&str>) -> Vec<Loss> {
     let mut left_out = Vec::new();
-    entries.retain(|entry| match entry.trust_state.unapproved() {
-        None => true,
-        Some(provenance) => {
-            let reason = format!("nobody has approved it: its text is of `{provenance}`");
-            left_out.push(Loss { key: entry.key.clone(), field: "entry".into(), reason });
-            false
-        }
+    entries.retain(|entry| {
+        let is_of = |projects: &[String]| projects.iter().any(|other| Some(other.as_str()) == project);
+        let reason = match entry.trust_state {
+            state if let Some(provenance) = state.unapproved() => {
+                format!("nobody has approved it: its text is of `{provenance}`")
+            }
+            TrustState { approved: None, .. } if !entry.projects.is_empty() && !is_of(&entry.projects) => {
+                format!("nobody has approved it for all projects: an agent wrote it in {}", entry.projects.join(", "))
+            }
+            _ => return true,
+        };
+        left_out.push(Loss { key: entry.key.clone(), field: "entry".into(), reason });
+        false
     });
     left_out
 }

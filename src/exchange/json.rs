@@ -2,7 +2,7 @@
 //! formats.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use saddlebag_words::UnknownWord;
@@ -18,7 +18,7 @@ use crate::trust::{Provenance, TrustState};
 const VERSION: u64 = 1;
 
 /// Fields of a line.
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "version",
     "key",
     "category",
@@ -32,6 +32,7 @@ const FIELDS: [&str; 13] = [
     "forgotten",
     "provenance",
     "approved",
+    "projects",
 ];
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
@@ -63,14 +64,6 @@ fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntr
     if let Some(field) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
         return Err(format!("unknown field `{}`; the fields are {}", field.escape_debug(), FIELDS.join(", ")));
     }
-    let tags = match object.get("tags") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(tags)) => tags
-            .iter()
-            .map(|tag| tag.as_str().map(String::from).ok_or_else(|| "`tags` must be a list of strings".to_string()))
-            .collect::<Result<_, _>>()?,
-        Some(_) => return Err("`tags` must be a list of strings".into()),
-    };
     let moment = |name: &str| match text_field(object, name)? {
         None => Ok(None),
         Some(text) => match parse_date(&text) {
@@ -82,7 +75,7 @@ fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntr
         key: text_field(object, "key")?.ok_or("it has no `key`")?,
         content: text_field(object, "content")?.ok_or("it has no `content`")?,
         category: text_field(object, "category")?.unwrap_or_else(|| "core".into()),
-        tags,
+        tags: texts_field(object, "tags")?,
         summary: text_field(object, "summary")?,
         source: text_field(object, "source")?,
         supersedes: text_field(object, "supersedes")?,
@@ -94,6 +87,7 @@ fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntr
                 .map_or(Ok(Provenance::User), |word| word.parse().map_err(|error: UnknownWord| error.message()))?,
             approved: moment("approved")?,
         },
+        projects: texts_field(object, "projects")?,
         is_exact: true,
         ..file.at(number)
     })
@@ -134,6 +128,10 @@ fn line(entry: &ForeignEntry) -> String {
     if provenance != Provenance::User {
         line.push_str(&format!(",\"provenance\":\"{provenance}\""));
     }
+    if !entry.projects.is_empty() {
+        let projects: Vec<String> = entry.projects.iter().map(|project| quoted(project)).collect();
+        line.push_str(&format!(",\"projects\":[{}]", projects.join(",")));
+    }
     line.push_str(&format!(",\"content\":{}}}\n", quoted(&entry.content)));
     line
 }
@@ -144,6 +142,18 @@ pub(super) fn text_field(object: &Value, name: &str) -> Result<Option<String>, S
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => Err(format!("`{name}` must be a string")),
+    }
+}
+
+/// Returns a field with a list of texts; empty if it is missing or null.
+fn texts_field(object: &Value, name: &str) -> Result<Vec<String>, String> {
+    let refused = || format!("`{name}` must be a list of strings");
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(texts)) => {
+            texts.iter().map(|text| text.as_str().map(String::from).ok_or_else(refused)).collect()
+        }
+        Some(_) => Err(refused()),
     }
 }
 

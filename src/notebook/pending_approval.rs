@@ -63,6 +63,7 @@ fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> R
         names: names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
         is_entry: false,
         provenance,
+        projects: Vec::new(),
         writer: Writer::from_frontmatter(&note.frontmatter),
         source: note.frontmatter.value("source").and_then(Value::text),
         version: version_of(text),

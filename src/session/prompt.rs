@@ -99,6 +99,8 @@ pub struct NotShown {
 pub enum NotShownReason {
     /// Nobody has approved the text of a tool or an import.
     Unapproved,
+    /// An agent wrote the entry in another project, and nobody has approved it for all.
+    OtherProject,
     /// The budget is used up.
     Budget,
     /// The session has seen it before.
@@ -109,6 +111,7 @@ pub enum NotShownReason {
 
 words!(NotShownReason, "reason why a hit is not shown" {
     Unapproved = "unapproved",
+    OtherProject = "other-project",
     Budget = "budget",
     AlreadyShown = "already-shown",
     StateFull = "state-full",
@@ -265,11 +268,13 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
         // A run shows the entries that it holds.
         hits.extend(found.hits.into_iter().filter(|hit| !hit.entry.path.is_empty()).map(|hit| {
             let is_unapproved = hit.entry.trust_state().unapproved().is_some();
+            let is_withheld = hit.entry.is_withheld();
             let EntryInfo { key, category, path, .. } = hit.entry;
             Hit {
                 heading: format!("entry {} ({})", one_line(&key), one_line(&category)),
-                reason: match (is_unapproved, state.has_shown(&path)) {
-                    (true, _) => Some(NotShownReason::Unapproved),
+                reason: match (is_withheld, state.has_shown(&path)) {
+                    (true, _) if is_unapproved => Some(NotShownReason::Unapproved),
+                    (true, _) => Some(NotShownReason::OtherProject),
                     (false, true) => Some(NotShownReason::AlreadyShown),
                     (false, false) => None,
                 },
@@ -283,7 +288,10 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
     }
     order::sort_slice(&mut hits, |a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
     // A text that nobody has approved is not shown, so it must not keep others from being shown.
-    let shown = hits.iter().find(|hit| hit.reason != Some(NotShownReason::Unapproved));
+    let is_withheld = |hit: &&Hit| {
+        matches!(hit.reason, Some(NotShownReason::Unapproved | NotShownReason::OtherProject))
+    };
+    let shown = hits.iter().find(|hit| !is_withheld(hit));
     let best = shown.map_or(0.0, |hit| hit.score);
     let is_enough = |hit: &Hit| hit.score >= least && hit.score >= best * SHARE_OF_BEST && hit.terms >= MIN_TERMS;
     hits.retain(|hit| min_score == 0 || is_enough(hit));

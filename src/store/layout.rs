@@ -224,6 +224,18 @@ impl Layout {
         self.long_term_scope == LongTermScope::Project && is_for_all
     }
 
+    /// Returns the name of the project; `None` if the root is the notebook.
+    #[must_use]
+    pub fn project_name(&self) -> Option<&str> {
+        self.project.as_ref().map(RelPath::file_name)
+    }
+
+    /// Returns the name of the project if this memory writes for its project alone.
+    #[must_use]
+    pub(crate) fn own_project(&self) -> Option<&str> {
+        self.project_name().filter(|_| self.long_term_scope == LongTermScope::Project)
+    }
+
     /// Returns the scratchpad of the project.
     #[must_use]
     pub fn scratchpad(&self) -> &RelPath {

@@ -204,9 +204,13 @@ fn content(content: &str) -> String {
     }
 }
 
-/// Returns the mark of text that nobody approved.
+/// Returns the mark of text that nobody approved, or not for this project.
 fn unapproved(entry: &EntryInfo) -> String {
-    entry.trust_state().unapproved().map(|from| format!(" (unapproved: {from})")).unwrap_or_default()
+    match entry.trust_state().unapproved() {
+        Some(from) => format!(" (unapproved: {from})"),
+        None if entry.only_in.is_empty() => String::new(),
+        None => " (unapproved: of another project)".to_string(),
+    }
 }
 
 fn fields(entry: &EntryInfo, content: &str) -> Object {
@@ -219,5 +223,6 @@ fn fields(entry: &EntryInfo, content: &str) -> Object {
     if let Some(provenance) = entry.trust_state().unapproved() {
         object.text("unapproved", provenance.as_str());
     }
+    object.texts("only_in", &entry.only_in);
     object
 }

@@ -17,6 +17,8 @@ pub(crate) struct PendingApproval {
     pub(crate) path: RelPath,
     pub(crate) is_entry: bool,
     pub(crate) provenance: Provenance,
+    /// Projects whose prompts the text goes into without approval.
+    pub(crate) projects: Vec<String>,
     pub(crate) source: Option<String>,
     pub(crate) writer: Writer,
     /// Version of the text.
@@ -28,6 +30,12 @@ pub(crate) struct PendingApproval {
 }
 
 impl PendingApproval {
+    /// Returns true if the text goes into no prompt. An agent's entry goes into those of its project, and can be approved for
+    /// all.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.provenance.is_trusted()
+    }
+
     /// Returns the name for reports.
     pub(crate) fn name(&self) -> Result<&str, Error> {
         let name = self.names.first().map(String::as_str);

@@ -71,7 +71,7 @@ macro_rules! wit_contract {
             entries::Explain { request, key }
             entries::OpenRun { fence }
             entries::StoreReply { key, category, state, version, path, swept, evicted, message }
-            entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved }
+            entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved, only_in }
             entries::EntryProblem { path, key, message }
             entries::EntryHit { entry, score, terms, passage }
             entries::FindEntriesReply { hits, total, problems }
@@ -292,7 +292,7 @@ macro_rules! wit_contract {
 
         $crate::wit_variants! { $openness:
             session::BeginSource { Startup, Resume, Clear, Compact, Fork }
-            session::NotShownReason { Unapproved, Budget, AlreadyShown, StateFull }
+            session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
             session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
             session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
         }
@@ -316,7 +316,7 @@ macro_rules! wit_contract {
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
-            trust::PendingItem { name, path, is_entry, provenance, source, agent, client, session, tool, version, size, preview, text, findings }
+            trust::PendingItem { name, path, is_entry, provenance, projects, source, agent, client, session, tool, version, size, preview, text, findings }
             trust::PendingReply { items, next, total, digest }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }

@@ -3,7 +3,7 @@
 use saddlebag::document::normalize_line;
 use saddlebag::entries::{EntryInfo, EntryProblem};
 
-use crate::output::Output;
+use crate::output::{Output, single_line};
 
 /// Maximum length of a content in a list, in characters.
 const PREVIEW_CHARS: usize = 80;
@@ -12,9 +12,13 @@ pub(crate) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
     problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
 }
 
-/// Returns the mark of an unapproved entry, or an empty string.
+/// Returns the mark of an unapproved entry or one of another project, or an empty string.
 pub(crate) fn mark(entry: &EntryInfo) -> String {
-    entry.trust_state().unapproved().map(|from| format!("  [unapproved: {from}]")).unwrap_or_default()
+    match entry.trust_state().unapproved() {
+        Some(from) => format!("  [unapproved: {from}]"),
+        None if entry.only_in.is_empty() => String::new(),
+        None => format!("  [only in {}]", single_line(&entry.only_in.join(", "))),
+    }
 }
 
 /// Returns the beginning of a content on one line.

@@ -35,6 +35,11 @@ impl Subcommand for ShowArgs {
             output.warning(&format!(
                 "unapproved: {from}: it goes into no prompt until `saddlebag memory approve` lets it in"
             ));
+        } else if !entry.only_in.is_empty() {
+            output.warning(&format!(
+                "only in {}: it goes into the prompts of other projects after `saddlebag memory approve`",
+                entry.only_in.join(", ")
+            ));
         }
         Ok(Exit::Done)
     }

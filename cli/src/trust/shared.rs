@@ -18,6 +18,10 @@ pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), 
     if !names.is_empty() {
         output.line(&format!("  written by: {}", names.join(", ")))?;
     }
+    if !item.projects.is_empty() {
+        let projects: Vec<String> = item.projects.iter().map(|project| single_line(project).to_string()).collect();
+        output.line(&format!("  only in: {}", projects.join(", ")))?;
+    }
     if !item.findings.is_empty() {
         output.line(&format!("  flagged: {}", flags(&item.findings)))?;
     }

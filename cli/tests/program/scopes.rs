@@ -390,3 +390,50 @@ mod over_mcp {
         assert!(block("b").0.contains("for every project"));
     }
 }
+
+#[test]
+fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves_it_for_all() {
+    let store = Store::new();
+    let fact = r#"{"key": "port", "content": "the database listens on port 5433"}"#;
+    store.run_in("a", &["tools", "call", "memory_store", fact]).exits(0);
+    store.run_in("a", &["entry", "store", "editor", "the person uses vi"]).exits(0);
+    let hydrated = |project: &str| store.run_in(project, &["context", "--entries"]).exits(0).stdout;
+    assert!(hydrated("a").contains("5433") && hydrated("a").contains("vi"));
+    let of_b = hydrated("b");
+    assert!(of_b.contains("vi") && !of_b.contains("5433"), "{of_b}");
+    let explained = store.run_in("b", &["entry", "explain"]).exits(0).stdout;
+    assert!(explained.contains("other-project"), "{explained}");
+    let start = r#"{"session_id":"s","hook_event_name":"SessionStart","source":"startup"}"#;
+    let prompt = r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"which port does the database listen on"}"#;
+    for (project, has_it) in [("a", true), ("b", false)] {
+        for event in [start, prompt] {
+            let mut hook = store.project_command(project, &["hook", "--client", "claude-code"]);
+            let run = crate::support::run(&mut hook, Some(event.as_bytes())).exits(0);
+            // A prompt adds what the start has not shown.
+            assert!(!run.stdout.contains("5433") || has_it, "{project}: {}", run.stdout);
+            assert!(run.stdout.contains("5433") || event == prompt || !has_it, "{project}: {}", run.stdout);
+        }
+    }
+    let answer = store.run_in("b", &["tools", "call", "memory_recall", r#"{"key": "port"}"#]).exits(0).stdout;
+    assert!(answer.contains("of another project"), "{answer}");
+    store.run_in("b", &["--provenance", "agent", "entry", "edit", "port", "5433", "5434"]).exits(3);
+
+    // It does not wait, because it is in the prompts of its project.
+    store.run_in("a", &["memory", "pending"]).exits(1);
+    let listed = store.run_in("b", &["--json", "memory", "pending", "--from", "agent"]).exits(0).json();
+    assert_eq!((&listed["total"], &listed["items"][0]["name"]), (&1.into(), &"port".into()));
+    let version = listed["items"][0]["version"].as_str().expect("a version").to_string();
+    store.run_in("a", &["memory", "approve", "port", "--base", &version]).exits(0);
+    assert!(hydrated("a").contains("5433") && hydrated("b").contains("5433"));
+
+    // Other words of an agent are again for its project alone, and its own words said twice are for both.
+    let other = r#"{"key": "port", "content": "the database listens on port 5434"}"#;
+    store.run_in("b", &["tools", "call", "memory_store", other]).exits(0);
+    assert!(hydrated("b").contains("5434") && !hydrated("a").contains("5434"));
+    store.run_in("a", &["tools", "call", "memory_store", other]).exits(0);
+    assert!(hydrated("b").contains("5434") && hydrated("a").contains("5434") && !hydrated("c").contains("5434"));
+    // A person who says it says it for all.
+    store.run_in("a", &["entry", "store", "port", "the database listens on port 5434"]).exits(0);
+    assert!(hydrated("c").contains("5434"));
+    assert!(!store.text("agents/main/entries/core/port.md").contains("origin-project"));
+}

@@ -23,6 +23,7 @@ fn entry(key: &str, content: &str) -> Entry {
         supersedes: None,
         trust_state: crate::trust::TrustState::default(),
         writer: crate::trust::Writer::default(),
+        projects: Vec::new(),
     };
     Entry { fields, owner: Some("a".into()), created: 0, updated: 0, forgotten: None, version: String::new() }
 }
