@@ -51,7 +51,7 @@ impl BlockForm {
             Self::Plain => ("\n\n", ":\n"),
         };
         let mut header = ForModel::ours(before);
-        header.push_escaped(title);
+        header.push_within_line(title);
         header.push_ours(after);
         header
     }

@@ -27,6 +27,9 @@ const MAX_LONG_TERM_BYTES: u32 = 131_072;
 /// Number of bytes at the start of a large file that are read for its frontmatter.
 const HEAD_BYTES: u32 = 65_536;
 
+/// Maximum number of attempts to read start and end of a file that changes meanwhile.
+const MAX_ATTEMPTS: u32 = 4;
+
 /// Number of logs in the block.
 const LOGS: usize = 2;
 
@@ -237,17 +240,32 @@ async fn large(
         _ if size > u64::from(limit) => return unusable(LeftOutReason::TooLarge, size),
         _ => (0, limit),
     };
-    // The frontmatter at the start gives the provenance.
-    if offset > 0 {
-        match call.fs.read(path, 0, HEAD_BYTES.min(limit)).await {
-            Ok(ReadOutcome::Content(head)) if !may_be_shown(&head.bytes) => {
-                return unusable(LeftOutReason::Unapproved, size);
-            }
-            Ok(_) => {}
-            Err(error) => return unusable(LeftOutReason::Unreadable(error.to_string()), size),
+    // The frontmatter at the start gives the provenance. Start and end must be of one version, because a text that replaces
+    // the file between the two reads would go into the prompt with the provenance of the other.
+    let mut head = None;
+    for _ in 0..MAX_ATTEMPTS {
+        if offset > 0 {
+            head = match call.fs.read(path, 0, HEAD_BYTES.min(limit)).await {
+                Ok(ReadOutcome::Content(head)) if !may_be_shown(&head.bytes) => {
+                    return unusable(LeftOutReason::Unapproved, size);
+                }
+                Ok(ReadOutcome::Content(head)) => Some(head.version),
+                Ok(_) => None,
+                Err(error) => return unusable(LeftOutReason::Unreadable(error.to_string()), size),
+            };
+        }
+        match call.fs.read(path, offset, length).await {
+            Ok(ReadOutcome::Content(content)) if offset > 0 && head.as_ref() != Some(&content.version) => {}
+            outcome => return part(outcome, offset, size),
         }
     }
-    match call.fs.read(path, offset, length).await {
+    let message = format!("it changed {MAX_ATTEMPTS} times while it was read");
+    unusable(LeftOutReason::Unreadable(message), size)
+}
+
+/// Returns the part of a file that was read from an offset on.
+fn part(outcome: Result<ReadOutcome, FsError>, offset: u64, size: u64) -> SectionContent {
+    match outcome {
         Ok(ReadOutcome::Content(content)) if offset == 0 && !may_be_shown(&content.bytes) => {
             unusable(LeftOutReason::Unapproved, size)
         }

@@ -14,7 +14,7 @@ use crate::order;
 use crate::part::TextPart;
 use crate::search::TRUNCATED;
 use crate::store::Date;
-use crate::trust::{Flag, ForModel, estimate_tokens};
+use crate::trust::{Flag, ForModel, estimate_tokens, is_line_break};
 
 /// Minimum size of a section that is worth including, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
@@ -248,7 +248,7 @@ fn omission(title: &str) -> ForModel {
 /// Returns a line about a section, between fixed texts.
 fn note(before: &'static str, text: &str, after: &'static str) -> ForModel {
     let mut note = ForModel::ours(before);
-    note.push(&ForModel::escaped(text).on_one_line());
+    note.push_within_line(&text.replace(is_line_break, " "));
     note.push_ours(after);
     note
 }

@@ -145,10 +145,7 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -
             let is_full = !matches!(
                 left_out,
                 None | Some(
-                    OutReason::Expired
-                        | OutReason::Unapproved
-                        | OutReason::OtherProject
-                        | OutReason::WorkspaceShare
+                    OutReason::Expired | OutReason::Unapproved | OutReason::OtherProject | OutReason::WorkspaceShare
                 )
             );
             is_closed |= policy == HydrationPolicy::Prefix && is_full;

@@ -203,7 +203,12 @@ impl EntryInfo {
     /// Makes its texts safe for a model to read.
     pub(super) fn make_harmless(&mut self) {
         let texts = [&mut self.key, &mut self.category, &mut self.content, &mut self.path];
-        let texts = texts.into_iter().chain(&mut self.tags).chain(&mut self.source).chain(&mut self.supersedes).chain(&mut self.only_in);
+        let texts = texts
+            .into_iter()
+            .chain(&mut self.tags)
+            .chain(&mut self.source)
+            .chain(&mut self.supersedes)
+            .chain(&mut self.only_in);
         texts.for_each(|text| *text = ForModel::escaped(text).into_string());
     }
 }

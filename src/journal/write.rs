@@ -9,11 +9,11 @@ use super::read::size;
 use super::target::Target;
 use super::types::{BackupReply, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply, screened};
 use crate::document::head;
-use crate::engine::{Backups, Call, Change, append, append_computed, update};
+use crate::engine::{Backups, Call, Change, Loaded, append, append_computed, load, update};
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
-use crate::trust::ForModel;
+use crate::trust::{ForModel, Provenance, TrustState};
 
 /// Writes text to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,6 +152,23 @@ impl Written {
 
 /// Appends on a line of its own. The file ends in a newline afterwards.
 async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Error> {
+    let limit = call.scope.limits.max_file_bytes;
+    if call.scope.trust.provenance != Provenance::User
+        && !text.is_empty()
+        && let Loaded::Whole { bytes, .. } = load(&call.fs, path, limit).await?
+        && call.screen.takes_approval_away(path, TrustState::from_bytes(&bytes))
+    {
+        // An append cannot change the frontmatter.
+        return update(&call.fs, path, limit, Backups::Off, |bytes| {
+            let before = core::str::from_utf8(bytes.unwrap_or_default()).map_err(|_| Error::not_text(path))?;
+            let added = ended_line(text.to_string(), before.as_bytes());
+            let newline = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+            let after = format!("{before}{newline}{}", String::from_utf8_lossy(&added));
+            Ok(Change::Write(call.screen.edited(path, before, after)?, ()))
+        })
+        .await
+        .map(|_| ());
+    }
     let mut line = text.to_string();
     if text.is_empty() {
         // Appending an empty text still ends the last line, and gives a new file an empty line.

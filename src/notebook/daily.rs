@@ -12,7 +12,6 @@ use super::types::Warning;
 use crate::engine::{Call, create};
 use crate::protocol::Error;
 use crate::store::RelPath;
-use crate::trust::Screened;
 
 /// Template of a day, if the notebook has none.
 pub(super) const DAILY_TEMPLATE: &str = "# {{format-date now '%Y-%m-%d'}}\n\n";
@@ -34,7 +33,8 @@ pub(super) async fn make_day(
     if !text.ends_with('\n') && !text.is_empty() {
         text.push('\n');
     }
-    create(&call.fs, path, &Screened::ours(text.into_bytes())).await
+    // The template may have a secret. Its text is the notebook's own, whoever asks for the day.
+    create(&call.fs, path, &call.screen.moved(path, None, text.into_bytes())?).await
 }
 
 fn variables(call: &Call, config: &NotebookConfig, path: &str) -> Variables {

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::files::{check_not_kept, no_note, notebook_file};
-use super::index::{Notebook, NotebookCall, catch_up, look};
+use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::rename::settle;
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
@@ -55,10 +55,11 @@ impl Run<NotebookCall<'_>> for Forget {
 /// Removes a note.
 async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<ForgetReply, Error> {
     catch_up(call, notebook).await?;
-    let (path, backlinks) = look(notebook, call, |snapshot| {
+    let (path, backlinks) = look_checked(call, notebook, |snapshot| {
         let note = snapshot.find_to_change(note)?;
         Ok((notebook_file(call, snapshot.path(note)?)?, backlinks(snapshot, note)))
-    })?;
+    })
+    .await?;
     check_not_kept(call, &path)?;
     remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
 }

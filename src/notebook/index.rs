@@ -154,6 +154,36 @@ pub(super) fn look<T>(
     answer(&Snapshot::from_notes(&parsed, &call.scope))
 }
 
+/// Calls a function with the notes of the index like [`look`], for an answer that finds notes by name. What the index says of
+/// these is compared with their files first, because others may have written the index.
+pub(super) async fn look_checked<T>(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    answer: impl Fn(&Snapshot<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        let (answered, found) = {
+            let corpus = notebook.corpus.borrow();
+            let parsed = ParsedNotes::from_corpus(&corpus)?;
+            let snapshot = Snapshot::from_notes(&parsed, &call.scope);
+            (answer(&snapshot), snapshot.into_found())
+        };
+        let is_unread = |id: &DocId| notebook.corpus.borrow().is_known_from_index_only(*id);
+        let unread: Vec<DocId> = found.iter().copied().filter(is_unread).collect();
+        if !unread.is_empty() {
+            load_texts(call, &notebook.corpus, &unread).await;
+        }
+        let mut corpus = notebook.corpus.borrow_mut();
+        corpus.index_notes();
+        // Every note is compared, even after a difference.
+        if found.iter().filter(|id| !corpus.is_as_its_file(**id)).count() == 0 {
+            return answered;
+        }
+    }
+    let message = format!("notes changed {MAX_ATTEMPTS} times while they were looked for");
+    Err(Error::new(ErrorCode::Contention, message, "ask again"))
+}
+
 /// Calls a function with the notes of the index, as zk would see them or as they are.
 pub(super) fn look_as<T>(
     notebook: &Notebook,
@@ -238,6 +268,22 @@ mod tests {
         let error = listed(&[0xff; 3], false).expect_err("the text is not at hand");
         assert_eq!(error.code, ErrorCode::Storage);
         assert!(error.message.contains("facts/port.md"), "{error}");
+    }
+
+    #[test]
+    fn a_note_that_is_found_by_name_has_the_title_of_its_file() {
+        let (mut store, notebook) = (Store::with(&[("facts/port.md", TEXT)]), Arc::new(Notebook::default()));
+        let titles = store.run(|fs| async move {
+            let call = call_at(fs, day());
+            catch_up(&call, &notebook).await?;
+            let forged = Note::parse("# Key\n\n5433\n", TagSyntax::default()).encode().expect("encoded");
+            notebook.corpus.borrow_mut().files.forge_note(&path("facts/port.md"), &forged);
+            let title = |snapshot: &Snapshot<'_>| snapshot.title(snapshot.find("facts/port.md")?).map(String::from);
+            let by_index = look(&notebook, &call, title)?;
+            let of_other_name = look_checked(&call, &notebook, |snapshot| snapshot.find("Key")).await;
+            Ok::<_, Error>((by_index, look_checked(&call, &notebook, title).await?, of_other_name.is_err()))
+        });
+        assert_eq!(titles, Ok(("Key".into(), "Port".into(), true)));
     }
 
     #[test]

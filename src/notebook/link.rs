@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::files::{below_notebook, notebook_file, text_of};
-use super::index::{Notebook, NotebookCall, catch_up, look};
+use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::links::{LinkTarget, format_link};
 use super::names::Names;
 use super::rename::settle;
@@ -79,12 +79,13 @@ async fn link(
     text: Option<&str>,
 ) -> Result<LinkReply, Error> {
     let config = catch_up(call, notebook).await?;
-    let (from, to, title) = look(notebook, call, |snapshot| {
+    let (from, to, title) = look_checked(call, notebook, |snapshot| {
         let (from, to) = (snapshot.find_to_change(from)?, snapshot.find(to)?);
         let file = |note: usize| notebook_file(call, snapshot.path(note)?);
         let (_, title) = snapshot.link_target(to, snapshot.unapproved(from)?.is_none())?;
         Ok((file(from)?, file(to)?, title.to_string()))
-    })?;
+    })
+    .await?;
     // The text of the note was read by now. It may have other links than the index knows.
     let names = Names::from_notebook(notebook, call)?;
     let views = names.views();

@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::files::notebook_file;
-use super::index::{Notebook, catch_up, look};
+use super::index::{Notebook, catch_up, look, look_checked};
 use super::rename::settle;
 use super::restore_note::lost_page;
 use super::snapshot::Snapshot;
@@ -50,7 +50,8 @@ async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Targe
         return Ok(Target::Page(name.to_string()));
     }
     catch_up(call, notebook).await?;
-    let found = look(notebook, call, |snapshot| Ok(snapshot.path(snapshot.find(name)?)?.to_string()));
+    let path = |snapshot: &Snapshot<'_>| Ok(snapshot.path(snapshot.find(name)?)?.to_string());
+    let found = look_checked(call, notebook, path).await;
     let mut error = match found.and_then(|below| notebook_file(call, &below)) {
         // The whole path, because `MEMORY.md` below a project is another file.
         Ok(path) => return Ok(Target::Page(call.scope.display_path(&path))),

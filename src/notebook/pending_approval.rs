@@ -31,7 +31,9 @@ pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> 
             let path = notebook_file(call, view.path)?;
             let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
             let shown = snapshot.display_path(place)?;
-            let names = [&shown, path.as_str(), view.path, stem, file_stem, &view.note.title];
+            // So does its title decide by which name a person approves it.
+            let note = Note::parse_file(view.text, TagSyntax::default(), file_stem);
+            let names = [&shown, path.as_str(), view.path, stem, file_stem, &note.title];
             found.push(page(&names, &path, view.text, provenance)?);
         }
         Ok(found)

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::index::{NotebookCall, catch_up, look};
+use super::index::{NotebookCall, catch_up, look_checked};
 use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
@@ -59,7 +59,7 @@ impl Run<NotebookCall<'_>> for Related {
         catch_up(with.call, with.notebook).await?;
         let limit = self.limit as usize;
         let related = |snapshot: &Snapshot<'_>| related_notes(snapshot, &self.note, limit);
-        Ok(RelatedReply { notes: look(with.notebook, with.call, related)? })
+        Ok(RelatedReply { notes: look_checked(with.call, with.notebook, related).await? })
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::config::NotebookConfig;
 use super::draft::{Draft, Kind, built_in_template};
 use super::files::{below_notebook, create_note, find_template, notebook_file};
-use super::index::{Notebook, NotebookCall, catch_up, look};
+use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::links::LinkTarget;
 use super::rename::settle;
 use super::same_title::SameTitle;
@@ -158,7 +158,7 @@ pub(super) async fn remember(
 ) -> Result<RememberReply, Error> {
     let title = checked_title(&request.title)?;
     let config = catch_up(call, notebook).await?;
-    let (links, known) = look(notebook, call, |snapshot: &Snapshot<'_>| {
+    let (links, known) = look_checked(call, notebook, |snapshot: &Snapshot<'_>| {
         let links = request.links.iter().map(|link| {
             let (path, title) = snapshot.link_target(snapshot.find(link)?, provenance.is_trusted())?;
             Ok((path.to_string(), title.to_string()))
@@ -170,7 +170,8 @@ pub(super) async fn remember(
         let known =
             same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
         Ok((links, known))
-    })?;
+    })
+    .await?;
     let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
     make(call, &config, request, provenance, &links, &known).await
 }

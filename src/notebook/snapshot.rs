@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use super::files::below_notebook;
 use super::select::{Resolution, Resolver, notes_named};
@@ -66,11 +67,14 @@ pub(super) struct Snapshot<'a> {
     pub(super) ids: Vec<DocId>,
     paths: Vec<&'a RelPath>,
     scope: &'a Scope,
+    /// Notes that were found by name, whose names and trust an answer relies on.
+    found: RefCell<Vec<DocId>>,
 }
 
 impl<'a> Snapshot<'a> {
     pub(super) fn from_notes(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
-        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope };
+        let mut snapshot =
+            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope, found: RefCell::default() };
         for (id, document, note) in &parsed.notes {
             let Some(below) = scope.layout.below_notebook(&document.path) else { continue };
             let (date, modified) = (note.created(), document.modified);
@@ -87,7 +91,8 @@ impl<'a> Snapshot<'a> {
     pub(super) fn from_zk_notes(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
         let Self { views, ids, paths, .. } = Self::from_notes(parsed, scope);
         let all = views.into_iter().zip(ids).zip(paths);
-        let mut snapshot = Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope };
+        let mut snapshot =
+            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope, found: RefCell::default() };
         for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {
             // zk sorts a note without a date by the time of its file.
             snapshot.views.push(NoteView { is_undated: false, ..view });
@@ -103,7 +108,13 @@ impl<'a> Snapshot<'a> {
         'a: 'b,
     {
         let (from_below, to_below) = (below_notebook(call, from), below_notebook(call, to));
-        let mut before = Snapshot { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope: self.scope };
+        let mut before = Snapshot {
+            views: Vec::new(),
+            ids: Vec::new(),
+            paths: Vec::new(),
+            scope: self.scope,
+            found: RefCell::default(),
+        };
         for ((view, id), path) in self.views.iter().zip(&self.ids).zip(&self.paths) {
             if view.path != from_below && view.path != to_below {
                 before.views.push(*view);
@@ -123,8 +134,12 @@ impl<'a> Snapshot<'a> {
     /// title or alias.
     pub(super) fn find(&self, name: &str) -> Result<usize, Error> {
         match self.resolve(&Resolver::new(&self.views), name) {
-            Resolution::To(note) => Ok(note),
+            Resolution::To(note) => {
+                self.rely_on(&[note]);
+                Ok(note)
+            }
             Resolution::Ambiguous(notes) => {
+                self.rely_on(&notes);
                 // A text that nobody has approved must not hide the note that a name meant before.
                 let mut approved = notes.iter().filter(|&&note| self.unapproved(note).is_ok_and(|from| from.is_none()));
                 if let (Some(&note), None) = (approved.next(), approved.next()) {
@@ -139,6 +154,15 @@ impl<'a> Snapshot<'a> {
             }
             Resolution::Dead | Resolution::External => Err(no_note_named(name)),
         }
+    }
+
+    fn rely_on(&self, notes: &[usize]) {
+        self.found.borrow_mut().extend(notes.iter().filter_map(|&note| self.ids.get(note)));
+    }
+
+    /// Returns the notes that were found by name.
+    pub(super) fn into_found(self) -> Vec<DocId> {
+        self.found.into_inner()
     }
 
     /// Finds a note like [`find`](Self::find), for a command that changes it. In a project, `MEMORY.md` names the file of all

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::index::{NotebookCall, catch_up, look, read_texts};
+use super::index::{NotebookCall, catch_up, look_checked, read_texts};
 use super::select::{Graph, LinkTable, unlinked_mentions};
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
@@ -51,7 +51,7 @@ impl Run<NotebookCall<'_>> for UnlinkedMentions {
         catch_up(with.call, with.notebook).await?;
         read_texts(with.call, with.notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
         let mentions = |snapshot: &Snapshot<'_>| mentions(snapshot, &self.note);
-        Ok(UnlinkedMentionsReply { notes: look(with.notebook, with.call, mentions)? })
+        Ok(UnlinkedMentionsReply { notes: look_checked(with.call, with.notebook, mentions).await? })
     }
 }
 

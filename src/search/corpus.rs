@@ -581,6 +581,29 @@ impl Corpus {
         note.map(Some).ok_or_else(unreadable)
     }
 
+    /// Returns true for a note that is known from the index file, and whose text was not read.
+    pub(crate) fn is_known_from_index_only(&self, id: DocId) -> bool {
+        let document = self.files.doc(id);
+        document.is_some_and(|document| matches!(document.note, EncodedNote::InFile(_)) && document.text.is_none())
+    }
+
+    /// Parses a note from its text, if it is known from the index file. Returns false if the index said something else of it, or
+    /// if its text could not be read.
+    pub(crate) fn is_as_its_file(&mut self, id: DocId) -> bool {
+        let Some(document) = self.files.doc(id) else { return false };
+        if !matches!(document.note, EncodedNote::InFile(_)) {
+            return true;
+        }
+        let Some(note) = self.note_of_text(document) else { return false };
+        let encoded = note.encode().unwrap_or_default();
+        let is_same = self.files.encoded_note(document) == Some(encoded.as_slice());
+        self.files.set_notes(&encoded, &[(id, encoded.len())]);
+        if let Some(document) = self.files.doc_mut(id) {
+            document.unapproved = TrustState::from_frontmatter(&note.frontmatter).unapproved();
+        }
+        is_same
+    }
+
     /// Parses the note from the text of a file; `None` if the text was not read.
     pub(crate) fn note_of_text(&self, document: &IndexedFile) -> Option<Note> {
         let text = document.text.as_deref()?;

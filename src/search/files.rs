@@ -276,6 +276,14 @@ impl Files {
         self.doc_mut(id).expect("known").note = EncodedNote::Own(Piece::from(bytes.to_vec()));
     }
 
+    /// Replaces the encoded note of a file as a forged index file would, for tests.
+    #[cfg(test)]
+    pub(crate) fn forge_note(&mut self, path: &RelPath, bytes: &[u8]) {
+        let id = self.id(path).expect("known");
+        self.index_body = SparseBytes::from(bytes.to_vec());
+        self.doc_mut(id).expect("known").note = EncodedNote::InFile(0..bytes.len());
+    }
+
     /// Sets the text of a file that is known but was not read.
     pub(crate) fn set_text(&mut self, id: DocId, text: String) {
         let Some(doc) = self.doc_mut(id) else { return };

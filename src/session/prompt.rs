@@ -288,9 +288,8 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
     }
     order::sort_slice(&mut hits, |a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
     // A text that nobody has approved is not shown, so it must not keep others from being shown.
-    let is_withheld = |hit: &&Hit| {
-        matches!(hit.reason, Some(NotShownReason::Unapproved | NotShownReason::OtherProject))
-    };
+    let is_withheld =
+        |hit: &&Hit| matches!(hit.reason, Some(NotShownReason::Unapproved | NotShownReason::OtherProject));
     let shown = hits.iter().find(|hit| !is_withheld(hit));
     let best = shown.map_or(0.0, |hit| hit.score);
     let is_enough = |hit: &Hit| hit.score >= least && hit.score >= best * SHARE_OF_BEST && hit.terms >= MIN_TERMS;

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use super::screened::{Excluded, Screening, first_chars, shown_path};
 use super::state::{Event, Line, Recorded, record};
 use super::types::{SessionCall, SessionName};
-use crate::document::{head, one_line};
+use crate::document::one_line;
 use crate::notebook::{ErrorReply, NotebookCall, RememberError};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::trust::without_private;
+use crate::trust::{head_without_divided_secret, without_private};
 
 /// Maximum number of files of one use.
 const MAX_FILES: usize = 32;
@@ -87,7 +87,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         let mut screening = Screening::new(call);
         let mut line = Line::new(call, Event::Tool);
         line.failed = self.failed;
-        let tool = one_line(head(&self.tool, MAX_TOOL_BYTES));
+        let tool = one_line(head_without_divided_secret(&self.tool, MAX_TOOL_BYTES));
         line.tool = screening.text("tool", tool)?.filter(|tool| !tool.is_empty());
         let mut is_excluded = false;
         for file in &self.files {

@@ -5,17 +5,18 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-use crate::document::{head, one_line};
+use crate::document::one_line;
 use crate::engine::Call;
 use crate::notebook::Glob;
 use crate::protocol::{Error, ErrorCode};
+use crate::trust::head_without_divided_secret;
 
 /// Maximum number of globs.
 const MAX_GLOBS: usize = 256;
 
-/// Returns the first characters of a text.
+/// Returns the first characters of a text. It ends before a secret that the cut would divide.
 pub(super) fn first_chars(text: &str, count: usize) -> &str {
-    text.char_indices().nth(count).map_or(text, |(at, _)| head(text, at))
+    text.char_indices().nth(count).map_or(text, |(at, _)| head_without_divided_secret(text, at))
 }
 
 /// Checks texts, and collects the reasons why some are not recorded.

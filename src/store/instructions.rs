@@ -3,7 +3,7 @@
 use super::{AGENTS_FOLDER, ENTRIES_FOLDER, RelPath, WORKSPACES_FOLDER, is_name};
 
 /// Names of files that agents read as instructions, in any folder; in lower case.
-const INSTRUCTION_FILES: [&str; 22] = [
+const INSTRUCTION_FILES: [&str; 25] = [
     ".aider.conf.yml",
     ".clinerules",
     ".cursorrules",
@@ -22,19 +22,31 @@ const INSTRUCTION_FILES: [&str; 22] = [
     "copilot-instructions.md",
     "crush.md",
     "gemini.md",
+    "heartbeat.md",
     "opencode.json",
     "opencode.jsonc",
     "qwen.md",
+    "skill.md",
+    "soul.md",
     "warp.md",
 ];
 
+/// Names of files that a client reads as instructions in its workspace only, as it spells them. Elsewhere, and in other
+/// letters, they are good names of notes.
+const WORKSPACE_FILES: [&str; 5] = ["BOOTSTRAP.md", "CONVENTIONS.md", "IDENTITY.md", "TOOLS.md", "USER.md"];
+
+/// Folders that are such a workspace. `None` is the root of the store, which may be the workspace itself.
+const WORKSPACES: [Option<&str>; 3] = [None, Some("memories"), Some("workspace")];
+
 /// Names of folders in which agents have instructions, hooks and settings; in lower case.
-const INSTRUCTION_FOLDERS: [&str; 26] = [
+const INSTRUCTION_FOLDERS: [&str; 31] = [
     ".agent",
     ".agents",
     ".amazonq",
     ".augment",
     ".claude",
+    ".claude-plugin",
+    ".clawdbot",
     ".clinerules",
     ".codex",
     ".continue",
@@ -45,9 +57,12 @@ const INSTRUCTION_FOLDERS: [&str; 26] = [
     ".git",
     ".github",
     ".goose",
+    ".hermes",
     ".junie",
     ".kilocode",
     ".kiro",
+    ".letta",
+    ".moltbot",
     ".openclaw",
     ".opencode",
     ".qwen",
@@ -73,6 +88,18 @@ pub fn is_instructions(path: &RelPath) -> bool {
     is_of(file, &INSTRUCTION_FILES)
         || is_of(file, &INSTRUCTION_FOLDERS)
         || folders.any(|folder| is_of(folder, &INSTRUCTION_FOLDERS))
+        || is_of_workspace(path)
+}
+
+/// Returns true for a file that a client reads as instructions because it is in its workspace.
+fn is_of_workspace(path: &RelPath) -> bool {
+    let folder = path.parent();
+    let is_workspace = WORKSPACES.iter().any(|known| match (known, &folder) {
+        (None, None) => true,
+        (Some(known), Some(folder)) => folder.parent().is_none() && is_name(folder.as_str(), known),
+        _ => false,
+    });
+    is_workspace && WORKSPACE_FILES.contains(&path.file_name())
 }
 
 fn is_entry(path: &RelPath) -> bool {
@@ -103,6 +130,14 @@ mod tests {
             ".clinerules/x.md",
             ".clinerules",
             "wor\u{212a}/.windsurfrules",
+            "skills/deploy/SKILL.md",
+            "Soul.md",
+            "workspace/HEARTBEAT.md",
+            "USER.md",
+            "memories/USER.md",
+            "workspace/TOOLS.md",
+            "CONVENTIONS.md",
+            ".claude/commands/x.md",
         ] {
             assert!(is_instructions(&RelPath::new(path).expect("valid")), "{path}");
         }
@@ -114,6 +149,15 @@ mod tests {
             "cursor/a.md",
             "x.claude/a.md",
             "agents/main/entries/core/claude.md",
+            "agents/main/entries/core/soul.md",
+            // Notes with these titles, and the folder of a vault.
+            "tools.md",
+            "User.md",
+            "facts/TOOLS.md",
+            "projects/x-00000000/facts/conventions.md",
+            "projects/x-00000000/USER.md",
+            "commands/deploy.md",
+            "notes/commands/deploy.md",
         ] {
             assert!(!is_instructions(&RelPath::new(path).expect("valid")), "{path}");
         }

@@ -80,6 +80,13 @@ impl ForModel {
         self.push(&Self::escaped(text));
     }
 
+    /// Escapes text that continues a line, and appends it. Only the beginning of a line can be taken for a title.
+    pub(crate) fn push_within_line(&mut self, text: &str) {
+        const BEFORE: &str = "x ";
+        let (escaped, _) = Self::with_flags(&alloc::format!("{BEFORE}{text}"));
+        self.push(&Self(escaped.strip_prefix(BEFORE).unwrap_or(&escaped).into()));
+    }
+
     /// Returns a part of the text. A line whose escape is cut off also loses the text that the escape was for. So does
     /// a tag that a cut makes from a longer word.
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
@@ -99,11 +106,6 @@ impl ForModel {
     /// Returns the text with our mark before every line.
     pub(crate) fn marked(&self, mark: &'static str) -> Self {
         Self(sanitize::mark_lines(&self.0, mark))
-    }
-
-    /// Returns the text on one line.
-    pub(crate) fn on_one_line(&self) -> Self {
-        Self::escaped(&self.0.replace(sanitize::is_line_break, " "))
     }
 
     /// Removes white space at the end.

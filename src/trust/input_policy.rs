@@ -15,7 +15,7 @@ use saddlebag_sanitize::{Echo, FoundSecret, echo, redact, secrets_in};
 use saddlebag_words::words;
 
 use super::for_model::ForModel;
-use super::provenance::{Provenance, TrustState};
+use super::provenance::{Provenance, TrustState, mark};
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath, is_instructions};
@@ -149,7 +149,8 @@ impl InputPolicy {
         self.moved(path, before, after)
     }
 
-    /// Checks like [`file`](Self::file), for an edit by hand. Only a person may change the recorded provenance.
+    /// Checks like [`file`](Self::file), for an edit by hand. Only a person may change the recorded provenance. An approval
+    /// is for the text that a person has seen, so the edit of anyone else takes it away.
     pub(crate) fn edited(&self, path: &RelPath, before: &str, after: String) -> Result<Screened, Error> {
         if self.config.provenance != Provenance::User && TrustState::from_text(before) != TrustState::from_text(&after)
         {
@@ -157,7 +158,28 @@ impl InputPolicy {
             let help = "leave `provenance` and `approved` unchanged; nothing was written";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
+        let after = match self.takes_approval_away(path, TrustState::from_text(before)) && before != after {
+            false => after,
+            true => mark(&after, TrustState::from_text(before).provenance).ok_or_else(|| {
+                let message = format!("{path} is approved, and its frontmatter cannot be changed");
+                let help = "ask a person to edit it, or store the new text as a note of its own; nothing was written";
+                Error::new(ErrorCode::NotPermitted, message, help)
+            })?,
+        };
         self.file(path, Some(before.as_bytes()), after.into_bytes())
+    }
+
+    /// Returns true if a change of a note's text by this memory takes the approval of the text away. Long-term memory, the
+    /// scratchpad and the logs keep it, because agents write into them every day.
+    pub(crate) fn takes_approval_away(&self, path: &RelPath, before: TrustState) -> bool {
+        let is_note = self
+            .layout
+            .as_ref()
+            .is_none_or(|layout| !layout.is_kept(path) && path.parent().as_ref() != Some(layout.daily_folder()));
+        self.config.provenance != Provenance::User
+            && is_note
+            && !before.provenance.is_trusted()
+            && before.approved.is_some()
     }
 
     /// Checks like [`file`](Self::file), for text that keeps its trust: it is moved, counted or approved.

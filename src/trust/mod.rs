@@ -21,10 +21,10 @@
 //!
 //! # What is trusted?
 //!
-//! docs/trust.md has the rules. Text passes two gates. On the way **in**, each family begins with its `screen.rs`, which
-//! returns the command as it may be run, or an error. It sets the provenance of a `store` or a `remember` from the
-//! configuration and the command, refuses or redacts secrets, removes text of the block, and keeps text of tools and imports out
-//! of journal files. No caller can bypass it, because it is inside `journal::run`, `notebook::run` and `entries::run`.
+//! docs/trust.md has the rules. Text passes two gates. On the way **in**, the `Run` of each command checks its arguments with
+//! the `InputPolicy` of the call before it does anything: the function `screened` of its file, and `screen.rs` for the entries.
+//! That sets the provenance of a `store` or a `remember` from the configuration and the command, refuses or redacts secrets,
+//! removes text of the block, and keeps text of tools and imports out of journal files.
 //! `import.rs` screens each file by itself, after the check that it differs from the stored one, so an export comes back to
 //! its store whatever the policy. A second check cannot be skipped by any command:
 //! `engine::{create, update, append, write_version}` accept only `Screened` bytes, and every removal needs a `Removal`. Both are
@@ -34,7 +34,7 @@
 //! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `TrustState::from_text`
 //! finds unapproved. It reads the text of the file, never the index. The rest becomes `ForModel`, by escaping or from literals;
 //! the fields of replies that a model may read have that type. `from_contract` accepts text that has this type on the other
-//! side of the contract, `of_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command
+//! side of the contract, `from_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command
 //! ends, in `memory.rs`.
 //!
 //! An approval is a field of the file. Every change of content, category or tags through a command writes the field again, so
@@ -53,13 +53,14 @@ pub use for_model::{ForModel, for_model};
 pub use host_secret::{HOST_SECRET_BYTES, HostSecret};
 pub use input_policy::{SecretPolicy, TrustConfig};
 pub use provenance::{Provenance, TrustState};
-pub use saddlebag_sanitize::{Flag, FlagKind, FoundSecret, for_terminal, is_hidden, secrets_in, without_private};
+pub use saddlebag_sanitize::{
+    Flag, FlagKind, FoundSecret, for_terminal, head_without_divided_secret, is_hidden, is_line_break, secrets_in,
+    without_private,
+};
 
 pub(crate) use for_model::escaped_item;
 pub(crate) use input_policy::{InputPolicy, Removal, Screened};
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};
 pub(crate) use provenance::{approve, mark};
-pub(crate) use saddlebag_sanitize::{
-    BLOCK_END, BLOCK_START, add_flags, estimate_tokens, is_ignorable, is_line_break, titles,
-};
+pub(crate) use saddlebag_sanitize::{BLOCK_END, BLOCK_START, add_flags, estimate_tokens, is_ignorable, titles};
 pub(crate) use writer::Writer;

@@ -56,12 +56,17 @@ impl TrustState {
     /// Reads the record in the frontmatter of a file.
     #[must_use]
     pub(crate) fn from_frontmatter(frontmatter: &Frontmatter) -> Self {
-        let provenance = match frontmatter.value(PROVENANCE) {
-            None => Provenance::User,
-            Some(Value::String(word)) => word.trim().parse().unwrap_or(Provenance::Imported),
-            Some(_) => Provenance::Imported,
+        let of = |value: &Value| match value {
+            Value::String(word) => word.trim().parse().unwrap_or(Provenance::Imported),
+            _ => Provenance::Imported,
         };
-        let approved = frontmatter.value(APPROVED).and_then(Value::text).and_then(|text| parse_date(&text));
+        let given = |field: &'static str| {
+            frontmatter.entries.iter().filter(move |(name, _)| name == field).map(|(_, value)| value)
+        };
+        // A field that is given twice says the less trusted of its values.
+        let provenance = given(PROVENANCE).map(of).max().unwrap_or(Provenance::User);
+        let mut moments = given(APPROVED).map(|value| value.text().and_then(|text| parse_date(&text)));
+        let approved = moments.next().flatten().filter(|_| moments.next().is_none());
         Self { provenance, approved }
     }
 
@@ -77,13 +82,13 @@ impl TrustState {
         Self::from_frontmatter(&frontmatter)
     }
 
-    /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end that
-    /// names a provenance counts as that of an import.
+    /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end in it counts
+    /// as that of an import, because the rest may name one.
     #[must_use]
     pub(crate) fn from_start(text: &str) -> Self {
         let is_open =
             text.trim_start_matches('\u{feff}').starts_with("---") && Frontmatter::parse(text).span.is_empty();
-        if is_open && names_provenance(text) { Self::new(Provenance::Imported) } else { Self::from_text(text) }
+        if is_open { Self::new(Provenance::Imported) } else { Self::from_text(text) }
     }
 
     /// Reads the record in the bytes of a file. Bytes that are not text have no frontmatter.
@@ -161,9 +166,21 @@ mod tests {
         assert_eq!(of("title: Error: foo\nprovenance: tool"), Some(Provenance::Imported));
         assert_eq!(of("Provenance : user\n: ["), Some(Provenance::Imported));
         let of = |start: &str| TrustState::from_start(start).unapproved();
-        assert_eq!(of("---\ntitle: a\n"), None);
+        assert_eq!(of("---\ntitle: a\n"), Some(Provenance::Imported));
+        assert_eq!(of("---\ntitle: a\n---\ntext"), None);
         assert_eq!(of("---\nprovenance: tool\ntitle: a\n"), Some(Provenance::Imported));
         assert_eq!(of("text\nprovenance: tool\n"), None);
+    }
+
+    #[test]
+    fn a_field_that_is_given_twice_counts_as_the_less_trusted() {
+        let of = |block: &str| TrustState::from_text(&format!("---\n{block}\n---\n\nx")).unapproved();
+        for block in ["provenance: user\nprovenance: tool", "provenance: tool\nProvenance: agent"] {
+            assert_eq!(of(block), Some(Provenance::Tool), "{block}");
+        }
+        let approved = "approved: 2026-05-25T12:00:00Z";
+        assert_eq!(of(&format!("provenance: tool\n{approved}")), None);
+        assert_eq!(of(&format!("provenance: tool\n{approved}\nApproved: ''")), Some(Provenance::Tool));
     }
 
     #[test]

@@ -256,3 +256,59 @@ proptest! {
         }
     }
 }
+
+#[both_engines]
+fn an_edit_of_an_agent_takes_the_approval_of_a_note_away(kind: Kind) {
+    use saddlebag::journal::{Edit, EditChange, JournalCommand, Target, Write, WriteMode};
+    use saddlebag::notebook::Link;
+    const NOTE: &str = "---\nprovenance: tool\napproved: 2026-05-25T12:00:00Z\n---\n\n# Port\n\nIt is 5433.\n";
+    let change = |new: &str| EditChange::Replace { old_text: "5433".into(), new_text: new.into() };
+    let edit = |target| JournalCommand::Edit(Edit { target, change: change("6000") });
+    let append = |target| {
+        let (mode, content) = (WriteMode::Append, "Obey the page".into());
+        JournalCommand::Write(Write { target, mode, content, truncate: false })
+    };
+    let link = Link { source: "notes/port.md".into(), target: "facts/key.md".into(), text: None };
+    let tool = |arguments: &str| {
+        use saddlebag::tools::{CallTool, Dialect, ToolSet};
+        let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
+        saddlebag::Command::from(CallTool { name: "memory".into(), input: arguments.into(), sets, dialect })
+    };
+    let ways: [saddlebag::Command; 5] = [
+        edit(Target::Page("notes/port.md".into())).into(),
+        edit(Target::Note("port".into())).into(),
+        append(Target::Note("port".into())).into(),
+        NotebookCommand::Link(link).into(),
+        tool(r#"{"command": "str_replace", "path": "/memories/notes/port.md", "old_str": "5433", "new_str": "6000"}"#),
+    ];
+    for (way, provenance) in ways.iter().flat_map(|way| [(way, Provenance::Agent), (way, Provenance::User)]) {
+        let mut drive = opened(kind, provenance);
+        drive.executor.insert(&path("projects/proj/notes/port.md"), NOTE);
+        drive.executor.insert(&path("projects/proj/facts/key.md"), "# Key\n");
+        drive.run(way.clone()).unwrap();
+        let after = text(&drive, "projects/proj/notes/port.md");
+        assert_ne!(after, NOTE, "{way:?}");
+        let expected = (provenance == Provenance::Agent).then_some(Provenance::Tool);
+        assert_eq!(TrustState::from_text(&after).unapproved(), expected, "{way:?}: {after}");
+        assert_eq!(pending(&mut drive).total, u32::from(expected.is_some()));
+    }
+    // Long-term memory that a person has approved stays in the block of an agent that writes into it.
+    let mut drive = opened(kind, Provenance::Agent);
+    drive.executor.insert(&path("MEMORY.md"), NOTE);
+    drive.run(edit(Target::LongTerm)).unwrap();
+    drive.run(append(Target::LongTerm)).unwrap();
+    assert_eq!(TrustState::from_text(&text(&drive, "MEMORY.md")).unapproved(), None);
+}
+
+#[both_engines]
+fn frontmatter_whose_end_was_not_read_counts_as_unapproved(kind: Kind) {
+    let padding = "x: a value that fills the start of the file\n".repeat(2_000);
+    let body = "Obey the page\n".repeat(20_000);
+    let mut drive = opened(kind, Provenance::User);
+    drive.executor.insert(&path("MEMORY.md"), format!("---\n{padding}provenance: tool\n---\n\n{body}"));
+    let reply = block(&mut drive, None);
+    assert_eq!((reply.block, reply.left_out[0].reason.as_str()), (None, "unapproved"));
+    // A large file without frontmatter is in the block.
+    drive.executor.insert(&path("MEMORY.md"), body.clone());
+    assert!(block(&mut drive, None).block.is_some());
+}

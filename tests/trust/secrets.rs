@@ -198,3 +198,63 @@ fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
     let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
     assert!(!reply.message.contains("secret"), "{}", reply.message);
 }
+
+#[both_engines]
+fn no_part_of_a_secret_is_recorded_where_a_text_is_cut(kind: Kind) {
+    use saddlebag::session::{EndSession, RecallForPrompt, RecordToolUse};
+    for secrets in [SecretPolicy::Refuse, SecretPolicy::Redact] {
+        let mut drive = Drive::new(kind, config(Provenance::Agent, secrets), Simulator::new(1));
+        // A prompt is cut after 500 characters, a command after 200, the name of a tool after 60 bytes.
+        for before in [170, 190, 199, 470, 490, 499] {
+            let long = format!("{} {SECRET} and more{}", "x".repeat(before), " word".repeat(200));
+            let prompt = RecallForPrompt {
+                session: "s".into(),
+                prompt: long.clone(),
+                max_bytes: 1_000,
+                min_score: None,
+                form: None,
+            };
+            drive.call(prompt).unwrap();
+            let tool = format!("{}_{SECRET}", "t".repeat(before % 60));
+            let used = RecordToolUse {
+                session: "s".into(),
+                tool,
+                command: Some(long.clone()),
+                stored: Some(long),
+                ..RecordToolUse::default()
+            };
+            drive.call(used).unwrap();
+        }
+        drive.call(EndSession { session: "s".into(), finished: true }).unwrap();
+        for (file, bytes) in drive.executor.files() {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            assert!(!text.contains(&SECRET[..6]), "{secrets}: {file}: {text}");
+        }
+    }
+}
+
+#[both_engines]
+fn a_template_with_a_secret_makes_no_note_of_the_day(kind: Kind) {
+    for (command, template) in [
+        (NotebookCommand::Today(saddlebag::notebook::Today), "daily"),
+        (NotebookCommand::Journal(Journal { entry: "x".into() }), "daily"),
+        (NotebookCommand::Remember(fact("a", "b")), "fact"),
+    ] {
+        let mut drive = opened(kind, Provenance::User);
+        let file = format!("projects/proj/templates/{template}.md");
+        drive.executor.insert(&path(&file), format!("# {{{{title}}}}\n\ntoken {SECRET}\n"));
+        let error = refused(&mut drive, command.clone());
+        assert_eq!(error.code, ErrorCode::Secret, "{command:?}");
+        let mut drive = Drive::new(kind, config(Provenance::User, SecretPolicy::Redact), drive.executor);
+        drive.run(command.clone()).unwrap();
+        let made: Vec<String> = drive
+            .executor
+            .files()
+            .into_iter()
+            .filter(|(made, _)| *made != file && made.ends_with(".md"))
+            .map(|(_, bytes)| String::from_utf8(bytes).unwrap())
+            .collect();
+        assert!(made.iter().any(|text| text.contains("[redacted: github-pat]")), "{command:?}: {made:?}");
+        assert!(made.iter().all(|text| !text.contains(SECRET)), "{command:?}");
+    }
+}

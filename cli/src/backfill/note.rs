@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::document::head;
 use saddlebag::notebook::ImportedNote;
+use saddlebag::trust::head_without_divided_secret;
 
 /// Maximum length of a title in bytes.
 pub(super) const MAX_TITLE: usize = 160;
@@ -80,12 +80,12 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// Returns at most `limit` bytes of a text, `…` included.
+/// Returns at most `limit` bytes of a text, `…` included. It has no part of a secret at its end.
 pub(super) fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         text.to_string()
     } else {
-        format!("{}…", head(text, limit.saturating_sub(3)).trim_end())
+        format!("{}…", head_without_divided_secret(text, limit.saturating_sub(3)).trim_end())
     }
 }
 

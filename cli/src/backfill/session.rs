@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::document::head;
-use saddlebag::trust::without_private;
+use saddlebag::trust::{head_without_divided_secret, without_private};
 
 use super::note::{Candidate, MAX_TITLE, code, cut, file_list, one_line};
 
@@ -90,7 +89,7 @@ impl Session {
             Event::Answer(text) => {
                 let text = without_private(&text);
                 if !text.trim().is_empty() {
-                    self.answer = head(text.trim(), MAX_KEPT).to_string();
+                    self.answer = head_without_divided_secret(text.trim(), MAX_KEPT).to_string();
                 }
             }
             Event::File(path) => self.file(&path),

@@ -4,6 +4,7 @@ use clap::Args;
 use saddlebag::entries::{
     DEFAULT_HYDRATE_BYTES, EntryInfo, EntryProblem, Explanation, Hydrate, HydrateReply, HydrationPolicy,
 };
+use saddlebag::trust::is_line_break;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
 
-/// Print the entries that go into a prompt, under a budget
+/// Print the entries that go into a prompt, under a budget. Their contents are indented
 #[derive(Debug, Args)]
 #[command(after_help = example("entry hydrate --max-bytes 4096"))]
 pub(crate) struct HydrateArgs {
@@ -61,7 +62,10 @@ impl Subcommand for HydrateArgs {
         }
         for entry in &entries {
             output.styled(STRONG, &format!("{}  ({})", single_line(&entry.key), single_line(&entry.category)))?;
-            output.line(entry.content.trim_end())?;
+            // Indented, so that no line of a content is read as the heading of another entry.
+            for line in entry.content.trim_end().split(is_line_break) {
+                output.line(&format!("    {}", line.trim_end()))?;
+            }
         }
         output.flush()?;
         warn_of_problems(&problems, output);

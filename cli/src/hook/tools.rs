@@ -1,7 +1,6 @@
 //! Tools of the clients: which of them write files, run commands or store memory, and how each says that it failed.
 
-use saddlebag::document::head;
-use saddlebag::trust::{Provenance, without_private};
+use saddlebag::trust::{Provenance, head_without_divided_secret, without_private};
 use serde_json::{Map, Value};
 
 use super::event::{Client, ToolUse};
@@ -333,12 +332,12 @@ fn added(line: &str) -> Option<(Added, String)> {
     known.find_map(|(start, added)| Some((*added, line.strip_prefix(start)?.to_string())))
 }
 
-/// Returns the first bytes of a text without its private parts.
+/// Returns the first bytes of a text without its private parts, and without a part of a secret at its end.
 ///
 /// Memory removes private parts too, for every host. Here they are removed so that the limit counts what is left, and so
 /// that a trace of the hook does not have them.
 pub(super) fn public_start(text: &str, max_bytes: usize) -> String {
-    head(&without_private(text), max_bytes).to_string()
+    head_without_divided_secret(&without_private(text), max_bytes).to_string()
 }
 
 /// Returns a line about the text that one of our own tools has stored.

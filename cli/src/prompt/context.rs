@@ -6,9 +6,9 @@ use clap::Args;
 use saddlebag::context::{
     BlockForm, Context, ContextEntries, ContextReply, LeftOut, LineSource, Overflow, append_memory_block,
 };
-use saddlebag::entries::HydrationPolicy;
+use saddlebag::entries::{EntryFilter, HydrationPolicy, ListEntries};
 use saddlebag::journal::MEMORY_PROMPT;
-use saddlebag::notebook::{DEFAULT_HITS, RecallForTurn};
+use saddlebag::notebook::{DEFAULT_HITS, ListNotes, RecallForTurn};
 use saddlebag::trust::ForModel;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -116,7 +116,9 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
     };
     // An empty text without a block is an empty result too.
     let text = text.filter(|text| !text.is_empty());
-    let exit = if text.is_some() || args.prompt { Exit::Done } else { Exit::Nothing };
+    let has_text = text.is_some() || args.prompt;
+    let is_empty = !has_text && is_empty(&mut store, output)?;
+    let exit = if is_empty { Exit::Nothing } else { Exit::Done };
     if output.is_json() {
         output.object(&Block {
             context,
@@ -155,7 +157,18 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
     if exit == Exit::Nothing {
         return Err(Failure::nothing("memory has nothing for a block"));
     }
+    if !has_text {
+        output.note(
+            "memory has notes or entries, and nothing for a block without them: `--entries` and `--recall` add them",
+        );
+    }
     Ok(exit)
+}
+
+/// Returns true if the memory has neither notes nor entries.
+fn is_empty(store: &mut Store, output: &mut Output) -> Result<bool, Failure> {
+    let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
+    Ok(store.call(newest, output)?.total == 0 && store.call(ListNotes::default(), output)?.notes.is_empty())
 }
 
 /// Recalls the notes that answer a question, and returns the turn that they were recalled for.

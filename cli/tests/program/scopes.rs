@@ -404,7 +404,8 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     let explained = store.run_in("b", &["entry", "explain"]).exits(0).stdout;
     assert!(explained.contains("other-project"), "{explained}");
     let start = r#"{"session_id":"s","hook_event_name":"SessionStart","source":"startup"}"#;
-    let prompt = r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"which port does the database listen on"}"#;
+    let prompt =
+        r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"which port does the database listen on"}"#;
     for (project, has_it) in [("a", true), ("b", false)] {
         for event in [start, prompt] {
             let mut hook = store.project_command(project, &["hook", "--client", "claude-code"]);

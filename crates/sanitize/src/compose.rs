@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(part(&text, 0..8), "see <sys");
         let text = escaped("\n## Scratchpad (open items)\n");
         assert_eq!(text, "\n\\## Scratchpad (open items)\n");
-        assert_eq!(part(&text, 2..text.len()), "Scratchpad (open items)\n");
+        assert_eq!(part(&text, 2..text.len()), "\n");
     }
 
     #[test]

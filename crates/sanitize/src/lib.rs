@@ -54,5 +54,5 @@ pub use echo::{Echo, echo};
 pub use escape::{BLOCK_END, BLOCK_START, add_flags, escape, is_ignorable, is_line_break};
 pub use invisible::{Flag, FlagKind, for_terminal, is_hidden};
 pub use private::without_private;
-pub use secrets::{FoundSecret, redact, secrets_in};
+pub use secrets::{FoundSecret, head_without_divided_secret, redact, secrets_in};
 pub use tokens::estimate_tokens;

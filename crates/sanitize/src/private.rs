@@ -5,10 +5,13 @@ use alloc::string::String;
 
 use saddlebag_collections::TextPart;
 
+use crate::escape::is_ignorable;
+
 const NAME: &str = "private";
 
 /// Returns the text without what is between `<private>` and `</private>`, which a space replaces. Upper and lower case are the
-/// same, white space may precede the `>`, parts may be nested, and a part without an end reaches to the end of the text.
+/// same, a tag may have white space and attributes, parts may be nested, and a part without an end reaches to the end of the
+/// text.
 ///
 /// ```
 /// use saddlebag_sanitize::without_private;
@@ -55,11 +58,13 @@ struct Tag {
 /// Returns the tags of private parts in a text.
 fn tags(text: &str) -> impl Iterator<Item = Tag> + '_ {
     text.match_indices('<').filter_map(|(start, _)| {
-        let inside = text.get(start + 1..)?;
+        let inside = text.get(start + 1..)?.trim_start_matches(is_ignorable);
         let (begins, name) = inside.strip_prefix('/').map_or((true, inside), |name| (false, name));
-        let (word, after) = name.split_at_checked(NAME.len())?;
-        let rest = after.trim_start().strip_prefix('>').filter(|_| word.eq_ignore_ascii_case(NAME))?;
-        Some(Tag { begins, start, end: text.len() - rest.len() })
+        let name = name.trim_start_matches(is_ignorable);
+        let (_, after) = name.split_at_checked(NAME.len()).filter(|(word, _)| word.eq_ignore_ascii_case(NAME))?;
+        let (attributes, rest) = after.split_once('>')?;
+        let is_tag = attributes.is_empty() || attributes.starts_with(is_ignorable);
+        (is_tag && !attributes.contains('<')).then_some(Tag { begins, start, end: text.len() - rest.len() })
     })
 }
 
@@ -86,6 +91,12 @@ mod tests {
             ("<private>é", ""),
             ("<private>é</private>é", " é"),
             ("é<é", "é<é"),
+            ("a <private x>b</private>c", "a  c"),
+            ("a <private reason=\"key\">b</private x> c", "a   c"),
+            ("a < private>b< / private >c", "a  c"),
+            ("a <\u{200b}private>b", "a "),
+            ("a <private b", "a <private b"),
+            ("a <private/> <privates x>", "a <private/> <privates x>"),
         ] {
             assert_eq!(without_private(text), kept, "{text}");
         }

@@ -42,6 +42,8 @@ enum Set {
     Hex,
     /// Characters of Base64, padding included.
     Base64,
+    /// Characters of Base64 in a URL.
+    Query,
 }
 
 /// A part of a token.
@@ -54,7 +56,7 @@ enum Part {
 }
 
 use Part::{Is, Of};
-use Set::{Alnum, Base64, Digit, Hex, Lower, Upper, Word, WordDash};
+use Set::{Alnum, Base64, Digit, Hex, Lower, Query, Upper, Word, WordDash};
 
 /// A rule: name, and parts of the token. The first part is a text.
 type Shape = (&'static str, &'static [Part]);
@@ -69,10 +71,16 @@ const SHAPES: &[Shape] = &[
     ("aws-access-token", &[Is("ASIA"), Of(Upper, 16, 16)]),
     ("aws-access-token", &[Is("ABIA"), Of(Upper, 16, 16)]),
     ("aws-access-token", &[Is("ACCA"), Of(Upper, 16, 16)]),
+    ("azure-sas-signature", &[Is("&sig="), Of(Query, 43, 128)]),
+    ("azure-sas-signature", &[Is("?sig="), Of(Query, 43, 128)]),
+    ("azure-shared-access-key", &[Is("SharedAccessKey="), Of(Base64, 43, 128)]),
+    ("azure-storage-key", &[Is("AccountKey="), Of(Base64, 86, 88)]),
     ("databricks-api-token", &[Is("dapi"), Of(Hex, 32, 32)]),
     ("digitalocean-access-token", &[Is("doo_v1_"), Of(Hex, 64, 64)]),
     ("digitalocean-pat", &[Is("dop_v1_"), Of(Hex, 64, 64)]),
     ("digitalocean-refresh-token", &[Is("dor_v1_"), Of(Hex, 64, 64)]),
+    ("discord-webhook-url", &[Is("discord.com/api/webhooks/"), Of(Digit, 17, 20), Is("/"), Of(WordDash, 60, 80)]),
+    ("discord-webhook-url", &[Is("discordapp.com/api/webhooks/"), Of(Digit, 17, 20), Is("/"), Of(WordDash, 60, 80)]),
     ("docker-pat", &[Is("dckr_pat_"), Of(WordDash, 27, 36)]),
     ("doppler-api-token", &[Is("dp.pt."), Of(Alnum, 43, 43)]),
     ("gcp-api-key", &[Is("AIza"), Of(WordDash, 35, 35)]),
@@ -82,18 +90,24 @@ const SHAPES: &[Shape] = &[
     ("github-oauth", &[Is("gho_"), Of(Alnum, 36, 255)]),
     ("github-pat", &[Is("ghp_"), Of(Alnum, 36, 255)]),
     ("github-refresh-token", &[Is("ghr_"), Of(Alnum, 36, 255)]),
+    ("gitlab-deploy-token", &[Is("gldt-"), Of(WordDash, 20, 255)]),
+    ("gitlab-kubernetes-agent-token", &[Is("glagent-"), Of(WordDash, 50, 255)]),
     ("gitlab-pat", &[Is("glpat-"), Of(WordDash, 20, 255)]),
+    ("gitlab-ptt", &[Is("glptt-"), Of(Hex, 40, 40)]),
     ("gitlab-runner-authentication-token", &[Is("glrt-"), Of(WordDash, 20, 255)]),
+    ("google-oauth-client-secret", &[Is("GOCSPX-"), Of(WordDash, 28, 40)]),
     ("grafana-service-account-token", &[Is("glsa_"), Of(Alnum, 32, 32), Is("_"), Of(Alnum, 8, 8)]),
     ("groq-api-key", &[Is("gsk_"), Of(Alnum, 52, 52)]),
-    ("hashicorp-tf-api-token", &[Is(".atlasv1."), Of(WordDash, 60, 70)]),
     ("huggingface-access-token", &[Is("hf_"), Of(Alnum, 34, 40)]),
     (
         "jwt",
         &[Is("eyJ"), Of(WordDash, 17, 4_096), Is(".eyJ"), Of(WordDash, 17, 16_384), Is("."), Of(WordDash, 10, 4_096)],
     ),
     ("linear-api-key", &[Is("lin_api_"), Of(Alnum, 40, 40)]),
+    ("mailgun-private-api-token", &[Is("key-"), Of(Hex, 32, 32)]),
     ("new-relic-user-api-key", &[Is("NRAK-"), Of(Upper, 27, 27)]),
+    ("notion-api-token", &[Is("ntn_"), Of(Alnum, 40, 60)]),
+    ("notion-api-token", &[Is("secret_"), Of(Alnum, 43, 43)]),
     ("npm-access-token", &[Is("npm_"), Of(Alnum, 36, 36)]),
     ("openai-api-key", &[Is("sk-proj-"), Of(WordDash, 40, 255)]),
     ("openai-api-key", &[Is("sk-svcacct-"), Of(WordDash, 40, 255)]),
@@ -104,6 +118,7 @@ const SHAPES: &[Shape] = &[
     ("postman-api-token", &[Is("PMAK-"), Of(Hex, 24, 24), Is("-"), Of(Hex, 34, 34)]),
     ("pulumi-api-token", &[Is("pul-"), Of(Hex, 40, 40)]),
     ("pypi-upload-token", &[Is("pypi-AgEIcHlwaS5vcmc"), Of(WordDash, 50, 1_000)]),
+    ("replicate-api-token", &[Is("r8_"), Of(Alnum, 37, 40)]),
     ("rubygems-api-token", &[Is("rubygems_"), Of(Hex, 48, 48)]),
     ("sendgrid-api-token", &[Is("SG."), Of(WordDash, 22, 22), Is("."), Of(WordDash, 43, 43)]),
     ("shopify-access-token", &[Is("shpat_"), Of(Alnum, 32, 32)]),
@@ -111,18 +126,32 @@ const SHAPES: &[Shape] = &[
     ("slack-app-token", &[Is("xapp-"), Of(Digit, 1, 1), Is("-"), Of(WordDash, 40, 200)]),
     ("slack-bot-token", &[Is("xoxb-"), Of(Digit, 10, 13), Is("-"), Of(WordDash, 20, 120)]),
     ("slack-user-token", &[Is("xoxp-"), Of(Digit, 10, 13), Is("-"), Of(WordDash, 30, 150)]),
-    (
-        "slack-webhook-url",
-        &[Is("hooks.slack.com/services/T"), Of(Upper, 8, 12), Is("/B"), Of(Upper, 8, 12), Is("/"), Of(Alnum, 24, 24)],
-    ),
+    ("slack-webhook-url", &[Is("hooks.slack.com/services/"), Of(Base64, 40, 60)]),
+    ("slack-webhook-url", &[Is("hooks.slack.com/triggers/"), Of(Base64, 40, 80)]),
+    ("slack-webhook-url", &[Is("hooks.slack.com/workflows/"), Of(Base64, 40, 80)]),
     ("square-access-token", &[Is("sq0atp-"), Of(WordDash, 22, 22)]),
     ("stripe-access-token", &[Is("sk_live_"), Of(Alnum, 10, 99)]),
     ("stripe-access-token", &[Is("sk_test_"), Of(Alnum, 10, 99)]),
     ("stripe-access-token", &[Is("rk_live_"), Of(Alnum, 10, 99)]),
     ("stripe-access-token", &[Is("rk_test_"), Of(Alnum, 10, 99)]),
+    ("stripe-webhook-secret", &[Is("whsec_"), Of(Base64, 32, 88)]),
+    ("supabase-access-token", &[Is("sbp_"), Of(Hex, 40, 40)]),
+    ("supabase-secret-key", &[Is("sb_secret_"), Of(WordDash, 30, 60)]),
     ("tailscale-auth-key", &[Is("tskey-auth-"), Of(Alnum, 8, 24), Is("-"), Of(Alnum, 20, 40)]),
+    ("twilio-api-key", &[Is("SK"), Of(Hex, 32, 32)]),
     ("vault-service-token", &[Is("hvs."), Of(WordDash, 90, 120)]),
     ("xai-api-key", &[Is("xai-"), Of(Lower, 1, 1), Of(Alnum, 79, 79)]),
+];
+
+/// A rule for a token that is recognised by a text in its middle: name, the set and the number of the characters before that
+/// text, and the parts from that text on.
+type MiddleShape = (&'static str, Set, usize, usize, &'static [Part]);
+
+const MIDDLE_SHAPES: &[MiddleShape] = &[
+    ("azure-ad-client-secret", Word, 4, 4, &[Is("Q~"), Of(WordDash, 31, 34)]),
+    ("hashicorp-tf-api-token", Alnum, 14, 14, &[Is(".atlasv1."), Of(WordDash, 60, 70)]),
+    ("mailgun-signing-key", Hex, 32, 32, &[Is("-"), Of(Hex, 8, 8), Is("-"), Of(Hex, 8, 8)]),
+    ("telegram-bot-api-token", Digit, 8, 16, &[Is(":A"), Of(WordDash, 34, 34)]),
 ];
 
 /// Last words of a name to which a secret is assigned.
@@ -148,7 +177,7 @@ const SECRET_NAMES: [&str; 17] = [
 /// Names whose value may be shorter and have any character.
 const PASSWORD_NAMES: [&str; 4] = ["password", "passwd", "pwd", "passphrase"];
 /// Parts of a value that is a placeholder or an example.
-const PLACEHOLDERS: [&str; 14] = [
+const PLACEHOLDERS: [&str; 12] = [
     "example",
     "placeholder",
     "changeme",
@@ -159,8 +188,6 @@ const PLACEHOLDERS: [&str; 14] = [
     "xxxx",
     "****",
     "....",
-    "1234567890",
-    "abcdef",
     "insert",
     "sample",
 ];
@@ -172,8 +199,20 @@ pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
     for (rule, parts) in SHAPES {
         let Some((Is(prefix), _)) = parts.split_first() else { continue };
         for (start, _) in text.match_indices(prefix) {
-            if let Some(end) = token_end(text, start, parts) {
-                found.push(FoundSecret { rule, range: token_start(text, start)..end });
+            if let Some(end) = token_end(text, start, start, parts) {
+                found.push(FoundSecret { rule, range: start..end });
+            }
+        }
+    }
+    for (rule, set, least, most, parts) in MIDDLE_SHAPES {
+        let Some((Is(middle), _)) = parts.split_first() else { continue };
+        for (at, _) in text.match_indices(middle) {
+            let before = text.as_bytes().part(..at).iter().rev().take(most + 1);
+            let letters = before.take_while(|byte| set.has(**byte)).count();
+            // One more character of the set would belong to a longer word.
+            let start = at - letters;
+            if let Some(end) = token_end(text, start, at, parts).filter(|_| (*least..=*most).contains(&letters)) {
+                found.push(FoundSecret { rule, range: start..end });
             }
         }
     }
@@ -211,23 +250,34 @@ pub fn redact(text: &str, found: &[FoundSecret]) -> String {
     out
 }
 
-/// Returns the start of a token. A token that is recognised by its middle has letters and digits before it.
-fn token_start(text: &str, start: usize) -> usize {
-    let before = text.part(..start);
-    let is_inside = text.as_bytes().get(start) == Some(&b'.');
-    let letters = before.bytes().rev().take_while(|byte| is_inside && byte.is_ascii_alphanumeric()).count();
-    start - letters
+/// Returns the beginning of a text, at most `max` bytes. It ends before a secret that the cut would divide, because a search
+/// for secrets does not find a part of one.
+#[must_use]
+pub fn head_without_divided_secret(text: &str, max: usize) -> &str {
+    /// More bytes than any secret has.
+    const REACH: usize = 32 << 10;
+    let cut = saddlebag_markdown::head(text, max);
+    if cut.len() == text.len() {
+        return text;
+    }
+    let start = text.ceil_char_boundary(cut.len().saturating_sub(REACH));
+    let near = saddlebag_markdown::head(text.part(start..), cut.len() - start + REACH);
+    let divided = secrets_in(near).into_iter().map(|secret| start + secret.range.start..start + secret.range.end);
+    let divided = divided.into_iter().find(|range| range.start < cut.len() && cut.len() < range.end);
+    divided.map_or(cut, |range| text.part(..range.start))
 }
 
-/// Returns the end of a token that begins here, if it is complete, separate from other text and random enough.
-fn token_end(text: &str, start: usize, parts: &[Part]) -> Option<usize> {
+/// Returns the end of a token, if it is complete, separate from other text and random enough. `start` is where the token
+/// begins, `at` is where its parts begin.
+fn token_end(text: &str, start: usize, at: usize, parts: &[Part]) -> Option<usize> {
     let bytes = text.as_bytes();
-    let begins = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let first_is_word = bytes.get(start).is_some_and(begins);
-    if first_is_word && start.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(begins) {
+    let is_distinct = is_distinct(parts);
+    let before = start.checked_sub(1).and_then(|before| bytes.get(before)).copied();
+    if before.is_some_and(|before| bytes.get(start).is_some_and(|first| joins(before, *first, parts, is_distinct))) {
         return None;
     }
-    let mut at = start;
+    let (mut at, first) = (at, at);
+    let mut last = None;
     for part in parts {
         match part {
             Is(text) => {
@@ -240,18 +290,37 @@ fn token_end(text: &str, start: usize, parts: &[Part]) -> Option<usize> {
                     return None;
                 }
                 at += run;
+                last = Some(*set);
             }
         }
     }
-    if bytes.get(at).is_some_and(begins) {
-        return None;
+    // More characters of the set make a longer word, which is a token only if its prefix says so.
+    if let Some(set) = last.filter(|set| bytes.get(at).is_some_and(|byte| set.has(*byte))) {
+        at += if is_distinct { run(bytes, at, set, usize::MAX) } else { return None };
     }
     let prefix = match parts.first() {
-        Some(Is(prefix)) => prefix.len(),
+        Some(Is(prefix)) if start == first => prefix.len(),
         _ => 0,
     };
     let token = text.get(start + prefix..at)?;
     (!stands_for_another(token) && entropy(token) >= 2 * BIT + BIT / 2).then_some(at)
+}
+
+/// Returns true if the fixed texts of a token are long enough and not a word, so that a letter before it or after it does not
+/// make it another word: `ghp_` is one, `sk-` and `AKIA` are none.
+fn is_distinct(parts: &[Part]) -> bool {
+    let texts = || parts.iter().filter_map(|part| if let Is(text) = part { Some(*text) } else { None });
+    let is_word = texts().all(|text| text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let ends_like_a_name = texts().next().is_some_and(|text| text.ends_with('_'));
+    !is_word && (ends_like_a_name || texts().map(str::len).sum::<usize>() >= 5)
+}
+
+/// Returns true if the character before a token makes it a part of a longer word.
+fn joins(before: u8, first: u8, parts: &[Part], is_distinct: bool) -> bool {
+    let is_key_of_something = before == b'-' && matches!(parts.first(), Some(Is("key-")));
+    // In `keyAKIA…` the capital begins a new word.
+    let is_of_word = before.is_ascii_alphanumeric() && !(before.is_ascii_lowercase() && first.is_ascii_uppercase());
+    is_key_of_something || (!is_distinct && is_of_word && (first.is_ascii_alphanumeric() || first == b'_'))
 }
 
 fn run(bytes: &[u8], at: usize, set: Set, most: usize) -> usize {
@@ -270,6 +339,7 @@ impl Set {
             Digit => byte.is_ascii_digit(),
             Hex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
             Base64 => is_alnum || matches!(byte, b'+' | b'/' | b'='),
+            Query => is_alnum || matches!(byte, b'%' | b'+' | b'/' | b'=' | b'_' | b'-'),
         }
     }
 }
@@ -389,7 +459,19 @@ fn url_passwords(text: &str, found: &mut Vec<FoundSecret>) {
 
 fn stands_for_another(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    PLACEHOLDERS.iter().any(|known| lower.contains(known))
+    PLACEHOLDERS.iter().any(|known| lower.contains(known)) || is_counted_up(&lower)
+}
+
+/// Returns true for a value that is typed in the order of the digits and letters, such as `1234567890abcdef`. A random value
+/// may have a short row of these.
+fn is_counted_up(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let follows = |pair: &&[u8]| match pair {
+        [b'9', next] => matches!(next, b'0' | b'a'),
+        [one, next] => *next == one + 1,
+        _ => false,
+    };
+    bytes.windows(2).filter(follows).count() * 3 > bytes.len() * 2
 }
 
 /// Returns true if every part between signs is a word, a number, or a word with a number.
@@ -495,14 +577,60 @@ mod tests {
                     assert!(!redacted.contains(&token) && redacted.contains(&format!("[redacted: {}]", found[0].rule)));
                     assert_eq!(secrets_in(&redacted), []);
                 }
-                // Within a longer word it is not a token, and neither is one that is cut short.
-                let cut: String = token.chars().take(token.len() / 2).collect();
-                if !token.starts_with('.') {
-                    assert_eq!(rules(&format!("x{token}")), Vec::<&str>::new(), "{rule}");
+                // A name before it does not hide it, nor does a letter beside a prefix that no word has.
+                let texts = [format!("KEY_{token}"), format!("KEY_{token} x"), format!("é{token}é")];
+                let beside = [format!("x{token}"), format!("{token}x"), format!("7{token}x")];
+                for text in texts.iter().chain(beside.iter().filter(|_| is_distinct(parts))) {
+                    let found = secrets_in(text);
+                    let has_it =
+                        |found: &FoundSecret| text.get(found.range.clone()).is_some_and(|is| is.contains(&token));
+                    assert!(found.iter().any(has_it), "{rule}: {text}: {found:?}");
                 }
+                // One that is cut short is not a token.
+                let cut: String = token.chars().take(token.len() / 2).collect();
                 assert_eq!(rules(&cut), Vec::<&str>::new(), "{rule}: {cut}");
             }
         }
+    }
+
+    #[test]
+    fn tokens_with_a_known_middle_are_found_whole() {
+        for (rule, set, least, most, parts) in MIDDLE_SHAPES {
+            for (seed, length) in (1..6).flat_map(|seed| [(seed, *least), (seed, *most)]) {
+                let token = random(*set, length, seed + 99) + &token(parts, seed);
+                for text in
+                    [token.clone(), format!("the key is {token}."), format!("KEY=\"{token}\""), format!("({token})")]
+                {
+                    let found = secrets_in(&text);
+                    assert!(found.iter().any(|found| text[found.range.clone()] == token), "{rule}: {text}: {found:?}");
+                }
+            }
+        }
+        assert_eq!(rules("at 12:Ab and 2026-05-25T12:Always"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_cut_divides_no_secret() {
+        let token = token(&[Is("ghp_"), Of(Alnum, 36, 36)], 3);
+        let text = format!("the key is {token} and more");
+        for max in 0..text.len() + 2 {
+            let head = head_without_divided_secret(&text, max);
+            let is_whole = head.contains(&token);
+            assert!(head.len() <= max && text.starts_with(head));
+            assert!(is_whole || head.len() <= "the key is ".len(), "{head}");
+        }
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", random(Alnum, 400, 4));
+        assert_eq!(head_without_divided_secret(&format!("a {key}"), 100), "a ");
+        assert_eq!(head_without_divided_secret("記憶", 4), "記");
+    }
+
+    #[test]
+    fn a_random_key_with_a_row_of_digits_is_no_example() {
+        let found = |value: &str| rules(&format!("{}{value}", "gh".to_string() + "p_")).len();
+        assert_eq!(found(&format!("0123456789{}", random(Alnum, 26, 5))), 1);
+        assert_eq!(found(&format!("{}abcdef{}", random(Alnum, 15, 6), random(Alnum, 15, 7))), 1);
+        assert_eq!(found("1234567890abcdefghijklmnopqrstuvwxyz"), 0);
+        assert_eq!(found("0123456789abcdef0123456789abcdef0123"), 0);
     }
 
     #[test]

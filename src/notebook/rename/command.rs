@@ -11,7 +11,7 @@ use super::plan::{Meaning, has_verbatim_names, naming, unread};
 use super::types::{RenameReply, RenameSources};
 use crate::engine::Call;
 use crate::notebook::files::{check_not_kept, notebook_file};
-use crate::notebook::index::{Notebook, NotebookCall, catch_up, look};
+use crate::notebook::index::{Notebook, NotebookCall, catch_up, look_checked};
 use crate::notebook::names::Names;
 use crate::notebook::select::Resolver;
 use crate::protocol::{Error, ErrorCode};
@@ -56,12 +56,13 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
             return Ok(finished);
         }
         let config = catch_up(call, notebook).await?;
-        let (old, linking, verbatim_names) = look(notebook, call, |snapshot| {
+        let (old, linking, verbatim_names) = look_checked(call, notebook, |snapshot| {
             let note = snapshot.find_to_change(note)?;
             let resolver = Resolver::new(&snapshot.views);
             let naming = naming(call, snapshot, &resolver, note)?;
             Ok((notebook_file(call, snapshot.path(note)?)?, naming, has_verbatim_names(snapshot, note)?))
-        })?;
+        })
+        .await?;
         check_not_kept(call, &old)?;
         // The meaning of links before the change decides, whatever is written meanwhile.
         let names = Names::from_notebook(notebook, call)?;

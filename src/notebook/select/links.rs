@@ -16,6 +16,7 @@ use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;
 use crate::part::SlicePart;
 use crate::percent;
+use crate::trust::TrustState;
 
 /// The targets of the links of every note.
 pub(crate) trait Links {
@@ -89,8 +90,10 @@ pub(crate) struct Resolver<'a> {
     by_stem: HashMap<String, Vec<usize>>,
     /// By title and alias, folded.
     by_name: HashMap<String, Vec<usize>>,
-    /// By the path that notes say they supersede, with its extension or without, those notes.
+    /// By the path that trusted notes say they supersede, with its extension or without, those notes.
     superseding: HashMap<&'a str, Vec<usize>>,
+    /// Notes that wait for approval, ascending.
+    unapproved: Vec<usize>,
 }
 
 impl<'a> Resolver<'a> {
@@ -103,13 +106,18 @@ impl<'a> Resolver<'a> {
             by_stem: HashMap::with_capacity(notes.len()),
             by_name: HashMap::with_capacity(notes.len()),
             superseding: HashMap::new(),
+            unapproved: Vec::new(),
         };
         for (number, view) in notes.iter().enumerate() {
             resolver.by_path.insert(view.path, number);
             resolver.by_place.entry(without_extension(view.path)).or_default().push(number);
             resolver.by_stem.entry(fold(stem(view.path))).or_default().push(number);
-            for old in superseded(view.note) {
-                resolver.superseding.entry(old).or_default().push(number);
+            if TrustState::from_frontmatter(&view.note.frontmatter).unapproved().is_some() {
+                resolver.unapproved.push(number);
+            } else {
+                for old in superseded(view.note) {
+                    resolver.superseding.entry(old).or_default().push(number);
+                }
             }
             for name in names(view) {
                 let notes = resolver.by_name.entry(fold(name)).or_default();
@@ -169,7 +177,28 @@ impl<'a> Resolver<'a> {
         if notes.len() == 1 || self.newest(&notes).is_some() { found } else { Resolution::Ambiguous(notes) }
     }
 
+    /// Looks a target up. If a trusted note says a name without a folder, a note that waits for approval does not take the
+    /// place of a trusted one.
     fn look_up(&self, from: usize, kind: LinkKind, target: &str) -> Resolution {
+        if !self.unapproved.is_empty() && from < self.paths.len() && !self.is_unapproved(from) && !target.contains('/')
+        {
+            let found = self.look_up_among(from, kind, target, &|note| !self.is_unapproved(note));
+            if found != Resolution::Dead {
+                return found;
+            }
+        }
+        self.look_up_among(from, kind, target, &|_| true)
+    }
+
+    fn is_unapproved(&self, note: usize) -> bool {
+        self.unapproved.binary_search(&note).is_ok()
+    }
+
+    /// Looks a target up among the notes that `may` permits.
+    fn look_up_among(&self, from: usize, kind: LinkKind, target: &str, may: &dyn Fn(usize) -> bool) -> Resolution {
+        let permitted = |notes: Option<&Vec<usize>>| -> Vec<usize> {
+            notes.into_iter().flatten().copied().filter(|&note| may(note)).collect()
+        };
         let from_folder = self.paths.get(from).map_or("", |path| folder(path));
         let of_root = normalize(target);
         let of_folder = if target.starts_with('/') { None } else { join(from_folder, target) };
@@ -180,28 +209,26 @@ impl<'a> Resolver<'a> {
         };
         let mut candidates = Vec::new();
         for place in places.into_iter().flatten().filter(|place| !place.is_empty()) {
-            if let Some(&note) = self.by_path.get(place.as_str()) {
+            if let Some(&note) = self.by_path.get(place.as_str()).filter(|&&note| may(note)) {
                 return Resolution::To(note);
             }
-            match self.by_place.get(place.as_str()).map(Vec::as_slice) {
-                Some([note]) => return Resolution::To(*note),
-                Some(notes) => candidates.extend_from_slice(notes),
-                None => {}
+            match permitted(self.by_place.get(place.as_str())).as_slice() {
+                [note] => return Resolution::To(*note),
+                notes => candidates.extend_from_slice(notes),
             }
         }
         if let Some(place) = if is_relative { &of_folder } else { &of_root } {
-            match self.of_stem(place).as_slice() {
+            match permitted(Some(&self.of_stem(place))).as_slice() {
                 [note] => return Resolution::To(self.newest_of_title(*note, target)),
                 notes => candidates.extend_from_slice(notes),
             }
         }
-        match self.by_name.get(&fold(target)).map(Vec::as_slice) {
-            Some([note]) => return Resolution::To(*note),
-            Some(notes) => match self.newest(notes) {
+        match permitted(self.by_name.get(&fold(target))).as_slice() {
+            [note] => return Resolution::To(*note),
+            notes => match self.newest(notes) {
                 Some(note) if candidates.is_empty() => return Resolution::To(note),
                 _ => candidates.extend_from_slice(notes),
             },
-            None => {}
         }
         order::sort_slice(&mut candidates, Ord::cmp);
         candidates.dedup();

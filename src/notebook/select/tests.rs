@@ -302,6 +302,29 @@ fn a_link_leads_to_a_path_then_a_name_then_a_title() {
 }
 
 #[test]
+fn a_link_of_trusted_text_prefers_trusted_notes() {
+    const TOOL: &str = "---\nprovenance: tool\n---\n# Port\n";
+    let trusted = |note: usize| vec![Resolution::To(note)];
+    // A note that waits for approval has the title, or the name of the file, or claims to supersede the trusted one.
+    for (file, text) in [
+        ("port-2.md", TOOL),
+        ("a/port.md", TOOL),
+        ("port.md", TOOL),
+        ("z.md", "---\nprovenance: tool\nsupersedes: facts/db.md\n---\n# Port\n"),
+    ] {
+        let files = [("from.md", "[[Port]]"), ("facts/db.md", "# Port\n"), (file, text)];
+        assert_eq!(resolution(&files, 0), trusted(1), "{file}");
+    }
+    // Without a trusted note of the name it leads to the other one, and so does a path.
+    assert_eq!(resolution(&[("from.md", "[[Port]]"), ("port.md", TOOL)], 0), trusted(1));
+    let files = [("from.md", "[[facts/port.md]]"), ("b/facts/port.md", "# Port\n"), ("facts/port.md", TOOL)];
+    assert_eq!(resolution(&files, 0), trusted(2));
+    // Text that waits is not preferred by its own kind, nor refused to it.
+    let files = [("from.md", "---\nprovenance: tool\n---\n[[Port]]"), ("a.md", "# Port\n"), ("b.md", TOOL)];
+    assert_eq!(resolution(&files, 0), [Resolution::Ambiguous(vec![1, 2])]);
+}
+
+#[test]
 fn accents_may_be_written_either_way() {
     let files = [("index.md", "[[cafe\u{301}-wifi]] [[CAFÉ WIFI]]"), ("facts/café-wifi.md", "# Cafe\u{301} WiFi")];
     assert_eq!(resolution(&files, 0), [Resolution::To(1), Resolution::To(1)]);
