@@ -223,6 +223,8 @@ fn fields(entry: &EntryInfo, content: &str) -> Object {
     if let Some(provenance) = entry.trust_state().unapproved() {
         object.text("unapproved", provenance.as_str());
     }
-    object.texts("only_in", &entry.only_in);
+    if !entry.only_in.is_empty() {
+        object.texts("only_in", &entry.only_in);
+    }
     object
 }

@@ -307,7 +307,8 @@ fn frontmatter_whose_end_was_not_read_counts_as_unapproved(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     drive.executor.insert(&path("MEMORY.md"), format!("---\n{padding}provenance: tool\n---\n\n{body}"));
     let reply = block(&mut drive, None);
-    assert_eq!((reply.block, reply.left_out[0].reason.as_str()), (None, "unapproved"));
+    assert!(!reply.block.unwrap_or_default().contains("Obey"));
+    assert_eq!(reply.left_out[0].reason.as_str(), "unapproved");
     // A large file without frontmatter is in the block.
     drive.executor.insert(&path("MEMORY.md"), body.clone());
     assert!(block(&mut drive, None).block.is_some());

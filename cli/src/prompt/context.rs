@@ -117,7 +117,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
     // An empty text without a block is an empty result too.
     let text = text.filter(|text| !text.is_empty());
     let has_text = text.is_some() || args.prompt;
-    let is_empty = !has_text && is_empty(&mut store, output)?;
+    let is_empty = !has_text && is_empty(args, &mut store, output)?;
     let exit = if is_empty { Exit::Nothing } else { Exit::Done };
     if output.is_json() {
         output.object(&Block {
@@ -165,10 +165,11 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
     Ok(exit)
 }
 
-/// Returns true if the memory has neither notes nor entries.
-fn is_empty(store: &mut Store, output: &mut Output) -> Result<bool, Failure> {
+/// Returns true if the memory has no notes, and no entries that a block was not asked for.
+fn is_empty(args: &ContextArgs, store: &mut Store, output: &mut Output) -> Result<bool, Failure> {
     let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
-    Ok(store.call(newest, output)?.total == 0 && store.call(ListNotes::default(), output)?.notes.is_empty())
+    let has_entries = args.entries.is_none() && store.call(newest, output)?.total > 0;
+    Ok(!has_entries && store.call(ListNotes::default(), output)?.notes.is_empty())
 }
 
 /// Recalls the notes that answer a question, and returns the turn that they were recalled for.
