@@ -112,15 +112,22 @@ pub(super) fn recorded(entry: &Entry, places: &Places) -> Option<(Client, Scope,
         _ if !is_plain => None,
         Scope::User => at(places, &places.home).or_else(|| at(&places.without_folders_of_clients(), &places.home)),
         Scope::Project => entry.path.ancestors().skip(1).find_map(|project| {
-            // A link in the project could lead to any other file.
             let file = at(places, project)?;
-            let real = file.path.parent()?.canonicalize().ok()?;
-            let is_inside =
-                real.strip_prefix(project.canonicalize().ok()?).ok() == file.path.parent()?.strip_prefix(project).ok();
-            (is_inside && !file.path.is_symlink()).then_some(file)
+            (is_gone(&file.path) || !is_through_a_link(&file.path, project)).then_some(file)
         }),
     };
     Some((client, scope, found?))
+}
+
+/// Returns true if there is nothing at a path, as in a project that was deleted.
+fn is_gone(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// Returns true if a path leads through a link that is in the project. It could lead to any other file.
+fn is_through_a_link(path: &Path, project: &Path) -> bool {
+    let below = path.ancestors().take_while(|part| *part != project);
+    below.into_iter().any(Path::is_symlink)
 }
 
 /// Returns the folders of the user.

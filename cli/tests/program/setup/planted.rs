@@ -133,3 +133,18 @@ fn the_target_of_a_link_is_named_before_anything_is_written() {
     let shown = home.setup(&["claude-code", "--dry-run", "--command", PROGRAM]).exits(0).stdout;
     assert!(shown.contains(".claude.json, a link to "), "{shown}");
 }
+
+#[test]
+fn a_project_that_was_deleted_is_forgotten() {
+    for scope in ["project", "user"] {
+        let home = Home::new();
+        home.put("shop/AGENTS.md", "# Rules\n");
+        home.setup(&["claude-code", "codex", "--scope", scope, "--yes"]).exits(0);
+        let gone = if scope == "project" { "shop" } else { ".codex" };
+        fs::remove_dir_all(home.path.join(gone)).expect("deleted");
+        let mut command = home.command(&["uninstall", "--yes"]);
+        let ended = run(command.current_dir(&home.path), None).exits(0);
+        assert_eq!(ended.stderr, "", "{scope}");
+        assert!(!home.path.join(RECORD).exists(), "{scope}");
+    }
+}
