@@ -307,7 +307,7 @@ fn token_end(text: &str, start: usize, at: usize, parts: &[Part]) -> Option<usiz
 }
 
 /// Returns true if the fixed texts of a token are long enough and not a word, so that a letter before it or after it does not
-/// make it another word: `ghp_` is one, `sk-` and `AKIA` are none.
+/// make it another word: `ghp_` is one, `sk-` and `AKIA` are not.
 fn is_distinct(parts: &[Part]) -> bool {
     let texts = || parts.iter().filter_map(|part| if let Is(text) = part { Some(*text) } else { None });
     let is_word = texts().all(|text| text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
