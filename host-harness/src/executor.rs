@@ -222,14 +222,15 @@ fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
 /// Case is ignored, so that a file system that ignores it does not offer a way around.
 pub(crate) fn is_reserved(path: &str) -> bool {
     let mut segments = path.split('/').filter(|segment| !folded_name(segment).is_empty());
-    let in_locks = segments.next().is_some_and(|first| is_name(first, STATE_FOLDER))
-        && segments.next().is_some_and(|second| is_name(second, LOCKS_FOLDER));
+    let in_locks =
+        segments.next().is_some_and(|first| is_name(first, STATE_FOLDER)) && segments.next().is_some_and(is_locks);
     in_locks || path.split('/').any(is_temporary)
 }
 
 /// Host's own folder at the top of a store.
 pub(crate) const STATE_FOLDER: &str = ".saddlebag";
-/// Folder of the lock files, in [`STATE_FOLDER`].
+/// Folder of the lock files in [`STATE_FOLDER`], and first part of its name. The folder of lock protocol N is `locks-N`,
+/// that of the first protocol was `locks`.
 pub(crate) const LOCKS_FOLDER: &str = "locks";
 /// Folder for texts found in temporary files, in [`STATE_FOLDER`].
 pub(crate) const RECOVERED_FOLDER: &str = "recovered";
@@ -237,6 +238,12 @@ pub(crate) const RECOVERED_FOLDER: &str = "recovered";
 pub(crate) const TEMPORARY_PREFIX: &str = ".saddlebag-";
 /// Suffix of the names of temporary files.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// Returns true if `name` in [`STATE_FOLDER`] belongs to the locks of some protocol.
+pub(crate) fn is_locks(name: &str) -> bool {
+    is_name(name, LOCKS_FOLDER)
+        || folded_name(name).strip_prefix(LOCKS_FOLDER).is_some_and(|rest| rest.starts_with('-'))
+}
 
 /// Returns true if `name` is that of a temporary file, of this process or of one that died.
 pub(crate) fn is_temporary(name: &str) -> bool {
@@ -250,18 +257,30 @@ mod tests {
 
     #[test]
     fn locks_and_temporary_files_are_reserved_whatever_their_case() {
-        for path in [".saddlebag/locks", ".saddlebag/locks/07", ".Saddlebag/LOCKS/x", "notes/.saddlebag-1-2-3.tmp"]
-            .into_iter()
-            .chain([
-                ".\u{17f}addlebag/loc\u{212a}s/07",
-                ".saddlebag./locks /07",
-                "SADDLE~1/locks",
-                "a/.SADDLEBAG-1.TMP::$DATA",
-            ])
-        {
+        for path in [
+            ".saddlebag/locks",
+            ".saddlebag/locks/07",
+            ".Saddlebag/LOCKS/x",
+            ".saddlebag/Locks-2",
+            "notes/.saddlebag-1-2-3.tmp",
+        ]
+        .into_iter()
+        .chain([
+            ".\u{17f}addlebag/loc\u{212a}s/07",
+            ".saddlebag./locks /07",
+            "SADDLE~1/locks",
+            "a/.SADDLEBAG-1.TMP::$DATA",
+        ]) {
             assert!(is_reserved(path), "{path}");
         }
-        for path in [".saddlebag/index", "x/.saddlebag/locks", ".saddlebag-x.md", "notes/é.tmp", ".saddlebag-日本"] {
+        for path in [
+            ".saddlebag/index",
+            ".saddlebag/locksmith",
+            "x/.saddlebag/locks",
+            ".saddlebag-x.md",
+            "notes/é.tmp",
+            ".saddlebag-日本",
+        ] {
             assert!(!is_reserved(path), "{path}");
         }
     }

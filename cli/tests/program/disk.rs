@@ -58,10 +58,14 @@ fn killed_writers_leave_no_temporary_file_once_another_has_written() {
 
 #[test]
 fn a_text_that_is_recovered_is_named_once() {
-    for json in [false, true] {
+    // The folder `locks` is that of programs with lock protocol 1.
+    for (json, locks) in [(false, "locks-2"), (true, "locks-2"), (false, "locks")] {
         let store = Store::new();
         store.put(".saddlebag-1-1-1.tmp", "PERSON");
-        store.put(".saddlebag/locks/09", "1\tsaddlebag\t0\nplacing\t.saddlebag-1-1-1.tmp\tMEMORY.md\tno\tno\n");
+        store.put(
+            &format!(".saddlebag/{locks}/09"),
+            "1\tsaddlebag\t0\nplacing\t.saddlebag-1-1-1.tmp\tMEMORY.md\tno\tno\n",
+        );
         let flags: &[&str] = if json { &["--json"] } else { &[] };
         let write = || store.run(&[flags, &["file", "write", "scratchpad", "- [ ] a"]].concat()).exits(0);
         write().complains("is kept in `.saddlebag/recovered/MEMORY.md.1`");

@@ -14,10 +14,10 @@ use saddlebag::store::RelPath;
 use super::error::{self, io_cause};
 use super::leftovers::{self, Recovered};
 use super::lock::{self, Guard};
-use super::sys;
 #[cfg(test)]
 use super::tests::Hook;
 use super::unsynced::Unsynced;
+use super::{protocol, sys};
 use crate::executor::{Durability, is_read};
 
 /// Time for which a check of the root's place is valid for reads. Changes check each time.
@@ -78,7 +78,7 @@ pub enum OpenError {
 ///   its old text.
 /// - Symbolic links below the root are refused with [`FsError::SymbolicLink`]; the path of the root itself may have some.
 /// - Names that are not UTF-8, or that are not valid in a path, are not listed. Neither are the host's own files:
-///   `.saddlebag/locks` and `.saddlebag-*.tmp`, which cannot be read or written either.
+///   `.saddlebag/locks*` and `.saddlebag-*.tmp`, which cannot be read or written either.
 /// - A writer that is killed can leave a `.saddlebag-*.tmp`. The first change by the next process removes it
 ///   if it is the writer's own. In the rare case that a person saved the file at that very moment, it holds
 ///   their text, is moved to `.saddlebag/recovered` and reported
@@ -107,6 +107,8 @@ pub struct LocalDir {
     unsynced: OnceLock<Unsynced>,
     /// True if the leftovers of dead writers have been looked for.
     cleared: AtomicBool,
+    /// True if this host has joined the lock protocol of the store.
+    joined: AtomicBool,
     #[cfg(test)]
     pub(super) before_placing: Hook,
     #[cfg(test)]
@@ -142,6 +144,7 @@ impl LocalDir {
             options,
             unsynced: OnceLock::new(),
             cleared: AtomicBool::new(false),
+            joined: AtomicBool::new(false),
             #[cfg(test)]
             before_placing: Hook::default(),
             #[cfg(test)]
@@ -215,6 +218,12 @@ impl LocalDir {
     }
 
     fn hold(&self, acquire: impl FnOnce() -> Result<Guard, FsError>) -> Result<Guard, FsError> {
+        if !self.joined.load(Ordering::Relaxed) {
+            for recovered in protocol::join(&self.root, self.options.lock_timeout)? {
+                self.report(&recovered);
+            }
+            self.joined.store(true, Ordering::Relaxed);
+        }
         self.clear_leftovers();
         let mut guard = acquire()?;
         self.clear(&mut guard);

@@ -10,7 +10,7 @@ use super::dir::LocalDir;
 use super::error::refusal;
 use super::sys::{self, Kind};
 use super::{batch, version, walk};
-use crate::executor::{LOCKS_FOLDER, MAX_LIST_ENTRIES, STATE_FOLDER, is_temporary, left_out, list_outcome, spelled};
+use crate::executor::{MAX_LIST_ENTRIES, STATE_FOLDER, is_locks, is_temporary, left_out, list_outcome, spelled};
 
 /// A path relative to the root, and its kind if the folder tells it.
 type Name = (RelPath, Option<Kind>);
@@ -92,7 +92,7 @@ fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<(Vec<Name>, Vec<Unn
     };
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for sys::Name { text: name, is_exact, kind } in names {
-        let is_locks = is_name(prefix, STATE_FOLDER) && is_name(&name, LOCKS_FOLDER);
+        let is_locks = is_name(prefix, STATE_FOLDER) && is_locks(&name);
         if is_locks || is_temporary(&name) {
             continue;
         }

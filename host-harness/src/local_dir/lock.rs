@@ -1,7 +1,7 @@
 //! Locks that keep writers of one path apart, in this process and in others.
 //!
-//! A path belongs to one of [`SHARDS`] lock files in `.saddlebag/locks`. A data file itself is never locked: each
-//! write replaces it, and a lock on the old file would stop nobody.
+//! A path belongs to one of [`SHARDS`] lock files in the folder of the lock [`protocol`]. A data file itself is never
+//! locked: each write replaces it, and a lock on the old file would stop nobody.
 //!
 //! While it is held, a lock file names the holder, for those who wait, and the holder's temporary file, for the next
 //! holder if this one dies. At all other times it is empty.
@@ -19,10 +19,8 @@ use saddlebag::protocol::FsError;
 use saddlebag::store::RelPath;
 
 use super::error::refusal;
+use super::protocol;
 use super::sys::{self, Access, Kind};
-use super::walk;
-use crate::Durability;
-use crate::executor::{LOCKS_FOLDER, STATE_FOLDER};
 
 /// Number of lock files: enough that two paths seldom share one.
 const SHARDS: u64 = 64;
@@ -109,35 +107,50 @@ pub(super) fn acquire_all(root: &Dir, patience: Duration) -> Result<Guard, FsErr
 }
 
 fn acquire_shards(root: &Dir, mut shards: Vec<u64>, patience: Duration) -> Result<Guard, FsError> {
-    // All writers use the same order, or two renames in opposite directions would wait for each other.
+    // All writers use the same order, or two renames in opposite directions would wait for each other. Two paths of one
+    // number share a lock, and a second attempt to take it would wait for the first.
     shards.sort_unstable();
     shards.dedup();
     let mut held = Vec::with_capacity(shards.len());
     for shard in shards {
-        held.push(Held::new(acquire_one(root, &format!("{shard:02}"), patience)?));
+        held.push(Held::new(acquire_one(|| protocol::folder(root), &file_name(shard), patience)?));
     }
     Ok(Guard { held })
 }
 
+/// Waits for all lock files in the folder of an earlier protocol, so that no host of it is changing the store.
+pub(super) fn acquire_earlier(folder: &Dir, patience: Duration) -> Result<Guard, FsError> {
+    let open = || folder.try_clone().map_err(refusal);
+    let held = (0..SHARDS).map(|shard| acquire_one(open, &file_name(shard), patience).map(Held::new));
+    Ok(Guard { held: held.collect::<Result<_, _>>()? })
+}
+
+/// Returns the names of all lock files.
+pub(super) fn file_names() -> impl Iterator<Item = String> {
+    (0..SHARDS).map(file_name)
+}
+
+fn file_name(shard: u64) -> String {
+    format!("{shard:02}")
+}
+
 /// Returns the locks, each held, whose holders seem to have died with unfinished work.
 pub(super) fn abandoned(root: &Dir) -> Vec<Guard> {
-    let Ok(Some(folder)) = walk::find_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}")) else {
-        return Vec::new();
-    };
+    let Ok(Some(folder)) = protocol::find(root) else { return Vec::new() };
     let names = sys::names(&folder).unwrap_or_default().into_iter().map(|name| name.text);
     names
         .filter(|name| name.len() == 2 && name.parse::<u64>().is_ok_and(|shard| shard < SHARDS))
         .filter(|name| sys::stat_at(&folder, name).is_ok_and(|stat| stat.size > 0))
-        .filter_map(|name| acquire_one(root, &name, Duration::ZERO).ok())
+        .filter_map(|name| acquire_one(|| protocol::folder(root), &name, Duration::ZERO).ok())
         .map(|file| Guard { held: vec![Held::new(file)] })
         .collect()
 }
 
-fn acquire_one(root: &Dir, name: &str, patience: Duration) -> Result<File, FsError> {
+fn acquire_one(open: impl Fn() -> Result<Dir, FsError>, name: &str, patience: Duration) -> Result<File, FsError> {
     let mut wait = Wait::new(patience);
     loop {
         // Opened again each time, because an old handle may be of a deleted file.
-        let folder = walk::make_folder(root, &format!("{STATE_FOLDER}/{LOCKS_FOLDER}"), Durability::Fast)?;
+        let folder = open()?;
         let mut file = sys::open_file(&folder, name, Access::Lock).map_err(refusal)?;
         // Polls, because a blocking wait cannot end in time if the holder was suspended.
         while let Err(error) = file.try_lock() {
@@ -260,13 +273,14 @@ fn is_current(folder: &Dir, name: &str, file: &File) -> io::Result<bool> {
     }
 }
 
-/// FNV-1a over the path in lower case. If the file system ignores case, two spellings of one file must share a lock;
-/// elsewhere it does no harm.
+/// FNV-1a over the ASCII characters of the path, in lower case.
+///
+/// If the file system ignores case, two spellings of one file must share a lock. Hosts whose Unicode tables differ
+/// disagree about the lower case of other characters, so these do not count.
 fn shard(path: &str) -> u64 {
-    let hash = path
-        .to_lowercase()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let letters = path.bytes().filter(u8::is_ascii).map(|byte| byte.to_ascii_lowercase());
+    let hash =
+        letters.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     hash % SHARDS
 }
 
@@ -295,6 +309,21 @@ mod tests {
     fn shards_stay_what_they_are() {
         // Writers of different releases must use the same shards.
         assert_eq!([shard("MEMORY.md"), shard("memory.MD"), shard("daily/2026-05-30.md")], [9, 9, 48]);
+    }
+
+    #[test]
+    fn a_character_that_hosts_lower_differently_does_not_count() {
+        for path in ["notes/Ɤ.md", "notes/ɤ.md", "notes/é.md", "notes/笔记.MD", "Notes/.md"] {
+            assert_eq!(shard(path), 42, "{path}");
+        }
+    }
+
+    #[test]
+    fn two_paths_of_one_number_are_locked_once() {
+        let (_folder, root) = root();
+        let paths = ["notes/笔.md", "notes/记.md"].map(|path| RelPath::new(path).unwrap());
+        let guard = acquire(&root, &[&paths[0], &paths[1]], Duration::ZERO).unwrap();
+        assert_eq!(guard.held.len(), 1);
     }
 
     #[test]

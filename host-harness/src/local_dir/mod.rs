@@ -9,7 +9,9 @@
 //! # How does the disk stay whole?
 //!
 //! `LocalDir` is the executor on a folder of the local disk. **Locks:** a writer holds the lock of its path's shard: one of
-//! 64 files, `.saddlebag/locks/00` to `63`, chosen by FNV-1a over the path in lower case, because some file systems ignore case.
+//! 64 files, `.saddlebag/locks-2/00` to `63`, chosen by FNV-1a over the ASCII characters of the path in lower case, because
+//! some file systems ignore case. 2 is the number of the lock protocol ([`protocol`]). A store has one, and a host of an
+//! earlier one is refused.
 //! A rename takes both in ascending order. A lock is requested again and again for at most 10 seconds; then the answer is
 //! `locked` and names the process that holds it. After taking a lock, the writer checks that the locked file is still the one
 //! that others would lock. The 10 seconds begin again when the lock moves to another writer, for at most two minutes: many
@@ -43,7 +45,7 @@
 //!
 //! **Durability.** `full` syncs the file and the folder before the answer, new folders included, and is the default. `fast`
 //! syncs nothing: it survives the end of the process, not a power cut. If a sync fails after the bytes are in place, the
-//! outcome is `not-durable`, and the path gets a marker in `.saddlebag/locks/unsynced`. Linux marks bytes that it failed to
+//! outcome is `not-durable`, and the path gets a marker in `.saddlebag/locks-2/unsynced`. Linux marks bytes that it failed to
 //! write as clean, so the next sync would succeed without them: the next append or read of a marked file writes all of it to a
 //! new file first. A new folder that cannot be synced is removed again.
 //!
@@ -58,7 +60,7 @@
 //! component's: `MEMORY.bak` beside `MEMORY.md`, one per file, with the text that was replaced by an overwrite, a deletion (a
 //! `forget` is one), a restore, or an edit of long-term memory or the scratchpad. Until the change is made, the text waits
 //! in `MEMORY.pre`, so that a failed change leaves the older backup alone; an empty file is not kept. A restore keeps the
-//! replaced text in `MEMORY.old` until it is the backup. Names of the host itself (`.saddlebag/locks`, `.saddlebag-*.tmp`) can
+//! replaced text in `MEMORY.old` until it is the backup. Names of the host itself (`.saddlebag/locks*`, `.saddlebag-*.tmp`) can
 //! be neither listed nor requested.
 //!
 //! | | Linux | macOS | Windows |
@@ -79,6 +81,7 @@ mod error;
 mod leftovers;
 mod list;
 mod lock;
+mod protocol;
 mod read;
 mod sys;
 mod unsynced;

@@ -147,7 +147,12 @@ pub(super) fn make_folder(folder: &Dir, name: &str) -> io::Result<()> {
 
 /// Moves `from` to `to` in one step, and replaces whatever is there.
 pub(super) fn replace(folder: &Dir, from: &str, to: &str) -> io::Result<()> {
-    folder.rename(from, folder, to)
+    replace_across(folder, from, folder, to)
+}
+
+/// Moves `from` in one folder to `to` in another in one step, and replaces whatever is there.
+pub(super) fn replace_across(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
+    from_folder.rename(from, to_folder, to)
 }
 
 /// Syncs the bytes of a file, so that they survive a power cut.

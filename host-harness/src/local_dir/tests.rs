@@ -334,7 +334,7 @@ fn the_change_after_a_failed_sync_writes_the_whole_file_to_new_blocks() {
         let second = store.inode();
         store.append("four\n").unwrap();
         assert_eq!(store.inode(), second);
-        assert!(store.own("locks/unsynced").is_empty());
+        assert!(store.own("locks-2/unsynced").is_empty());
         store.assert_tidy();
     }
 }
@@ -373,7 +373,7 @@ fn among_many_reads_what_was_not_synced_is_written_again_before_it_is_read() {
             matches!(outcome, Ok(FsOutcome::Read(ReadOutcome::Content(content))) if content.bytes == b"one\ntwo\n")
         );
     }
-    assert!(store.own("locks/unsynced").is_empty());
+    assert!(store.own("locks-2/unsynced").is_empty());
 }
 
 #[cfg(unix)]
@@ -441,7 +441,7 @@ fn an_append_does_not_write_through_a_second_name() {
 fn a_lock_file_with_a_second_name_is_not_written_to() {
     let mut store = durable();
     store.append("one\n").unwrap();
-    let [lock] = &store.own("locks")[..] else { panic!("one lock") };
+    let [lock] = &store.own("locks-2")[..] else { panic!("one lock") };
     let other = store.folder.path().join("theirs.txt");
     fs::write(&other, "theirs\nstaged\t.saddlebag-x.tmp\ta.md\n").unwrap();
     fs::write(store.folder.path().join(".saddlebag-x.tmp"), "x").unwrap();
@@ -467,7 +467,7 @@ fn without_syncs_a_file_is_replaced_and_never_exchanged() {
         let notes = Arc::new(Mutex::new(String::new()));
         let (seen, root) = (notes.clone(), store.folder.path().to_path_buf());
         store.dir.after_placing.set(move || {
-            let texts = fs::read_dir(root.join(".saddlebag/locks")).unwrap().map(|entry| entry.unwrap().path());
+            let texts = fs::read_dir(root.join(".saddlebag/locks-2")).unwrap().map(|entry| entry.unwrap().path());
             *seen.lock().unwrap() = texts.filter_map(|path| fs::read_to_string(path).ok()).collect();
         });
         assert!(matches!(store.write(Precondition::Matches(version)), WriteOutcome::Written(_)));
@@ -511,7 +511,7 @@ fn leave_behind(store: &mut Store, at: &str, change_after: Option<&str>) {
     let keep = saved.clone();
     let copy = move || {
         let mut files = keep.lock().unwrap();
-        for folder in [root.clone(), root.join(".saddlebag/locks")] {
+        for folder in [root.clone(), root.join(".saddlebag/locks-2")] {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
                 let path = entry.path();
                 if path.is_file() {
@@ -572,7 +572,7 @@ fn what_a_killed_writer_left_is_removed_by_the_next_process() {
         store.assert_tidy();
         assert_eq!(store.text(), text, "{at}");
         assert!(store.own("recovered").is_empty());
-        assert!(store.own("locks").iter().all(|lock| fs::metadata(lock).unwrap().len() == 0));
+        assert!(store.own("locks-2").iter().all(|lock| fs::metadata(lock).unwrap().len() == 0));
     }
 }
 
@@ -593,7 +593,7 @@ fn a_text_of_somebody_else_under_a_temporary_name_is_kept_and_named() {
 fn a_note_in_a_lock_file_removes_nothing_but_temporary_files() {
     let mut store = durable();
     store.append("one\n").unwrap();
-    let [lock] = &store.own("locks")[..] else { panic!("one lock") };
+    let [lock] = &store.own("locks-2")[..] else { panic!("one lock") };
     for record in
         ["staged\ta.md\ta.md\n", "staged\t../a.md\ta.md\n", "staged\n", "\n", "staged\t.saddlebag-x.tmp\ta.md"]
     {
@@ -603,4 +603,98 @@ fn a_note_in_a_lock_file_removes_nothing_but_temporary_files() {
         assert!(store.text().starts_with("one\n"), "{record}");
         assert_eq!(store.temporary().len(), 1, "{record}");
     }
+}
+
+/// Makes the lock folder of a host of the first protocol, and takes the lock of `number` as it does.
+fn first_protocol(store: &Store, number: u8) -> fs::File {
+    let folder = store.folder.path().join(".saddlebag/locks");
+    fs::create_dir_all(&folder).unwrap();
+    let options = fs::File::options().read(true).write(true).create(true).truncate(false).clone();
+    let lock = options.open(folder.join(format!("{number:02}"))).unwrap();
+    lock.try_lock().unwrap();
+    lock
+}
+
+#[test]
+fn a_host_of_the_first_lock_protocol_is_waited_for_and_then_refused() {
+    let mut store = Store::new();
+    store.dir.options.lock_timeout = std::time::Duration::from_millis(20);
+    let append =
+        FsOp::Append { path: path(), content: b"x\n".into(), newline_first: true, precondition: Precondition::Any };
+    let lock = first_protocol(&store, 63);
+    assert!(matches!(store.dir.perform(&append), Err(FsError::Locked(_))));
+    assert!(!store.file().exists());
+    drop(lock);
+
+    store.dir.perform(&append).unwrap();
+
+    let old = store.folder.path().join(".saddlebag/locks");
+    let text = fs::read_to_string(&old).unwrap();
+    assert!(text.starts_with("lock protocol 2\n") && text.contains("use a newer release"), "{text}");
+    // An earlier host makes this folder, and opens a file in it, before each change.
+    assert_eq!(fs::create_dir(&old).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    let opened = fs::File::options().write(true).create(true).truncate(false).open(old.join("63"));
+    assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::NotADirectory);
+    assert_eq!(store.text(), "x\n");
+}
+
+#[test]
+fn hosts_that_take_a_store_over_at_the_same_time_all_write() {
+    let store = Store::new();
+    drop(first_protocol(&store, 9));
+    let writers: Vec<_> = (0..4)
+        .map(|number| {
+            let root = store.folder.path().to_path_buf();
+            std::thread::spawn(move || {
+                let mut dir = LocalDir::open(&root, LocalDirOptions::default()).unwrap();
+                let content = format!("{number}\n").into_bytes();
+                dir.perform(&FsOp::Append {
+                    path: path(),
+                    content,
+                    newline_first: true,
+                    precondition: Precondition::Any,
+                })
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.join().unwrap().unwrap();
+    }
+    assert_eq!(store.text().lines().count(), 4);
+    assert!(store.folder.path().join(".saddlebag/locks").is_file());
+}
+
+#[test]
+fn what_a_dead_host_of_the_first_protocol_left_is_taken_over() {
+    let store = durable();
+    drop(first_protocol(&store, 9));
+    let root = store.folder.path();
+    fs::write(root.join(".saddlebag-1-1-1.tmp"), "half").unwrap();
+    fs::write(root.join(".saddlebag/locks/09"), "1\tdead\t0\nstaged\t.saddlebag-1-1-1.tmp\tMEMORY.md\n").unwrap();
+    fs::create_dir(root.join(".saddlebag/locks/unsynced")).unwrap();
+    let marker = root.join(".saddlebag/locks/unsynced/00");
+    fs::write(&marker, "a.md").unwrap();
+    assert!(store.dir.unsynced().is_known(&path()));
+
+    store.dir.lock(&[&RelPath::new("b.md").unwrap()]).unwrap();
+
+    store.assert_tidy();
+    assert!(!marker.exists());
+    assert_eq!(fs::read_to_string(root.join(".saddlebag/locks-2/unsynced/00")).unwrap(), "a.md");
+}
+
+#[test]
+fn a_store_of_a_later_lock_protocol_is_read_and_not_changed() {
+    let mut store = Store::new();
+    fs::create_dir(store.folder.path().join(".saddlebag")).unwrap();
+    fs::write(store.folder.path().join(".saddlebag/locks-2"), "lock protocol 3\n").unwrap();
+    fs::write(store.file(), "text").unwrap();
+    store.version();
+
+    let append =
+        FsOp::Append { path: path(), content: b"x".into(), newline_first: true, precondition: Precondition::Any };
+    let error = store.dir.perform(&append).unwrap_err().to_string();
+
+    assert!(error.contains("lock protocol 3, and this program knows 2; use a newer release"), "{error}");
+    assert_eq!(store.text(), "text");
 }

@@ -4,7 +4,7 @@
 //! succeeds, and yet they are not on the disk. So such a file is written again, to new blocks, before any further
 //! operation on it is acknowledged.
 //!
-//! Each such file has a marker in `.saddlebag/locks/unsynced`, for other processes. It need not survive a power cut,
+//! Each such file has a marker in `unsynced` beside the lock files, for other processes. It need not survive a power cut,
 //! which empties the cache as well.
 
 use std::collections::BTreeSet;
@@ -16,12 +16,11 @@ use saddlebag::store::RelPath;
 use sha2::{Digest, Sha256};
 
 use super::sys::{self, Access};
-use super::walk;
+use super::{protocol, walk};
 use crate::Durability;
-use crate::executor::{LOCKS_FOLDER, STATE_FOLDER};
 
-/// Folder of the markers, in [`LOCKS_FOLDER`].
-const MARKERS_FOLDER: &str = "unsynced";
+/// Folder of the markers, beside the lock files.
+pub(super) const MARKERS_FOLDER: &str = "unsynced";
 
 /// Files of a store that could not be synced.
 #[derive(Debug, Default)]
@@ -34,7 +33,7 @@ impl Unsynced {
     /// Reads the markers of other processes.
     pub(super) fn load(root: &Dir) -> Self {
         let mut known = BTreeSet::new();
-        if let Some(folder) = markers(root) {
+        if let Some(folder) = protocol::markers(root) {
             for sys::Name { text: name, .. } in sys::names(&folder).unwrap_or_default() {
                 let mut path = String::new();
                 let read = sys::open_file(&folder, &name, Access::Read).and_then(|file| {
@@ -57,7 +56,8 @@ impl Unsynced {
 
     /// Returns true if this process or another could not sync the file. The caller holds its lock.
     pub(super) fn contains(&self, root: &Dir, path: &RelPath) -> bool {
-        self.is_known(path) || markers(root).is_some_and(|folder| sys::stat_at(&folder, &marker(path.as_str())).is_ok())
+        self.is_known(path)
+            || protocol::markers(root).is_some_and(|folder| sys::stat_at(&folder, &marker(path.as_str())).is_ok())
     }
 
     /// Records that the file could not be synced. The caller holds its lock.
@@ -72,7 +72,7 @@ impl Unsynced {
     /// Removes the record of a file that was written again and synced, or is gone. The caller holds its lock.
     pub(super) fn remove(&self, root: &Dir, path: &RelPath) {
         self.known().remove(path.as_str());
-        if let Some(folder) = markers(root) {
+        if let Some(folder) = protocol::markers(root) {
             // A marker that stays costs one more rewrite of the file.
             let _ = folder.remove_file(marker(path.as_str()));
         }
@@ -84,17 +84,12 @@ impl Unsynced {
 }
 
 fn leave_marker(root: &Dir, marked: &str) -> io::Result<()> {
-    let path = format!("{STATE_FOLDER}/{LOCKS_FOLDER}/{MARKERS_FOLDER}");
-    let folder = walk::make_folder(root, &path, Durability::Fast).map_err(io::Error::other)?;
+    let locks = protocol::folder(root).map_err(io::Error::other)?;
+    let folder = walk::make_folder(&locks, MARKERS_FOLDER, Durability::Fast).map_err(io::Error::other)?;
     match sys::open_file(&folder, &marker(marked), Access::WriteNew) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         file => file?.write_all(marked.as_bytes()),
     }
-}
-
-fn markers(root: &Dir) -> Option<Dir> {
-    let path = format!("{STATE_FOLDER}/{LOCKS_FOLDER}/{MARKERS_FOLDER}");
-    walk::find_folder(root, &path).ok().flatten()
 }
 
 fn marker(marked: &str) -> String {

@@ -251,7 +251,7 @@ fn an_empty_folder_is_removed_and_no_other(store: &mut dyn Executor) {
     for file in ["file", "file/x"] {
         assert_eq!(store.remove_directory(file), Err(FsError::NotDirectory), "{file}");
     }
-    for own in [".saddlebag/locks", "d/.saddlebag-x.tmp"] {
+    for own in [".saddlebag/locks", ".saddlebag/locks-2/x", "d/.saddlebag-x.tmp"] {
         assert!(matches!(store.remove_directory(own), Err(FsError::InvalidPath(_))), "{own}");
     }
     store.put("d/e/a.md", "again");
@@ -271,7 +271,13 @@ fn sizes_are_bounded(store: &mut dyn Executor) {
 
 fn the_hosts_own_names_are_refused(store: &mut dyn Executor) {
     store.put("a.md", "text");
-    for own in [".saddlebag/locks", ".saddlebag/locks/00", ".saddlebag-1-2-3.tmp", "d/.saddlebag-x.tmp"] {
+    for own in [
+        ".saddlebag/locks",
+        ".saddlebag/locks-2/x",
+        ".saddlebag/locks/00",
+        ".saddlebag-1-2-3.tmp",
+        "d/.saddlebag-x.tmp",
+    ] {
         let refused = |error| matches!(error, FsError::InvalidPath(_));
         assert!(store.read_part(own, 0, 1).is_err_and(refused), "{own}");
         assert!(store.write(own, "", Any).is_err_and(refused), "{own}");

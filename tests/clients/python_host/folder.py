@@ -16,7 +16,8 @@ import stat
 import time
 import unicodedata
 
-LOCKS, RECOVERED, UNSYNCED = ".saddlebag/locks", ".saddlebag/recovered", ".saddlebag/locks/unsynced"
+LOCKS, RECOVERED, UNSYNCED = ".saddlebag/locks-2", ".saddlebag/recovered", ".saddlebag/locks-2/unsynced"
+EARLIER, REFUSAL = "locks", b"lock protocol 2\nThe locks are in `locks-2`; a program that needs a folder here is too old.\n"
 MAX_BYTES, PATIENCE, ATTEMPTS = 16 * 1024 * 1024, 10, 8
 COUNT = itertools.count()
 ERRORS = dict(EACCES="denied", EPERM="denied", ENOSPC="no-space", EDQUOT="no-space", EROFS="read-only",
@@ -230,8 +231,9 @@ class Folder:
     @contextlib.contextmanager
     def locked(self, *paths, shards=()):
         """Holds the locks of the paths; gives the function that notes which temporary file is in use."""
+        self.join_protocol()
         with contextlib.ExitStack() as held:
-            # In one order for everybody, or two renames would wait for each other.
+            # In one order for everybody, or two renames would wait for each other. Two paths may have one number.
             files = [held.enter_context(self.lock(shard)) for shard in sorted({*shards, *map(shard_of, paths)})]
             files = [file for file in files if os.fstat(file).st_nlink == 1]  # Another name may be outside.
             line = f"{os.getpid()}\tpython_host\t{next(COUNT)}\n".encode()
@@ -240,6 +242,17 @@ class Folder:
                 os.pwrite(file, line, 0)
                 held.callback(os.ftruncate, file, 0)
             yield lambda record: files and os.pwrite(files[0], record.encode(), len(line))
+
+    def join_protocol(self):
+        """Makes the file that keeps hosts of the first lock protocol out, which have a folder there."""
+        with self.folder(".saddlebag", make=True) as folder:
+            try:
+                with opened(folder, EARLIER, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
+                    write_all(file, REFUSAL)
+            except FileExistsError:
+                if status_of(folder, EARLIER)[1] != "file":
+                    message = "the store has locks of protocol 1; change it once with a program that takes them over"
+                    raise Refused("other", message) from None
 
     @contextlib.contextmanager
     def lock(self, shard, patience=PATIENCE):
@@ -409,7 +422,7 @@ def try_lock(file):
 
 def shard_of(path):
     fnv_1a = lambda digest, byte: (digest ^ byte) * 0x100000001B3 % (1 << 64)
-    return functools.reduce(fnv_1a, path.lower().encode(), 0xCBF29CE484222325) % 64
+    return functools.reduce(fnv_1a, path.encode("ascii", "ignore").lower(), 0xCBF29CE484222325) % 64
 
 
 def marker(path):
@@ -425,9 +438,14 @@ def is_temporary(name):
     return folded(name).startswith(".saddlebag-") and folded(name).endswith(".tmp")
 
 
+def is_locks(names):
+    first, second = ([folded(name) for name in names[:2]] + ["", ""])[:2]
+    return first == ".saddlebag" and (second == EARLIER or second.startswith(f"{EARLIER}-"))
+
+
 def check_path(path):
     names = path.split("/")
-    if any(map(is_temporary, names)) or [folded(name) for name in names[:2]] == LOCKS.split("/"):
+    if any(map(is_temporary, names)) or is_locks(names):
         raise Refused("invalid-path", "this name is kept for the host")
     bad = any(map(is_forbidden, path)) or {"", ".", ".."} & set(names)
     if bad or len(path.encode()) > 4096 or any(len(name.encode()) > 255 for name in names):

@@ -323,7 +323,7 @@ def operations(root):
     version = folder.perform(("read", dict(path="file", offset=0, max_bytes=0, unless=None)))[1][1][1]["version"]
     reads = [("absent", "absent"), ("file", "content"), ("folder", "is-directory"), ("link", "symbolic-link"),
              ("file/x", "not-directory"), ("out/x", "symbolic-link"), ("absent/x", "absent"), ("../x", "invalid-path"),
-             (".saddlebag/locks/00", "invalid-path"), (".SADDLEBAG-1.tmp", "invalid-path")]
+             (".saddlebag/locks-2/00", "invalid-path"), (".saddlebag/LOCKS", "invalid-path"), (".SADDLEBAG-1.tmp", "invalid-path")]
     for path, expected in reads:
         assert outcome(folder, "read", path=path, offset=0, max_bytes=9, unless=None) == expected, path
         if expected in ("content", "absent"):
@@ -361,20 +361,27 @@ def neighbours(root):
     """What hosts of one folder leave for each other: locks, notes of the dead, markers, second names."""
     folder = Folder(root)
     assert [folder_module.shard_of(path) for path in ("MEMORY.md", "memory.MD", "daily/2026-05-30.md")] == [9, 9, 48]
+    assert {folder_module.shard_of(path) for path in ("notes/Ɤ.md", "notes/ɤ.md", "notes/笔.md", "notes/记.md")} == {42}
+    assert outcome(folder, "write", path="notes/笔.md", content=b"x", precondition=("any",)) == "written"
+    assert outcome(folder, "rename", path="notes/笔.md", to="notes/记.md", precondition=("any",)) == "done"
+    with tempfile.TemporaryDirectory() as earlier:
+        os.makedirs(os.path.join(earlier, ".saddlebag/locks"))
+        assert outcome(Folder(earlier), "write", path="a", content=b"x", precondition=("any",)) == "other"
+        assert not os.path.exists(os.path.join(earlier, "a"))
     with folder.locked("MEMORY.md"):
-        assert (root / ".saddlebag/locks/09").read_text().split("\t")[1] == "python_host"
+        assert (root / ".saddlebag/locks-2/09").read_text().split("\t")[1] == "python_host"
         try:
             with Folder(root).lock(9, patience=0.01):
                 raise AssertionError("a lock that is held was given")
         except folder_module.Refused as refused:
             assert refused.args[0] == "locked", refused
-    assert (root / ".saddlebag/locks/09").read_bytes() == b""
+    assert (root / ".saddlebag/locks-2/09").read_bytes() == b""
 
     append = dict(path="MEMORY.md", content=b"line\n", newline_first=True, precondition=("any",))
     for stage in ("staged", "placing"):
         temporary = root / f".saddlebag-1-1-{stage}.tmp"
         temporary.write_text(f"a text that was {stage}")
-        (root / ".saddlebag/locks/09").write_text(f"1\tdead\t0\n{stage}\t{temporary.name}\tMEMORY.md\n")
+        (root / ".saddlebag/locks-2/09").write_text(f"1\tdead\t0\n{stage}\t{temporary.name}\tMEMORY.md\n")
         assert outcome(folder, "append", **append) == "written" and not temporary.exists(), stage
     kept = [path.read_text() for path in (root / ".saddlebag/recovered").iterdir()]
     assert kept == ["a text that was placing"], kept
@@ -384,7 +391,7 @@ def neighbours(root):
     assert (root / "second name").read_bytes() == b"line\n" * 2 and (root / "MEMORY.md").read_bytes() == b"line\n" * 3
 
     folder.mark("MEMORY.md", True)
-    marker = root / ".saddlebag/locks/unsynced" / hashlib.sha256(b"MEMORY.md").hexdigest()[:32]
+    marker = root / ".saddlebag/locks-2/unsynced" / hashlib.sha256(b"MEMORY.md").hexdigest()[:32]
     before = (root / "MEMORY.md").stat().st_ino
     assert marker.read_text() == "MEMORY.md"
     assert outcome(folder, "read", path="MEMORY.md", offset=0, max_bytes=9, unless=None) == "content"
@@ -462,7 +469,7 @@ def race(program, runtime, root):
     counts = (root / "notes/counts.md").read_text()
     assert counts == "".join(f"{who}={edits};\n" for who in hosts + programs), counts
     left = [str(path) for path in root.rglob(".saddlebag-*")]
-    locks = [path.name for path in (root / ".saddlebag/locks").iterdir() if path.is_file() and path.stat().st_size]
+    locks = [path.name for path in (root / ".saddlebag/locks-2").iterdir() if path.is_file() and path.stat().st_size]
     assert not left and not locks, (left, locks)
     writers = len(threads)
     print(f"python host and program in one folder: {writers * APPENDS} appends and {writers * edits} edits, none lost")
