@@ -21,8 +21,9 @@ const MAX_POINTER_BYTES: u64 = 16 * 1024;
 /// - A worktree of git belongs to the main working copy of its repository. If there is none, it belongs to
 ///   the bare repository.
 /// - A submodule is a project of its own.
-/// - A `.git` file that leads nowhere marks its own folder, and so does one that claims to be the worktree of a repository that
-///   does not know it: a folder from elsewhere must not get access to the memory of another project.
+/// - A `.git` file that leads nowhere marks its own folder, and so does one that claims to be the worktree of a repository
+///   whose record of that worktree does not name this very file: a folder from elsewhere must not get access to the memory
+///   of another project. After moving a worktree by hand, `git worktree repair` corrects the record.
 #[must_use]
 pub fn project_root(path: &Path) -> PathBuf {
     let start = canonical(path).or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_path_buf());
@@ -79,13 +80,9 @@ fn main_working_copy(git_file: &Path) -> Option<PathBuf> {
     if git_dir.parent()? != common.join("worktrees") {
         return None;
     }
-    // The repository records the place of its worktree. If that is still a worktree, it is not this one.
-    if let Some(known) = pointer(&git_dir.join("gitdir"), "")
-        && Some(known) != canonical(git_file)
-    {
-        return None;
-    }
-    Some(working_copy_of(common))
+    // The repository records the place of its worktree. Any folder can claim to be a worktree that was removed or moved.
+    let is_known = pointer(&git_dir.join("gitdir"), "").is_some_and(|known| Some(known) == canonical(git_file));
+    is_known.then(|| working_copy_of(common))
 }
 
 /// Returns the folder with the main files of a repository, if it is not the repository itself.

@@ -95,6 +95,7 @@ fn a_bare_repository_beside_its_worktrees_belongs_to_their_folder() {
     mkdir(root.join("api/.bare/worktrees/main"));
     put(root.join("api/.git"), "gitdir: ./.bare\n");
     put(root.join("api/.bare/worktrees/main/commondir"), "../..\n");
+    put(root.join("api/.bare/worktrees/main/gitdir"), "../../../main/.git\n");
     put(root.join("api/main/.git"), "gitdir: ../.bare/worktrees/main\n");
     assert_eq!(project_root(&root.join("api/main")), root.join("api"));
     assert_eq!(project_root(&root.join("api")), root.join("api"));
@@ -141,6 +142,11 @@ fn a_folder_cannot_claim_to_be_a_worktree_of_another_project() {
     put(forged.join(".git"), "gitdir: fake\n");
     assert_eq!(project_root(&forged), forged);
     put(forged.join(".git"), &format!("gitdir: {}\n", known.display()));
+    assert_eq!(project_root(&forged), forged);
+    // The worktree was removed, or there is no record of its place.
+    fs::remove_dir_all(root.join("known")).expect("removed");
+    assert_eq!(project_root(&forged), forged);
+    fs::remove_file(known.join("gitdir")).expect("removed");
     assert_eq!(project_root(&forged), forged);
 }
 
