@@ -9,7 +9,7 @@ use crate::global::Global;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 use crate::output::Output;
-use crate::{backfill, entry, everyday, file, help, memory, note, program, prompt, setup, tips};
+use crate::{backfill, entry, everyday, file, help, memory, note, program, project, prompt, setup, tips};
 
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// The memory as a whole: make, move, approve
     #[command(subcommand)]
     Memory(memory::Command),
+    /// Projects: which folder opens which memory
+    #[command(subcommand)]
+    Project(project::Command),
     Backfill(backfill::BackfillArgs),
     /// Facts in a section of AGENTS.md
     #[command(name = "agents-md", subcommand)]
@@ -84,6 +87,7 @@ impl Command {
             Self::Entry(command) => command.run(global, output),
             Self::File(command) => command.run(global, output),
             Self::Memory(command) => command.run(global, output),
+            Self::Project(command) => command.run(global, output),
             Self::Backfill(args) => crate::subcommand::Subcommand::run(args, global, output),
             Self::AgentsMd(command) => command.run(global, output),
             Self::Tools(command) => command.run(global, output),
@@ -110,6 +114,7 @@ impl Command {
             entry::Command::schemas("entry "),
             file::Command::schemas("file "),
             memory::Command::schemas("memory "),
+            project::Command::schemas("project "),
             prompt::AgentsMd::schemas("agents-md "),
             program::Tools::schemas("tools "),
             setup::Command::schemas(""),

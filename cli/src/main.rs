@@ -30,6 +30,8 @@ mod memory;
 mod note;
 mod output;
 mod program;
+
+mod project;
 mod prompt;
 #[cfg(test)]
 mod reference;

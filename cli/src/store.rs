@@ -18,6 +18,7 @@ use crate::engine::engine;
 use crate::failure::{Failure, set_command_done};
 use crate::global::Global;
 use crate::output::{self, Output};
+use crate::project::note_folder;
 use crate::trace;
 
 /// Folder of the store, and its origin. Messages name the folder only if the user did.
@@ -97,6 +98,8 @@ pub(crate) struct Store {
     trace: Option<Recording>,
     /// True if a command of this run has changed the store.
     has_changed: bool,
+    /// Options, and the folder of the project, as long as it may have to be recorded.
+    unrecorded: Option<(Global, PathBuf)>,
 }
 
 impl Store {
@@ -111,8 +114,10 @@ impl Store {
         if matches!(project, Project::Notebook) {
             warn_of_home(root.path());
         }
+        let folder = if let Project::Path(folder) = &project { Some(folder.clone()) } else { None };
         let options = Options { create: root.is_made(), project, ..options(global)? };
-        Self::at(&root, options, global)
+        let store = Self::at(&root, options, global)?;
+        Ok(Self { unrecorded: folder.map(|folder| (global.clone(), folder)), ..store })
     }
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
@@ -121,7 +126,7 @@ impl Store {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),
         })?;
-        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, has_changed: false })
+        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, has_changed: false, unrecorded: None })
     }
 
     /// Returns the time that commands use.
@@ -149,6 +154,9 @@ impl Store {
         let reply = reply?;
         set_command_done(true);
         self.has_changed |= !is_dry && changes(&reply);
+        if let Some((global, folder)) = self.unrecorded.take() {
+            note_folder(&global, &folder);
+        }
         Ok(reply)
     }
 

@@ -15,7 +15,8 @@
 //!
 //! [`PrivateFolder`] opens files that nobody else can have changed.
 //!
-//! [`project_root`] returns the project of a path, [`now`] the time.
+//! [`project_root`] returns the project of a path, [`now`] the time. [`Projects`] records which folders the projects of a
+//! store belong to.
 //!
 //! This crate does not contain the component: `Compile` takes its bytes, for example those of the crate
 //! `saddlebag-component`. The features choose how it runs:
@@ -39,6 +40,7 @@ mod local_dir;
 mod memory;
 mod private;
 mod project;
+mod projects;
 mod simulator;
 mod trace;
 
@@ -55,7 +57,8 @@ pub use host::{AnsweredRequests, Host, HostError, Observer};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
 pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine, state_folder};
 pub use private::{PrivateError, PrivateFolder, Readers};
-pub use project::{project_root, project_slug};
+pub use project::{ProjectTraits, project_root, project_slug, project_traits};
+pub use projects::{ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
 pub use simulator::{Performed, Scheduler, Scorer, Simulator};
 pub use trace::{
     Content, Difference, PACKAGE, Recording, RecordingEngine, ReplayError, Replayed, TRACE_VERSION, replay,

@@ -8,7 +8,7 @@ use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::context::{Context, ContextReply};
 use saddlebag::entries::EntriesConfig;
 use saddlebag::journal::{Search, Target, Write, WriteMode, WriteReply};
-use saddlebag::protocol::{CommandId, Error};
+use saddlebag::protocol::{CommandId, Error, ErrorCode};
 use saddlebag::search::SearchResults;
 use saddlebag::store::{LongTermScope, RelPath, Timestamp};
 use saddlebag::tools::{Tool, ToolSet};
@@ -25,6 +25,7 @@ use crate::executor::{Durability, Executor};
 use crate::host::{AnsweredRequests, Host, HostError, Observer};
 use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
 use crate::project::{canonical, project_root, project_slug};
+use crate::projects::Projects;
 use crate::trace::{Recording, RecordingEngine};
 
 /// Kind of engine that runs the commands.
@@ -116,14 +117,14 @@ pub enum Project {
     /// No project: the folder of the store is one notebook.
     #[default]
     Notebook,
-    /// Project that contains this path, by [`project_root`].
+    /// Project that contains this path, by [`project_root`], or the one that a person has linked it to ([`Projects`]).
     Path(PathBuf),
     /// Project whose folder has this name.
     Slug(String),
 }
 
 impl Project {
-    /// Returns the name of the project's folder under `projects/`; `None` for a notebook.
+    /// Returns the name of the project's folder under `projects/`, links left aside; `None` for a notebook.
     #[must_use]
     pub fn slug(&self) -> Option<String> {
         match self {
@@ -166,10 +167,18 @@ impl Saddlebag {
         let root = root.as_ref();
         let Options { durability, on_recovered, .. } = options;
         let disk = LocalDirOptions { durability, on_recovered, ..LocalDirOptions::default() };
-        let store = if options.create { LocalDir::create(root, disk)? } else { LocalDir::open(root, disk)? };
+        let mut store = if options.create { LocalDir::create(root, disk)? } else { LocalDir::open(root, disk)? };
+        let project = match &options.project {
+            Project::Path(folder) => Some(Projects::new(&mut store).opened(folder).map_err(|error| {
+                // Otherwise the folder would begin a second memory.
+                let message = format!("the record of the project cannot be read: {error}");
+                Error::new(ErrorCode::Storage, message, "correct the cause and try again; nothing was changed")
+            })?),
+            project => project.slug(),
+        };
         let config = Config {
             epoch: options.epoch.unwrap_or_else(unique_epoch),
-            project: options.project.slug(),
+            project,
             path_prefix: if options.absolute_paths { prefix(root) } else { String::new() },
             limits: options.limits,
             // A trace without secrets cannot show the index, which has the words of every file. Without an index the

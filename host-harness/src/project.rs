@@ -4,9 +4,11 @@
 //! of one repository, share it.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use saddlebag::store::ProjectSlug;
+use sha2::{Digest, Sha256};
 
 /// Folders that mark the root of a working copy, besides `.git`, which can also be a file.
 const OTHER_MARKERS: [&str; 3] = [".hg", ".jj", ".svn"];
@@ -44,6 +46,74 @@ pub fn project_slug(root: &Path) -> ProjectSlug {
     {
         ProjectSlug::from_path(root.to_string_lossy().replace('\\', "/").as_bytes())
     }
+}
+
+/// What clones and copies of a project have in common. Anyone can give a folder the same traits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectTraits {
+    /// Digest of the first remote of the repository, however it is spelled.
+    pub remote: Option<String>,
+    /// First commit of the working copy.
+    pub first_commit: Option<String>,
+}
+
+/// Returns the traits of the project at `root`. Only files of git are read: running git in a folder from elsewhere could
+/// run what its configuration names.
+#[must_use]
+pub fn project_traits(root: &Path) -> ProjectTraits {
+    let git = root.join(".git");
+    let folder = if git.is_dir() { Some(git) } else { git_dir_of(&git) };
+    let Some(folder) = folder else { return ProjectTraits::default() };
+    let remote = small_file(&folder.join("config")).and_then(|config| first_remote(&config));
+    ProjectTraits {
+        remote: remote.map(|url| digest(&plain_remote(&url))),
+        first_commit: start_of_file(&folder.join("logs/HEAD")).and_then(|log| first_commit(&log)),
+    }
+}
+
+/// Returns the address of `origin`, or of the first remote if there is none, in the configuration of a repository.
+fn first_remote(config: &str) -> Option<String> {
+    let (mut name, mut first) = (None, None);
+    for line in config.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            name = section.strip_prefix("remote \"").and_then(|rest| rest.split('"').next());
+        } else if let Some(name) = name
+            && let Some(url) = line.strip_prefix("url").and_then(|rest| rest.trim_start().strip_prefix('='))
+        {
+            if name == "origin" {
+                return Some(url.trim().to_string());
+            }
+            first.get_or_insert_with(|| url.trim().to_string());
+        }
+    }
+    first
+}
+
+/// Returns the host and the path of a remote: `git@host:a/b.git` and `https://user@HOST/a/b` are the same.
+fn plain_remote(url: &str) -> String {
+    let (host, path) = match url.split_once("://") {
+        Some((_, rest)) => rest.split_once('/').unwrap_or((rest, "")),
+        None => match url.split_once(':') {
+            Some((host, path)) if !host.contains('/') => (host, path),
+            _ => ("", url),
+        },
+    };
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host).to_ascii_lowercase();
+    let path = path.trim_matches('/');
+    format!("{host}/{}", path.strip_suffix(".git").unwrap_or(path))
+}
+
+/// Returns the digest by which remotes are compared. A remote may contain a password, so it is not recorded itself.
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the first commit that a log of `HEAD` records, if the working copy began with it.
+fn first_commit(log: &str) -> Option<String> {
+    let mut words = log.lines().next()?.split(' ');
+    let (before, after) = (words.next()?, words.next()?);
+    let is_commit = |text: &str| text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (before.bytes().all(|byte| byte == b'0') && is_commit(after)).then(|| after.to_string())
 }
 
 /// Returns the absolute path without symbolic links; `None` if it does not exist.
@@ -125,6 +195,14 @@ fn small_file(path: &Path) -> Option<String> {
         return None;
     }
     fs::read_to_string(path).ok()
+}
+
+/// Returns the first line of a file, or its beginning.
+fn start_of_file(path: &Path) -> Option<String> {
+    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file).and_then(|_| fs::File::open(path).ok())?;
+    let mut start = Vec::new();
+    file.take(MAX_POINTER_BYTES).read_to_end(&mut start).ok()?;
+    Some(String::from_utf8_lossy(&start).into_owned())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::global::Global;
 use crate::help::example;
 use crate::hook::log;
 use crate::output::{Output, single_line};
+use crate::project::{Other, others};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
@@ -39,6 +40,8 @@ pub(crate) struct Sizes {
     /// Last failure in the log of the hooks.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_hook_failure: Option<log::Line>,
+    /// Projects whose memory may be that of this folder, which does not open it.
+    other_memory: Vec<Other>,
 }
 
 impl Subcommand for StatusArgs {
@@ -54,7 +57,16 @@ impl Subcommand for StatusArgs {
         let entries = store.call(newest, output)?.total;
         let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
         let (hook_failures, last_hook_failure) = log::failures();
-        let sizes = Sizes { journal, journal_lines, notes, entries, waiting, hook_failures, last_hook_failure };
+        let sizes = Sizes {
+            journal,
+            journal_lines,
+            notes,
+            entries,
+            waiting,
+            hook_failures,
+            last_hook_failure,
+            other_memory: others(global),
+        };
         output.object_or_line(&sizes, &text(&sizes))?;
         Ok(Exit::Done)
     }
@@ -62,7 +74,8 @@ impl Subcommand for StatusArgs {
 
 /// Returns the lines for a person.
 fn text(sizes: &Sizes) -> String {
-    let Sizes { journal, journal_lines, notes, entries, waiting, hook_failures, last_hook_failure } = sizes;
+    let Sizes { journal, journal_lines, notes, entries, waiting, hook_failures, last_hook_failure, other_memory } =
+        sizes;
     let size = |size: Option<u64>| size.map_or("none yet".to_string(), |size| format!("{size} bytes"));
     let mut lines = vec![format!("long-term memory: {}", size(journal.long_term_bytes))];
     if let Some(bytes) = journal.project_long_term_bytes {
@@ -79,6 +92,15 @@ fn text(sizes: &Sizes) -> String {
     }
     if let Some(log::Line { time, message, .. }) = last_hook_failure {
         lines.push(single_line(&format!("last failure of a hook: {time}: {message}")));
+    }
+    for other in other_memory {
+        let place = other.path.as_deref().unwrap_or("in a folder that is not recorded");
+        let gone = if other.is_gone { ", which does not exist any more" } else { "" };
+        let (reason, name) = (other.reason(), &other.name);
+        lines.push(single_line(&format!(
+            "memory that is not read here: {name}, {place}{gone}, with {reason}; if it is this project, run `saddlebag \
+             project link {name}` or `saddlebag project move {name}`"
+        )));
     }
     lines.join("\n")
 }

@@ -63,7 +63,7 @@ fn place(args: PathArgs, global: &Global) -> Result<Place, Failure> {
         }
         Err(source) => return Err(root.failure(&OpenError::Unusable { path: root.path().into(), source })),
     };
-    let slug = named_project(global).slug();
+    let slug = crate::project::opened(global, &named_project(global));
     let below = below(args, slug.as_deref(), global)?;
     let path = match &below {
         Some(below) => folder.join(below.as_str().replace('/', MAIN_SEPARATOR_STR)),

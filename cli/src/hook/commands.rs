@@ -16,6 +16,7 @@ use super::trouble::Trouble;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
+use crate::project::{others, told};
 use crate::store::{Root, Store};
 
 /// Score that no hit has, in thousandths. It lets a prompt be recorded without any note counting as shown.
@@ -53,8 +54,26 @@ pub(crate) fn perform(
             let _ = once.is_first(&own, &place);
         }
     }
+    // Looked for before the session leaves its first file.
+    let hint = matches!(event.detail, Detail::Start(..)).then(|| told(&others(&global))).flatten();
     let store = Store::open(&global).map_err(|failure| Trouble::opening(&failure))?;
     let mut session = Session { store, event, output: Output::new(false) };
+    let reserved = reserved + hint.as_ref().map_or(0, |hint| u32::try_from(hint.len() + 1).unwrap_or(u32::MAX));
+    let text = answered(args, &mut session, reserved, used)?;
+    Ok(match (text, hint) {
+        (Some(text), Some(hint)) => Some(format!("{text}\n{hint}")),
+        (text, hint) => text.or(hint),
+    })
+}
+
+/// Runs the commands of an event, and returns their text.
+fn answered(
+    args: &HookArgs,
+    session: &mut Session<'_>,
+    reserved: u32,
+    used: Option<ToolUse>,
+) -> Result<Option<String>, Trouble> {
+    let event = session.event;
     let room = room(event, args.max_bytes).map(|room| room.saturating_sub(reserved));
     match &event.detail {
         Detail::Start(source, _) => {

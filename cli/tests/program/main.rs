@@ -19,6 +19,7 @@ mod missing;
 mod names;
 mod notebook;
 mod paths;
+mod projects;
 mod replay;
 mod scopes;
 mod setup;

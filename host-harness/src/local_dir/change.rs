@@ -3,7 +3,7 @@
 use std::io;
 
 use cap_std::fs::Dir;
-use saddlebag::protocol::{FsError, Precondition, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores};
+use saddlebag::protocol::{FsError, FsOp, Precondition, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores};
 use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
@@ -72,6 +72,27 @@ impl LocalDir {
             self.unsynced().remove(&self.root, from);
         }
         // The new name is synced first: at worst a power cut leaves both.
+        self.sync(&new_folder)?;
+        self.sync(&old_folder)?;
+        Ok(RenameOutcome::Done)
+    }
+
+    /// Moves a folder to a free name in the same folder, in one step.
+    pub(crate) fn move_folder(&self, from: &RelPath, to: &RelPath) -> Result<RenameOutcome, FsError> {
+        self.check_root(&FsOp::MakeDirectory { path: to.clone() })?;
+        let found = |path| match walk::find(&self.root, path)? {
+            Some((folder, name)) => Ok(walk::find_folder(&folder, name)?.map(|_| (folder, name))),
+            None => Ok::<_, FsError>(None),
+        };
+        // No writer is at work in the folder.
+        let _guard = self.lock_all()?;
+        let Some((old_folder, old_name)) = found(from)? else { return Ok(RenameOutcome::Absent) };
+        let (new_folder, new_name) = walk::make(&self.root, to, self.options.durability)?;
+        match sys::move_new(&old_folder, old_name, &new_folder, new_name) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(RenameOutcome::Exists),
+            Err(error) => return Err(refusal(error)),
+        }
         self.sync(&new_folder)?;
         self.sync(&old_folder)?;
         Ok(RenameOutcome::Done)

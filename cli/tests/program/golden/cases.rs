@@ -38,7 +38,9 @@ impl Case {
             words = rest;
         }
         match words {
-            ["note" | "entry" | "file" | "memory" | "tools" | "agents-md", verb, ..] => format!("{} {verb}", words[0]),
+            ["note" | "entry" | "file" | "memory" | "project" | "tools" | "agents-md", verb, ..] => {
+                format!("{} {verb}", words[0])
+            }
             [word, ..] => (*word).to_string(),
             [] => String::new(),
         }

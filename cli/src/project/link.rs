@@ -1,0 +1,69 @@
+//! `project link`: lets this folder open the memory of another project.
+
+use clap::Args;
+use saddlebag_host::{Projects, project_root, project_slug};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::shared::{disk, folder, named, require_person, storage};
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::output::{Output, single_line};
+use crate::subcommand::Subcommand;
+
+/// Open the memory of another project in this folder; the other folder keeps it too
+#[derive(Debug, Args)]
+#[command(after_help = example("project link api-0db23a34"))]
+pub(crate) struct LinkArgs {
+    /// Project: its name or its folder, as `project list` prints them
+    #[arg(value_name = "NAME|PATH")]
+    name: String,
+    /// Link without a question
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Memory that a folder opens.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Linked {
+    /// Folder of the project.
+    folder: String,
+    /// Name of the project whose memory it opens.
+    opens: String,
+}
+
+impl Subcommand for LinkArgs {
+    type Json = Linked;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        require_person(global)?;
+        let folder = project_root(&folder(global)?);
+        let mut disk = disk(global)?;
+        let mut projects = Projects::new(&mut disk);
+        let other = named(&mut projects, &self.name)?;
+        let own = project_slug(&folder).to_string();
+        if other.name == own {
+            let message = format!("`{}` is the project of this folder", other.name);
+            return Err(Failure::usage(message, "name another project; nothing was changed"));
+        }
+        let place = other.path.as_deref().unwrap_or("a folder that is not recorded");
+        let would =
+            format!("{} would read and change the memory of `{}`, made in {place}", folder.display(), other.name);
+        if !self.yes {
+            if projects.has_notes(&own).map_err(|error| storage(&error))? {
+                output.note(&format!(
+                    "this folder has memory of its own, which stays in `projects/{own}` and is not read"
+                ));
+            }
+            let would = single_line(&would);
+            output.confirm(&format!("{would}. Link it?"), &would, "add --yes to link it without a question", false)?;
+        }
+        projects.link(&folder, Some(&other.name)).map_err(|error| storage(&error))?;
+        let opens = projects.opened(&folder).map_err(|error| storage(&error))?;
+        let linked = Linked { folder: folder.display().to_string(), opens };
+        let text = format!("{} opens the memory of {}; `project unlink` undoes it", linked.folder, linked.opens);
+        output.object_or_line(&linked, &single_line(&text))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,84 @@
+//! `project list`: prints the projects of the store and their folders.
+
+use clap::Args;
+use saddlebag_host::{Projects, project_root, project_slug, recorded_folder};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::shared::{disk, folder, storage};
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::output::{Output, single_line};
+use crate::subcommand::Subcommand;
+
+/// List the projects that have memory, with their folders
+#[derive(Debug, Args)]
+#[command(after_help = example("project list"))]
+pub(crate) struct ListArgs;
+
+/// Projects of the store.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listed {
+    /// Projects, by name.
+    projects: Vec<Listing>,
+}
+
+/// A project.
+#[derive(Serialize, JsonSchema)]
+struct Listing {
+    /// Name of the project, as `project link` takes it.
+    name: String,
+    /// Folder that the memory was last used in; `null` if it is not recorded.
+    path: Option<String>,
+    /// True if that folder does not exist any more.
+    is_gone: bool,
+    /// True if it is the project of the current folder.
+    is_here: bool,
+    /// Project whose memory the folder opens instead of its own; `null` without a link.
+    opens: Option<String>,
+}
+
+impl Subcommand for ListArgs {
+    type Json = Listed;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let here = folder(global).ok().map(|folder| project_slug(&project_root(&folder)).to_string());
+        let all = Projects::new(&mut disk(global)?).all().map_err(|error| storage(&error))?;
+        let projects: Vec<Listing> = all
+            .into_iter()
+            .map(|record| Listing {
+                is_gone: record.path.is_some() && recorded_folder(&record).is_none(),
+                is_here: Some(&record.name) == here.as_ref(),
+                name: record.name,
+                path: record.path,
+                opens: record.opens,
+            })
+            .collect();
+        let exit = if projects.is_empty() { Exit::Nothing } else { Exit::Done };
+        let listed = Listed { projects };
+        if output.is_json() {
+            output.object(&listed)?;
+        } else {
+            for project in &listed.projects {
+                output.line(&single_line(&line(project)))?;
+            }
+        }
+        Ok(exit)
+    }
+}
+
+fn line(project: &Listing) -> String {
+    let Listing { name, path, is_gone, is_here, opens } = project;
+    let mut line = format!("{name}  {}", path.as_deref().unwrap_or("(folder not recorded)"));
+    if let Some(opens) = opens {
+        line.push_str(&format!("  opens {opens}"));
+    }
+    if *is_gone {
+        line.push_str("  (the folder does not exist)");
+    }
+    if *is_here {
+        line.push_str("  (this folder)");
+    }
+    line
+}

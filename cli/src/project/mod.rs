@@ -1,0 +1,21 @@
+//! `project`: which folder opens which project's memory.
+
+mod link;
+mod list;
+mod moves;
+mod shared;
+mod unlink;
+
+use crate::subcommand::subcommands;
+
+pub(crate) use shared::{Other, note_folder, opened, others, told};
+
+subcommands! {
+    /// The subcommands of the projects of a store.
+    Command {
+        List(list::ListArgs),
+        Link(link::LinkArgs),
+        Unlink(unlink::UnlinkArgs),
+        Move(moves::MoveArgs),
+    }
+}

@@ -1,0 +1,73 @@
+//! `project move`: gives the memory of a project to this folder, for example after the folder was moved.
+
+use clap::Args;
+use saddlebag::protocol::RenameOutcome;
+use saddlebag_host::{Projects, project_root, project_slug, recorded_folder};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::shared::{disk, folder, named, require_person, storage};
+use crate::failure::{Exit, Failure, ProgramCode};
+use crate::global::Global;
+use crate::help::example;
+use crate::output::{Output, single_line};
+use crate::subcommand::Subcommand;
+
+/// Give the memory of a project to this folder, after its folder was moved
+#[derive(Debug, Args)]
+#[command(after_help = example("project move api-0db23a34"))]
+pub(crate) struct MoveArgs {
+    /// Project: its name or its folder, as `project list` prints them
+    #[arg(value_name = "NAME|PATH")]
+    name: String,
+    /// Move without a question
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Memory that was moved.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Moved {
+    /// Folder that has the memory now.
+    folder: String,
+    /// Name of the project before.
+    from: String,
+    /// Name of the project now.
+    name: String,
+}
+
+impl Subcommand for MoveArgs {
+    type Json = Moved;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        require_person(global)?;
+        let folder = project_root(&folder(global)?);
+        let mut disk = disk(global)?;
+        let mut projects = Projects::new(&mut disk);
+        let other = named(&mut projects, &self.name)?;
+        let own = project_slug(&folder).to_string();
+        if other.name == own {
+            let message = format!("`{own}` is the project of this folder");
+            return Err(Failure::usage(message, "name another project; nothing was changed"));
+        }
+        if !self.yes {
+            let still = if recorded_folder(&other).is_some() { ", and its present folder would have none" } else { "" };
+            let would = format!("the memory of `{}` would become that of {}{still}", other.name, folder.display());
+            let would = single_line(&would);
+            output.confirm(&format!("{would}. Move it?"), &would, "add --yes to move it without a question", false)?;
+        }
+        match projects.take(&folder, &other.name).map_err(|error| storage(&error))? {
+            RenameOutcome::Done => {}
+            RenameOutcome::Exists => {
+                let message = format!("this folder has memory of its own, in `projects/{own}`");
+                let help = "`project link` opens the other memory instead; or move that folder of the store away first; nothing was changed";
+                return Err(Failure::new(ProgramCode::NotEmpty, message, help));
+            }
+            _ => return Err(Failure::nothing(format!("`{}` has no memory to move", other.name))),
+        }
+        let moved = Moved { folder: folder.display().to_string(), from: other.name, name: own };
+        let text = format!("The memory of {} is that of {} now: projects/{}", moved.from, moved.folder, moved.name);
+        output.object_or_line(&moved, &single_line(&text))?;
+        Ok(Exit::Done)
+    }
+}

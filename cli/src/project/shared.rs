@@ -1,0 +1,142 @@
+//! What the subcommands of projects share, and the hint at memory that a folder does not open.
+
+use std::path::{Path, PathBuf};
+
+use saddlebag::protocol::{ErrorCode, FsError};
+use saddlebag::trust::Provenance;
+use saddlebag_host::{LocalDir, LocalDirOptions, ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::store::{Root, project};
+
+/// Memory of another project that may be the same as this one.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Other {
+    /// Name of the project, as `project link` takes it.
+    pub(crate) name: String,
+    /// Folder of the project; `null` if it is not recorded.
+    pub(crate) path: Option<String>,
+    /// True if that folder does not exist any more, so that it may have been moved.
+    pub(crate) is_gone: bool,
+    /// What both have in common: `remote`, `first-commit` or `name`.
+    pub(crate) same: &'static str,
+}
+
+impl Other {
+    /// Returns the words for what both have in common.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self.same {
+            "remote" => "the same git remote",
+            "first-commit" => "the same first commit",
+            _ => "a folder of the same name",
+        }
+    }
+}
+
+/// Opens the disk of the store, without an engine.
+pub(super) fn disk(global: &Global) -> Result<LocalDir, Failure> {
+    let root = Root::from_options(global)?;
+    let options = LocalDirOptions { durability: global.durability.into(), ..LocalDirOptions::default() };
+    let opened =
+        if root.is_made() { LocalDir::create(root.path(), options) } else { LocalDir::open(root.path(), options) };
+    opened.map_err(|error| root.failure(&error))
+}
+
+/// Returns the folder of the project that the options name.
+pub(super) fn folder(global: &Global) -> Result<PathBuf, Failure> {
+    match project(global)? {
+        saddlebag_host::Project::Path(folder) => Ok(folder),
+        _ => Err(Failure::usage("there is no project", "run it in the folder of a project, without --notebook")),
+    }
+}
+
+/// Refuses to change which memory a folder opens, unless a person asks for it.
+pub(super) fn require_person(global: &Global) -> Result<(), Failure> {
+    match global.provenance {
+        None | Some(Provenance::User) => Ok(()),
+        Some(_) => Err(Failure::new(
+            ErrorCode::NotPermitted,
+            "only a person may change which memory a folder opens",
+            "leave --provenance out; nothing was changed",
+        )),
+    }
+}
+
+/// Returns the project of a name, or of a recorded folder.
+pub(super) fn named(projects: &mut Projects<'_>, name: &str) -> Result<ProjectRecord, Failure> {
+    let all = projects.all().map_err(|error| storage(&error))?;
+    let is_meant = |record: &ProjectRecord| record.name == name || record.path.as_deref() == Some(name);
+    all.into_iter().find(is_meant).ok_or_else(|| {
+        let mut failure = Failure::nothing(format!("there is no project `{name}` in this store"));
+        failure.help = "`project list` lists all projects; nothing was changed".into();
+        failure
+    })
+}
+
+pub(super) fn storage(error: &FsError) -> Failure {
+    Failure::new(ErrorCode::Storage, format!("the records of the projects: {error}"), "")
+}
+
+/// Records the folder of a project that has memory. Without the record, the memory is found only by its name, so an
+/// error is not reported.
+pub(crate) fn note_folder(global: &Global, folder: &Path) {
+    let noted = disk(global)
+        .map_err(|failure| failure.message)
+        .and_then(|mut disk| Projects::new(&mut disk).note(folder).map_err(|error| error.to_string()));
+    if let Err(error) = noted {
+        tracing::debug!(error, "the folder of the project is not recorded");
+    }
+}
+
+/// Returns the name of the project whose memory is opened; `None` for a notebook.
+pub(crate) fn opened(global: &Global, project: &saddlebag_host::Project) -> Option<String> {
+    let name = project.slug();
+    let saddlebag_host::Project::Path(folder) = project else { return name };
+    let found = disk(global).ok().and_then(|mut disk| Projects::new(&mut disk).opened(folder).ok());
+    found.or(name)
+}
+
+/// Returns the projects whose memory may be that of this folder, although the folder does not open it: all of them while the
+/// folder has no memory of its own, otherwise those whose folder does not exist any more.
+pub(crate) fn others(global: &Global) -> Vec<Other> {
+    let Ok(folder) = folder(global) else { return Vec::new() };
+    let found = disk(global).ok().and_then(|mut disk| {
+        let mut projects = Projects::new(&mut disk);
+        let similar = projects.similar(&folder).ok()?;
+        if similar.is_empty() {
+            return Some(Vec::new());
+        }
+        let own = saddlebag_host::project_slug(&saddlebag_host::project_root(&folder)).to_string();
+        let has_own = projects.has_notes(&own).ok()?;
+        let others = similar.into_iter().map(other);
+        Some(others.filter(|other| !has_own || other.is_gone && other.same != "name").collect())
+    });
+    found.unwrap_or_default()
+}
+
+fn other(similar: SimilarProject) -> Other {
+    let SimilarProject { record, similarity } = similar;
+    let same = match similarity {
+        Similarity::Remote => "remote",
+        Similarity::FirstCommit => "first-commit",
+        Similarity::Name => "name",
+    };
+    let is_gone = record.path.is_some() && recorded_folder(&record).is_none();
+    Other { name: record.name, path: record.path, is_gone, same }
+}
+
+/// Returns the sentence for a model at the start of a session. The names have only letters, digits, `-` and `_`; a path
+/// could contain any text.
+pub(crate) fn told(others: &[Other]) -> Option<String> {
+    let first = others.first()?;
+    Some(format!(
+        "Saddlebag has no memory of this folder yet. It has memory of the project `{}`, which has {}, and does not read it \
+         here. If it is the same project, a person can run `saddlebag project link {}`.",
+        first.name,
+        first.reason(),
+        first.name
+    ))
+}

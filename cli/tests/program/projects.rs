@@ -1,0 +1,181 @@
+//! Folders that were moved, cloned or unpacked: which memory they open, and what a person is told.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::hook::Hooks;
+use crate::support::{Run, Store, run};
+
+const REMOTE: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = ";
+
+/// A store with the memory of the project `work/api`, which has a remote.
+fn with_memory() -> Store {
+    let store = Store::new();
+    store.run_in("work/api", &["remember", "Port", "Staging listens on port 8443."]).exits(0);
+    has_remote(&store, "work/api", "git@example.org:Team/api.git");
+    // The traits are recorded by the first run that finds memory without a record.
+    let records = store.root.join(".saddlebag/projects");
+    fs::remove_dir_all(records).expect("removed");
+    store.run_in("work/api", &["file", "write", "scratchpad", "- [ ] rotate the key"]).exits(0);
+    store
+}
+
+fn has_remote(store: &Store, project: &str, url: &str) {
+    let git = store.here.join(project).join(".git");
+    fs::create_dir_all(&git).expect("made");
+    fs::write(git.join("config"), format!("{REMOTE}{url}\n\tfetch = x\n")).expect("written");
+}
+
+/// Name of the only project in `projects/` that is not one of `others`.
+fn name_of(store: &Store, others: &[&str]) -> String {
+    let names = fs::read_dir(store.root.join("projects")).expect("projects").map(|entry| entry.unwrap().file_name());
+    let mut names = names.map(|name| name.into_string().unwrap()).filter(|name| !others.contains(&name.as_str()));
+    names.next().expect("a project")
+}
+
+/// The texts of everything that reads memory, in a project.
+fn all_that_is_read(store: &Store, project: &str) -> String {
+    let commands: [&[&str]; 6] = [
+        &["context"],
+        &["recall", "staging port 8443"],
+        &["search", "8443"],
+        &["note", "list"],
+        &["file", "list"],
+        &["--json", "tools", "call", "memory_search", r#"{"query":"staging port"}"#],
+    ];
+    commands.iter().map(|command| store.run_in(project, command).stdout).collect()
+}
+
+#[test]
+fn a_fork_or_an_unpacked_archive_reads_and_writes_nothing_of_the_project_with_its_remote() {
+    let store = with_memory();
+    let api = name_of(&store, &[]);
+    let before = store.tree();
+    for (fork, url) in
+        [("fork/api", "https://me:secret@EXAMPLE.org/Team/api"), ("unpacked/api-main", "git@example.org:Team/api.git")]
+    {
+        has_remote(&store, fork, url);
+
+        let read = all_that_is_read(&store, fork);
+        assert!(!read.contains("listens") && !read.contains("rotate"), "{read}");
+        let status = store.run_in(fork, &["status"]).exits(0).stdout;
+        let hint = format!("memory that is not read here: {api}, {}", store.here.join("work/api").display());
+        assert!(status.contains(&hint) && status.contains("with the same git remote"), "{status}");
+        assert!(status.contains(&format!("`saddlebag project link {api}`")), "{status}");
+
+        store.run_in(fork, &["remember", "Fork", "Of the fork."]).exits(0);
+        store.run_in(fork, &["file", "write", "scratchpad", "- [ ] of the fork"]).exits(0);
+        store.run_in(fork, &["note", "forget", "Port"]).exits(1);
+        let after = store.tree();
+        let of_api = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == api.as_str());
+        for path in before.keys().filter(of_api).filter(|path| !path.to_string_lossy().contains(".saddlebag")) {
+            assert_eq!(before[path], after[path], "{}", path.display());
+        }
+        // Its own memory is there now, and the other folder still exists: no more hints.
+        assert!(!store.run_in(fork, &["status"]).exits(0).stdout.contains("not read here"));
+    }
+    let records: String = fs::read_dir(store.root.join(".saddlebag/projects"))
+        .expect("records")
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(!records.contains("secret") && !records.contains("example.org"), "{records}");
+}
+
+#[test]
+fn a_person_links_a_folder_to_the_memory_of_another_and_unlinks_it() {
+    let store = with_memory();
+    let api = name_of(&store, &[]);
+    has_remote(&store, "clone/api", "git@example.org:Team/api.git");
+    let before = store.tree();
+
+    store.run_in("clone/api", &["project", "link", &api]).exits(3).complains("nobody can be asked").complains("--yes");
+    let agent = ["--provenance", "agent", "project", "link", &api, "--yes"];
+    store.run_in("clone/api", &agent).exits(3).complains("only a person");
+    store.run_in("clone/api", &["project", "link", "nothing-00000000", "--yes"]).exits(1).complains("`project list`");
+    store.run_in("work/api", &["project", "link", &api, "--yes"]).exits(2).complains("is the project of this folder");
+    assert_eq!(store.tree(), before);
+
+    store.run_in("clone/api", &["project", "link", &api, "--yes"]).exits(0);
+    let read = all_that_is_read(&store, "clone/api");
+    assert!(read.contains("listens") && read.contains("rotate"), "{read}");
+    assert!(!store.run_in("clone/api", &["status"]).exits(0).stdout.contains("not read here"));
+    let path = store.run_in("clone/api", &["file", "path", "scratchpad"]).exits(0).stdout;
+    assert!(path.contains(&api), "{path}");
+    store.run_in("clone/api", &["remember", "Clone", "Of the clone."]).exits(0);
+    store.run_in("work/api", &["note", "show", "Clone"]).exits(0);
+
+    store.run_in("clone/api", &["project", "unlink"]).exits(0);
+    assert!(!all_that_is_read(&store, "clone/api").contains("listens"));
+    store.run_in("clone/api", &["project", "unlink"]).exits(1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_made_only_after_a_yes() {
+    use crate::terminal::answering;
+    for (typed, is_linked) in [("n\n", false), ("y\n", true)] {
+        let store = with_memory();
+        let api = name_of(&store, &[]);
+        let command = store.project_command("clone/api", &["project", "link", &api]);
+        let Some(shown) = answering(command, Some(typed)) else { return };
+        assert!(shown.contains("would read and change the memory of"), "{shown}");
+        assert_eq!(all_that_is_read(&store, "clone/api").contains("listens"), is_linked, "{shown}");
+    }
+}
+
+#[test]
+fn the_memory_of_a_folder_that_was_moved_is_named_and_moved_after_it() {
+    let store = with_memory();
+    let api = name_of(&store, &[]);
+    fs::create_dir(store.here.join("new")).expect("made");
+    fs::rename(store.here.join("work/api"), store.here.join("new/service")).expect("moved");
+
+    let status = store.run_in("new/service", &["status"]).exits(0).stdout;
+    assert!(status.contains("which does not exist any more, with the same git remote"), "{status}");
+    let listed = store.run_in("new/service", &["--json", "project", "list"]).exits(0).json();
+    assert_eq!((&listed["projects"][0]["name"], &listed["projects"][0]["is_gone"]), (&json!(api), &json!(true)));
+    store.run_in("new/service", &["project", "move", &api]).exits(3).complains("nobody can be asked");
+
+    store.run_in("new/service", &["project", "move", &api, "--yes"]).exits(0);
+
+    let read = all_that_is_read(&store, "new/service");
+    assert!(read.contains("listens") && read.contains("rotate"), "{read}");
+    assert!(!store.root.join("projects").join(&api).exists());
+    let listed = store.run_in("new/service", &["project", "list"]).exits(0).stdout;
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert!(listed.contains("new/service") && listed.contains("(this folder)"), "{listed}");
+    assert!(!store.run_in("new/service", &["status"]).exits(0).stdout.contains("not read here"));
+    // A new folder at the old place begins with nothing.
+    assert!(!all_that_is_read(&store, "work/api").contains("listens"));
+}
+
+#[test]
+fn memory_is_not_moved_over_other_memory() {
+    let store = with_memory();
+    let api = name_of(&store, &[]);
+    store.run_in("other", &["remember", "Other", "Of the other."]).exits(0);
+    let before = store.tree();
+    store.run_in("other", &["project", "move", &api, "--yes"]).exits(3).complains("has memory of its own");
+    assert_eq!(store.tree(), before);
+}
+
+#[test]
+fn the_start_of_a_session_says_that_memory_exists_and_shows_nothing_of_it() {
+    let hooks = Hooks::with_memory();
+    let api = name_of(&hooks.store, &[]);
+    let moved = hooks.store.here.join("moved/tax");
+    fs::create_dir_all(moved.join(".git")).expect("made");
+    let begin = |folder: &Path, session: &str| -> Run {
+        let event =
+            json!({"hook_event_name": "SessionStart", "session_id": session, "source": "startup", "cwd": folder});
+        let mut command = hooks.command(&["--client", "claude-code"]);
+        run(command.current_dir(folder), Some(event.to_string().as_bytes())).exits(0)
+    };
+
+    let told = begin(&moved, "one").stdout;
+    assert!(told.contains(&format!("a person can run `saddlebag project link {api}`")), "{told}");
+    assert!(!told.contains("Rounding") && !told.contains("tax table"), "{told}");
+    assert!(!begin(&hooks.project, "two").stdout.contains("project link"));
+}
