@@ -415,7 +415,18 @@ fn trapped(error: &wasmtime::Error) -> EngineError {
 
 /// Returns the error and its causes without line breaks.
 fn one_line(error: &wasmtime::Error) -> String {
-    normalize_line(&format!("{error:#}"))
+    // Code is mapped and made executable by the system, whose errors are told as those of the store are.
+    match error.chain().find_map(error_of_system) {
+        Some(error) => crate::local_dir::io_cause(&error),
+        None => normalize_line(&format!("{error:#}")),
+    }
+}
+
+fn error_of_system(cause: &(dyn std::error::Error + 'static)) -> Option<std::io::Error> {
+    let code = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
+    #[cfg(unix)]
+    let code = code.or_else(|| cause.downcast_ref::<rustix::io::Errno>().map(|errno| errno.raw_os_error()));
+    code.map(std::io::Error::from_raw_os_error)
 }
 
 /// Starts the clock for deadlines, which runs as long as the engine lives.
@@ -433,6 +444,19 @@ fn start_clock(engine: &wasmtime::Engine) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_fault_while_code_is_mapped_has_the_message_of_the_store() {
+        for error in [
+            wasmtime::Error::from(std::io::Error::from(rustix::io::Errno::NOMEM)),
+            wasmtime::Error::from(rustix::io::Errno::NOMEM),
+        ] {
+            let error = error.context("the code cannot be loaded");
+            assert_eq!(one_line(&error), "the machine is out of memory; end some programs and try again");
+        }
+        assert_eq!(one_line(&wasmtime::Error::msg("not\na component")), "not a component");
+    }
 
     #[test]
     fn an_instance_moves_between_threads() {

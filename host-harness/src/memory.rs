@@ -286,6 +286,15 @@ impl Saddlebag {
 
 /// Methods for several commands in flight at once, while the caller does other work.
 impl Saddlebag {
+    /// Fails if the folder of the store is no longer where it was opened.
+    ///
+    /// # Errors
+    ///
+    /// The store was moved, removed or replaced.
+    pub fn check_place(&self) -> Result<(), Error> {
+        self.0.executor().check_place().map_err(|error| Error::new(ErrorCode::Storage, error.to_string(), ""))
+    }
+
     /// Puts a command in flight and returns its id.
     ///
     /// # Errors

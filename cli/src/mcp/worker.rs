@@ -193,7 +193,9 @@ impl Worker {
 
     fn start(&mut self, call: Call, command: Submission<Command>) {
         let now = self.global.now.unwrap_or_else(saddlebag_host::now);
-        let submitted = self.store().map(|store| store.memory().submit(now, command));
+        // A root that is gone would look like an empty memory to a command that answers from its index.
+        let placed = self.store().and_then(|store| Ok(store.memory().check_place()?));
+        let submitted = placed.and_then(|()| self.store()).map(|store| store.memory().submit(now, command));
         match submitted {
             Ok(Ok(id)) => {
                 self.calls.insert(id, call);
@@ -243,6 +245,10 @@ impl Worker {
 
     /// Performs one change, or a few reads.
     fn perform(&mut self) {
+        if let Err(failure) = self.store().and_then(|store| Ok(store.memory().check_place()?)) {
+            let calls: Vec<CommandId> = self.calls.keys().copied().collect();
+            return calls.into_iter().for_each(|id| self.end(id, failure.clone()));
+        }
         let answered = self.store().and_then(|store| Ok(store.memory().answer_next(READS_AT_ONCE)?));
         let AnsweredRequests { commands, refused } = match answered {
             Ok(answered) => answered,

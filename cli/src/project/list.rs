@@ -55,7 +55,6 @@ impl Subcommand for ListArgs {
                 opens: record.opens,
             })
             .collect();
-        let exit = if projects.is_empty() { Exit::Nothing } else { Exit::Done };
         let listed = Listed { projects };
         if output.is_json() {
             output.object(&listed)?;
@@ -64,7 +63,7 @@ impl Subcommand for ListArgs {
                 output.line(&single_line(&line(project)))?;
             }
         }
-        Ok(exit)
+        Ok(Exit::Done)
     }
 }
 

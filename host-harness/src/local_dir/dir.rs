@@ -180,6 +180,17 @@ impl LocalDir {
         if is_read(op) && seen.is_some_and(|seen| now.duration_since(seen) < ROOT_IS_FRESH) {
             return Ok(());
         }
+        self.check_place()
+    }
+
+    /// Refuses if the root is no longer where it was opened. A command that reads many files would take each of them for
+    /// one that cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// The folder was moved, removed or replaced, or its path cannot be looked at.
+    pub fn check_place(&self) -> Result<(), FsError> {
+        let now = Instant::now();
         let fate = match sys::root_at(&self.path) {
             Ok(found) if found == self.identity => {
                 *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);

@@ -431,3 +431,30 @@ fn a_root_that_was_moved_away_or_replaced_is_written_to_no_longer() {
     std::fs::rename(&moved, &store.root).expect("moved back");
     assert_ne!(client.call("memory_write", write)["isError"], true);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_root_that_was_deleted_is_named_by_every_read() {
+    let store = Store::new();
+    store.put("facts/port.md", "# Port\n\nStaging listens on port 8443.\n");
+    let mut client = Pipes::start_with(&store, &["--tools", ALL_SETS]).open();
+    let reads = [
+        ("memory_search", json!({ "query": "staging" })),
+        ("memory_read", json!({ "target": "long_term" })),
+        ("notebook_recall", json!({ "query": "staging port" })),
+        ("memory_recall", json!({ "query": "staging" })),
+        ("memory_list", json!({})),
+    ];
+    for (tool, arguments) in &reads {
+        let answered = client.call(tool, arguments.clone());
+        assert!(!text(&answered).contains("was moved away"), "{tool}: {answered}");
+    }
+    std::fs::remove_dir_all(&store.root).expect("removed");
+    for (tool, arguments) in reads {
+        let refused = client.call(tool, arguments);
+        assert!(
+            refused["isError"] == true && text(&refused).contains("was moved away or removed"),
+            "{tool}: {refused}"
+        );
+    }
+}
