@@ -12,6 +12,7 @@ use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submission, Submit};
 use crate::engine::{Engine, EngineError};
 use crate::executor::{Executor, is_read};
 use crate::local_dir::OpenError;
+use crate::turns::Turns;
 
 /// Reason why a command has no reply.
 #[derive(Debug, thiserror::Error)]
@@ -79,12 +80,14 @@ pub struct Host<E, X> {
     last_id: u64,
     pending: VecDeque<FsRequest>,
     finished: BTreeMap<CommandId, Result<Reply, Error>>,
+    turns: Turns,
 }
 
 impl<E: Engine, X: Executor> Host<E, X> {
     /// Creates a host with nothing in flight.
     pub fn new(engine: E, executor: X) -> Self {
-        Self { engine, executor, observer: None, last_id: 0, pending: VecDeque::new(), finished: BTreeMap::new() }
+        let (pending, finished, turns) = (VecDeque::new(), BTreeMap::new(), Turns::default());
+        Self { engine, executor, observer: None, last_id: 0, pending, finished, turns }
     }
 
     /// Sets the observer of all further events, and replaces an earlier one.
@@ -157,7 +160,8 @@ impl<E: Engine, X: Executor> Host<E, X> {
         if let Some(observer) = &mut self.observer {
             observer.command(id, now, &submission);
         }
-        let step = self.engine.submit(id, now, submission)?;
+        self.turns.enter(id, &submission.command);
+        let step = self.engine.submit(id, now, submission).inspect_err(|_| self.turns.leave(id))?;
         self.take(step)?;
         Ok(id)
     }
@@ -217,14 +221,29 @@ impl<E: Engine, X: Executor> Host<E, X> {
     /// Performs the oldest pending request and passes its result to the engine. If it is a read, the reads right after it are
     /// performed together with it, at most `most` in all.
     ///
-    /// For a caller that does other work between two changes.
+    /// For a caller that does other work between two changes. Commands that change one file take turns: requests of a command
+    /// on a file that an older command works on come after all others.
     ///
     /// # Errors
     ///
     /// Those of [`answer_oldest`](Self::answer_oldest).
     pub fn answer_next(&mut self, most: usize) -> Result<AnsweredRequests, EngineError> {
-        let reads = self.pending.iter().take(most).take_while(|request| is_read(&request.op)).count();
+        let ready = self.put_ready_first();
+        let reads = self.pending.iter().take(most.min(ready)).take_while(|request| is_read(&request.op)).count();
         self.answer_oldest(reads.max(1))
+    }
+
+    /// Moves the requests that wait for an older command behind the others. Returns the number of the others.
+    fn put_ready_first(&mut self) -> usize {
+        if !self.turns.may_meet() {
+            return self.pending.len();
+        }
+        let (waiting, ready): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.pending).into_iter().partition(|request| self.turns.must_wait(request));
+        let count = ready.len();
+        self.pending = ready;
+        self.pending.extend(waiting);
+        count
     }
 
     /// Passes `outcome` as the result of the pending request at `index`, which is not performed.
@@ -298,6 +317,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
         if self.cancel(id).is_err() {
             // The engine is gone, and every command with it.
             self.pending.clear();
+            self.turns = Turns::default();
         }
         self.finished.remove(&id);
     }
@@ -307,9 +327,11 @@ impl<E: Engine, X: Executor> Host<E, X> {
             if let Some(observer) = &mut self.observer {
                 observer.request(&request);
             }
+            self.turns.note(&request);
             self.pending.push_back(request);
         }
         for Finished { id, error } in step.finished {
+            self.turns.leave(id);
             let outcome = match error {
                 Some(error) => Err(error),
                 None => self.engine.take(id)?,
@@ -338,7 +360,10 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use saddlebag::Config;
-    use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
+    use saddlebag::journal::{
+        AppendDaily, Edit, EditChange, JournalCommand, JournalReply, Search, Target, Write, WriteMode,
+    };
+    use saddlebag::protocol::Precondition;
     use saddlebag::store::RelPath;
 
     use super::*;
@@ -380,6 +405,47 @@ mod tests {
             let text = String::from_utf8(host.executor().files()["SCRATCHPAD.md"].clone()).expect("text");
             assert_eq!(text.lines().count(), 3);
         }
+    }
+
+    #[test]
+    fn edits_of_one_file_in_flight_cost_no_more_operations_than_one_after_the_other() {
+        const EDITS: u32 = 8;
+        /// Counts the operations.
+        struct Counting(Simulator, u32);
+        impl Executor for Counting {
+            fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+                self.1 += 1;
+                self.0.perform(op)
+            }
+        }
+        let edit = |number: u32| {
+            let change = EditChange::Replace {
+                old_text: format!("counter {number} is 0"),
+                new_text: format!("counter {number} is 1"),
+            };
+            JournalCommand::Edit(Edit { target: Target::LongTerm, change })
+        };
+        let operations = |together: bool| {
+            let mut store = Simulator::new(1);
+            let text: String = (0..EDITS).map(|number| format!("counter {number} is 0\n")).collect();
+            let path = RelPath::new("MEMORY.md").expect("a path");
+            let write = FsOp::Write { path, content: text.into_bytes(), precondition: Precondition::Any };
+            store.perform(&write).expect("written");
+            let mut host = Host::new(NativeEngine::open(Config::default()).expect("valid"), Counting(store, 0));
+            for number in 0..EDITS {
+                host.submit(NOW, edit(number)).expect("taken");
+                while !together && host.pending().len() > 0 {
+                    host.answer_next(64).expect("answered");
+                }
+            }
+            while host.pending().len() > 0 {
+                host.answer_next(64).expect("answered");
+            }
+            let text = String::from_utf8(host.executor().0.files()["MEMORY.md"].clone()).expect("text");
+            assert_eq!(text.matches("is 1").count(), EDITS as usize, "{text}");
+            host.executor().1
+        };
+        assert_eq!(operations(true), operations(false));
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod project;
 mod projects;
 mod simulator;
 mod trace;
+mod turns;
 
 pub use clock::{TimeError, now, parse_time};
 #[cfg(feature = "compiler")]
