@@ -135,12 +135,9 @@ impl<'s> Projects<'s> {
     pub fn note(&mut self, folder: &Path) -> Result<(), FsError> {
         let root = project_root(folder);
         let name = project_slug(&root).to_string();
-        if !self.has_folder(&name)? {
-            return Ok(());
-        }
         let known = self.record(&name)?;
         let path = root.to_string_lossy().into_owned();
-        if known.as_ref().is_some_and(|known| known.path.as_deref() == Some(&path)) {
+        if known.as_ref().is_some_and(|known| known.path.as_deref() == Some(&path)) || !self.has_folder(&name)? {
             return Ok(());
         }
         let opens = known.and_then(|known| known.opens);
@@ -241,13 +238,11 @@ impl<'s> Projects<'s> {
         })
     }
 
-    /// Returns true if the project has a folder in the store.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be listed.
-    pub fn has_folder(&mut self, name: &str) -> Result<bool, FsError> {
-        Ok(!self.list(&project_folder(name)?)?.is_empty())
+    /// Returns true if the project has a folder in the store that is not empty.
+    fn has_folder(&mut self, name: &str) -> Result<bool, FsError> {
+        let op = FsOp::ListDirectory { folder: Some(project_folder(name)?), after: None, limit: 1, unless: None };
+        let listed = self.store.perform(&op)?;
+        Ok(matches!(listed, FsOutcome::ListDirectory(ListOutcome::Page(page)) if !page.entries.is_empty()))
     }
 
     fn write(&mut self, record: &ProjectRecord) -> Result<(), FsError> {
