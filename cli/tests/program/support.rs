@@ -101,6 +101,8 @@ impl Store {
         command.args(arguments).current_dir(&self.here).stdin(Stdio::null());
         let of_program = ["ROOT", "LOG", "AGENT", "WORKSPACE", "MCP_TOKEN", "SCOPE", "PROVENANCE", "SECRETS"]
             .map(|name| format!("SADDLEBAG_{name}"));
+        // The log of this user's own hooks is not part of a test.
+        command.env("XDG_STATE_HOME", self.here.with_file_name("state"));
         compile_the_component_once();
         keep_compiled_code(&mut command);
         for name in of_program.iter().map(String::as_str).chain(["NO_COLOR", "CLICOLOR_FORCE"]) {
