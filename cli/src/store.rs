@@ -11,14 +11,14 @@ use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{
-    HostError, LocalDir, Observer, OpenError, Options, Project, Recording, Saddlebag, default_root, now,
+    HostError, LocalDir, LocalDirOptions, Observer, OpenError, Options, Project, Projects, Recording, Saddlebag,
+    default_root, now,
 };
 
 use crate::engine::engine;
 use crate::failure::{Failure, set_command_done};
 use crate::global::Global;
 use crate::output::{self, Output};
-use crate::project::note_folder;
 use crate::trace;
 
 /// Folder of the store, and its origin. Messages name the folder only if the user did.
@@ -251,6 +251,26 @@ fn warn_of_home(root: &Path) {
              of notes with --root, or leave --notebook out"
         ));
     });
+}
+
+/// Opens the disk of the store, without an engine.
+pub(crate) fn disk(global: &Global) -> Result<LocalDir, Failure> {
+    let root = Root::from_options(global)?;
+    let options = LocalDirOptions { durability: global.durability.into(), ..LocalDirOptions::default() };
+    let opened =
+        if root.is_made() { LocalDir::create(root.path(), options) } else { LocalDir::open(root.path(), options) };
+    opened.map_err(|error| root.failure(&error))
+}
+
+/// Records the folder of a project that has memory. Without the record, the memory is found only by its name, so an
+/// error is not reported.
+fn note_folder(global: &Global, folder: &Path) {
+    let noted = disk(global)
+        .map_err(|failure| failure.message)
+        .and_then(|mut disk| Projects::new(&mut disk).note(folder).map_err(|error| error.to_string()));
+    if let Err(error) = noted {
+        tracing::debug!(error, "the folder of the project is not recorded");
+    }
 }
 
 /// Returns the options of the engine, the disk and the scope from the global options.

@@ -233,7 +233,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
         self.answer_oldest(reads.max(1))
     }
 
-    /// Moves the requests that wait for an older command behind the others. Returns the number of the others.
+    /// Moves the requests that wait for an older command after the others. Returns the number of the others.
     fn put_ready_first(&mut self) -> usize {
         if !self.turns.may_meet() {
             return self.pending.len();

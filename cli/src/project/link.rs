@@ -5,11 +5,12 @@ use saddlebag_host::{Projects, project_root, project_slug};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::shared::{disk, folder, named, require_person, storage};
+use super::shared::{folder, named, require_person, storage};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, single_line};
+use crate::store::disk;
 use crate::subcommand::Subcommand;
 
 /// Open the memory of another project in this folder; the other folder keeps it too

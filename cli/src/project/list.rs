@@ -5,11 +5,12 @@ use saddlebag_host::{Projects, project_root, project_slug, recorded_folder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::shared::{disk, folder, storage};
+use super::shared::{folder, storage};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, single_line};
+use crate::store::disk;
 use crate::subcommand::Subcommand;
 
 /// List the projects that have memory, with their folders

@@ -8,7 +8,7 @@ mod unlink;
 
 use crate::subcommand::subcommands;
 
-pub(crate) use shared::{Other, note_folder, opened, others, told};
+pub(crate) use shared::{Other, opened, others, told};
 
 subcommands! {
     /// The subcommands of the projects of a store.

@@ -6,11 +6,12 @@ use saddlebag_host::{Projects, project_root, project_slug, recorded_folder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::shared::{disk, folder, named, require_person, storage};
+use super::shared::{folder, named, require_person, storage};
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, single_line};
+use crate::store::disk;
 use crate::subcommand::Subcommand;
 
 /// Give the memory of a project to this folder, after its folder was moved

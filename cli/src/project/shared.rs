@@ -1,16 +1,16 @@
 //! What the subcommands of projects share, and the hint at memory that a folder does not open.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::trust::Provenance;
-use saddlebag_host::{LocalDir, LocalDirOptions, ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
+use saddlebag_host::{ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::store::{Root, project};
+use crate::store::{disk, project};
 
 /// Memory of another project that may be the same as this one.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -34,15 +34,6 @@ impl Other {
             _ => "a folder of the same name",
         }
     }
-}
-
-/// Opens the disk of the store, without an engine.
-pub(super) fn disk(global: &Global) -> Result<LocalDir, Failure> {
-    let root = Root::from_options(global)?;
-    let options = LocalDirOptions { durability: global.durability.into(), ..LocalDirOptions::default() };
-    let opened =
-        if root.is_made() { LocalDir::create(root.path(), options) } else { LocalDir::open(root.path(), options) };
-    opened.map_err(|error| root.failure(&error))
 }
 
 /// Returns the folder of the project that the options name.
@@ -78,17 +69,6 @@ pub(super) fn named(projects: &mut Projects<'_>, name: &str) -> Result<ProjectRe
 
 pub(super) fn storage(error: &FsError) -> Failure {
     Failure::new(ErrorCode::Storage, format!("the records of the projects: {error}"), "")
-}
-
-/// Records the folder of a project that has memory. Without the record, the memory is found only by its name, so an
-/// error is not reported.
-pub(crate) fn note_folder(global: &Global, folder: &Path) {
-    let noted = disk(global)
-        .map_err(|failure| failure.message)
-        .and_then(|mut disk| Projects::new(&mut disk).note(folder).map_err(|error| error.to_string()));
-    if let Err(error) = noted {
-        tracing::debug!(error, "the folder of the project is not recorded");
-    }
 }
 
 /// Returns the name of the project whose memory is opened; `None` for a notebook.

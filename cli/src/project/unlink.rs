@@ -5,11 +5,12 @@ use saddlebag_host::{Projects, project_root};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::shared::{disk, folder, require_person, storage};
+use super::shared::{folder, require_person, storage};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, single_line};
+use crate::store::disk;
 use crate::subcommand::Subcommand;
 
 /// Open the folder's own memory again, after `project link`

@@ -17,7 +17,7 @@ use super::lock::{self, Guard};
 #[cfg(test)]
 use super::tests::Hook;
 use super::unsynced::Unsynced;
-use super::{protocol, sys};
+use super::{sys, takeover};
 use crate::executor::{Durability, is_read};
 
 /// Time for which a check of the root's place is valid for reads. Changes check each time.
@@ -230,7 +230,7 @@ impl LocalDir {
 
     fn hold(&self, acquire: impl FnOnce() -> Result<Guard, FsError>) -> Result<Guard, FsError> {
         if !self.joined.load(Ordering::Relaxed) {
-            for recovered in protocol::join(&self.root, self.options.lock_timeout)? {
+            for recovered in takeover::join(&self.root, self.options.lock_timeout)? {
                 self.report(&recovered);
             }
             self.joined.store(true, Ordering::Relaxed);

@@ -84,6 +84,7 @@ mod lock;
 mod protocol;
 mod read;
 mod sys;
+mod takeover;
 mod unsynced;
 mod version;
 mod walk;

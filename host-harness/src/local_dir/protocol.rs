@@ -4,20 +4,16 @@
 //! protocols would not keep each other out, so a store has one. Where an earlier protocol had its folder, there is a
 //! file: a host of that protocol cannot open its locks, and each change that it tries is refused.
 //!
-//! The first change of a host makes that file. If it finds the folder of an earlier protocol, it takes all the locks in
-//! it before it removes them, so no earlier host is at work, and one that waits for a lock finds the lock gone.
+//! The first change of a host makes that file, or takes the folder of an earlier protocol over ([`takeover`](super::takeover)).
 
 use std::io::{self, Read, Write};
-use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::FsError;
 
 use super::error::refusal;
-use super::leftovers::{self, Recovered};
 use super::sys::{self, Access, Kind};
-use super::unsynced::MARKERS_FOLDER;
-use super::{lock, walk};
+use super::walk;
 use crate::Durability;
 use crate::executor::{LOCKS_FOLDER, STATE_FOLDER};
 
@@ -30,22 +26,12 @@ const TITLE: &str = "lock protocol ";
 /// Maximum number of bytes of that file that are read.
 const LONGEST_FILE: u64 = 1024;
 
-/// Pause between two attempts to replace the folder of an earlier protocol.
-const PAUSE: Duration = Duration::from_millis(1);
+/// Folder of the markers of files that could not be synced, beside the lock files.
+pub(super) const MARKERS_FOLDER: &str = "unsynced";
 
-/// Joins the protocol of the store, or refuses to if it is a later one. Returns the texts that dead hosts of an earlier
-/// protocol left.
-pub(super) fn join(root: &Dir, patience: Duration) -> Result<Vec<Recovered>, FsError> {
-    let mut recovered = Vec::new();
-    let began = Instant::now();
-    while !refuse_earlier_hosts(root)? {
-        take_over(root, patience, &mut recovered)?;
-        if began.elapsed() > patience {
-            return Err(FsError::Locked("programs of an earlier release keep using the locks of this store".into()));
-        }
-        std::thread::sleep(PAUSE);
-    }
-    Ok(recovered)
+/// Creates the folder of the lock files.
+pub(super) fn make(root: &Dir) -> Result<Dir, FsError> {
+    walk::make_folder(root, &path(), Durability::Fast)
 }
 
 /// Opens the folder of the lock files, and creates it if it is missing.
@@ -57,7 +43,7 @@ pub(super) fn folder(root: &Dir) -> Result<Dir, FsError> {
     if !refuse_earlier_hosts(root)? {
         return Err(FsError::Other("a program of an earlier release uses this store; end it and try again".into()));
     }
-    walk::make_folder(root, &path(), Durability::Fast)
+    make(root)
 }
 
 /// Opens the folder of the markers of files that could not be synced. Before the first change, those of hosts of the
@@ -93,7 +79,7 @@ fn later_protocol(root: &Dir) -> Option<FsError> {
 }
 
 /// Makes the file that refuses hosts of the first protocol. Returns `false` if their folder is in its place.
-fn refuse_earlier_hosts(root: &Dir) -> Result<bool, FsError> {
+pub(super) fn refuse_earlier_hosts(root: &Dir) -> Result<bool, FsError> {
     let state = walk::make_folder(root, STATE_FOLDER, Durability::Fast)?;
     match sys::stat_at(&state, LOCKS_FOLDER) {
         Ok(stat) => match stat.kind {
@@ -116,40 +102,5 @@ fn refuse_earlier_hosts(root: &Dir) -> Result<bool, FsError> {
             Ok(sys::stat_at(&state, LOCKS_FOLDER).is_ok_and(|stat| stat.kind == Kind::File))
         }
         Err(error) => Err(refusal(error)),
-    }
-}
-
-/// Removes the folder of the first protocol while none of its hosts holds a lock.
-fn take_over(root: &Dir, patience: Duration, recovered: &mut Vec<Recovered>) -> Result<(), FsError> {
-    let Some(state) = walk::find_folder(root, STATE_FOLDER)? else { return Ok(()) };
-    let earlier = match walk::find_folder(&state, LOCKS_FOLDER) {
-        Ok(Some(folder)) => folder,
-        // Another host was faster.
-        Ok(None) | Err(FsError::NotDirectory) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    let mut guard = lock::acquire_earlier(&earlier, patience)?;
-    recovered.extend(guard.leftovers().iter().filter_map(|text| leftovers::clear(root, text)));
-    if let Some(marked) = walk::find_folder(&earlier, MARKERS_FOLDER)? {
-        let markers = walk::make_folder(root, &format!("{}/{MARKERS_FOLDER}", path()), Durability::Fast)?;
-        for sys::Name { text: name, .. } in sys::names(&marked).map_err(refusal)? {
-            sys::replace_across(&marked, &name, &markers, &name).map_err(refusal)?;
-        }
-        earlier.remove_dir(MARKERS_FOLDER).map_err(refusal)?;
-    }
-    // A host that waits for one of these files finds that it is gone, and asks for the folder again.
-    for name in lock::file_names() {
-        match earlier.remove_file(&name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refusal(error)),
-            _ => {}
-        }
-    }
-    drop(guard);
-    match state.remove_dir(LOCKS_FOLDER) {
-        // A host of the first protocol has made a lock file meanwhile: the caller tries again.
-        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
-        Err(error) => Err(refusal(error)),
-        Ok(()) => Ok(()),
     }
 }

@@ -15,12 +15,10 @@ use cap_std::fs::Dir;
 use saddlebag::store::RelPath;
 use sha2::{Digest, Sha256};
 
+use super::protocol::MARKERS_FOLDER;
 use super::sys::{self, Access};
 use super::{protocol, walk};
 use crate::Durability;
-
-/// Folder of the markers, beside the lock files.
-pub(super) const MARKERS_FOLDER: &str = "unsynced";
 
 /// Files of a store that could not be synced.
 #[derive(Debug, Default)]
