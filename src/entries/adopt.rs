@@ -17,14 +17,14 @@ use super::document::{Entry, Fields};
 use super::foreign::{Adoption, DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 use super::intake::{Intake, check_category, name};
 use super::limits::MAX_KEY_BYTES;
-use super::mark::{Mark, digest, hash, place, summary_of, with_summary};
+use super::mark::{Mark, digest, hash, place, summary_of, with_field, with_summary};
 use super::retention::{is_expired, stamp};
 use super::rules::read_entry;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
 use super::state::Entries;
 use super::view::{Stored, look};
-use crate::document::{Frontmatter, head};
+use crate::document::{Frontmatter, head, yaml_string};
 use crate::engine::{Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
@@ -291,6 +291,7 @@ impl<'a> Work<'a> {
             None => entry.render(),
         };
         let text = with_summary(text, one.given.summary.as_deref());
+        let text = one.given.kept.iter().fold(text, |text, (name, value)| with_field(&text, name, &yaml_string(value)));
         let backup = one.pool.backup_of(&entry.fields)?;
         self.write(one.pool, path, key, text, stored.filter(|stored| stored.path == *path), &backup).await?;
         if let Some(stored) = stored.filter(|stored| stored.path != *path) {

@@ -4,18 +4,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::document::Entry;
-use super::mark::{SUMMARY_FIELD, summary_of};
+use super::mark::{Mark, SUMMARY_FIELD, digest, summary_of};
 use super::scope::EntriesScope;
 use super::state::Entries;
 use super::types::EntryProblem;
 use super::view::{Stored, look};
-use crate::document::Frontmatter;
+use crate::document::{Frontmatter, Value};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState};
 
 /// Category of imported daily entries that are too old for `daily`. It does not expire.
 pub const DAILY_LOG: &str = "daily-log";
+
+/// Prefix of the keys of the frontmatter that hold fields of another format.
+pub(crate) const KEPT_PREFIX: &str = "from_";
 
 /// Keys of the frontmatter that hold the fields and the owner of an entry.
 const KNOWN_FIELDS: [&str; 19] = [
@@ -76,6 +79,9 @@ pub struct ForeignEntry {
     /// Projects whose prompts it may go into, if nobody approved it for all; empty for all. An import sets it like
     /// `trust_state`.
     pub projects: Vec<String>,
+    /// Fields of the format that it was imported from and that entries do not have, such as the title of a note. Their
+    /// names begin with `from_`. An export to the same format writes them again.
+    pub kept: Vec<(String, String)>,
     /// Names of further fields in the file's frontmatter. An export reports them, because no format can carry them.
     pub others: Vec<String>,
 }
@@ -132,6 +138,25 @@ struct StateView {
     detail: Option<String>,
 }
 
+impl ForeignEntry {
+    /// Returns a field that an import has kept.
+    pub(crate) fn kept(&self, name: &str) -> Option<&str> {
+        self.kept.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns true if nobody has changed the entry since it was imported.
+    pub(crate) fn is_as_imported(&self) -> bool {
+        let mark = self.source.as_deref().and_then(Mark::from_source);
+        let digest = || digest(&self.category, &self.tags, &self.content, self.summary.as_deref());
+        mark.is_some_and(|mark| mark.digest == digest())
+    }
+
+    /// Returns the line that the entry was imported from; 0 if it was not.
+    pub(crate) fn imported_line(&self) -> u32 {
+        self.source.as_deref().and_then(Mark::from_source).map_or(0, |mark| mark.line)
+    }
+}
+
 impl From<ExchangeState> for StateView {
     fn from(state: ExchangeState) -> Self {
         let (state, detail) = match state {
@@ -158,6 +183,12 @@ pub(crate) struct Adoption<'a> {
     pub(crate) dry_run: bool,
     /// Provenance to mark them with; `None` for the usual mark of imports.
     pub(crate) provenance: Option<Provenance>,
+}
+
+/// Returns a field that an import has kept.
+fn kept_field((name, value): &(String, Value)) -> Option<(String, String)> {
+    let value = value.text().filter(|_| name.starts_with(KEPT_PREFIX))?;
+    Some((name.clone(), value))
 }
 
 /// Returns every entry that is shown, for an export. Forgotten entries are included on request.
@@ -192,7 +223,15 @@ pub(super) async fn dump(
             is_positional: false,
             trust_state: fields.trust_state,
             projects: fields.projects.clone(),
-            others: frontmatter.entries.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
+            kept: frontmatter.entries.iter().filter_map(kept_field).collect(),
+            others: frontmatter
+                .entries
+                .iter()
+                .filter(|field| kept_field(field).is_none())
+                .map(|(name, _)| name)
+                .filter(is_other)
+                .cloned()
+                .collect(),
         })
     });
     Ok((dumped.collect::<Result<_, Error>>()?, view.problems))

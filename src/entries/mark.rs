@@ -79,6 +79,11 @@ pub(super) fn summary_of(frontmatter: &Frontmatter) -> Option<String> {
 
 pub(super) fn with_summary(text: String, summary: Option<&str>) -> String {
     let Some(summary) = summary else { return text };
-    let note = Note { frontmatter: Frontmatter::parse(&text), ..Note::default() };
-    set_field(&text, &note, SUMMARY_FIELD, &yaml_scalar(summary))
+    with_field(&text, SUMMARY_FIELD, &yaml_scalar(summary))
+}
+
+/// Returns the text of a file with a field of its frontmatter.
+pub(super) fn with_field(text: &str, name: &str, value: &str) -> String {
+    let note = Note { frontmatter: Frontmatter::parse(text), ..Note::default() };
+    set_field(text, &note, name, value)
 }

@@ -1,5 +1,9 @@
 //! basic-memory's notes: observations `- [category] text #tag (context)` and relations `- type [[Target]]`.
 //!
+//! A note becomes an entry per observation and one for the rest. An export writes the entries of a note as this note
+//! again, under its title and permalink, so that links still lead to it. Entries that have changed since, and all
+//! others, become notes of their own.
+//!
 //! The recorded pairs in `tests/vectors/basic-memory.json` define what counts as an observation or a relation. A note
 //! that Saddlebag wrote says so in its frontmatter, and is imported without a loss.
 
@@ -7,8 +11,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::text::{after_frontmatter, body, file_name, hash8, line_at, list_of, one_line, stem, text_of};
-use super::types::{Converted, Exported, TextFile};
+use super::text::{
+    after_frontmatter, body, file_name, hash8, is_safe_path, line_at, list_of, one_line, stem, text_of, unknown_fields,
+    yaml_of,
+};
+use super::types::{Converted, Exported, Loss, TextFile};
 use crate::document::{FenceTracker, Frontmatter, Value, heading, parse_date, yaml_string};
 use crate::entries::ForeignEntry;
 use crate::percent;
@@ -19,7 +26,16 @@ use crate::store::utc_text;
 const END: &str = "<!-- the memory ends here; what follows is generated -->";
 /// Prefix of a relation, before its type and target.
 const RELATION: &str = "rel:";
-const LINKS_TO: &str = "links_to";
+pub(super) const LINKS_TO: &str = "links_to";
+/// Prefix of a tag with the type of a note, and of one with the category of an observation.
+const TYPE: &str = "type:";
+const OBSERVATION: &str = "obs:";
+/// Kept fields: file and title of the note, and unknown fields of its frontmatter.
+const FROM_FILE: &str = "from_file";
+const FROM_TITLE: &str = "from_title";
+const FROM_FRONTMATTER: &str = "from_frontmatter";
+/// Fields of a note that become fields of its entries.
+const FIELDS: [&str; 6] = ["title", "type", "permalink", "tags", "created", "modified"];
 
 /// A statement of a note about its subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -312,9 +328,22 @@ fn read_note(file: &TextFile<'_>, frontmatter: &Frontmatter, converted: &mut Con
     let title = frontmatter.title().map_or_else(|| stem(file.path).to_string(), String::from);
     let mut note_tags = frontmatter.value("tags").map(list_of).unwrap_or_default();
     let kind = frontmatter.value("type").and_then(Value::text).filter(|kind| kind != "note");
-    note_tags.extend(kind.map(|kind| format!("type:{kind}")));
+    note_tags.extend(kind.map(|kind| format!("{TYPE}{kind}")));
+    let mut kept = Vec::new();
+    let mut keep = |name: &str, value: String| kept.push((name.to_string(), value));
+    if file.path != note_file(&permalink) {
+        keep(FROM_FILE, file.path.into());
+    }
+    if title != stem(&permalink) {
+        keep(FROM_TITLE, title.clone());
+    }
+    let unknown = unknown_fields(yaml_of(file.text, frontmatter), &FIELDS);
+    if !unknown.is_empty() {
+        keep(FROM_FRONTMATTER, unknown);
+    }
     let common = ForeignEntry {
         category: "core".into(),
+        kept,
         created: moment(frontmatter, "created"),
         updated: moment(frontmatter, "modified"),
         ..file.at(1)
@@ -322,7 +351,7 @@ fn read_note(file: &TextFile<'_>, frontmatter: &Frontmatter, converted: &mut Con
     let (observations, relations) = parse(text);
     for observation in &observations {
         let said = observation.text();
-        let category = observation.category.as_ref().map(|category| format!("obs:{category}"));
+        let category = observation.category.as_ref().map(|category| format!("{OBSERVATION}{category}"));
         let own = observation.tags.iter().flatten().filter(|tag| !tag.is_empty()).cloned();
         converted.entries.push(ForeignEntry {
             key: format!("bm_{permalink}#{}", hash8(&said)),
@@ -331,14 +360,14 @@ fn read_note(file: &TextFile<'_>, frontmatter: &Frontmatter, converted: &mut Con
             ..ForeignEntry { line: file.at(first + observation.line - 1).line, ..common.clone() }
         });
     }
-    let related = relations.iter().filter(|relation| relation.is_alone);
+    // A tag has no room for the context of a relation, so its line stays in the text.
+    let related = relations.iter().filter(|relation| relation.is_alone && relation.context.is_none());
     let taken = observations.iter().map(|found| found.line).chain(related.clone().map(|found| found.line));
     let taken: SortedSet<u32> = taken.collect();
     let rest = text.lines().zip(1_u32..).filter(|(_, number)| !taken.contains(number));
     let rest: Vec<&str> = rest.map(|(line, _)| line).collect();
     let has_text = rest.iter().any(|line| !line.trim().is_empty() && heading(line).is_none());
-    let related: Vec<String> =
-        related.map(|relation| format!("{RELATION}{}:{}", relation.kind, relation.target)).collect();
+    let related: Vec<String> = related.map(relation_tag).collect();
     if !has_text && related.is_empty() && !observations.is_empty() {
         return;
     }
@@ -350,12 +379,151 @@ fn read_note(file: &TextFile<'_>, frontmatter: &Frontmatter, converted: &mut Con
     });
 }
 
+/// Tag of a relation.
+fn relation_tag(relation: &Relation) -> String {
+    format!("{RELATION}{}:{}", relation.kind, relation.target)
+}
+
+/// Reverses [`relation_tag`].
+fn relation_of(tag: &str) -> Option<Relation> {
+    let (kind, target) = tag.strip_prefix(RELATION)?.split_once(':')?;
+    Some(Relation { kind: kind.into(), target: target.into(), ..Relation::default() })
+}
+
+/// Returns the file of a note that has none yet.
+fn note_file(permalink: &str) -> String {
+    let path = format!("{permalink}.md");
+    if is_safe_path(&path) { path } else { format!("{}.md", file_name(permalink)) }
+}
+
 pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
     let mut exported = Exported::default();
-    for entry in entries {
+    let mut taken: SortedSet<String> = SortedSet::default();
+    let mut written: SortedSet<&str> = SortedSet::default();
+    for group in groups(entries) {
+        let Some((path, text)) = imported_note(&group) else { continue };
+        let back = read_back(&path, &text);
+        let is_back = |entry: &&ForeignEntry| back.iter().any(|back| is_same(entry, back));
+        let same: Vec<&ForeignEntry> = group.iter().copied().filter(is_back).collect();
+        // Without the entries that have changed, the note may read differently.
+        let Some((path, text)) = (if same.len() == group.len() { Some((path, text)) } else { imported_note(&same) })
+        else {
+            continue;
+        };
+        let back = read_back(&path, &text);
+        let is_whole =
+            back.len() == same.len() && same.iter().all(|entry| back.iter().any(|back| is_same(entry, back)));
+        if is_whole && taken.insert(path.to_lowercase()) {
+            written.extend(same.iter().map(|entry| entry.key.as_str()));
+            exported.file(path, text);
+        }
+    }
+    for entry in entries.iter().filter(|entry| !written.contains(&entry.key.as_str())) {
+        if entry.key.starts_with(PREFIX) && entry.source.as_deref().is_some_and(|source| source.starts_with(MARK)) {
+            let reason = "it was changed here, so it becomes a note of its own: links to its note do not lead to it";
+            exported.left_out.push(Loss { key: entry.key.clone(), field: "note".into(), reason: reason.into() });
+        }
         exported.file(format!("{}.md", file_name(&entry.key)), note(entry));
     }
     exported
+}
+
+/// Prefix of the keys of imported entries, and of their sources.
+const PREFIX: &str = "bm_";
+const MARK: &str = "import:basic-memory ";
+
+/// Returns the permalink of the note that an entry was imported from.
+fn permalink_of(entry: &ForeignEntry) -> Option<&str> {
+    let permalink = entry.key.strip_prefix(PREFIX)?;
+    Some(permalink.rsplit_once('#').map_or(permalink, |(permalink, _)| permalink))
+}
+
+/// Groups the entries that were imported from one note, in the order of their lines.
+fn groups(entries: &[ForeignEntry]) -> Vec<Vec<&ForeignEntry>> {
+    let mut sorted: Vec<&ForeignEntry> = entries.iter().filter(|entry| permalink_of(entry).is_some()).collect();
+    let rank = |entry: &ForeignEntry| (entry.imported_line(), entry.line);
+    crate::order::sort_slice(&mut sorted, |a, b| {
+        (permalink_of(a), rank(a), &a.key).cmp(&(permalink_of(b), rank(b), &b.key))
+    });
+    let mut groups: Vec<Vec<&ForeignEntry>> = Vec::new();
+    for entry in sorted {
+        match groups.last_mut() {
+            Some(group) if group.first().and_then(|first| permalink_of(first)) == permalink_of(entry) => {
+                group.push(entry)
+            }
+            _ => groups.push([entry].to_vec()),
+        }
+    }
+    groups
+}
+
+fn read_back(path: &str, text: &str) -> Vec<ForeignEntry> {
+    import(&[TextFile { path, first_line: 1, text }]).entries
+}
+
+/// Returns true if a note carries the entry. Its dates are those of the note.
+fn is_same(entry: &ForeignEntry, back: &ForeignEntry) -> bool {
+    (&entry.key, &entry.category, &entry.content, &entry.tags, &entry.summary, &entry.supersedes, &entry.kept)
+        == (&back.key, &back.category, &back.content, &back.tags, &back.summary, &back.supersedes, &back.kept)
+}
+
+/// Renders the note that entries were imported from: path and text. `None` if there are no entries.
+fn imported_note(group: &[&ForeignEntry]) -> Option<(String, String)> {
+    let first = group.first()?;
+    let permalink = permalink_of(first)?;
+    let rest = group.iter().find(|entry| entry.key.strip_prefix(PREFIX) == Some(permalink));
+    let observations = || group.iter().filter(|entry| entry.key.strip_prefix(PREFIX) != Some(permalink));
+    let own = |entry: &ForeignEntry| -> Vec<String> {
+        let of_text = observation(&entry.content).and_then(|found| found.tags).unwrap_or_default();
+        let is_own = |tag: &&String| tag.starts_with(OBSERVATION) || tag.starts_with(RELATION) || of_text.contains(tag);
+        entry.tags.iter().filter(|tag| !is_own(tag)).cloned().collect()
+    };
+    let note_tags = rest.map_or_else(|| own(first), |rest| own(rest));
+    let title = first.kept(FROM_TITLE).unwrap_or(stem(permalink));
+    let kind = note_tags.iter().find_map(|tag| tag.strip_prefix(TYPE)).unwrap_or("note");
+    let tags = note_tags.iter().filter(|tag| !tag.starts_with(TYPE)).map(|tag| yaml_string(tag));
+    let tags: Vec<String> = tags.collect();
+    let mut text = format!("---\ntitle: {}\ntype: {}\n", yaml_string(title), yaml_string(kind));
+    text.push_str(&format!("permalink: {}\n", yaml_string(permalink)));
+    if !tags.is_empty() {
+        text.push_str(&format!("tags: [{}]\n", tags.join(", ")));
+    }
+    let created = group.iter().filter_map(|entry| entry.created).min();
+    let updated = group.iter().filter_map(|entry| entry.updated).max();
+    for (field, moment) in [("created", created), ("modified", updated)] {
+        if let Some(moment) = moment {
+            text.push_str(&format!("{field}: {}\n", utc_text(moment)));
+        }
+    }
+    text.push_str(first.kept(FROM_FRONTMATTER).unwrap_or_default());
+    text.push_str("---\n\n");
+    let said = rest.map(|rest| rest.content.as_str()).filter(|content| *content != title);
+    let observed = observations().map(|entry| {
+        let category = entry.tags.iter().find_map(|tag| tag.strip_prefix(OBSERVATION));
+        format!("- {}{}\n", category.map(|category| format!("[{category}] ")).unwrap_or_default(), entry.content)
+    });
+    let related = rest.map_or(&[][..], |rest| &rest.tags).iter().filter_map(|tag| relation_of(tag));
+    let related = related.map(|relation| relation.render() + "\n");
+    let mut body = said.map(|said| format!("{said}\n")).unwrap_or_default();
+    insert_below(&mut body, "## Observations", &observed.collect::<String>());
+    insert_below(&mut body, "## Relations", &related.collect::<String>());
+    let path = match first.kept(FROM_FILE).filter(|path| is_safe_path(path)) {
+        Some(path) => path.to_string(),
+        None => note_file(permalink),
+    };
+    Some((path, text + &body))
+}
+
+/// Inserts lines below a heading, or at the end if there is no such heading.
+fn insert_below(text: &mut String, heading: &str, lines: &str) {
+    let below = format!("{heading}\n");
+    let at = text.match_indices(&below).map(|(at, _)| at);
+    let at = at.into_iter().find(|&at| at == 0 || text.get(..at).is_some_and(|before| before.ends_with('\n')));
+    match at {
+        Some(at) => text.insert_str(at + below.len(), lines),
+        None if text.is_empty() || lines.is_empty() => text.push_str(lines),
+        None => text.push_str(&format!("\n{lines}")),
+    }
 }
 
 fn note(entry: &ForeignEntry) -> String {
@@ -381,10 +549,7 @@ fn note(entry: &ForeignEntry) -> String {
     if let Some(observation) = as_observation(entry) {
         text.push_str(&format!("\n## Observations\n\n{observation}\n"));
     }
-    let related = entry.tags.iter().filter_map(|tag| tag.strip_prefix(RELATION)?.split_once(':'));
-    let related = related.map(|(kind, target)| {
-        Relation { kind: kind.into(), target: target.into(), ..Relation::default() }.render() + "\n"
-    });
+    let related = entry.tags.iter().filter_map(|tag| relation_of(tag)).map(|relation| relation.render() + "\n");
     let related: Vec<String> = related.collect();
     if !related.is_empty() {
         text.push_str(&format!("\n## Relations\n\n{}", related.concat()));
@@ -397,13 +562,14 @@ fn as_observation(entry: &ForeignEntry) -> Option<String> {
     let content = one_line(&entry.content);
     let content = content.trim();
     let is_other = content.is_empty() || content.starts_with('[') || content.ends_with(')') || has_tag(content);
-    if is_other || entry.category.contains(['[', ']', '(', ')', '\n', '\r']) {
+    let category = entry.tags.iter().find_map(|tag| tag.strip_prefix(OBSERVATION)).unwrap_or(&entry.category);
+    if is_other || category.contains(['[', ']', '(', ')', '\n', '\r']) {
         return None;
     }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '-');
-    let tags = entry.tags.iter().filter(|tag| !tag.starts_with(RELATION));
+    let tags = entry.tags.iter().filter(|tag| !tag.starts_with(RELATION) && !tag.starts_with(OBSERVATION));
     let tags: Vec<String> = tags.map(|tag| format!(" #{}", percent::encode(tag, |c| !is_plain(c)))).collect();
-    Some(format!("- [{}] {content}{}", entry.category, tags.concat()))
+    Some(format!("- [{category}] {content}{}", tags.concat()))
 }
 
 #[cfg(test)]

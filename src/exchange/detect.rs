@@ -2,6 +2,7 @@
 
 use super::format::Format;
 use super::text::{base_name, stem};
+use crate::document::Frontmatter;
 use crate::store::Date;
 
 /// Result of a detection.
@@ -54,12 +55,46 @@ pub fn detect(paths: &[&str]) -> Option<Detected> {
         Format::ClaudeCode
     } else if has("memory.md") {
         Format::OpenClaw
-    } else if paths.iter().any(|path| path.ends_with(".md")) {
+    } else if paths.iter().any(|path| is_note(path)) {
         Format::BasicMemory
     } else {
         return None;
     };
     Some(Detected::Format(format))
+}
+
+/// Files that clients of models read as instructions, and pages about a project.
+const NO_NOTES: [&str; 8] = [
+    "agents.md",
+    "claude.md",
+    "claude.local.md",
+    "gemini.md",
+    "copilot-instructions.md",
+    "readme.md",
+    "changelog.md",
+    "contributing.md",
+];
+
+/// Returns true if a file may be a note of basic-memory, by its name.
+fn is_note(path: &str) -> bool {
+    let name = base_name(path).to_lowercase();
+    name.ends_with(".md") && !NO_NOTES.contains(&name.as_str())
+}
+
+/// Returns true if a text has what only notes of basic-memory have: a permalink, an observation with a category, or a
+/// relation with a type. A name that ends with `.md` says too little.
+#[must_use]
+pub fn is_basic_memory(path: &str, text: &str) -> bool {
+    if !is_note(path) {
+        return false;
+    }
+    let frontmatter = Frontmatter::parse(text);
+    if frontmatter.problem.is_none() && frontmatter.value("permalink").is_some() {
+        return true;
+    }
+    let (observations, relations) = super::basic_memory::parse(text);
+    observations.iter().any(|found| found.category.is_some())
+        || relations.iter().any(|found| found.is_alone && found.kind != super::basic_memory::LINKS_TO)
 }
 
 #[cfg(test)]
@@ -81,6 +116,8 @@ mod tests {
             (&["MEMORY_SNAPSHOT.md"], Some(Detected::Format(Format::ZeroClaw))),
             (&["MEMORY_SNAPSHOT.json"], Some(Detected::Format(Format::NullClaw))),
             (&["specs/search.md"], Some(Detected::Format(Format::BasicMemory))),
+            (&["AGENTS.md"], None),
+            (&["AGENTS.md", "docs/README.md", "CLAUDE.md"], None),
             (&["core/a.md"], Some(Detected::Markdown)),
             (&[".zk/config.toml", "a.md"], Some(Detected::ZkNotebook)),
             (&["MEMORY.md", "projects/x-1/SCRATCHPAD.md"], Some(Detected::ZerostackStore)),

@@ -41,6 +41,12 @@ pub(super) fn find_losses(format: Format, entries: &[ForeignEntry], files: &[Wri
                 losses.push(Loss { key: entry.key.clone(), field: field.into(), reason: reason(format, field).into() });
             }
         }
+        for (name, value) in &entry.kept {
+            let is_back = back.is_some_and(|back| back.kept(name) == Some(value));
+            if !is_back {
+                losses.push(Loss { key: entry.key.clone(), field: name.clone(), reason: kept_reason(format).into() });
+            }
+        }
         for other in &entry.others {
             let reason = "it is not a field of entries; an export as markdown keeps it".into();
             losses.push(Loss { key: entry.key.clone(), field: other.clone(), reason });
@@ -86,6 +92,13 @@ fn lost(format: Format, entry: &ForeignEntry, back: Option<&ForeignEntry>, has_k
     fields.into_iter().filter(|(_, is_kept)| !is_kept).map(|(field, _)| field).collect()
 }
 
+fn kept_reason(format: Format) -> &'static str {
+    match format {
+        Format::ClaudeCode | Format::BasicMemory => "it was changed here since the import, or its place is taken",
+        _ => "it belongs to the format that the entry was imported from; an export as markdown keeps it",
+    }
+}
+
 /// Returns true if the format loses a field of every entry.
 fn is_of_all(format: Format, field: &str) -> bool {
     match field {
@@ -98,6 +111,8 @@ fn is_of_all(format: Format, field: &str) -> bool {
 fn reason(format: Format, field: &str) -> &'static str {
     match (format, field) {
         (Format::OpenClaw | Format::NullClaw, "created" | "updated") => "the format does not have them to the second",
+        (Format::ClaudeCode, "created" | "updated") => "the text of the index has no dates",
+        (Format::BasicMemory, "created" | "updated") => "the observations of a note have one date",
         (_, "created" | "updated") => "the format has no dates",
         (Format::Hermes | Format::Gemini, "key") => "the format has no keys: they are made of the text",
         (Format::OpenClaw, "tags") => "tags are headings there: at most 5, each a line of text",

@@ -40,7 +40,7 @@ mod types;
 mod write_files;
 
 pub use basic_memory::{Observation, Relation, parse as parse_basic_memory};
-pub use detect::{Detected, detect};
+pub use detect::{Detected, detect, is_basic_memory};
 pub use export_to::{ExportTo, ExportToReply, FilePart};
 pub use format::Format;
 pub use import_from::{ImportFrom, ImportFromReply, MAX_PLACE_BYTES};

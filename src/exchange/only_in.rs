@@ -9,7 +9,10 @@ use super::types::{Converted, TextFile};
 use crate::document::{FenceTracker, Frontmatter, heading, list_item};
 use crate::entries::ForeignEntry;
 
-/// Headings of Codex's `MEMORY.md` that contain knowledge, and their names in keys.
+/// Start of the headings of Codex's `MEMORY.md` that describe the sessions, not what was learned in them.
+const BOOKKEEPING: &str = "Task ";
+
+/// Headings of Codex's `MEMORY.md` that contain knowledge, and their names in keys. Others keep their own name.
 const KNOWLEDGE: [(&str, &str); 3] = [
     ("User preferences", "preferences"),
     ("Reusable knowledge", "knowledge"),
@@ -66,12 +69,12 @@ struct Group {
     applies_to: Option<String>,
     keywords: Vec<String>,
     /// Bullets, each with section, line and text.
-    bullets: Vec<(&'static str, u32, String)>,
+    bullets: Vec<(String, u32, String)>,
 }
 
 fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
     let mut group = Group::default();
-    let mut section: Option<&'static str> = None;
+    let mut section = Some("notes".to_string());
     let mut is_keywords = false;
     let mut fences = FenceTracker::default();
     // Whether the last bullet goes on.
@@ -88,12 +91,21 @@ fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
                 group = Group { slug: slug(title), ..Group::default() };
             }
             if level <= 2 {
-                section = KNOWLEDGE.iter().find(|(name, _)| *name == title).map(|(_, short)| *short);
+                let known = KNOWLEDGE.iter().find(|(name, _)| *name == title).map(|(_, short)| (*short).to_string());
+                let is_group = level == 1 || title.starts_with("Task Group:");
+                section = match known {
+                    None if is_group => Some("notes".to_string()),
+                    None if title.starts_with(BOOKKEEPING) => None,
+                    known => Some(known.unwrap_or_else(|| slug(title))),
+                };
             }
             continue;
         }
         if let Some(rest) = line.strip_prefix("applies_to:").filter(|_| !is_code) {
             group.applies_to = Some(rest.trim().to_string());
+            continue;
+        }
+        if line.starts_with("scope:") && group.bullets.is_empty() && !is_code {
             continue;
         }
         let item = list_item(line);
@@ -102,7 +114,7 @@ fn read_codex(file: &TextFile<'_>, converted: &mut Converted) {
             group.keywords.extend(words.filter(|word| !word.is_empty()).map(String::from));
             continue;
         }
-        let Some(section) = section else { continue };
+        let Some(section) = section.clone() else { continue };
         let item = item.filter(|item| !is_code && item.indent < 2 && !item.text.is_empty());
         match (item, group.bullets.last_mut().filter(|_| is_open)) {
             (Some(item), _) => group.bullets.push((section, number, item.text.into())),

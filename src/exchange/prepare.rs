@@ -16,6 +16,9 @@ use crate::sorted::SortedSet;
 /// Maximum size of a summary in bytes.
 const MAX_SUMMARY_BYTES: usize = 1_024;
 
+/// Maximum size of a kept field of another format, in bytes.
+const MAX_KEPT_BYTES: usize = 2_048;
+
 /// Cuts, splits or drops entries over a limit, and reports each as a rejected part. Entries of our own dump are
 /// unchanged.
 pub(super) fn within_limits(converted: Converted) -> (Vec<ForeignEntry>, Vec<RejectedPart>) {
@@ -35,6 +38,13 @@ pub(super) fn within_limits(converted: Converted) -> (Vec<ForeignEntry>, Vec<Rej
         }
         entry.tags = kept_tags(&entry.tags, &mut reject);
         entry.key = kept_key(&entry.key);
+        entry.kept.retain(|(name, value)| {
+            let is_short = value.len() <= MAX_KEPT_BYTES;
+            if !is_short {
+                reject(format!("`{name}` has {} bytes, the limit is {MAX_KEPT_BYTES}; it is left out", value.len()));
+            }
+            is_short
+        });
         entry.summary = entry.summary.map(|summary| head(&summary, MAX_SUMMARY_BYTES).to_string());
         entry.supersedes = entry.supersedes.filter(|key| key.len() <= MAX_KEY_BYTES);
         let parts = parts(&entry.content);

@@ -297,9 +297,10 @@ fn letta_and_codex_are_read_and_not_written() {
              ## User preferences\n- Prefers tabs\n  in all files\n\n## Reusable knowledge\n- `cargo xtask test` runs all\n\n## Other\n- no\n",
         )],
     );
-    let [preference, knowledge] = codex.as_slice() else { panic!("{codex:?}") };
+    let [preference, knowledge, other] = codex.as_slice() else { panic!("{codex:?}") };
     assert_eq!((preference.category.as_str(), preference.content.as_str()), ("core", "Prefers tabs\nin all files"));
     assert_eq!(knowledge.tags, ["codex", "build_system", "cargo", "xtask"]);
+    assert_eq!(other.content, "no");
     assert!(knowledge.key.starts_with("codex_build_system_knowledge_"), "{}", knowledge.key);
     assert_eq!(knowledge.summary.as_deref(), Some("cwd=/home/x; reuse_rule=same repo"));
     for format in [Format::Letta, Format::Codex] {
@@ -343,6 +344,114 @@ fn an_entity_is_an_entry_for_each_observation() {
     );
     assert!(reasons[0].1.contains("unknown type `note`"), "{reasons:?}");
     assert_eq!(reasons.len(), 3);
+}
+
+/// Returns the files of a memory that was imported, and exported again in the same format.
+fn round_trip(format: Format, given: &[(&str, &str)]) -> (Vec<(String, String)>, Vec<Loss>) {
+    let mut entries = read(format, given);
+    for (entry, line) in entries.iter_mut().zip(1_u64..) {
+        let count = entry.tags.len().to_string();
+        let summary = entry.summary.as_deref().unwrap_or_default();
+        let mut parts: Vec<&str> = vec![&entry.category, &entry.content, summary, &count];
+        parts.extend(entry.tags.iter().map(String::as_str));
+        let digest = crate::entries::hash(&parts, 8);
+        entry.source = Some(format!("import:{} ~/x/{}:{line} #{digest}", format.as_str(), entry.path));
+        (entry.created, entry.updated) = (entry.created.or(Some(NOON)), entry.updated.or(Some(NOON)));
+    }
+    write_files(format, &entries, NOON).expect("written")
+}
+
+#[test]
+fn topics_links_and_the_index_of_claude_code_come_back() {
+    let index = "# Memory\n\n- [Who I am](user_role.md) — senior engineer\n\n## Feedback\n\n\
+                 - [Tests](feedback_testing.md) — run them first\n- [Gone](gone.md) — staging first\n\n## Rules\nUse tabs.\n";
+    let role = "---\nname: User role\ndescription: who the user is\ntype: user\ncolour: red\n---\n\nSee [tests](feedback_testing.md) and [[testing-feedback]].\n";
+    let tests = "---\nname: testing-feedback\ndescription: how to test\nmetadata:\n  node_type: memory\n  type: feedback\n  originSessionId: 8c1f\n---\n\nSee [[User role]].\n";
+    let given = [("MEMORY.md", index), ("user_role.md", role), ("feedback_testing.md", tests)];
+    let (written, losses) = round_trip(Format::ClaudeCode, &given);
+    let text = |path: &str| written.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str());
+    let back = text("MEMORY.md").expect("an index");
+    for line in index.lines().filter(|line| !line.is_empty() && !line.contains("senior")) {
+        assert!(back.contains(line), "{line} is not in {back}");
+    }
+    assert!(back.contains("- [Who I am](user_role.md) — "), "{back}");
+    let role = text("user_role.md").expect("the file that links lead to");
+    assert!(role.contains("name: \"User role\"\n") && role.contains("\ncolour: red\n"), "{role}");
+    let tests = text("feedback_testing.md").expect("the file that links lead to");
+    assert!(tests.contains("  node_type: memory\n") && tests.contains("  originSessionId: 8c1f\n"), "{tests}");
+    assert_eq!(text("gone.md").map(|text| text.ends_with("\nstaging first\n")), Some(true));
+    // Only the text of the index has no place for dates.
+    assert_eq!(fields(&losses), [("*", "created"), ("*", "updated")]);
+}
+
+#[test]
+fn a_field_of_another_format_is_kept_or_reported() {
+    let role = "---\nname: role\ndescription: who\ncolour: red\n---\n\nEngineer.\n";
+    let entries = read(Format::ClaudeCode, &[("MEMORY.md", "- [Me](a.md) — short\n"), ("a.md", role)]);
+    let (_, losses) = write_files(Format::BasicMemory, &entries, NOON).expect("written");
+    let wanted = ["from_index_title", "from_index_text", "from_file", "from_frontmatter"];
+    assert_eq!(fields(&losses), wanted.map(|field| ("role", field)));
+    // The index says what the entry said when it was imported; the entry says something else now.
+    let changed: Vec<ForeignEntry> =
+        entries.iter().map(|entry| ForeignEntry { content: "Retired.".into(), ..entry.clone() }).collect();
+    let (written, losses) = write_files(Format::ClaudeCode, &changed, NOON).expect("written");
+    assert!(written.iter().all(|(_, text)| !text.contains("short")), "{written:?}");
+    assert_eq!(fields(&losses), [("role", "from_index_text")]);
+}
+
+#[test]
+fn notes_links_and_categories_of_basic_memory_come_back() {
+    let search = "---\ntitle: Search Engine\ntype: spec\npermalink: shop/specs/search\ntags: [design]\nstatus: done\n---\n\n# Search Engine\n\n\
+                  Prose with [[Mail Queue]].\n\n## Observations\n- [decision] Use BM25 #ranking (measured)\n- [limit] 64 words\n\n\
+                  ## Relations\n- implements [[Design]]\n- \"depends on\" [[Mail Queue]] (since May)\n";
+    let queue = "---\ntitle: Mail Queue\ntype: note\npermalink: shop/mail-queue\n---\n\n- [limit] Four attempts\n";
+    let (written, losses) = round_trip(Format::BasicMemory, &[("specs/Search.md", search), ("mail-queue.md", queue)]);
+    let paths: Vec<&str> = written.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["mail-queue.md", "specs/Search.md"]);
+    assert_eq!(losses, []);
+    for (written, given) in [(&written[1].1, search), (&written[0].1, queue)] {
+        assert_eq!(parse_basic_memory(written).0.len(), parse_basic_memory(given).0.len());
+        for line in given.lines().filter(|line| !line.is_empty() && !line.starts_with(['t', 'p'])) {
+            assert!(written.contains(line), "{line} is not in {written}");
+        }
+    }
+    assert!(written[1].1.contains("title: \"Search Engine\"\ntype: \"spec\"\npermalink: \"shop/specs/search\"\n"));
+}
+
+#[test]
+fn an_observation_that_was_changed_here_becomes_a_note_and_is_named() {
+    let note = "---\ntitle: Search\npermalink: search\n---\n\n- [decision] Use BM25\n- [limit] 64 words\n";
+    let mut entries = read(Format::BasicMemory, &[("search.md", note)]);
+    for entry in &mut entries {
+        entry.source = Some("import:basic-memory ~/x/search.md:5 #0".into());
+    }
+    entries[0].content = "Use BM25F".into();
+    let (written, losses) = write_files(Format::BasicMemory, &entries, NOON).expect("written");
+    assert_eq!(written.len(), 2, "{written:?}");
+    assert!(written.iter().any(|(path, text)| path == "search.md" && text.contains("- [limit] 64 words\n")));
+    assert_eq!(fields(&losses)[0], (entries[0].key.as_str(), "note"));
+}
+
+#[test]
+fn a_plain_list_of_codex_is_read() {
+    let codex = read(Format::Codex, &[("MEMORY.md", "# Memory\n\n- prefers tabs\n- staging is on port 8443\n")]);
+    let texts: Vec<&str> = codex.iter().map(|entry| entry.content.as_str()).collect();
+    assert_eq!(texts, ["prefers tabs", "staging is on port 8443"]);
+    let codex = read(Format::Codex, &[("MEMORY.md", "- one\n## Deploy notes\n- two\n## Task 1\n- rollout.jsonl\n")]);
+    let keys: Vec<&str> = codex.iter().map(|entry| entry.key.rsplit_once('_').expect("a digest").0).collect();
+    assert_eq!(keys, ["codex_general_notes", "codex_general_deploy_notes"]);
+}
+
+#[test]
+fn a_page_of_markdown_is_not_taken_for_a_note_of_basic_memory() {
+    for (path, text) in
+        [("a.md", "# A\n\nText with [a](b.md), [[X]] and - [ ] a task.\n"), ("AGENTS.md", "- [rule] Use tabs\n")]
+    {
+        assert!(!is_basic_memory(path, text), "{path}");
+    }
+    for text in ["---\npermalink: a\n---\n", "- [rule] Use tabs\n", "- depends_on [[B]]\n"] {
+        assert!(is_basic_memory("a.md", text), "{text}");
+    }
 }
 
 #[test]

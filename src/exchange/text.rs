@@ -141,6 +141,63 @@ pub(super) fn body<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
     rest.strip_suffix('\n').unwrap_or(rest)
 }
 
+/// Returns the lines of a YAML block whose keys are not among `known`, without the indentation that all lines have.
+pub(super) fn unknown_fields(block: &str, known: &[&str]) -> String {
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let is_blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    let least = block.lines().filter(|line| !is_blank(line)).map(indent).min().unwrap_or_default();
+    let mut kept = String::new();
+    let mut is_kept = false;
+    for line in block.lines().filter(|line| !is_blank(line)) {
+        let line = line.get(least..).unwrap_or_default();
+        if !line.starts_with([' ', '\t', '-', ']', '}']) {
+            let name = line.split(':').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+            is_kept = !known.contains(&name);
+        }
+        if is_kept {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+/// Returns the YAML of a frontmatter, without its fences.
+pub(super) fn yaml_of<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
+    let block = text.get(frontmatter.span.clone()).unwrap_or_default();
+    let inner = block.split_once('\n').map(|(_, rest)| rest).unwrap_or_default();
+    inner.trim_end().rsplit_once('\n').map(|(inner, _)| inner).unwrap_or_default()
+}
+
+/// Returns the lines of a mapping below a field of a YAML block; `None` if the mapping is in braces.
+pub(super) fn lines_below<'a>(block: &'a str, field: &str) -> Option<&'a str> {
+    let start = block.match_indices(field).map(|(at, _)| at).find(|&at| {
+        (at == 0 || block.get(..at).is_some_and(|before| before.ends_with('\n')))
+            && block.get(at + field.len()..).is_some_and(|rest| rest.starts_with(':'))
+    });
+    let Some(start) = start else { return Some("") };
+    let (line, rest) = block.get(start..)?.split_once('\n').unwrap_or((block.get(start..)?, ""));
+    if line.contains('{') {
+        return None;
+    }
+    let end = rest.lines().take_while(|line| line.starts_with([' ', '\t']) || line.trim().is_empty());
+    rest.get(..end.map(|line| line.len() + 1).sum::<usize>().min(rest.len()))
+}
+
+/// Returns true for the path of a Markdown file that is safe to write below a folder.
+pub(super) fn is_safe_path(path: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.');
+    let is_safe = |name: &str| {
+        !name.is_empty()
+            && name.len() <= 120
+            && !name.starts_with(['.', ' '])
+            && !name.ends_with(['.', ' '])
+            && name.chars().all(is_plain)
+            && !crate::store::is_device_name(name)
+    };
+    path.ends_with(".md") && path.len() <= 240 && path.split('/').all(is_safe)
+}
+
 /// Returns the line, counted from 1, on which a part of a text begins.
 pub(super) fn line_at(text: &str, offset: usize) -> u32 {
     let before = text.as_bytes().part(..offset);

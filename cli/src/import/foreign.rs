@@ -4,7 +4,7 @@ use std::path::Path;
 
 use saddlebag::Origin;
 use saddlebag::entries::{ExchangeState, ExchangedEntry};
-use saddlebag::exchange::{Detected, Format, ImportFrom, ImportFromReply, RejectedPart, detect};
+use saddlebag::exchange::{Detected, Format, ImportFrom, ImportFromReply, RejectedPart, detect, is_basic_memory};
 use saddlebag::trust::Provenance;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -97,10 +97,22 @@ pub(super) fn detected(from: &Path) -> Result<Detected, Failure> {
     } else {
         from.file_name().map(|name| name.to_string_lossy().into_owned()).into_iter().collect()
     };
-    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    detect(&paths).ok_or_else(|| {
+    let names: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let detected = detect(&names).filter(|detected| match detected {
+        // Any folder has Markdown, so the content decides.
+        Detected::Format(Format::BasicMemory) => {
+            sources::beginnings(from, &paths).any(|(path, text)| is_basic_memory(path, &text))
+        }
+        _ => true,
+    });
+    detected.ok_or_else(|| {
         let message = format!("`{}` has no known format", from.display());
-        Failure::usage(message, "name the format with --from; nothing was imported")
+        let is_instructions = |path: &&str| matches!(Path::new(path).file_name().and_then(|name| name.to_str()), Some("AGENTS.md"));
+        let help = match names.iter().any(is_instructions) {
+            true => "`agents-md sync` exchanges facts with AGENTS.md; for memory, name the format with --from; nothing was imported",
+            false => "name the format with --from; nothing was imported",
+        };
+        Failure::usage(message, help)
     })
 }
 
@@ -112,6 +124,11 @@ fn in_place(from: &Path) -> Failure {
 fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let source = Source::open(from, format)?;
     let reply = take_in(format, &source, args.dry_run, args.trust, &mut Store::open(global)?, output)?;
+    if reply.entries.is_empty() && reply.rejected.is_empty() {
+        let message =
+            format!("{} in `{}` have no memory in the format {}", files(source.len()), from.display(), format.as_str());
+        return Err(Failure::nothing(&message));
+    }
     let summary = Summary::from_reply(reply);
     let exit = summary.exit();
     if output.is_json() {

@@ -205,6 +205,22 @@ pub(super) fn listing(from: &Path) -> Result<Vec<String>, Failure> {
     Ok(walk(from, true)?.into_iter().map(|found| found.path).collect())
 }
 
+/// Maximum number of files to look into, and maximum number of bytes of each, to detect a format.
+const MAX_BEGINNINGS: usize = 256;
+const MAX_BEGINNING_BYTES: u64 = 64 << 10;
+
+/// Returns the beginnings of the first Markdown files among the given paths.
+pub(super) fn beginnings<'a>(from: &'a Path, paths: &'a [String]) -> impl Iterator<Item = (&'a str, String)> {
+    let pages = paths.iter().filter(|path| path.ends_with(".md")).take(MAX_BEGINNINGS);
+    pages.filter_map(|path| {
+        let place = if from.is_dir() { from.join(path) } else { from.to_path_buf() };
+        let is_file = fs::metadata(&place).is_ok_and(|found| found.is_file());
+        let mut bytes = Vec::new();
+        File::open(place).ok().filter(|_| is_file)?.take(MAX_BEGINNING_BYTES).read_to_end(&mut bytes).ok()?;
+        Some((path.as_str(), String::from_utf8_lossy(&bytes).into_owned()))
+    })
+}
+
 /// Returns every file below a folder, sorted by path. A file or folder that cannot be read is included with the
 /// reason. Names that begin with a dot are skipped, except `.zk` if `with_hidden` is true.
 fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {

@@ -284,3 +284,59 @@ fn files_of_another_agent_without_a_format_get_a_tip() {
     put(&store.here, &[("memory.jsonl", "{}\n")]);
     store.refuses(&["memory", "import", "memory.jsonl"], 2, "`--from mcp-memory` imports");
 }
+
+#[test]
+fn links_index_and_categories_come_back_after_an_import_and_an_export() {
+    let store = Store::new();
+    let index = "# Memory\n\n- [Who I am](user_role.md) — an engineer\n\n## Feedback\n\n- [Tests](feedback_testing.md) — run them first\n";
+    let role = "---\nname: User role\ndescription: who\ntype: user\n---\n\nSee [tests](feedback_testing.md).\n";
+    let tests = "---\nname: testing\ndescription: how to test\nmetadata:\n  node_type: memory\n  type: feedback\n---\n\nSee [[User role]].\n";
+    put(&store.here.join("theirs"), &[("MEMORY.md", index), ("user_role.md", role), ("feedback_testing.md", tests)]);
+    store.run(&["memory", "import", "theirs", "--from", "claude-code", "--trust"]).exits(0);
+    let run = store.run(&["memory", "export", "--to", "claude-code", "--out", "ours"]).exits(0);
+    assert!(run.stdout.contains("to ours; 0 losses"), "{run:?}");
+    let text = |path: &str| fs::read_to_string(store.here.join(path)).expect("an exported file");
+    assert_eq!(text("ours/MEMORY.md"), index);
+    assert!(text("ours/user_role.md").contains("name: \"User role\"\n"));
+    assert!(text("ours/feedback_testing.md").contains("  node_type: memory\n"));
+
+    let store = Store::new();
+    let search = "---\ntitle: Search Engine\ntype: note\npermalink: shop/search\nstatus: done\n---\n\nSee [[Mail Queue]].\n\n\
+                  - [decision] Use BM25 #ranking (measured)\n- depends_on [[Mail Queue]]\n";
+    let queue = "---\ntitle: Mail Queue\ntype: note\npermalink: shop/mail-queue\n---\n\n- [limit] Four attempts\n";
+    put(&store.here.join("theirs"), &[("Search.md", search), ("mail-queue.md", queue)]);
+    store.run(&["memory", "import", "theirs", "--from", "auto", "--trust"]).exits(0);
+    store.run(&["memory", "export", "--to", "basic-memory", "--out", "ours"]).exits(0);
+    let text = |path: &str| fs::read_to_string(store.here.join(path)).expect("an exported file");
+    for (path, given) in [("ours/Search.md", search), ("ours/mail-queue.md", queue)] {
+        let written = text(path).replace('"', "");
+        for line in given.lines().filter(|line| !line.is_empty()) {
+            assert!(written.contains(line), "{line} is not in {written}");
+        }
+    }
+}
+
+#[test]
+fn a_plain_list_of_codex_comes_in_and_an_empty_one_is_named() {
+    let store = Store::new();
+    put(&store.here.join("codex"), &[("MEMORY.md", "- prefers tabs\n- staging is on port 8443\n")]);
+    let run = store.run(&["memory", "import", "codex", "--from", "codex"]).exits(0);
+    run.prints("Imported: 2 upserted, 0 unchanged, 0 conflicts, 0 kept, 0 rejected\n");
+    put(&store.here.join("empty"), &[("MEMORY.md", "# Memory\n")]);
+    store.run(&["memory", "import", "empty", "--from", "codex"]).exits(1).complains("no memory in the format codex");
+}
+
+#[test]
+fn a_file_of_instructions_is_not_taken_for_memory() {
+    let store = Store::new();
+    put(
+        &store.here.join("project"),
+        &[("AGENTS.md", "# Rules\n\n- Use tabs.\n"), ("docs/guide.md", "# Guide\n\nSee [[x]].\n")],
+    );
+    let before = store.tree();
+    for path in ["project/AGENTS.md", "project"] {
+        let run = store.run(&["memory", "import", path, "--from", "auto"]).exits(2);
+        run.complains("has no known format").complains("agents-md sync");
+    }
+    assert_eq!(store.tree(), before);
+}
