@@ -115,10 +115,10 @@ fn compiled_code() -> CodeCache {
     CodeCache::Folder { code: folder.join("compiled-code"), key: Some(folder.join("compiled-code.key")) }
 }
 
-/// The README's examples, run as tests.
+/// The examples of the page for hosts, run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct ReadmeDoctests;
+#[doc = include_str!("../../docs/writing-a-host.md")]
+struct HostDoctests;
 
 pub fn runtime() -> &'static ComponentRuntime {
     &RUNTIME

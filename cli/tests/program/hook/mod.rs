@@ -8,6 +8,7 @@ mod hostile;
 mod once;
 #[cfg(unix)]
 mod plugin;
+mod readme;
 mod recordings;
 mod state;
 mod stores;
