@@ -2,9 +2,13 @@
 
     cargo xtask compare
 
-Each server gets the notes of `tests/retrieval/notes` in an empty home folder, and each question of `questions.toml` in one
-call of its search tool: once as it is written, and once as keywords, in the form that this server finds most with. An
-answer is right if the first note that it names is one that answers the question.
+Each server gets the notes of `tests/retrieval/notes` in an empty home folder, and each question in one call of its search
+tool: once as it is written, and once as keywords, in the form that this server finds most with. An answer is right if the
+first note that it names is one that answers the question. Two sets are asked: the questions beside this script, on which
+nothing was tuned, and those of `tests/retrieval/`, on which Saddlebag's ranking was tuned.
+
+Then each server appends 20 facts at once to one place, and four servers of each memory do it to one store: how many are
+acknowledged, and how many of these are there afterwards?
 """
 
 import json
@@ -21,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTES = ROOT / "tests/retrieval/notes"
 HITS = 5
 STARTS = 5
+WRITES = 20
 STOP_WORDS = set(
     "a after all an and any are as at be been but by can did do does for from had has have how i if in into is it its long "
     "many much must no not of off on one or our out over should than that the their them then there these they this to "
@@ -62,6 +67,26 @@ class Server:
             raise SystemExit(f"{tool}: {text}")
         return text
 
+    def call_at_once(self, tool, all_arguments):
+        """Sends all calls before it reads an answer. Returns for each whether it succeeded."""
+        numbers = []
+        for arguments in all_arguments:
+            self.number += 1
+            numbers.append(self.number)
+            self.send({"jsonrpc": "2.0", "id": self.number, "method": "tools/call",
+                       "params": {"name": tool, "arguments": arguments}})
+        return numbers
+
+    def succeeded(self, numbers):
+        done = {}
+        for line in self.process.stdout:
+            message = json.loads(line) if line.startswith("{") else {}
+            if message.get("id") in numbers:
+                done[message["id"]] = "error" not in message and not message["result"].get("isError")
+            if len(done) == len(numbers):
+                break
+        return [done.get(number, False) for number in numbers]
+
     def stop(self):
         self.process.stdin.close()
         try:
@@ -84,8 +109,20 @@ class Memory:
     def start(self):
         return Server(self.command(), self.environment(), self.home)
 
+    def prepare_writes(self, server):
+        """Makes the place that facts are added to, if the first write does not."""
+
     def fill(self, server):
         """Stores the notes, where the server does not read the files themselves."""
+
+    def write(self, fact):
+        """Returns the tool and the arguments that add a fact to one place."""
+        raise NotImplementedError
+
+    def text(self):
+        """Returns all that the memory has on disk."""
+        return "".join(path.read_text(errors="replace") for path in sorted(self.home.rglob("*"))
+                       if path.is_file() and path.suffix in (".md", ".jsonl"))
 
     def query(self, keywords):
         """Returns the query with which the server finds most of what has these words."""
@@ -106,6 +143,9 @@ class Saddlebag(Memory):
     def ask(self, server, question):
         text = server.call("notebook_recall", query=question, limit=HITS)
         return named_in_order(text)
+
+    def write(self, fact):
+        return "memory_write", {"target": "long_term", "content": fact}
 
     def installed(self):
         return self.program.stat().st_size
@@ -135,7 +175,15 @@ class BasicMemory(Memory):
         return " OR ".join(f'"{word}"' for word in keywords)
 
     def ask(self, server, question):
-        return named_in_order(server.call("search_notes", query=question, project="main", page_size=HITS))
+        return named_in_order(server.call(
+            "search_notes", query=question, project="main", page_size=HITS, search_type="text"))
+
+    def write(self, fact):
+        return "edit_note", {
+            "identifier": "written-at-once", "operation": "append", "content": f"\n{fact}\n", "project": "main"}
+
+    def prepare_writes(self, server):
+        server.call("write_note", title="Written at once", content="Facts", directory="", project="main")
 
     def installed(self):
         return size(self.folder)
@@ -168,6 +216,9 @@ class ServerMemory(Memory):
     def ask(self, server, question):
         return named_in_order(server.call("search_nodes", query=question))
 
+    def write(self, fact):
+        return "create_entities", {"entities": [{"name": fact, "entityType": "fact", "observations": [fact]}]}
+
     def installed(self):
         return size(self.folder)
 
@@ -194,22 +245,52 @@ def keywords(question):
     return [word for word in words if word and word.lower() not in STOP_WORDS] or words
 
 
-def measure(memory, questions, count_tokens):
+def share_right(memory, server, questions, ask):
+    """Returns the share of questions whose first note is right, and of those with a right one among the first five."""
+    first, among_five = 0, 0
+    for question in questions:
+        found = memory.ask(server, ask(question["text"]))
+        first += bool(found) and found[0] in question["relevant"]
+        among_five += any(note in question["relevant"] for note in found[:HITS])
+    return first / len(questions), among_five / len(questions)
+
+
+def written_at_once(memory, servers):
+    """Lets servers add facts at the same time. Returns the numbers of facts that were acknowledged, and kept of these."""
+    running = [memory.start() for _ in range(servers)]
+    memory.prepare_writes(running[0])
+    facts = [[f"fact-{servers}-{number}-{write}." for write in range(WRITES)] for number in range(servers)]
+    sent = []
+    for server, own in zip(running, facts):
+        calls = [memory.write(fact) for fact in own]
+        sent.append(server.call_at_once(calls[0][0], [arguments for _, arguments in calls]))
+    answers = [server.succeeded(numbers) for server, numbers in zip(running, sent)]
+    for server in running:
+        server.stop()
+    text = memory.text()
+    acknowledged = [fact for own, done in zip(facts, answers) for fact, is_done in zip(own, done) if is_done]
+    return len(acknowledged), sum(fact in text for fact in acknowledged)
+
+
+def measure(memory, untuned, questions, count_tokens):
     server = memory.start()
     tools = server.request("tools/list", {})["tools"]
     sent = [{"name": tool["name"], "description": tool.get("description", ""), "input_schema": tool["inputSchema"]}
             for tool in tools]
     memory.fill(server)
-    first, among_five, by_keywords, times = 0, 0, 0, []
-    for question in questions:
+    times = []
+    for question in untuned:
         begin = time.perf_counter()
-        found = memory.ask(server, question["text"])
+        memory.ask(server, question["text"])
         times.append(time.perf_counter() - begin)
-        first += bool(found) and found[0] in question["relevant"]
-        among_five += any(note in question["relevant"] for note in found[:HITS])
-    for question in questions:
-        found = memory.ask(server, memory.query(keywords(question["text"])))
-        by_keywords += bool(found) and found[0] in question["relevant"]
+
+    def in_keywords(text):
+        return memory.query(keywords(text))
+
+    first, among_five = share_right(memory, server, untuned, str)
+    by_keywords, _ = share_right(memory, server, untuned, in_keywords)
+    tuned, _ = share_right(memory, server, questions, str)
+    tuned_by_keywords, _ = share_right(memory, server, questions, in_keywords)
     server.stop()
     starts = []
     for _ in range(STARTS):
@@ -221,9 +302,12 @@ def measure(memory, questions, count_tokens):
         "memory": memory.name,
         "tools": len(tools),
         "tokens": count_tokens(json.dumps(sent, ensure_ascii=False, separators=(",", ":"))),
-        "first": first / len(questions),
-        "among_five": among_five / len(questions),
-        "by_keywords": by_keywords / len(questions),
+        "first": first,
+        "among_five": among_five,
+        "by_keywords": by_keywords,
+        "tuned": tuned,
+        "tuned_by_keywords": tuned_by_keywords,
+        "writes": [written_at_once(memory, servers) for servers in (1, 4)],
         "milliseconds": statistics.median(times) * 1000,
         "start": statistics.median(starts) * 1000,
         "megabytes": memory.installed() / 1e6,
@@ -243,19 +327,24 @@ def main():
     def count_tokens(text):
         return int(subprocess.run([str(count)], input=text, capture_output=True, text=True, check=True).stdout)
 
+    untuned = tomllib.loads((pathlib.Path(__file__).parent / "questions.toml").read_text())["question"]
     questions = tomllib.loads((ROOT / "tests/retrieval/questions.toml").read_text())["question"]
     memories = [
         Saddlebag(home("saddlebag"), program),
         BasicMemory(home("basic-memory"), basic_memory),
         ServerMemory(home("server-memory"), server_memory),
     ]
-    print("| | Tools, tokens | Right note first | Among the first five | First, by keywords | One question | Start to first answer | Installed |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"{len(untuned)} questions on which nothing was tuned; {len(questions)} on which Saddlebag was tuned\n")
+    print("| | Tools, tokens | Right note first | Among the first five | First, by keywords | Tuned: first / by keywords "
+          "| One question | Start to first answer | Installed | Kept of 20 writes at once | Kept of 4 × 20 |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for memory in memories:
-        row = measure(memory, questions, count_tokens)
+        row = measure(memory, untuned, questions, count_tokens)
+        kept = " | ".join(f"{kept} of {acknowledged} acknowledged" for acknowledged, kept in row["writes"])
         print(
             f"| {row['memory']} | {row['tools']}, {row['tokens']:,} | {row['first']:.0%} | {row['among_five']:.0%} | {row['by_keywords']:.0%} "
-            f"| {row['milliseconds']:.1f} ms | {row['start']:.0f} ms | {row['megabytes']:.0f} MB |", flush=True)
+            f"| {row['tuned']:.0%} / {row['tuned_by_keywords']:.0%} | {row['milliseconds']:.1f} ms | {row['start']:.0f} ms "
+            f"| {row['megabytes']:.0f} MB | {kept} |", flush=True)
 
 
 if __name__ == "__main__":
