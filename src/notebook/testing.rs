@@ -76,6 +76,8 @@ pub(crate) struct Store {
     pub(crate) editor: Option<(usize, &'static str, &'static str)>,
     /// File that cannot be written.
     pub(crate) denies: Option<&'static str>,
+    /// True if names that differ only in case are the same file.
+    pub(crate) folds_case: bool,
     /// Number of the write that succeeds but is answered with "unknown".
     pub(crate) unsure_of: Option<usize>,
 }
@@ -187,9 +189,15 @@ impl Store {
         Some([first.expect("it finished"), second?])
     }
 
+    /// Returns the name of the file at a path.
+    fn key(&self, path: &RelPath) -> String {
+        let same = |name: &&String| self.folds_case && name.to_lowercase() == path.as_str().to_lowercase();
+        self.files.keys().find(same).cloned().unwrap_or_else(|| path.to_string())
+    }
+
     fn perform(&mut self, op: FsOp) -> Result<FsOutcome, FsError> {
         Ok(match op {
-            FsOp::Read { path, offset, max_bytes, unless } => FsOutcome::Read(match self.files.get(path.as_str()) {
+            FsOp::Read { path, offset, max_bytes, unless } => FsOutcome::Read(match self.files.get(&self.key(&path)) {
                 None => ReadOutcome::Absent,
                 Some((_, version)) if unless == Some(shown(*version)) => ReadOutcome::Unchanged,
                 Some((bytes, version)) => {
@@ -205,7 +213,7 @@ impl Store {
             }),
             FsOp::Write { path, content, precondition } => {
                 FsOutcome::Write(if self.holds(&path, &precondition, "write")? {
-                    self.put(path.as_str(), content);
+                    self.put(&self.key(&path), content);
                     if self.unsure_of == Some(self.writes.len()) {
                         return Ok(FsOutcome::Write(WriteOutcome::Unknown));
                     }
@@ -230,7 +238,7 @@ impl Store {
             FsOp::Remove { path, precondition } => FsOutcome::Remove(if self.version(&path).is_none() {
                 RemoveOutcome::Done
             } else if self.holds(&path, &precondition, "remove")? {
-                self.files.remove(path.as_str());
+                self.files.remove(&self.key(&path));
                 RemoveOutcome::Done
             } else {
                 RemoveOutcome::Stale(self.version(&path).expect("there"))
@@ -272,7 +280,7 @@ impl Store {
     }
 
     fn version(&self, path: &RelPath) -> Option<Version> {
-        self.files.get(path.as_str()).map(|(_, version)| shown(*version))
+        self.files.get(&self.key(path)).map(|(_, version)| shown(*version))
     }
 
     fn list(&self, folder: Option<&RelPath>) -> Listing {

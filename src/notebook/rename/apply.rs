@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::intent::Intent;
-use super::plan::{MAX_NAMES, free_name, new_stem};
+use super::intent::{Intent, Steps};
+use super::plan::{MAX_NAMES, NewPath, check_not_day, named_by_file, new_path, new_stem, no_free_name};
 use super::rewrite::{Rewritten, Task};
 use super::types::{RenameReply, RenameSources};
 use crate::document::Note;
-use crate::engine::{Call, remove_version, write_version};
+use crate::engine::{Backups, Call, Change, remove_version, update, write_version};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{create_note, load_text, no_note};
 use crate::notebook::title::checked_title;
@@ -26,6 +26,8 @@ pub(super) enum Attempt {
     Renamed(RenameReply),
     /// Another rename of this notebook is in progress and must be finished first. Nothing was changed.
     UnderWay,
+    /// The name differs only in case and is the same file here. The note must get another name first. Nothing was changed.
+    SameFile,
 }
 
 /// Gives a note another title and the name that follows from it, and rewrites every link to it.
@@ -44,11 +46,19 @@ pub(super) async fn rename(
     let title = checked_title(title)?;
     call.screen.check_place(old_path)?;
     let text = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?.0;
+    check_not_day(old_path)?;
+    let is_named_by_file = Note::parse(&text, config.tags).title.is_empty();
     let old = Note::parse_file(&text, config.tags, old_path.file_stem());
-    let stem = new_stem(old_path, &old.title, title, sources.verbatim_names)?;
+    let stem = match is_named_by_file {
+        true => named_by_file(title)?,
+        false => new_stem(old_path, &old.title, title, sources.verbatim_names),
+    };
     let mut taken: Vec<RelPath> = Vec::new();
     while taken.len() < MAX_NAMES as usize {
-        let to = free_name(call, config, old_path, &stem, &taken).await?;
+        let to = match new_path(call, config, old_path, &stem, &taken, is_named_by_file).await? {
+            NewPath::Free(to) => to,
+            NewPath::SameFile => return Ok(Attempt::SameFile),
+        };
         call.screen.check_place(&to)?;
         let mut task = Task {
             call,
@@ -61,7 +71,7 @@ pub(super) async fn rename(
                 new_title: title.to_string(),
                 aliases: old.aliases.clone(),
                 made: String::new(),
-                removes: None,
+                steps: Steps::default(),
             },
         };
         let made = task.renamed_text(&text).text;
@@ -82,8 +92,7 @@ pub(super) async fn rename(
             Carried::Taken => taken.push(task.intent.to),
         }
     }
-    let message = format!("there is no free name for `{stem}`: {MAX_NAMES} are taken");
-    Err(Error::new(ErrorCode::TooLarge, message, "choose another title"))
+    Err(no_free_name(&stem))
 }
 
 /// Finishes a rename that was begun earlier, by this process or another.
@@ -113,7 +122,10 @@ enum Move {
     Copied(String),
     /// Only in the new file.
     Done,
+    /// The new name is that of another file.
     Taken,
+    /// Both files have texts that the other one does not have.
+    BothChanged,
 }
 
 impl Task<'_> {
@@ -137,13 +149,17 @@ impl Task<'_> {
             titled.map_err(|error| self.unfinished(error))?;
         } else {
             let copied = self.copy(is_new).await?;
-            if matches!(copied, Move::Taken) {
-                self.intent.close(self.call, self.config).await?;
-                return Ok(Carried::Taken);
+            reply.not_rewritten.extend(self.sources.naming.iter().cloned());
+            if matches!(copied, Move::Copied(_) | Move::Done) {
+                self.rewrite_links(&mut reply).await?;
             }
-            self.rewrite_links(&mut reply).await?;
-            if matches!(copied, Move::Copied(_)) {
-                self.remove_old().await.map_err(|error| self.unfinished(error))?;
+            let moved = match copied {
+                Move::Copied(_) => self.remove_old().await.map_err(|error| self.unfinished(error))?,
+                other => other,
+            };
+            if matches!(moved, Move::Taken | Move::BothChanged) {
+                self.intent.close(self.call, self.config).await?;
+                return if matches!(moved, Move::Taken) { Ok(Carried::Taken) } else { Err(self.both_changed()) };
             }
         }
         self.intent.close(self.call, self.config).await.map_err(|error| self.unfinished(error))?;
@@ -151,25 +167,26 @@ impl Task<'_> {
         Ok(Carried::Done(reply))
     }
 
-    /// Creates the new file, and takes over changes that an editor saves in the old one meanwhile.
+    /// Creates the new file, and takes over changes that others make in the old one meanwhile.
     async fn copy(&self, is_new: bool) -> Result<Move, Error> {
         let Intent { from, to, .. } = &self.intent;
-        let mut made: Option<String> = None;
+        // True once the new file has been seen with a text of this rename. Then its name was not taken before.
+        let mut is_begun = !is_new;
         for _ in 0..MAX_ATTEMPTS {
             let (old, new) = (load_text(self.call, from).await?, load_text(self.call, to).await);
             let new = match new {
                 Ok(new) => new,
                 Err(error) if error.code == ErrorCode::Storage => return Err(error),
-                // The text is not the one that the rename makes.
+                // The text is not one that the rename makes.
                 Err(_) => return Ok(Move::Taken),
             };
+            // A text is recorded before it is written, so the record is read after the texts.
             let Some((current, _)) = self.intent.current(self.call, self.config).await? else {
                 // Others have finished the rename, perhaps after both files were read here.
                 let is_made = new.is_some()
                     || (load_text(self.call, from).await?.is_none() && load_text(self.call, to).await?.is_some());
                 return if is_made { Ok(Move::Done) } else { Err(self.gone()) };
             };
-            let may_take_over = current.removes.is_none();
             match (old, new) {
                 (None, None) => {
                     self.intent.close(self.call, self.config).await?;
@@ -177,41 +194,37 @@ impl Task<'_> {
                 }
                 (None, Some((new, _))) => {
                     // Only the rename itself removes the old file and leaves the text of the new one.
-                    if current.removes.is_some() || sha256(&new) == self.intent.made {
+                    if current.steps.removes.is_some() || current.has_recorded(&new) {
                         return Ok(Move::Done);
                     }
                     self.intent.close(self.call, self.config).await?;
                     return Err(self.gone());
                 }
                 (Some((old, _)), None) => {
-                    if !may_take_over {
+                    if current.steps.removes.is_some() {
                         self.intent.close(self.call, self.config).await?;
                         return Err(self.gone());
                     }
                     let text = self.renamed_text(&old).text;
                     let renamed = self.call.screen.moved(to, Some(old.as_bytes()), text.clone().into_bytes())?;
-                    if create_note(self.call, to, renamed).await? {
-                        made = Some(text);
+                    if self.intent.record(self.call, self.config, &text).await? {
+                        is_begun |= create_note(self.call, to, renamed).await?;
                     }
                 }
-                (Some((old, _)), Some((new, version))) => {
+                (Some((old, _)), Some((new, _))) => {
                     let wanted = self.renamed_text(&old).text;
                     if new == wanted {
                         return Ok(Move::Copied(old));
                     }
-                    let is_ours = sha256(&new) == self.intent.made || made.as_ref() == Some(&new);
-                    if !is_ours && made.is_none() && is_new {
+                    let is_ours = current.has_recorded(&new);
+                    if !is_ours && !is_begun {
                         return Ok(Move::Taken);
                     }
-                    if !is_ours || !may_take_over {
-                        self.intent.close(self.call, self.config).await?;
-                        return Err(self.both_changed());
+                    is_begun = true;
+                    if !is_ours || !current.is_old_file(self.call) {
+                        return Ok(Move::BothChanged);
                     }
-                    // Someone saved the old file meanwhile, so the new one takes over that text.
-                    let renamed = self.call.screen.moved(to, Some(new.as_bytes()), wanted.clone().into_bytes())?;
-                    if write_version(&self.call.fs, to, &renamed, version).await? {
-                        made = Some(wanted);
-                    }
+                    self.take_over(&new, &old, wanted).await?;
                 }
             }
         }
@@ -219,20 +232,39 @@ impl Task<'_> {
         Err(self.unfinished(Error::new(ErrorCode::Contention, message, "")))
     }
 
+    /// Writes the changed text of the old file into the new one, if that still has the text `before`. What it had is kept as
+    /// its backup: the old file may be another note, if somebody made one at this very moment.
+    async fn take_over(&self, before: &str, old: &str, wanted: String) -> Result<(), Error> {
+        let to = &self.intent.to;
+        let limit = self.call.scope.limits.max_file_bytes;
+        if !self.intent.record(self.call, self.config, &wanted).await? {
+            return Ok(());
+        }
+        let change = |bytes: Option<&[u8]>| {
+            if bytes != Some(before.as_bytes()) {
+                return Ok(Change::Keep(()));
+            }
+            let renamed = self.call.screen.moved(to, Some(old.as_bytes()), wanted.clone().into_bytes())?;
+            Ok(Change::Write(renamed, ()))
+        };
+        update(&self.call.fs, to, limit, Backups::Keep, change).await.map(|_| ())
+    }
+
     /// Removes the old file, if the new one has its text.
-    async fn remove_old(&self) -> Result<(), Error> {
+    async fn remove_old(&self) -> Result<Move, Error> {
         let from = &self.intent.from;
         for _ in 0..MAX_ATTEMPTS {
-            let Move::Copied(text) = self.copy(false).await? else { return Ok(()) };
-            let Some(removes) = self.intent.allow_removal(self.call, self.config, &text).await? else { return Ok(()) };
-            let Some((text, version)) = load_text(self.call, from).await? else { return Ok(()) };
-            if sha256(&text) != removes {
-                // From here on, it may be another note of this name, so it stays.
-                self.intent.close(self.call, self.config).await?;
-                return Err(self.both_changed());
+            let text = match self.copy(false).await? {
+                Move::Copied(text) => text,
+                other => return Ok(other),
+            };
+            if !self.intent.allow_removal(self.call, self.config, &text).await? {
+                return Ok(Move::Done);
             }
-            if remove_version(&self.call.fs, from, version, Removal::OF_COPY).await? {
-                return Ok(());
+            let Some((now, version)) = load_text(self.call, from).await? else { return Ok(Move::Done) };
+            // It may have been changed since. Then the change is taken over first.
+            if now == text && remove_version(&self.call.fs, from, version, Removal::OF_COPY).await? {
+                return Ok(Move::Done);
             }
         }
         let message = format!("{from}: changed by others {MAX_ATTEMPTS} times in a row");
@@ -373,7 +405,14 @@ mod tests {
         linking: &'a [RelPath],
         leads_to_old: &'a (dyn Fn(&str, &Link) -> bool + Send + Sync),
     ) -> RenameSources<'a> {
-        RenameSources { linking, unread: &[], leads_to_old, is_unambiguous: &|_, _| true, verbatim_names: false }
+        RenameSources {
+            linking,
+            unread: &[],
+            naming: &[],
+            leads_to_old,
+            is_unambiguous: &|_, _| true,
+            verbatim_names: false,
+        }
     }
 
     async fn renamed(
@@ -385,7 +424,7 @@ mod tests {
         let sources = sources(linking, leads_to_old);
         match rename(call, &NotebookConfig::default(), &path(OLD), title, &sources).await? {
             Attempt::Renamed(reply) => Ok(reply),
-            Attempt::UnderWay => panic!("another rename is under way"),
+            Attempt::UnderWay | Attempt::SameFile => panic!("it was not renamed"),
         }
     }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::apply::{self, Attempt};
 use super::finish::finish_rename;
-use super::plan::{Meaning, has_verbatim_names, naming, unread};
+use super::plan::{Meaning, has_verbatim_names, naming, naming_files, unread};
 use super::types::{RenameReply, RenameSources};
 use crate::engine::Call;
 use crate::notebook::files::{check_not_kept, notebook_file};
@@ -44,16 +44,24 @@ impl Run<NotebookCall<'_>> for Rename {
         let call = with.call;
         call.screen.needs_trust("the name of a note")?;
         call.screen.name("title", &self.title)?;
-        rename(call, with.notebook, &self.note, &self.title).await
+        if let Some(reply) = rename(call, with.notebook, &self.note, &self.title).await? {
+            return Ok(reply);
+        }
+        // The new name is the same file under another spelling, so the note gets another name in between.
+        let between = format!("{}-2", self.title.trim());
+        let changed = || Error::internal(format!("{}: a file in two spellings", self.note));
+        let first = rename(call, with.notebook, &self.note, &between).await?.ok_or_else(changed)?;
+        let last = rename(call, with.notebook, &first.path, &self.title).await?.ok_or_else(changed)?;
+        Ok(RenameReply { old_path: first.old_path, ..last })
     }
 }
 
-/// Gives a note another title and name.
-async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) -> Result<RenameReply, Error> {
+/// Gives a note another title and name. `None` if the new name is the old one in another case, and the same file.
+async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) -> Result<Option<RenameReply>, Error> {
     for _ in 0..MAX_RENAMES {
         // An interrupted or concurrent rename is finished first. It may be this one.
         if let Some(finished) = finish_rename(call, notebook, Some((note, title))).await? {
-            return Ok(finished);
+            return Ok(Some(finished));
         }
         let config = catch_up(call, notebook).await?;
         let (old, linking, verbatim_names) = look_checked(call, notebook, |snapshot| {
@@ -72,12 +80,14 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
         let sources = RenameSources {
             linking: &linking,
             unread: &unread,
+            naming: &naming_files(call, &old).await?,
             leads_to_old: &|from, link| meaning.leads_to_old(from, link),
             is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
             verbatim_names,
         };
         match apply::rename(call, &config, &old, title, &sources).await? {
-            Attempt::Renamed(reply) => return Ok(reply),
+            Attempt::Renamed(reply) => return Ok(Some(reply)),
+            Attempt::SameFile => return Ok(None),
             Attempt::UnderWay => {}
         }
     }
@@ -88,9 +98,12 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{Backups, Change, Fs, update};
+    use crate::notebook::files::text_of;
     use crate::notebook::journal::Journal;
+    use crate::notebook::link::Link;
     use crate::notebook::slug::slug;
-    use crate::notebook::testing::{Store, run_alone};
+    use crate::notebook::testing::{Store, call_at, day, path, run_alone};
     use crate::trust::sha256;
     use alloc::string::ToString;
 
@@ -113,9 +126,65 @@ mod tests {
         assert_eq!((reply.path.as_str(), reply.links), ("Gamma Plan.md", 2));
         assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
         assert_eq!(store.text("a.md"), "[[Gamma Plan]] [[Gamma Plan#Risks]]\n");
-        let reply = renames(&mut store, "Gamma Plan", "Q: who?").expect("renamed");
-        assert_eq!(reply.path, "Q who.md");
-        assert_eq!(store.text("Q who.md"), "# Q: who?\n\nBeta\n\n## Risks\n");
+    }
+
+    #[test]
+    fn a_note_that_is_named_by_its_file_stays_so() {
+        let files = [("alpha.md", "text\n"), ("beta.md", "other\n"), ("a.md", "[[alpha]]\n"), ("H.md", "# H: 1\n")];
+        let mut store = Store::with(&files);
+        for title in ["Q: who?", "plans/alpha", "beta", "a#b", ".hidden", "x.", "CON", "what|that"] {
+            let writes = store.writes.len();
+            let error = renames(&mut store, "alpha", title).expect_err("refused");
+            assert_eq!((error.code, store.writes.len()), (ErrorCode::InvalidArgument, writes), "{title}: {error:?}");
+            assert!(error.help.ends_with("nothing was changed"), "{error:?}");
+        }
+        for (old, new) in [("alpha", "Canvas"), ("Canvas", "canvas"), ("canvas", "CANVAS"), ("CANVAS", "Two Words")] {
+            let reply = renames(&mut store, old, new).expect("renamed");
+            assert_eq!((reply.path.as_str(), reply.title.as_str(), reply.links), (&*format!("{new}.md"), new, 1));
+            assert_eq!(store.text(&reply.path), "text\n", "no heading is added");
+            assert_eq!(store.text("a.md"), format!("[[{new}]]\n"));
+        }
+        let mut names = store.names();
+        names.retain(|name| !["a.md", "beta.md", "H.md"].contains(name));
+        assert_eq!(names, ["Two Words.md"]);
+        // A note with a title of its own may have any title, and the name says what is left of it.
+        assert_eq!(renames(&mut store, "H.md", "A/B: 2").expect("renamed").path, "a-b-2.md");
+    }
+
+    #[test]
+    fn canvases_and_bases_that_name_a_renamed_note_are_named() {
+        let canvas = r#"{"nodes":[{"id":"1","type":"file","file":"facts/port.md","x":0,"y":0,"width":9,"height":9}]}"#;
+        let files = [
+            (OLD, "# Port\n"),
+            ("boards/all.canvas", canvas),
+            ("boards/text.Canvas", r#"{"nodes":[{"type":"text","text":"see [[port|it]]"}]}"#),
+            ("boards/airport.canvas", r#"{"nodes":[{"type":"text","text":"the airport, [[airport]]"}]}"#),
+            ("list.base", "filters:\n  and:\n    - file.hasLink(\"port\")\n"),
+            ("other.base", "filters:\n  and:\n    - file.hasTag(\"ports\")\n"),
+            ("report.json", canvas),
+        ];
+        let mut store = Store::with(&files);
+        store.put("latin.canvas", b"[[port]] \xe9".to_vec());
+        let reply = renames(&mut store, OLD, "DB port").expect("renamed");
+        let named: Vec<&str> = reply.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
+        assert_eq!(named, ["boards/all.canvas", "boards/text.Canvas", "latin.canvas", "list.base"], "{reply:?}");
+        assert!(reply.message.contains("boards/all.canvas: names facts/port"), "{}", reply.message);
+        for (file, text) in &files[1..] {
+            assert_eq!(store.text(file), *text);
+        }
+        // Another title does not change the name of the file.
+        let reply = renames(&mut store, "DB port", "DB port!").expect("renamed");
+        assert_eq!((reply.path.as_str(), reply.not_rewritten.len()), ("facts/db-port.md", 0), "{reply:?}");
+    }
+
+    #[test]
+    fn the_case_of_a_name_changes_where_both_spellings_are_one_file() {
+        let mut store = Store::with(&[("canvas.md", "text\n"), ("a.md", "[[canvas]]\n")]);
+        store.folds_case = true;
+        let reply = renames(&mut store, "canvas", "Canvas").expect("renamed");
+        assert_eq!((reply.old_path.as_str(), reply.path.as_str()), ("canvas.md", "Canvas.md"));
+        assert_eq!(store.names(), ["Canvas.md", "a.md"]);
+        assert_eq!(store.text("a.md"), "[[Canvas]]\n");
     }
 
     #[test]
@@ -169,6 +238,48 @@ mod tests {
             assert_eq!(store.text("daily/log.md"), format!("[[{stem}]]\n"), "seed {seed}");
             assert_eq!(store.text("facts/other.md"), format!("[[{stem}]]\n").replace(&stem, &won.title), "seed {seed}");
         }
+    }
+
+    /// Replaces a text in the note under its old name, as `note edit` does.
+    async fn edit(fs: Fs, old: &str, new: &str) -> Result<(), Error> {
+        let (call, note) = (call_at(fs, day()), path(OLD));
+        let change = |bytes: Option<&[u8]>| {
+            let text = text_of(&note, bytes)?.replace(old, new).into_bytes();
+            Ok(Change::Write(call.screen.moved(&note, bytes, text)?, ()))
+        };
+        update(&call.fs, &note, 1 << 20, Backups::Off, change).await.map(|_| ())
+    }
+
+    #[test]
+    fn a_rename_beside_changes_of_its_note_leaves_one_note_with_all_of_them() {
+        let mut taken_over = 0;
+        for seed in 0..400 {
+            let mut store =
+                Store::with(&[(OLD, "# Port\n\none two\n"), ("a.md", "[[port]] [[Port]]\n"), ("c.md", "# C\n")]);
+            let replies = store.race(4, seed, |fs, i| async move {
+                match i {
+                    0 => run_alone(fs, rename(OLD, "DB port")).await.map(|_| ()),
+                    1 => edit(fs, "one", "1").await,
+                    2 => edit(fs, "two", "2").await,
+                    _ => {
+                        let link = Link { source: OLD.into(), target: "c.md".into(), text: None };
+                        run_alone(fs, link).await.map(|_| ())
+                    }
+                }
+            });
+            assert!(replies.first().is_some_and(Result::is_ok), "seed {seed}: {replies:?}");
+            let names: Vec<&str> = store.names().into_iter().filter(|name| !name.ends_with(".bak")).collect();
+            assert_eq!(names, ["a.md", "c.md", "facts/db-port.md"], "seed {seed}: {replies:?}");
+            let text = store.text("facts/db-port.md");
+            for (reply, change) in replies.iter().zip(["# DB port", "1", "2", "[[c|C]]"]) {
+                match reply {
+                    Ok(()) => assert!(text.contains(change), "seed {seed}: {change} is missing: {text}"),
+                    Err(error) => assert_eq!(error.code, ErrorCode::NotFound, "seed {seed}: {error:?}"),
+                }
+            }
+            taken_over += replies.iter().filter(|reply| reply.is_ok()).count() - 1;
+        }
+        assert!(taken_over > 200, "{taken_over}");
     }
 
     #[test]
@@ -282,6 +393,12 @@ mod tests {
         ];
         let files =
             [("a.md", A), ("b.md", "# B\n\nof b\n"), ("c.md", "[[a]] [[b]]\n"), ("projects/api-0db23a34/a.md", A)];
+        // Whoever knows the other note can make it look like a text of the rename. It is kept beside.
+        let mut store = Store::with(&files);
+        store.put(".saddlebag/rename.json", of("a.md", "b.md", "# B\n\nof b\n", None).into_bytes());
+        let entry = Journal { entry: "on".into() };
+        store.run(|fs| run_alone(fs, entry)).expect("journaled");
+        assert_eq!((store.text("b.md"), store.text("b.bak")), ("# B\n\nof a\n".into(), "# B\n\nof b\n".into()));
         for (text, is_damaged) in
             damaged.into_iter().map(|text| (text.to_string(), true)).chain(forged.map(|text| (text, false)))
         {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::apply;
 use super::intent::Intent;
-use super::plan::{Meaning, naming, unread};
+use super::plan::{Meaning, naming, naming_files, unread};
 use super::types::{RenameReply, RenameSources};
 use crate::document::Note;
 use crate::engine::Call;
@@ -61,6 +61,7 @@ pub(super) async fn finish_rename(
     let sources = RenameSources {
         linking: &linking,
         unread: &unread,
+        naming: &naming_files(call, &intent.from).await?,
         leads_to_old: &|from, link| meaning.leads_to_old(from, link),
         is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
         verbatim_names: false,

@@ -1,9 +1,10 @@
 //! [`Intent`]: a rename that is written down before it begins, so that any process can finish it.
 //!
 //! The file is created under the precondition that it does not exist, so a notebook has one rename at a time. Its steps can be
-//! repeated, by several processes at once, so nobody has to know if the process that began is still alive. The old file is
-//! removed last, and only after the intent records which text it had. Until then it exists, and a change of it is an edit of
-//! the same note.
+//! repeated, by several processes at once, so nobody has to know if the process that began is still alive. Every text that a
+//! process is about to write into the new file is recorded before, so that all processes know it for one of the rename.
+//! The old file is removed last, and only after the intent records which text it had. Until then it exists, and a change of it
+//! is an edit of the same note.
 //!
 //! Others may have written the file, by mistake or on purpose. It must name notes of one folder of this notebook, and no text
 //! is removed that the new file does not have as well.
@@ -31,6 +32,13 @@ const FORMAT: u32 = 1;
 /// Maximum size of the file in bytes.
 const MAX_BYTES: u32 = 256 * 1024;
 
+/// Maximum number of texts that the new file is to get.
+const MAX_TAKES: usize = 1_024;
+
+/// Time for which a changed old file is still taken for the note that is being renamed, after it may be removed, in seconds.
+/// Later, it may be another note that was made under the old name after the rename had been interrupted.
+const MAX_REMOVAL_SECONDS: u64 = 60;
+
 /// Maximum number of attempts at one step while others change the intent.
 const MAX_ATTEMPTS: u32 = 64;
 
@@ -43,10 +51,21 @@ pub(super) struct Intent {
     pub(super) old_title: String,
     pub(super) new_title: String,
     pub(super) aliases: Vec<String>,
-    /// Digest of the text that the new file is created with.
+    /// Digest of the first text that the new file is to be created with.
     pub(super) made: String,
-    /// Digest of the old file's text when it is removed; `None` until it may be removed.
+    /// Steps that were recorded since.
+    pub(super) steps: Steps,
+}
+
+/// What was recorded of a rename since it began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Steps {
+    /// Digests of further texts that the new file was to get, because the old one was changed.
+    pub(super) takes: Vec<String>,
+    /// Digest of the old file's text when it is removed; `None` until it may be removed. The new file had this text.
     pub(super) removes: Option<String>,
+    /// Time at which this was recorded, in seconds since 1970-01-01T00:00:00Z.
+    pub(super) allowed_at: Option<i64>,
 }
 
 /// Content of the file.
@@ -60,7 +79,11 @@ struct Written {
     new_title: String,
     aliases: Vec<String>,
     made: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    takes: Vec<String>,
     removes: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    allowed_at: Option<i64>,
 }
 
 impl Intent {
@@ -93,22 +116,57 @@ impl Intent {
         Ok(pending.filter(|(pending, _)| pending.is_same_rename(self)))
     }
 
-    /// Records that the old file may be removed with this text. Returns the digest of the text that may be removed,
-    /// which others may have recorded before; `None` if others have finished the rename.
-    pub(super) async fn allow_removal(
+    /// Returns true if a process of this rename has recorded the text for the new file.
+    pub(super) fn has_recorded(&self, text: &str) -> bool {
+        let digest = sha256(text);
+        digest == self.made || self.steps.takes.contains(&digest)
+    }
+
+    /// Returns true if the old file is the note that is being renamed, whatever its text.
+    pub(super) fn is_old_file(&self, call: &Call) -> bool {
+        let Steps { removes, allowed_at, .. } = &self.steps;
+        let age = |allowed: i64| call.now.timestamp().seconds.abs_diff(allowed);
+        removes.is_none() || allowed_at.is_some_and(|allowed| age(allowed) <= MAX_REMOVAL_SECONDS)
+    }
+
+    /// Records a text before it is written into the new file. Returns false if others have finished the rename.
+    pub(super) async fn record(&self, call: &Call, config: &NotebookConfig, text: &str) -> Result<bool, Error> {
+        let add = |steps: &mut Steps| steps.takes.push(sha256(text));
+        let recorded = self.step(call, config, |current| current.has_recorded(text), add).await?;
+        Ok(recorded.is_some())
+    }
+
+    /// Records that the old file may be removed with this text, which the new file has. Returns false if others have
+    /// finished the rename.
+    pub(super) async fn allow_removal(&self, call: &Call, config: &NotebookConfig, text: &str) -> Result<bool, Error> {
+        let allow = |steps: &mut Steps| {
+            steps.removes = Some(sha256(text));
+            steps.allowed_at = Some(call.now.timestamp().seconds);
+        };
+        let is_recorded = |current: &Self| current.steps.removes.as_ref() == Some(&sha256(text));
+        let is_done = |current: &Self| is_recorded(current) || !current.is_old_file(call);
+        Ok(self.step(call, config, is_done, allow).await?.is_some())
+    }
+
+    /// Changes the recorded steps, unless that is done. Returns the intent; `None` if others have finished the rename.
+    async fn step(
         &self,
         call: &Call,
         config: &NotebookConfig,
-        text: &str,
-    ) -> Result<Option<String>, Error> {
+        is_done: impl Fn(&Self) -> bool,
+        change: impl Fn(&mut Steps),
+    ) -> Result<Option<Self>, Error> {
         for _ in 0..MAX_ATTEMPTS {
-            let Some((current, version)) = self.current(call, config).await? else { return Ok(None) };
-            if current.removes.is_some() {
-                return Ok(current.removes);
+            let Some((mut current, version)) = self.current(call, config).await? else { return Ok(None) };
+            if is_done(&current) {
+                return Ok(Some(current));
             }
-            let next = Self { removes: Some(sha256(text)), ..current };
-            if write_version(&call.fs, &file(call)?, &Screened::ours(next.encode(call)?), version).await? {
-                return Ok(next.removes);
+            if current.steps.takes.len() >= MAX_TAKES {
+                break;
+            }
+            change(&mut current.steps);
+            if write_version(&call.fs, &file(call)?, &Screened::ours(current.encode(call)?), version).await? {
+                return Ok(Some(current));
             }
         }
         Err(contention(call)?)
@@ -127,10 +185,12 @@ impl Intent {
 
     /// Returns true if it is the same rename, at whatever step.
     pub(super) fn is_same_rename(&self, other: &Self) -> bool {
-        Self { removes: None, ..self.clone() } == Self { removes: None, ..other.clone() }
+        let begun = |intent: &Self| Self { steps: Steps::default(), ..intent.clone() };
+        begun(self) == begun(other)
     }
 
     fn encode(&self, call: &Call) -> Result<Vec<u8>, Error> {
+        let Steps { takes, removes, allowed_at } = self.steps.clone();
         let written = Written {
             format: FORMAT,
             from: below_notebook(call, &self.from).to_string(),
@@ -139,7 +199,9 @@ impl Intent {
             new_title: self.new_title.clone(),
             aliases: self.aliases.clone(),
             made: self.made.clone(),
-            removes: self.removes.clone(),
+            takes,
+            removes,
+            allowed_at,
         };
         let bytes = serde_json::to_vec(&written)
             .map_err(|error| Error::new(ErrorCode::Internal, format!("the rename cannot be recorded: {error}"), ""))?;
@@ -157,15 +219,16 @@ impl Intent {
         if written.format != FORMAT || !is_title || !is_digest(&written.made) {
             return None;
         }
-        if written.removes.as_ref().is_some_and(|digest| !is_digest(digest)) {
+        let steps = Steps { takes: written.takes, removes: written.removes, allowed_at: written.allowed_at };
+        if steps.takes.len() > MAX_TAKES || steps.takes.iter().chain(&steps.removes).any(|digest| !is_digest(digest)) {
             return None;
         }
         let (from, to) = (note_path(call, config, &written.from)?, note_path(call, config, &written.to)?);
         if from.parent() != to.parent() {
             return None;
         }
-        let Written { old_title, new_title, aliases, made, removes, .. } = written;
-        Some(Self { from, to, old_title, new_title, aliases, made, removes })
+        let Written { old_title, new_title, aliases, made, .. } = written;
+        Some(Self { from, to, old_title, new_title, aliases, made, steps })
     }
 }
 

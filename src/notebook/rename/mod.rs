@@ -18,10 +18,12 @@
 //!    target keeps its author's style: by path, by name or by title, with or without extension, encoded or not. Links by an
 //!    alias stay, as the alias does. A note that cannot be read or written is named in the reply. Before each write, the
 //!    intent is checked again: a slow process must not change what others wrote after the rename was finished.
-//! 4. If an editor saved the old file meanwhile, the new file takes over that text. If the new file was changed too, both are
-//!    kept, and the command says so.
-//! 5. The digest of the old text is recorded in the intent, and the old file is removed if it still has that text and the new
-//!    file has it too. From then on, a file of the old name may be another note, and nothing takes it over.
+//! 4. If somebody changed the old file meanwhile, the new file takes over that text. Its digest is recorded in the intent
+//!    before it is written, so that every process knows the new file for one of the rename. If others changed the new file
+//!    too, both are kept, and the command says so.
+//! 5. The digest of the old text is recorded in the intent, and the old file is removed if it still has that text. If it was
+//!    changed at this very moment, step 4 is done again. A minute later, a file of the old name may be another note, and nothing
+//!    takes it over.
 //! 6. The intent is removed, under its version.
 //!
 //! If only the title changes, and not the name, there is no other file: the links are rewritten, then the title.

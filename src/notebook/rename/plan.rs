@@ -4,18 +4,21 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::document::{Link, Note, Value, one_line};
+use crate::document::{Link, one_line};
 use crate::engine::Call;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
-use crate::notebook::files::{below_notebook, check_new_note, load_text, notebook_file};
+use crate::notebook::files::{below_notebook, check_new_note, list_folder, load_text, notebook_file};
 use crate::notebook::index::Notebook;
 use crate::notebook::select::{Resolution, Resolver};
 use crate::notebook::slug::slug;
 use crate::notebook::snapshot::Snapshot;
-use crate::notebook::types::{NoteView, SUPERSEDES, Warning};
+use crate::notebook::superseded::supersedes;
+use crate::notebook::types::{NoteView, Warning};
+use crate::order;
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{Date, NOTE_SUFFIX, RelPath};
+use crate::search::list_tree;
+use crate::store::{Date, NOTE_SUFFIX, RelPath, is_hidden};
 
 /// Maximum number of notes with one name.
 pub(super) const MAX_NAMES: u32 = 10_000;
@@ -66,6 +69,44 @@ pub(super) fn unread(call: &Call, notebook: &Notebook) -> Vec<Warning> {
         .collect()
 }
 
+/// Returns the canvases and bases of the notebook that name the file of a note, or that cannot be read.
+pub(super) async fn naming_files(call: &Call, old: &RelPath) -> Result<Vec<Warning>, Error> {
+    let layout = &call.scope.layout;
+    let files = list_tree(&call.fs, layout.project_folder(), &call.scope.limits).await?;
+    let below = below_notebook(call, old);
+    let path = below.strip_suffix(NOTE_SUFFIX).unwrap_or(below);
+    let stem = old.file_stem();
+    // A path in JSON or YAML, a link in a text.
+    let starts = ["[[", "\"", "'", "(", ": "];
+    let names = [path, stem].into_iter().flat_map(|name| starts.map(|start| format!("{start}{name}")));
+    let names: Vec<String> = names.collect();
+    let names_it = |text: &str| {
+        // The extension, a heading, a title or the end follows.
+        let ends = |rest: &str| {
+            rest.starts_with(NOTE_SUFFIX) || !rest.starts_with(|c: char| c.is_alphanumeric() || "-_ .".contains(c))
+        };
+        let mut places = names.iter().flat_map(|name| text.match_indices(name.as_str()));
+        places.any(|(at, name)| text.get(at + name.len()..).is_some_and(ends))
+    };
+    let mut named = Vec::new();
+    let mut files: Vec<RelPath> = files.into_iter().filter(is_canvas_or_base).collect();
+    order::sort_slice(&mut files, Ord::cmp);
+    for file in &files {
+        let problem = match load_text(call, file).await {
+            Ok(Some((text, _))) if names_it(&text) => format!("names {path}; change it in the app that made it"),
+            Ok(_) => continue,
+            Err(error) => error.into_message(),
+        };
+        named.push(Warning::new(&call.scope.display_path(file), problem));
+    }
+    Ok(named)
+}
+
+fn is_canvas_or_base(file: &RelPath) -> bool {
+    let name = file.file_name().to_ascii_lowercase();
+    !file.segments().any(is_hidden) && [".canvas", ".base"].iter().any(|suffix| name.ends_with(suffix))
+}
+
 /// Meaning of links before a note was renamed.
 pub(super) struct Meaning<'a> {
     resolver: Resolver<'a>,
@@ -100,29 +141,24 @@ impl<'a> Meaning<'a> {
     }
 }
 
-/// Returns true if a note says that it supersedes the one at a path relative to the notebook.
-pub(super) fn supersedes(note: &Note, old: &str) -> bool {
-    let names_it = |value: &Value| matches!(value, Value::String(path) if is_path(path, old));
-    match note.frontmatter.value(SUPERSEDES) {
-        Some(Value::List(paths)) => paths.iter().any(names_it),
-        Some(path) => names_it(path),
-        None => false,
-    }
+/// New path of a note.
+pub(super) enum NewPath {
+    /// This path, which may be the old one.
+    Free(RelPath),
+    /// The name differs from the old one only in case, which is one file here. The note needs another name first.
+    SameFile,
 }
 
-/// Returns true if this is the path, with or without its extension.
-pub(super) fn is_path(written: &str, path: &str) -> bool {
-    written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
-}
-
-/// Returns the first name for a stem that no file has and that is not taken.
-pub(super) async fn free_name(
+/// Returns the new path for a stem: the first of its numbered names that no file has and that is not taken. A note that is
+/// named by its file gets the very name, or none.
+pub(super) async fn new_path(
     call: &Call,
     config: &NotebookConfig,
     old_path: &RelPath,
     stem: &str,
     taken: &[RelPath],
-) -> Result<RelPath, Error> {
+    is_named_by_file: bool,
+) -> Result<NewPath, Error> {
     let below = below_notebook(call, old_path);
     let folder = below.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
     let extension = old_path.file_name().strip_prefix(old_path.file_stem()).unwrap_or_default();
@@ -130,9 +166,8 @@ pub(super) async fn free_name(
         let number = if number == 1 { String::new() } else { format!("-{number}") };
         let name = format!("{folder}{stem}{number}{extension}");
         let path = notebook_file(call, &name)?;
-        // On some systems, a name that differs only in case is the same file.
-        if path.as_str().to_lowercase() == old_path.as_str().to_lowercase() {
-            return Ok(old_path.clone());
+        if path == *old_path {
+            return Ok(NewPath::Free(path));
         }
         if !config.is_indexed(&name) {
             let message = format!("{name} would not be a note: the configuration excludes files of that name");
@@ -140,11 +175,26 @@ pub(super) async fn free_name(
         }
         check_new_note(call, &path)?;
         if !taken.contains(&path) && !is_taken(call, &path).await? {
-            return Ok(path);
+            return Ok(NewPath::Free(path));
+        }
+        // On some systems, a name that differs only in case is the same file.
+        let is_same_name = path.as_str().to_lowercase() == old_path.as_str().to_lowercase();
+        if is_same_name && !list_folder(call, path.parent().as_ref()).await?.iter().any(|entry| entry.path == path) {
+            return Ok(NewPath::SameFile);
+        }
+        if is_named_by_file {
+            let message = format!("{name} exists, and the note has no other title than its file name");
+            let help = "choose another title, or give the note a heading `# …`; nothing was changed";
+            return Err(Error::invalid_argument(message, help));
         }
     }
+    Err(no_free_name(stem))
+}
+
+/// Returns the error for a stem all of whose names are taken.
+pub(super) fn no_free_name(stem: &str) -> Error {
     let message = format!("there is no free name for `{stem}`: {MAX_NAMES} are taken");
-    Err(Error::new(ErrorCode::TooLarge, message, "choose another title"))
+    Error::new(ErrorCode::TooLarge, message, "choose another title")
 }
 
 async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
@@ -155,29 +205,53 @@ async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
     }
 }
 
-/// Returns the name for the new title. A prefix before the slug of the old title, such as an id, stays. A note that is
-/// named by its title remains so.
-pub(super) fn new_stem(path: &RelPath, old_title: &str, title: &str, verbatim_names: bool) -> Result<String, Error> {
-    let stem = path.file_stem();
-    if Date::parse(stem).is_some() {
+/// Returns the name of a note without a title of its own: the new title.
+///
+/// # Errors
+///
+/// It cannot be a file name as it is. The note would lose a part of its title, which is nowhere else.
+pub(super) fn named_by_file(title: &str) -> Result<String, Error> {
+    let name = verbatim(title);
+    if name == title {
+        return Ok(name);
+    }
+    let message = format!("`{}` cannot be a file name, and the note has no other title", one_line(title));
+    let help = if title.contains('/') {
+        "a rename keeps the folder: move the file itself, or choose a title without `/`; nothing was changed"
+    } else {
+        "choose a title without `/ \\ : * ? \" < > | # ^ [ ]`, or give the note a heading `# …`; nothing was changed"
+    };
+    Err(Error::invalid_argument(message, help))
+}
+
+/// Refuses the note of a day.
+pub(super) fn check_not_day(path: &RelPath) -> Result<(), Error> {
+    if Date::parse(path.file_stem()).is_some() {
         let message = format!("{path} is the note of a day, which is found by its name");
         return Err(Error::invalid_argument(message, "remember the important part as a new note"));
     }
+    Ok(())
+}
+
+/// Returns the name for the new title. A prefix before the slug of the old title, such as an id, stays. A note that is
+/// called by its title remains so.
+pub(super) fn new_stem(path: &RelPath, old_title: &str, title: &str, verbatim_names: bool) -> String {
+    let stem = path.file_stem();
     let new = slug(title);
     let old = slug(old_title);
     // A title such as `port` is its own slug, so the other notes of the folder decide.
     if stem == old_title && (stem != old || verbatim_names) {
-        return Ok(verbatim(title));
+        return verbatim(title);
     }
     // The number of a second note of the same title is dropped with the title.
     let unnumbered =
         stem.rsplit_once('-').filter(|(_, end)| end.parse::<u32>().is_ok()).map_or(stem, |(start, _)| start);
     if new == old && (stem.ends_with(&old) || unnumbered.ends_with(&old)) {
-        return Ok(stem.to_string());
+        return stem.to_string();
     }
     let prefix = stem.strip_suffix(&old).or_else(|| unnumbered.strip_suffix(&old));
     let prefix = prefix.filter(|prefix| !old_title.is_empty() && prefix.ends_with('-') && prefix.len() <= 64);
-    Ok(format!("{}{new}", prefix.unwrap_or_default()))
+    format!("{}{new}", prefix.unwrap_or_default())
 }
 
 /// Returns the title as a file name, without characters that a file name or a link cannot contain; else its slug.
@@ -205,9 +279,9 @@ mod tests {
             ("auth.md", "How we log in", "Login", "login"),
             ("facts/port-2.md", "Port", "port!", "port-2"),
         ] {
-            assert_eq!(stem(file, old, new).as_deref(), Ok(expected), "{file} {old} {new}");
+            assert_eq!(stem(file, old, new), expected, "{file} {old} {new}");
         }
-        assert!(stem("daily/2026-05-25.md", "Monday", "x").is_err());
+        assert!(check_not_day(&path("daily/2026-05-25.md")).is_err());
     }
 
     #[test]
@@ -223,7 +297,7 @@ mod tests {
             ("port.md", "port", "DB port", true, "DB port"),
             ("2-a-b.md", "A B", "C D", true, "2-c-d"),
         ] {
-            let got = stem(file, old, new, near).expect("a name");
+            let got = stem(file, old, new, near);
             assert!(got == expected || expected == "note-" && got.starts_with(expected), "{file} {new}: {got}");
         }
     }

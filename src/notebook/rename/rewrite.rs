@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::intent::Intent;
-use super::plan::{is_path, supersedes};
 use super::types::RenameSources;
 use crate::document::{LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
 use crate::engine::Call;
@@ -14,6 +13,7 @@ use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::below_notebook;
 use crate::notebook::links::Renamed;
 use crate::notebook::note_info::json;
+use crate::notebook::superseded::{is_path, supersedes};
 use crate::notebook::types::SUPERSEDES;
 use crate::order;
 use crate::store::RelPath;

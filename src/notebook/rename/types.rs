@@ -34,6 +34,8 @@ pub(super) struct RenameSources<'a> {
     pub(super) linking: &'a [RelPath],
     /// Notes that could not be read, so that their links are unknown.
     pub(super) unread: &'a [Warning],
+    /// Files of other types that name its file, which a rename does not change.
+    pub(super) naming: &'a [Warning],
     /// Returns true if a link of the note at this path (relative to the notebook) leads to it.
     pub(super) leads_to_old: &'a (dyn Fn(&str, &Link) -> bool + Send + Sync),
     /// Returns true if no other note has this name, title or alias. The one at the second path (relative to the
