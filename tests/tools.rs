@@ -97,6 +97,24 @@ fn a_page_is_read_and_a_missing_note_names_those_that_exist(kind: Kind) {
 }
 
 #[both_engines]
+fn a_tool_supersedes_a_note_of_another_title_and_is_told_if_there_is_none(kind: Kind) {
+    let mut host = host(kind, agent_config(), &[]);
+    let decision = json!({ "title": "Use Postgres", "content": "For now.", "kind": "decision", "tags": ["db"] });
+    let (_, old) = done(&mut host, "notebook_remember", decision);
+    let newer = json!({ "title": "Use SQLite", "content": "One file.", "supersedes": old["path"] });
+    let (text, new) = done(&mut host, "notebook_remember", newer);
+    assert_eq!((&new["state"], &new["path"]), (&json!("superseded"), &json!("projects/proj/decisions/use-sqlite.md")));
+    assert!(text.contains("took over the tag `db`"), "{text}");
+    for arguments in [
+        json!({ "title": "A new title", "content": "x", "supersede": true }),
+        json!({ "title": "A new title", "content": "x", "supersedes": "No such note" }),
+    ] {
+        let text = refused(&mut host, "notebook_remember", &arguments);
+        assert!(text.contains("there is no note"), "{text}");
+    }
+}
+
+#[both_engines]
 fn an_argument_that_does_not_fit_is_refused_by_name(kind: Kind) {
     let mut host = host(kind, agent_config(), &[]);
     for (tool, arguments, wanted) in [

@@ -94,7 +94,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
         by_doc.extend(all.iter().filter(|readable| !readable.expired).filter_map(|found| Some((found.doc?, found))));
         let of_doc = |id: DocId| by_doc.get(&id).copied();
         let ranking =
-            corpus.ranked().search(&parsed, limit as usize, &|id| of_doc(id).is_some(), &|_| 1.0, &|id| corpus.tie(id));
+            corpus.ranked().search(&parsed, limit as usize, &|id| of_doc(id).is_some(), &[], &|id| corpus.tie(id));
         let total = ranking.total.saturating_add(u32::try_from(hits.len()).unwrap_or(u32::MAX));
         let mut passages = Passages::new(corpus.ranked(), &parsed);
         for ranked in ranking.hits.into_iter().take(limit as usize) {

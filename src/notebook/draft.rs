@@ -11,6 +11,7 @@ use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
 use super::files::{FoundTemplate, below_notebook, check_new_note, list_folder, notebook_file, template_folders};
 use super::links::{LinkTarget, format_link};
 use super::slug::slug;
+use super::superseded::LINK_START;
 use super::template::{Template, Variable, Variables};
 use super::types::SUPERSEDES;
 use crate::document::{FrontmatterProblem, Note, append_block, set_field, yaml_string};
@@ -176,6 +177,7 @@ async fn folders(call: &Call) -> Result<String, Error> {
 }
 
 /// A note to create.
+#[derive(Clone, Copy)]
 pub(super) struct Draft<'a> {
     pub(super) call: &'a Call,
     pub(super) config: &'a NotebookConfig,
@@ -250,13 +252,18 @@ impl Draft<'_> {
 
     /// Renders the note: the output of the template, and the title, tags, content and links that it leaves out,
     /// because none of them may be lost.
-    pub(super) fn render(&self, path: &RelPath, number: u32, supersedes: Option<&str>) -> Result<String, Error> {
+    pub(super) fn render(
+        &self,
+        path: &RelPath,
+        number: u32,
+        supersedes: Option<LinkTarget<'_>>,
+    ) -> Result<String, Error> {
         let below = below_notebook(self.call, path);
-        let mut text = self.with_fields(&self.variables(Some(below), number), supersedes)?;
+        let variables = self.variables(Some(below), number);
+        let mut text = self.with_fields(&variables, supersedes.map(|old| old.path))?;
         let mut links: Vec<String> = Vec::new();
         if let Some(old) = supersedes {
-            let target = LinkTarget { path: old, title: self.title };
-            links.push(format!("- Supersedes: {}", format_link(self.config, below, target)));
+            links.push(format!("{LINK_START}{}", format_link(self.config, below, old)));
         }
         links.extend(self.links.iter().map(|&target| format!("- {}", format_link(self.config, below, target))));
         if !links.is_empty() {

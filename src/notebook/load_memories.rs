@@ -9,12 +9,14 @@ use core::cmp::Reverse;
 use super::index::{Notebook, NotebookCall, catch_up, look, read_texts};
 use super::session::{Memories, RecalledMemory};
 use super::snapshot::Snapshot;
+use super::succession::{is_superseded, successions};
 use super::title::title_or_stem;
 use super::types::{MemoriesReply, part_of};
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::search::DocId;
 use crate::store::FACTS_FOLDER;
 use crate::trust::TrustState;
 
@@ -51,12 +53,12 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
     let mut looked_at = limit;
     let (memories, unapproved) = loop {
         let newest = |snapshot: &Snapshot<'_>| {
-            let places = newest_facts(snapshot, looked_at).into_iter();
+            let places = newest_facts(call, notebook, snapshot, looked_at)?.into_iter();
             places.map(|place| snapshot.id(place)).collect()
         };
         read_texts(call, notebook, newest).await?;
         let (found, memories, unapproved) =
-            look(notebook, call, |snapshot| approved_facts(notebook, snapshot, looked_at, limit))?;
+            look(notebook, call, |snapshot| approved_facts(call, notebook, snapshot, looked_at, limit))?;
         // Unapproved notes take no place from others.
         if memories.len() >= limit || found < looked_at {
             break (memories, unapproved);
@@ -71,12 +73,13 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
 /// Looks at the facts that were changed last. Returns their number, those that may go into a prompt (at most `limit`),
 /// and the paths of the others that are as new. The files decide this, not the index.
 fn approved_facts(
+    call: &Call,
     notebook: &Notebook,
     snapshot: &Snapshot<'_>,
     looked_at: usize,
     limit: usize,
 ) -> Result<(usize, Vec<RecalledMemory>, Vec<String>), Error> {
-    let places = newest_facts(snapshot, looked_at);
+    let places = newest_facts(call, notebook, snapshot, looked_at)?;
     let corpus = notebook.corpus.borrow();
     let (mut memories, mut unapproved) = (Vec::new(), Vec::new());
     for &place in &places {
@@ -102,12 +105,15 @@ fn approved_facts(
     Ok((places.len(), memories, unapproved))
 }
 
-/// Returns the positions of the facts that were changed last, newest first.
-fn newest_facts(snapshot: &Snapshot<'_>, limit: usize) -> Vec<usize> {
-    let facts = snapshot.views.iter().enumerate();
+/// Returns the positions of the facts that were changed last and that no other note supersedes, newest first.
+fn newest_facts(call: &Call, notebook: &Notebook, snapshot: &Snapshot<'_>, limit: usize) -> Result<Vec<usize>, Error> {
+    let superseded = successions(call, &notebook.corpus.borrow(), &[], true);
     let is_fact = |path: &str| path.strip_prefix(FACTS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
-    let facts = facts.filter(|(_, view)| is_fact(view.path));
-    let mut facts: Vec<(Reverse<u64>, usize)> = facts.map(|(place, view)| (Reverse(view.modified), place)).collect();
+    let is_current = |id: DocId| !is_superseded(&superseded, id);
+    let facts = snapshot.views.iter().zip(&snapshot.ids).enumerate();
+    let facts = facts.filter(|(_, (view, id))| is_fact(view.path) && is_current(**id));
+    let mut facts: Vec<(Reverse<u64>, usize)> =
+        facts.map(|(place, (view, _))| (Reverse(view.modified), place)).collect();
     order::sort_slice(&mut facts, Ord::cmp);
-    facts.into_iter().take(limit).map(|(_, place)| place).collect()
+    Ok(facts.into_iter().take(limit).map(|(_, place)| place).collect())
 }

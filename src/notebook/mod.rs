@@ -42,6 +42,8 @@ mod select;
 mod session;
 mod slug;
 mod snapshot;
+mod succession;
+mod superseded;
 mod tags;
 mod template;
 mod template_syntax;

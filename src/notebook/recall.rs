@@ -9,6 +9,8 @@ use super::index::{Notebook, NotebookCall, catch_up_for, has_words, known_config
 use super::list_notes::{ListNotes, selected};
 use super::note_filter::NoteFilter;
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
+use super::succession::{is_superseded, newer_first, successions};
+use super::superseded::without_older;
 use super::title::title_or_stem;
 use super::types::{SortFields, SortKey, Warning};
 use crate::document::Note;
@@ -17,7 +19,7 @@ use crate::order;
 use crate::protocol::{Error, ErrorCode, FsError};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
-use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking};
+use crate::search::ranked::{Joining, Passages, Query, Ranked, Ranking, Succession};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped, best_passage, load_texts};
 use crate::trust::{ForModel, Provenance, TrustState};
 
@@ -29,9 +31,6 @@ pub const DEFAULT_HITS: u32 = 10;
 
 /// Maximum number of bytes of a note that a hit shows.
 const PASSAGE_BYTES: usize = 800;
-
-/// Factor for the score of a note that another one supersedes.
-const SUPERSEDED_WEIGHT: f32 = 0.4;
 
 /// Maximum number of attempts if notes change while they are read.
 const MAX_ATTEMPTS: u32 = 8;
@@ -101,7 +100,7 @@ pub struct RecallHit {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScorePart {
-    /// Word of the query, or another reason: `phrase`, `proximity`, `coverage`, `superseded`.
+    /// Word of the query, or another reason: `phrase`, `proximity`, `coverage`, `inherited`, `superseded`.
     pub reason: String,
     /// Field that has the word; empty if the reason has no field.
     pub field: String,
@@ -136,7 +135,16 @@ impl Run<NotebookCall<'_>> for Recall {
 
 /// Finds notes. Brings the index up to date first, unless the host guarantees that nothing changed.
 pub(super) async fn recall(call: &Call, notebook: &Arc<Notebook>, request: &Recall) -> Result<RecallReply, Error> {
-    recall_of(call, notebook, request, false).await
+    recall_of(call, notebook, request, Reach::All).await
+}
+
+/// Finds notes that no other one supersedes.
+pub(super) async fn recall_current(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    request: &Recall,
+) -> Result<RecallReply, Error> {
+    recall_of(call, notebook, request, Reach::Current).await
 }
 
 /// Finds notes that may go into a prompt.
@@ -145,15 +153,27 @@ pub(super) async fn recall_approved(
     notebook: &Arc<Notebook>,
     request: &Recall,
 ) -> Result<RecallReply, Error> {
-    recall_of(call, notebook, request, true).await
+    recall_of(call, notebook, request, Reach::Prompt).await
+}
+
+/// Notes that a recall may return.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Every note.
+    All,
+    /// Notes that no other one supersedes.
+    Current,
+    /// Approved notes that no other one supersedes.
+    Prompt,
 }
 
 async fn recall_of(
     call: &Call,
     notebook: &Arc<Notebook>,
     request: &Recall,
-    only_approved: bool,
+    reach: Reach,
 ) -> Result<RecallReply, Error> {
+    let only_approved = reach == Reach::Prompt;
     if request.query.len() > MAX_RECALL_BYTES {
         let message = format!("query has {} bytes, the limit is {MAX_RECALL_BYTES}", request.query.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "ask a shorter question"));
@@ -178,8 +198,12 @@ async fn recall_of(
         if let Some(accepted) = &mut accepted {
             accepted.retain(|id| !refused.contains(id));
         }
-        let is_accepted = |id: u32| accepted.as_deref().is_none_or(|ids| ids.binary_search(&id).is_ok());
-        let mut ranking = rank(call, notebook, &query, request, &is_accepted);
+        let superseded = successions(call, &notebook.corpus.borrow(), &refused, only_approved);
+        let is_accepted = |id: u32| {
+            let is_out = reach != Reach::All && is_superseded(&superseded, id);
+            !is_out && accepted.as_deref().is_none_or(|ids| ids.binary_search(&id).is_ok())
+        };
+        let mut ranking = rank(call, notebook, &query, request, &is_accepted, &superseded);
         if !request.sort.is_empty() {
             ranking.hits = sorted(&notebook.corpus.borrow(), ranking.hits, &request.sort);
         }
@@ -190,6 +214,7 @@ async fn recall_of(
         let best = if rescore && scored.is_none() { ranking.hits.clone() } else { Vec::new() };
         if let Some(Ok(scored)) = &scored {
             ranking.hits = fused(ranking.hits, scored);
+            newer_first(&mut ranking.hits, &superseded, CANDIDATES);
         }
         let page = ranking.hits.into_iter().skip(request.offset as usize).take(request.limit as usize);
         let page: Vec<Ranked> = page.collect();
@@ -251,6 +276,8 @@ pub(crate) async fn recall_for_prompt(
     let Ok(query) = Query::parse(&request.query, Joining::Any) else { return Ok((Vec::new(), 0.0)) };
     catch_up_for(call, notebook, Some(&query)).await?;
     let mut passed: Vec<DocId> = Vec::new();
+    // Notes that are approved in the index but not in their files.
+    let mut refused: Vec<DocId> = Vec::new();
     let mut others: Vec<PromptHit> = Vec::new();
     for attempt in 1..=MAX_ATTEMPTS {
         let page: Vec<Ranked> = {
@@ -259,11 +286,13 @@ pub(crate) async fn recall_for_prompt(
             // One page names unapproved notes. However many there are, the next one is of others.
             let names_unapproved = others.iter().any(|other| other.hit.unapproved.is_some());
             let approved = names_unapproved.then(|| corpus.files.approved());
+            let superseded = successions(call, &corpus, &refused, true);
             let is_accepted = |id: u32| {
                 let is_refused = approved.as_ref().is_some_and(|ids| ids.binary_search(&id).is_err());
-                !is_refused && !passed.contains(&id) && !corpus.files.path(id).is_some_and(is_out)
+                let is_passed = passed.contains(&id) || is_superseded(&superseded, id);
+                !is_refused && !is_passed && !corpus.files.path(id).is_some_and(is_out)
             };
-            rank(call, notebook, &query, request, &is_accepted).hits
+            rank(call, notebook, &query, request, &is_accepted, &superseded).hits
         };
         let missing: Vec<DocId> = {
             let corpus = notebook.corpus.borrow();
@@ -287,6 +316,7 @@ pub(crate) async fn recall_for_prompt(
                 hits.push(PromptHit { hit, is_known });
             } else {
                 passed.push(ranked.doc);
+                refused.extend(hit.unapproved.map(|_| ranked.doc));
                 others.push(PromptHit { hit, is_known });
             }
         }
@@ -335,20 +365,16 @@ fn rank(
     query: &Query,
     request: &Recall,
     is_accepted: &dyn Fn(u32) -> bool,
+    superseded: &[Succession],
 ) -> Ranking {
     let corpus = notebook.corpus.borrow();
-    let weight = |id: u32| {
-        let is_superseded = corpus.has_superseded()
-            && corpus.files.path(id).is_some_and(|path| superseded_by(call, &corpus, path).is_some());
-        if is_superseded { SUPERSEDED_WEIGHT } else { 1.0 }
-    };
     let best = if call.scope.rescore { CANDIDATES } else { 0 };
     let limit = match request.sort.is_empty() {
         true => (request.offset as usize).saturating_add(request.limit as usize).max(best),
         // The first note by another key may be the last by its score.
         false => usize::MAX,
     };
-    let mut ranking = corpus.ranked().search(query, limit, is_accepted, &weight, &|id| corpus.tie(id));
+    let mut ranking = corpus.ranked().search(query, limit, is_accepted, superseded, &|id| corpus.tie(id));
     // Others may have written the index, and named files there that are not notes.
     ranking.hits.retain(|hit| corpus.files.doc(hit.doc).is_some_and(|document| corpus.is_note(&document.path)));
     ranking
@@ -427,11 +453,12 @@ fn hit(
     // Others may have written the index, so the text to show is read from the file.
     let note = corpus.note_of_text(document);
     let path = document.path.as_str();
-    let passage = match (document.text.as_deref(), &note) {
-        (Some(text), Some(note)) => best_passage(passages, text, note, passage_bytes),
+    let shown = match (document.text.as_deref(), &note) {
+        (Some(text), Some(note)) => Some((without_older(text, note), note)),
         _ => None,
     };
-    let text = passage.as_ref().and_then(|passage| document.text().get(passage.range.clone()));
+    let passage = shown.as_ref().and_then(|(text, note)| best_passage(passages, text, note, passage_bytes));
+    let text = passage.as_ref().zip(shown.as_ref()).and_then(|(passage, (text, _))| text.get(passage.range.clone()));
     // Passage and text are of the same file. A hit without its passage is still a hit.
     debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
     RecallHit {
@@ -454,7 +481,12 @@ fn parts(ranked: &Ranked) -> Vec<ScorePart> {
         field: part.field.name().to_string(),
         amount: f64::from(part.amount),
     });
-    let bonuses = [("coverage", ranked.coverage), ("phrase", ranked.phrase), ("proximity", ranked.proximity)];
+    let bonuses = [
+        ("coverage", ranked.coverage),
+        ("phrase", ranked.phrase),
+        ("proximity", ranked.proximity),
+        ("inherited", ranked.inherited),
+    ];
     let bonuses = bonuses.into_iter().filter(|(_, amount)| *amount != 0.0);
     let factor = (ranked.weight != 1.0).then_some(("superseded, as a factor", ranked.weight));
     let others = bonuses.chain(factor).map(|(reason, amount)| ScorePart {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::index::{Notebook, NotebookCall};
 use super::note_filter::NoteFilter;
-use super::recall::{Recall, RecallHit, recall, recall_approved};
+use super::recall::{Recall, RecallHit, recall_approved, recall_current};
 use super::session::{Memories, RecalledMemory};
 use super::types::MemoriesReply;
 use crate::engine::Call;
@@ -61,7 +61,7 @@ async fn recall_for_turn(
         explain: false,
         assume_unchanged: false,
     };
-    let mut found = recall(call, notebook, &request).await?;
+    let mut found = recall_current(call, notebook, &request).await?;
     let is_unapproved = |hit: &RecallHit| hit.unapproved.is_some();
     let unapproved: Vec<String> =
         found.hits.iter().filter(|hit| is_unapproved(hit)).map(|hit| hit.path.clone()).collect();

@@ -13,6 +13,7 @@ use super::links::LinkTarget;
 use super::rename::settle;
 use super::same_title::SameTitle;
 use super::snapshot::Snapshot;
+use super::superseded::{Superseded, named, template_of};
 use super::title::checked_title;
 use super::types::Warning;
 use crate::document::one_line;
@@ -40,7 +41,8 @@ pub struct Remember {
     pub title: String,
     /// Content in Markdown.
     pub content: String,
-    /// Template: `fact`, `decision`, the name of a folder of the notebook, or `.` for its root.
+    /// Template: `fact`, `decision`, the name of a folder of the notebook, or `.` for its root. If it is empty, it is that
+    /// of the superseded note, or else `fact`.
     pub template: String,
     /// Group of the configuration whose file name, template and variables the note gets; `None` for the group of its
     /// folder.
@@ -49,8 +51,10 @@ pub struct Remember {
     pub tags: Vec<String>,
     /// Notes to link to.
     pub links: Vec<String>,
-    /// If set, and there is a note of the same title, the new note supersedes it.
+    /// If set, the new note supersedes the newest note of the same title, which must exist.
     pub supersede: bool,
+    /// Note that the new note supersedes, whatever its title.
+    pub supersedes: Option<String>,
 }
 
 /// Reply of [`Remember`].
@@ -117,8 +121,12 @@ impl Request for Remember {
             template: "fact".into(),
             ..Self::default()
         };
-        let linked =
-            Self { title: format!("about {name}"), links: alloc::vec![name.into()], supersede: true, ..fact.clone() };
+        let linked = Self {
+            title: format!("about {name}"),
+            links: alloc::vec![name.into()],
+            supersedes: Some(name.into()),
+            ..fact.clone()
+        };
         alloc::vec![fact, linked]
     }
 }
@@ -138,7 +146,8 @@ impl Run<NotebookCall<'_>> for Remember {
 fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
     let screen = &call.screen;
     let provenance = call.scope.trust.provenance;
-    if request.supersede && !provenance.is_trusted() {
+    let supersedes = request.supersede || request.supersedes.is_some();
+    if supersedes && !provenance.is_trusted() {
         let message = format!("text of `{provenance}` cannot supersede a note");
         let help = "remember it under another title, and supersede the note after the approval; nothing was written";
         return Err(Error::new(ErrorCode::NotPermitted, message, help));
@@ -158,41 +167,55 @@ pub(super) async fn remember(
 ) -> Result<RememberReply, Error> {
     let title = checked_title(&request.title)?;
     let config = catch_up(call, notebook).await?;
-    let (links, known) = look_checked(call, notebook, |snapshot: &Snapshot<'_>| {
+    let existing = look_checked(call, notebook, |snapshot: &Snapshot<'_>| {
         let links = request.links.iter().map(|link| {
             let (path, title) = snapshot.link_target(snapshot.find(link)?, provenance.is_trusted())?;
             Ok((path.to_string(), title.to_string()))
         });
         let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
+        let named = request.supersedes.as_deref().map(|name| named(call, snapshot, name, provenance)).transpose()?;
         // The newest comes last; of notes with the same time, the one with the highest number.
         let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
         order::sort_slice_by_key(&mut same_title, |view| (view.created, view.path.len(), view.path));
         let known =
             same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
-        Ok((links, known))
+        Ok(Existing { links, known, named })
     })
     .await?;
-    let links: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
-    make(call, &config, request, provenance, &links, &known).await
+    make(call, notebook, &config, request, provenance, existing).await
+}
+
+/// Notes of the index that matter for a new one.
+#[derive(Default)]
+struct Existing {
+    /// Path and title of the notes to link to.
+    links: Vec<(String, String)>,
+    /// Notes with the title, the newest last. Their names may not follow from the title.
+    known: Vec<RelPath>,
+    /// Note that the request names in `supersedes`.
+    named: Option<RelPath>,
 }
 
 /// Creates the note.
-///
-/// `links` are the resolved notes to link to. `known` are notes with this title in the index, the newest last; their
-/// names may not follow from the title.
 async fn make(
     call: &Call,
+    notebook: &Arc<Notebook>,
     config: &NotebookConfig,
     request: &Remember,
     provenance: Provenance,
-    links: &[LinkTarget<'_>],
-    known: &[RelPath],
+    Existing { links, known, named }: Existing,
 ) -> Result<RememberReply, Error> {
     let config = config.for_writing()?;
     let title = checked_title(&request.title)?;
     let content = checked_content(&request.content)?;
     let tags = checked_tags(&request.tags)?;
-    let kind = Kind::of(call, config, &request.template, request.group.as_deref()).await?;
+    let targets: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
+    let old = named.as_ref().or(known.last().filter(|_| request.supersede)).map(|old| below_notebook(call, old));
+    let template = match (request.template.trim(), old) {
+        ("", Some(old)) => template_of(old),
+        (template, _) => template.to_string(),
+    };
+    let kind = Kind::of(call, config, &template, request.group.as_deref()).await?;
     let mut warnings = Vec::new();
     let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
     let built_in = built_in_template()?;
@@ -203,7 +226,7 @@ async fn make(
         title,
         content: &content,
         tags: &tags,
-        links,
+        links: &targets,
         kind: &kind,
         template,
         provenance,
@@ -217,8 +240,18 @@ async fn make(
         template = &built_in;
     }
     let draft = draft(template);
+    let done = |path: &RelPath, state: RememberState, message: &str| RememberReply {
+        path: call.scope.display_path(path),
+        title: title.into(),
+        state,
+        message: ForModel::escaped(message),
+        warnings: warnings.clone(),
+    };
     let mut others = SameTitle::for_text_of(provenance);
-    for path in known.iter().filter(|path| kind.holds(below_notebook(call, path))) {
+    let is_of_kind = |path: &&RelPath| kind.holds(below_notebook(call, path));
+    // A note to supersede may be in another folder.
+    let is_elsewhere = request.supersede && !known.iter().any(|path| is_of_kind(&path));
+    for path in known.iter().filter(|path| is_elsewhere || is_of_kind(path)) {
         let text = draft.render(path, 1, None)?;
         others.meet(&draft, path, &text).await?;
     }
@@ -226,51 +259,59 @@ async fn make(
     while number <= MAX_NAMES {
         let path = draft.path(number)?;
         let text = draft.render(&path, number, None)?;
-        let is_taken = others.meet(&draft, &path, &text).await?;
-        // All taken names must be known before the superseded note is chosen.
-        let is_decided = !request.supersede || !is_taken;
-        if let Some(same) = others.same(request.supersede).filter(|_| is_decided) {
-            let message = others.said(call, same, &tags);
-            let path = call.scope.display_path(&same.path);
-            return Ok(RememberReply {
-                path,
-                title: title.into(),
-                state: RememberState::AlreadyThere,
-                message: ForModel::escaped(&message),
-                warnings,
-            });
-        }
-        if is_taken {
+        if others.meet(&draft, &path, &text).await? {
             number += 1;
+            // All taken names must be known before the superseded note is chosen.
+            let is_decided = !request.supersede && named.is_none();
+            if let Some(same) = others.same().filter(|_| is_decided) {
+                let message = others.said(call, notebook, same, &tags);
+                return Ok(done(&same.path, RememberState::AlreadyThere, &message));
+            }
             continue;
         }
-        let old = if request.supersede { others.newest() } else { None };
-        let text = match old {
-            Some(old) => draft.render(&path, number, Some(below_notebook(call, &old.path)))?,
-            None => text,
+        let (old, same) = match &named {
+            Some(old) => (Some(old.clone()), others.same_instead_of(call, notebook, old)?),
+            None if request.supersede => {
+                let newest = others.newest().ok_or_else(|| no_note_of_title(title))?;
+                (Some(newest.path.clone()), Some(newest).filter(|newest| newest.is_same))
+            }
+            None => (None, others.same()),
         };
-        // After a lost race, the next round finds the name taken.
+        if let Some(same) = same {
+            let message = others.said(call, notebook, same, &tags);
+            return Ok(done(&same.path, RememberState::AlreadyThere, &message));
+        }
+        let Some(old) = old else {
+            // After a lost race, the next round finds the name taken.
+            if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
+                let message = format!("Remembered in {}", call.scope.display_path(&path));
+                return Ok(done(&path, RememberState::Created, &message));
+            }
+            continue;
+        };
+        let linked: Vec<String> = links.iter().map(|(path, _)| path.clone()).collect();
+        let old = Superseded::load(call, notebook, &old, request, (&tags, &linked), provenance).await?;
+        let all_tags: Vec<String> = tags.iter().chain(&old.tags).cloned().collect();
+        let taken = old.links.iter().map(|(path, title)| LinkTarget { path, title });
+        let all_links: Vec<LinkTarget<'_>> = targets.iter().copied().chain(taken).collect();
+        let target = LinkTarget { path: &old.below, title: &old.title };
+        let text = Draft { tags: &all_tags, links: &all_links, ..draft }.render(&path, number, Some(target))?;
         if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
-            let path = call.scope.display_path(&path);
-            let (state, message) = match old.map(|old| call.scope.display_path(&old.path)) {
-                Some(old) => {
-                    let message = format!("Remembered in {path}, which supersedes {old}");
-                    (RememberState::Superseded(old), message)
-                }
-                None => (RememberState::Created, format!("Remembered in {path}")),
-            };
-            return Ok(RememberReply {
-                path,
-                title: title.into(),
-                state,
-                message: ForModel::escaped(&message),
-                warnings,
-            });
+            let (new, from) = (call.scope.display_path(&path), call.scope.display_path(&old.path));
+            let message = format!("Remembered in {new}, which supersedes {from}{}", old.taken());
+            return Ok(done(&path, RememberState::Superseded(from), &message));
         }
     }
     let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };
     let message = format!("there is no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(title));
     Err(Error::new(ErrorCode::TooLarge, message, "choose another title, or supersede the older note"))
+}
+
+fn no_note_of_title(title: &str) -> Error {
+    let message = format!("there is no note with the title `{}` to supersede", one_line(title));
+    let help =
+        "name the note that it replaces in `supersedes`, or remember it without `supersede`; nothing was written";
+    Error::new(ErrorCode::NotFound, message, help)
 }
 
 /// Returns the content with plain newlines. Content over the limit is refused, never cut.
@@ -291,7 +332,7 @@ pub(super) fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     for given in tags {
         let tag = given.trim();
         let tag = tag.strip_prefix('#').unwrap_or(tag).trim();
-        if tag.is_empty() || tag.len() > MAX_TAG_BYTES || tag.chars().any(char::is_control) {
+        if !is_tag(tag) {
             let message = format!("`{}` is not a valid tag", given.escape_debug());
             return Err(Error::invalid_argument(message, format!("a tag is one line of 1 to {MAX_TAG_BYTES} bytes")));
         }
@@ -302,9 +343,14 @@ pub(super) fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     Ok(checked)
 }
 
+/// Returns true for one line of 1 to [`MAX_TAG_BYTES`] bytes.
+pub(super) fn is_tag(tag: &str) -> bool {
+    !tag.is_empty() && tag.len() <= MAX_TAG_BYTES && !tag.chars().any(char::is_control)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, call_at, day, path};
+    use super::super::testing::{Store, call_at, day, path, run_alone};
     use super::*;
     use crate::document::Note;
 
@@ -323,7 +369,9 @@ mod tests {
     }
 
     fn keep_in(store: &mut Store, config: NotebookConfig, request: Remember) -> Result<RememberReply, Error> {
-        store.run(|fs| async move { make(&call_at(fs, day()), &config, &request, Provenance::User, &[], &[]).await })
+        store.run(|fs| async move {
+            make(&call_at(fs, day()), &Arc::default(), &config, &request, Provenance::User, Existing::default()).await
+        })
     }
 
     #[test]
@@ -372,9 +420,9 @@ mod tests {
         assert_eq!((other.path.as_str(), other.state), ("facts/port-2.md", RememberState::Created));
         assert_eq!(keep(&mut store, fact("Port", "5434")).expect("known").state, RememberState::AlreadyThere);
         // A note with another title but the same name is not an older version.
-        let mut near = fact("port!", "x");
-        near.supersede = true;
-        assert_eq!(keep(&mut store, near).expect("made").state, RememberState::Created);
+        let writes = store.writes.len();
+        let near = keep(&mut store, Remember { supersede: true, ..fact("port!", "x") }).expect_err("no such title");
+        assert_eq!((near.code, store.writes.len()), (ErrorCode::NotFound, writes), "{near:?}");
     }
 
     #[test]
@@ -403,13 +451,105 @@ mod tests {
         assert_eq!(back.state, RememberState::Superseded("facts/port-2.md".into()));
     }
 
+    /// Runs the command as a person gives it.
+    fn run(store: &mut Store, request: Remember) -> Result<RememberReply, Error> {
+        store.run(|fs| run_alone(fs, request))
+    }
+
+    fn replaces(title: &str, content: &str, old: &str) -> Remember {
+        Remember { template: String::new(), tags: Vec::new(), supersedes: Some(old.into()), ..fact(title, content) }
+    }
+
+    #[test]
+    fn a_note_of_another_title_is_superseded_and_its_tags_kind_and_links_are_taken_over() {
+        let old = "---\ntitle: Use Postgres\ntags: [db, infra]\nsupersedes: decisions/use-mysql.md\nup: \"[[Plan]]\"\n\
+                   ---\n\nSee [[Host]], [[host]] and ![[Host]]. #sql\n\n- Supersedes: [[use-mysql]]\n- [Port](../facts/port.md)\n\
+                   - [[nowhere]]\n";
+        let mut store = Store::with(&[
+            ("decisions/use-postgres.md", old),
+            ("decisions/use-mysql.md", "# Use MySQL\n"),
+            ("facts/host.md", "# Host\n"),
+            ("facts/port.md", "# Port\n"),
+            ("plan.md", "# Plan\n"),
+        ]);
+        let mut request = replaces("Use SQLite", "One file, beside [[plan]].", "use postgres");
+        request.tags.push("infra".into());
+        let reply = run(&mut store, request.clone()).expect("made");
+        assert_eq!(reply.path, "decisions/use-sqlite.md");
+        assert_eq!(reply.state, RememberState::Superseded("decisions/use-postgres.md".into()));
+        let text = store.text(&reply.path);
+        assert!(
+            text.contains("\ntags: [\"infra\", \"db\", \"sql\"]\nsupersedes: \"decisions/use-postgres.md\"\n"),
+            "{text}"
+        );
+        let links =
+            "- Supersedes: [[decisions/use-postgres|Use Postgres]]\n- [[facts/host|Host]]\n- [[facts/port|Port]]\n";
+        assert!(text.ends_with(links), "{text}");
+        assert!(reply.message.ends_with("; took over the tags `db`, `sql` and 2 links"), "{}", reply.message);
+        assert_eq!(store.text("decisions/use-postgres.md"), old);
+        let again = run(&mut store, request).expect("known");
+        assert_eq!((again.path, again.state), (reply.path, RememberState::AlreadyThere));
+        // A kind that was given stays.
+        let fact = Remember { template: "fact".into(), ..replaces("Use DuckDB", "x", "Use SQLite") };
+        assert_eq!(run(&mut store, fact).expect("made").path, "facts/use-duckdb.md");
+    }
+
+    #[test]
+    fn what_cannot_be_superseded_is_an_error_and_writes_nothing() {
+        let mut store = Store::with(&[
+            ("facts/a.md", "# A\n\nsame\n"),
+            ("facts/b.md", "# B\n"),
+            ("facts/waits.md", "---\nprovenance: tool\n---\n# Waits\n"),
+            ("MEMORY.md", "# Mine\n"),
+        ]);
+        for (request, code) in [
+            (replaces("New", "x", "nowhere"), ErrorCode::NotFound),
+            (replaces("New", "x", ""), ErrorCode::NotFound),
+            (replaces("New", "x", "Waits"), ErrorCode::NotPermitted),
+            (replaces("New", "x", "MEMORY.md"), ErrorCode::InvalidArgument),
+            (Remember { supersede: true, ..fact("New", "x") }, ErrorCode::NotFound),
+            (Remember { supersede: true, ..fact("Waits", "x") }, ErrorCode::NotFound),
+            // The note that says this does not supersede the other.
+            (replaces("A", "same", "B"), ErrorCode::InvalidArgument),
+        ] {
+            let error = run(&mut store, request.clone()).expect_err("refused");
+            assert_eq!(error.code, code, "{request:?}: {error:?}");
+            assert!(!error.help.is_empty() && store.writes.is_empty(), "{error:?} {:?}", store.writes);
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_superseded_is_said_to_be_so_and_can_be_made_current() {
+        let mut store = Store::with(&[("facts/port.md", "# Port\n\n5433\n")]);
+        run(&mut store, replaces("Web port", "5434", "Port")).expect("made");
+        let known = run(&mut store, fact("Port", "5433")).expect("known");
+        assert_eq!(known.state, RememberState::AlreadyThere);
+        assert!(known.message.contains("facts/web-port.md supersedes it"), "{}", known.message);
+        let back = run(&mut store, replaces("Port", "5433", "Web port")).expect("made");
+        assert_eq!(back.path, "facts/port-2.md");
+        assert_eq!(back.state, RememberState::Superseded("facts/web-port.md".into()));
+    }
+
+    #[test]
+    fn the_note_of_this_title_is_superseded_in_whatever_folder_it_is() {
+        let mut store = Store::with(&[("decisions/db.md", "# Database\n\nPostgres\n")]);
+        let request = Remember { supersede: true, template: String::new(), ..fact("Database", "SQLite") };
+        assert_eq!(run(&mut store, request).expect("made").path, "decisions/database.md");
+        let request = Remember { supersede: true, ..fact("Database", "DuckDB") };
+        let reply = run(&mut store, request).expect("made");
+        assert_eq!(reply.path, "facts/database.md");
+        assert_eq!(reply.state, RememberState::Superseded("decisions/database.md".into()));
+    }
+
     #[test]
     fn links_are_written_even_after_an_open_code_block() {
         let mut store = Store::default();
         let links = |request: Remember| {
             move |fs| async move {
-                let target = LinkTarget { path: "decisions/db.md", title: "DB" };
-                make(&call_at(fs, day()), &NotebookConfig::default(), &request, Provenance::User, &[target], &[]).await
+                let links = alloc::vec![("decisions/db.md".to_string(), "DB".to_string())];
+                let existing = Existing { links, ..Existing::default() };
+                let (call, config) = (call_at(fs, day()), NotebookConfig::default());
+                make(&call, &Arc::default(), &config, &request, Provenance::User, existing).await
             }
         };
         store.run(links(fact("a", "text"))).expect("made");
@@ -509,14 +649,15 @@ mod tests {
     #[test]
     fn callers_that_race_lose_nothing() {
         for seed in 0..100 {
-            let mut store = Store::default();
+            let mut store = Store::with(&[("facts/port.md", "# Port\n\nfirst\n")]);
             let replies = store.race(8, seed, |fs, i| async move {
                 let request = Remember { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
-                make(&call_at(fs, day()), &NotebookConfig::default(), &request, Provenance::User, &[], &[]).await
+                run_alone(fs, request).await
             });
             let made: Vec<_> = replies.into_iter().map(|reply| reply.expect("no error")).collect();
             let created = made.iter().filter(|reply| reply.state != RememberState::AlreadyThere).count();
-            assert!((4..=5).contains(&created) && store.names().len() == created, "seed {seed}: {:?}", store.names());
+            let names = store.names();
+            assert!((4..=5).contains(&created) && names.len() == created + 1, "seed {seed}: {names:?}");
             for content in 0..4 {
                 let text = format!("content {content}\n");
                 assert!(store.names().iter().any(|name| store.text(name).contains(&text)), "seed {seed}");

@@ -10,6 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+use super::superseded::without_older;
 use crate::document::Note;
 use crate::engine::Call;
 use crate::order;
@@ -60,7 +61,7 @@ pub(super) fn texts(corpus: &Corpus, query: &Query, best: &[Ranked]) -> Vec<(Doc
             continue;
         }
         let note: Option<Note> = corpus.note_of_text(document);
-        let passage = note.and_then(|note| best_passage(&mut passages, text, &note, TEXT_BYTES));
+        let passage = note.and_then(|note| best_passage(&mut passages, &without_older(text, &note), &note, TEXT_BYTES));
         if let Some(passage) = passage.and_then(|passage| text.get(passage.range)) {
             room = room.saturating_sub(passage.len());
             if room == 0 {
@@ -108,6 +109,7 @@ mod tests {
             coverage: 0.0,
             phrase: 0.0,
             proximity: 0.0,
+            inherited: 0.0,
             weight: 1.0,
         };
         let hits = (0..count).map(hit).collect();

@@ -6,10 +6,13 @@ use alloc::vec::Vec;
 
 use super::draft::Draft;
 use super::files::{below_notebook, normalized_lines};
+use super::index::Notebook;
+use super::superseded::is_path;
 use super::types::{SUPERSEDES, part_of};
 use crate::document::{Note, Value, one_line};
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::Error;
+use crate::search::IndexedFile;
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
 use crate::trust::{Provenance, TrustState};
@@ -24,7 +27,7 @@ pub(super) struct SameTitle {
 
 pub(super) struct Known {
     pub(super) path: RelPath,
-    is_same: bool,
+    pub(super) is_same: bool,
     is_unapproved: bool,
     supersedes: Option<String>,
     tags: Vec<String>,
@@ -62,12 +65,32 @@ impl SameTitle {
         Ok(true)
     }
 
-    /// Returns the note with the same text. If it would be superseded, it must not be superseded already.
-    pub(super) fn same(&self, supersede: bool) -> Option<&Known> {
-        if supersede {
-            return self.newest().filter(|newest| newest.is_same);
-        }
+    /// Returns a note with the same text.
+    pub(super) fn same(&self) -> Option<&Known> {
         self.counted().find(|note| note.is_same)
+    }
+
+    /// Returns the note with the same text that is superseded by no other, and is the one at `old` or supersedes it.
+    ///
+    /// # Errors
+    ///
+    /// There is one that does neither.
+    pub(super) fn same_instead_of(
+        &self,
+        call: &Call,
+        notebook: &Notebook,
+        old: &RelPath,
+    ) -> Result<Option<&Known>, Error> {
+        let below = below_notebook(call, old);
+        let is_current = |note: &&Known| note.path == *old || newer(call, notebook, &note.path).is_none();
+        let Some(same) = self.counted().filter(|note| note.is_same).find(is_current) else { return Ok(None) };
+        if same.path == *old || same.supersedes.as_ref().is_some_and(|path| is_path(path, below)) {
+            return Ok(Some(same));
+        }
+        let message = format!("{} says the same, and does not supersede {old}", same.path);
+        let help =
+            format!("add `supersedes: \"{below}\"` to its frontmatter, or choose another title; nothing was written");
+        Err(Error::invalid_argument(message, help))
     }
 
     /// Returns the last note that no other one supersedes.
@@ -82,7 +105,7 @@ impl SameTitle {
         self.notes.iter().filter(|note| !(self.is_trusted && note.is_unapproved))
     }
 
-    pub(super) fn said(&self, call: &Call, same: &Known, tags: &[String]) -> String {
+    pub(super) fn said(&self, call: &Call, notebook: &Notebook, same: &Known, tags: &[String]) -> String {
         let path = call.scope.display_path(&same.path);
         let missing: Vec<String> =
             tags.iter().filter(|tag| !same.tags.contains(tag)).map(|tag| format!("`{tag}`")).collect();
@@ -90,8 +113,19 @@ impl SameTitle {
         if !missing.is_empty() {
             message.push_str(&format!(" (without the tags {})", missing.join(", ")));
         }
+        if let Some(newer) = newer(call, notebook, &same.path) {
+            message
+                .push_str(&format!("; {newer} supersedes it, so name that in `supersedes` if the older text is right"));
+        }
         message
     }
+}
+
+/// Returns the shown path of the note that supersedes the one at a path.
+fn newer(call: &Call, notebook: &Notebook, path: &RelPath) -> Option<String> {
+    let corpus = notebook.corpus.borrow();
+    let may = |newer: &IndexedFile| newer.path != *path && newer.unapproved.is_none();
+    corpus.newer(below_notebook(call, path), may).map(|newer| call.scope.display_path(&newer.path))
 }
 
 /// Returns true if a note of the same title has the content of the new one: the same text without metadata and links,

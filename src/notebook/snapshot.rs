@@ -156,7 +156,8 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    fn rely_on(&self, notes: &[usize]) {
+    /// Records notes that an answer relies on.
+    pub(super) fn rely_on(&self, notes: &[usize]) {
         self.found.borrow_mut().extend(notes.iter().filter_map(|&note| self.ids.get(note)));
     }
 

@@ -520,7 +520,7 @@ impl Corpus {
     }
 
     /// Returns the notes that supersede another one, by the path of the superseded note.
-    pub(super) fn supersedes(&self) -> &SortedMap<String, Vec<DocId>> {
+    pub(crate) fn supersedes(&self) -> &SortedMap<String, Vec<DocId>> {
         &self.supersedes
     }
 

@@ -24,11 +24,12 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
         Id::Remember => NotebookCommand::Remember(Remember {
             title: arguments.needed("title")?,
             content: arguments.needed("content")?,
-            template: arguments.text("kind").unwrap_or("fact").to_string(),
+            template: arguments.text("kind").unwrap_or_default().to_string(),
             group: None,
             tags: arguments.texts("tags"),
             links: arguments.texts("links"),
             supersede: arguments.flag("supersede"),
+            supersedes: arguments.text("supersedes").map(ToString::to_string),
         }),
         Id::RecallNotes => NotebookCommand::Recall(Recall {
             query: arguments.needed("query")?,

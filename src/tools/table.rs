@@ -177,8 +177,8 @@ const TABLE: &[Spec] = &[
         id: Id::Remember,
         name: "notebook_remember",
         set: ToolSet::Notebook,
-        description: "Write a linked note: knowledge worth a page, or a decision with its reasons. supersede replaces \
-                      the note of this title.",
+        description: "Write a linked note: knowledge worth a page, or a decision with its reasons. supersedes names \
+                      the note that it replaces, supersede: the one of this title.",
         fields: &[
             needed("title", Kind::Text),
             needed("content", Kind::Text),
@@ -186,6 +186,7 @@ const TABLE: &[Spec] = &[
             TAGS,
             optional("links", Kind::Texts(MAX_TEXTS)).about("notes"),
             optional("supersede", Kind::Flag),
+            optional("supersedes", Kind::Text),
             PROVENANCE,
         ],
         answer: &[PATH, needed("title", Kind::Text), needed("state", Kind::Text)],

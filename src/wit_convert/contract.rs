@@ -195,7 +195,7 @@ macro_rules! wit_contract {
     };
     (@notebook $openness:ident) => {
         $crate::wit_records! { $openness:
-            notebook::Remember { title, content, template, group, tags, links, supersede }
+            notebook::Remember { title, content, template, group, tags, links, supersede, supersedes }
             notebook::NoteCondition { kind, value }
             notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
             notebook::SortKey { by, ascending }

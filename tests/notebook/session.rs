@@ -2,7 +2,7 @@
 
 use saddlebag::notebook::{
     ErrorReply, ErrorState, LoadMemories, MAX_ERROR_NOTES, MemoriesReply, MemoryContext, MemoryContextReply,
-    NotebookCommand, NotebookReply, RecallForTurn, RememberError, RememberState, RememberSummary,
+    NotebookCommand, NotebookReply, RecallForTurn, Remember, RememberError, RememberState, RememberSummary,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::{Scheduler, Simulator};
@@ -40,6 +40,35 @@ fn a_session_begins_with_the_ten_newest_facts(kind: Kind) {
     }
     assert!(section.text.starts_with("## Relevant Memories\n"), "{}", section.text);
     assert_eq!(section.included, 10);
+}
+
+#[both_engines]
+fn superseded_facts_are_not_among_the_memories_of_a_session_or_a_turn(kind: Kind) {
+    let mut drive = open(kind, &[]);
+    for number in 0..4 {
+        remember(&mut drive, fact(&format!("Port {number}"), &format!("The port of staging is {number}.")));
+    }
+    let newer = Remember { supersedes: Some("Port 3".into()), ..fact("Door", "It is 9.") };
+    remember(&mut drive, newer);
+    assert_eq!(call(&mut drive, LoadMemories { limit: 4 }).memories, 4);
+    let shown = context(&mut drive, 0, 20_000).text;
+    assert!(shown.contains("facts/door.md") && !shown.contains("facts/port-3.md"), "{shown}");
+    let question = RecallForTurn { turn: 1, query: "the port of staging is 3".into(), limit: 9 };
+    assert_eq!(call(&mut drive, question).memories, 4);
+    let shown = context(&mut drive, 1, 20_000).text;
+    assert!(shown.starts_with("## Relevant Memories\n\n- Door (facts/door.md)"), "it has the score: {shown}");
+    assert!(!shown.contains("facts/port-3.md"), "{shown}");
+}
+
+/// A person may have written them so by hand.
+#[both_engines]
+fn notes_that_supersede_each_other_are_not_lost(kind: Kind) {
+    let note = |other: &str| format!("---\nsupersedes: facts/{other}.md\n---\n# Zebra {other}\n");
+    let (a, b) = (note("b"), note("a"));
+    let mut drive = open(kind, &[("facts/a.md", a.as_str()), ("facts/b.md", b.as_str())]);
+    assert_eq!(call(&mut drive, LoadMemories { limit: 4 }).memories, 2);
+    let question = RecallForTurn { turn: 1, query: "zebra".into(), limit: 9 };
+    assert_eq!(call(&mut drive, question).memories, 2);
 }
 
 #[both_engines]

@@ -195,11 +195,12 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
     let template = prop::sample::select(vec!["fact", "decision", "notes", ".", "", "../x", "a/b"]);
     let names = || prop::collection::vec(note(), 0..2);
     let group = prop::option::of(prop::sample::select(vec!["facts", "nope"]));
-    let remember = (title(), text(), template, group, names(), names(), any::<bool>()).prop_map(
-        |(title, content, template, group, tags, links, supersede)| {
+    let supersede = (any::<bool>(), prop::option::of(note()));
+    let remember = (title(), text(), template, group, names(), names(), supersede).prop_map(
+        |(title, content, template, group, tags, links, (supersede, supersedes))| {
             let template = template.to_string();
             let group = group.map(str::to_string);
-            NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede })
+            NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede, supersedes })
         },
     );
     let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(

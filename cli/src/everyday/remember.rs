@@ -20,9 +20,9 @@ pub(crate) struct RememberArgs {
     /// Text of the note, in Markdown; `-` reads it from standard input
     #[arg(allow_hyphen_values = true)]
     content: String,
-    /// Kind of note: fact, decision, or the name of a folder
-    #[arg(long, default_value = "fact")]
-    template: String,
+    /// Kind of note: fact, decision, or the name of a folder [default: that of the replaced note, else fact]
+    #[arg(long, value_name = "KIND")]
+    template: Option<String>,
     /// Group of the configuration that gives file name and template [default: group of the folder]
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
@@ -32,9 +32,12 @@ pub(crate) struct RememberArgs {
     /// Note to link to; repeatable
     #[arg(long, value_name = "NOTE")]
     link: Vec<String>,
-    /// Replace the note of this title: the new note supersedes it
+    /// Replace the note of this title: the new note supersedes it, and takes over its kind, tags and links
     #[arg(long)]
     supersede: bool,
+    /// Replace this note, whatever its title
+    #[arg(long, value_name = "NOTE")]
+    supersedes: Option<String>,
 }
 
 impl Ask for RememberArgs {
@@ -44,11 +47,12 @@ impl Ask for RememberArgs {
         Ok(Remember {
             title: self.title,
             content: input::not_blank(input::text(self.content)?, "the text", "say what there is to remember")?,
-            template: self.template,
+            template: self.template.unwrap_or_default(),
             group: self.group,
             tags: self.tag,
             links: self.link,
             supersede: self.supersede,
+            supersedes: self.supersedes,
         })
     }
 

@@ -116,10 +116,9 @@ fn commands() -> [(&'static str, Command); 7] {
         title: "Load balancer".into(),
         content: "Two nodes in front of staging. Certificates are renewed every 60 days.".into(),
         template: "fact".into(),
-        group: None,
         tags: vec!["infra".into()],
         links: vec!["deploy".into()],
-        supersede: false,
+        ..Remember::default()
     };
     let entry = NewEntry {
         tags: vec!["ops".into()],

@@ -10,7 +10,7 @@
 //! never look at a text twice.
 //!
 //! This crate reads no file and keeps no text. It does not parse notes: the caller passes their fields, the positions of their
-//! headings, and a weight for each note, for example if a newer one supersedes it.
+//! headings, and which note supersedes which.
 //!
 //! ```
 //! use core::cmp::Reverse;
@@ -23,7 +23,7 @@
 //! }
 //!
 //! let query = Query::parse("when do we deploy staging?", Joining::Any)?;
-//! let ranking = index.search(&query, 10, &|_| true, &|_| 1.0, &|_| (Reverse(0), ""));
+//! let ranking = index.search(&query, 10, &|_| true, &[], &|_| (Reverse(0), ""));
 //! assert_eq!(ranking.hits[0].doc, 1);
 //!
 //! let mut passages = Passages::new(&index, &query);

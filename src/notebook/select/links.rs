@@ -79,6 +79,16 @@ pub(crate) enum Resolution {
     External,
 }
 
+impl Resolution {
+    /// Returns the note, if the link leads to one.
+    pub(crate) fn only(self) -> Option<usize> {
+        match self {
+            Self::To(note) => Some(note),
+            _ => None,
+        }
+    }
+}
+
 /// Resolves links by exact path, else a unique file name, else a unique title or alias.
 #[derive(Debug)]
 pub(crate) struct Resolver<'a> {

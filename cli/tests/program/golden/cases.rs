@@ -136,6 +136,8 @@ fn notebook() -> Vec<Case> {
         Case::new("remember", &["remember", "A new fact", "Its text.", "-t", "db", "--link", "Alone"]),
         Case::new("remember-again", &["remember", "Again", "Its text."]).after(&[&["remember", "Again", "Its text."]]),
         Case::new("remember-superseding", &["remember", "Alone", "Other text.", "--supersede"]),
+        Case::new("remember-superseding-another", &["remember", "Together", "A text.", "--supersedes", "Alone"]),
+        Case::new("remember-superseding-nothing", &["remember", "Apart", "A text.", "--supersede"]),
         Case::new("recall", &["recall", "which port does the database listen on?"]),
         Case::new("recall-explained", &["recall", "port", "--explain", "-n", "2", "--tag", "db"]),
         Case::new("recall-nothing", &["recall", "zebra"]),

@@ -92,3 +92,24 @@ fn no_note_is_shown_twice_in_a_session_and_again_in_another() {
     }
     assert!(asked("other", "Which rounding does the tax report use for cents?").contains("half to even"));
 }
+
+#[test]
+fn a_superseded_note_is_shown_by_no_hook_and_its_successor_is() {
+    let hooks = Hooks::with_memory();
+    for number in 0..6 {
+        hooks.memory(&["remember", &format!("Part {number}"), "About something else."]).exits(0);
+    }
+    let newer =
+        ["remember", "Cut the cents", "They are cut off, since May.", "--supersedes", "Rounding of the tax report"];
+    let made = hooks.memory(&newer).exits(0).stdout;
+    assert!(made.contains("cut-the-cents.md, which supersedes"), "{made}");
+    for (client, session) in [(&["prompt"][..], "s"), (&[], "t")] {
+        let asked = json!({ "prompt": "Which rounding does the tax report use for cents?" });
+        let text = hooks.send(client, &claude(session, "UserPromptSubmit", &asked)).json();
+        let text = text_of(&text);
+        assert!(text.contains("They are cut off") && !text.contains("half to even"), "{text}");
+        assert!(!text.contains("Supersedes"), "{text}");
+    }
+    let none = hooks.memory(&["remember", "Another title", "x", "--supersede"]).exits(1);
+    assert!(none.stderr.contains("there is no note with the title `Another title`"), "{}", none.stderr);
+}

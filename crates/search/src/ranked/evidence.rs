@@ -7,6 +7,7 @@ use super::index::RankedIndex;
 use super::matching::{Cursor, Walk};
 use super::plan::Plan;
 use super::query::Query;
+use super::succession::Successions;
 use super::types::{FIELDS, Field, FieldSet, Ranked, ScorePart};
 use super::weights::{COVERAGE, Lengths, saturate};
 use saddlebag_collections::order;
@@ -45,13 +46,13 @@ struct Evidence {
 
 impl Judge<'_> {
     /// Explains the scores of documents. Their slots must ascend.
-    pub(super) fn judge_all(&self, slots: &[u64], weight: &dyn Fn(u32) -> f32) -> Vec<Option<Ranked>> {
+    pub(super) fn judge_all(&self, slots: &[u64], successions: &Successions<'_>) -> Vec<Option<Ranked>> {
         let walks = self.walks.iter();
         let mut cursors: Cursors<'_> = walks.map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
-        slots.iter().map(|&slot| self.judge(slot as u32, &mut cursors, weight)).collect()
+        slots.iter().map(|&slot| self.judge(slot as u32, &mut cursors, successions)).collect()
     }
 
-    fn judge(&self, slot: u32, cursors: &mut Cursors<'_>, weight: &dyn Fn(u32) -> f32) -> Option<Ranked> {
+    fn judge(&self, slot: u32, cursors: &mut Cursors<'_>, successions: &Successions<'_>) -> Option<Ranked> {
         let doc = self.index.docs().get(slot as usize)?;
         let (mut parts, mut fields, mut evidence) = (Vec::new(), FieldSet::default(), Vec::new());
         for (number, cursors) in cursors.iter_mut().enumerate() {
@@ -62,10 +63,10 @@ impl Judge<'_> {
         let coverage = if self.total_mass > 0.0 { sum * COVERAGE * mass / self.total_mass } else { 0.0 };
         let phrase = self.phrase(&evidence);
         let proximity = self.proximity(&evidence);
-        let weight = weight(doc.id);
+        let weight = successions.weight(doc.id);
         let score = (sum + coverage + phrase + proximity) * weight;
         let terms = self.terms(&evidence);
-        Some(Ranked { doc: doc.id, score, terms, fields, parts, coverage, phrase, proximity, weight })
+        Some(Ranked { doc: doc.id, score, terms, fields, parts, coverage, phrase, proximity, inherited: 0.0, weight })
     }
 
     /// Finds one concept in the document.

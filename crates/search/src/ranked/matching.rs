@@ -34,6 +34,10 @@ impl Bits {
         })
     }
 
+    pub(super) fn contains(&self, slot: u32) -> bool {
+        self.0.get(slot as usize / 64).is_some_and(|bits| bits & (1 << (slot % 64)) != 0)
+    }
+
     fn is_empty(&self) -> bool {
         self.0.iter().all(|bits| *bits == 0)
     }

@@ -7,7 +7,7 @@
 //! # How does recall work?
 //!
 //! docs/recall.md has the rules for users; this is where they are implemented. Everything is in `search/ranked/`, except for
-//! the weight of superseded notes.
+//! which note supersedes which.
 //!
 //! **Words** (`tokens.rs`). Text is normalised: compatibility forms are resolved (NFKD), case and diacritics folded. An
 //! identifier such as `src/main.rs`, `parseHttp` or `v1.2.3` gives its parts, which take the positions, and each whole that
@@ -33,8 +33,9 @@
 //! **Operators** (`query.rs`, `matching.rs`). Adjacent words are alternatives, unless a phrase, a field or an `AND`
 //! beside them is required. If nothing matches, phrases count as words, and `AND` counts as a space.
 //!
-//! **Superseding** (`notebook/recall.rs`). The score of a note that another one names under `supersedes` is multiplied by
-//! `SUPERSEDED_WEIGHT` 0.4, and the hit names the newer one.
+//! **Superseding** (`succession.rs`, `notebook/succession.rs`). The score of a note that another one names under `supersedes`
+//! is multiplied by `SUPERSEDED_WEIGHT` 0.4, and the hit names the newer one. The newer one has at least the whole score.
+//! Superseded notes are left out of prompts.
 //!
 //! **Passages** (`passage.rs`). The body is split into blocks: headings, paragraphs, and the entries of blocks over
 //! `LONG_BLOCK` (480) bytes. A block scores its words of the query, and half of the score of each neighbour in its
@@ -53,6 +54,7 @@ mod query;
 mod score;
 mod segment;
 mod stem;
+mod succession;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -62,4 +64,5 @@ mod weights;
 pub use index::{Fields, RankedIndex};
 pub use passage::{Passage, Passages};
 pub use query::{EmptyQuery, Joining, Query};
+pub use succession::Succession;
 pub use types::{FIELDS, Field, FieldSet, Ranked, Ranking, ScorePart, Tie};

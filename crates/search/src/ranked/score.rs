@@ -14,6 +14,7 @@ use super::index::RankedIndex;
 use super::matching::{Bits, Matcher, Walk};
 use super::plan::{Concept, Plan};
 use super::query::Query;
+use super::succession::{Succession, Successions};
 use super::types::{Field, Ranking, Tie};
 use super::weights::{COVERAGE, Lengths, idf, saturate};
 use saddlebag_collections::order;
@@ -28,14 +29,16 @@ impl RankedIndex {
         idf(self.live_count(), 1)
     }
 
-    /// Returns the best `limit` documents that match and that `accept` permits. Each score is multiplied by the
-    /// `weight` of the document. Equal scores are ordered by `tie`.
+    /// Returns the best `limit` documents that match and that `accept` permits. Equal scores are ordered by `tie`.
+    ///
+    /// `superseded` must be sorted by the superseded document, which keeps a part of its score. The document that supersedes it has at
+    /// least its whole score. If the query has no operators, it is found even if only the superseded one matches.
     pub fn search<'a>(
         &self,
         query: &Query,
         limit: usize,
         accept: &dyn Fn(u32) -> bool,
-        weight: &dyn Fn(u32) -> f32,
+        superseded: &[Succession],
         tie: &dyn Fn(u32) -> Tie<'a>,
     ) -> Ranking {
         let plan = Plan::new(self, query);
@@ -44,33 +47,56 @@ impl RankedIndex {
         sums.add_all();
         let Sums { slots, idfs, walks, found, .. } = sums;
         let total_mass: f32 = plan.concepts.iter().zip(&idfs).map(|(concept, idf)| concept.weight * idf).sum();
-        let offer = |best: &mut Best<'a>, slot: u32| {
-            let Some((sum, doc)) = slots.get(slot as usize).zip(self.docs().get(slot as usize)) else { return };
+        let successions = Successions::new(self.docs(), superseded);
+        let whole = |slot: u32| {
+            let sum = slots.get(slot as usize).copied().unwrap_or_default();
+            let coverage = if total_mass > 0.0 { sum.mass / total_mass } else { 0.0 };
+            sum.score * (1.0 + COVERAGE * coverage)
+        };
+        let offer = |best: &mut Best<'a>, slot: u32, is_match: &dyn Fn(u32) -> bool| {
+            let Some(doc) = self.docs().get(slot as usize) else { return };
             if doc.is_live && accept(doc.id) {
-                let coverage = if total_mass > 0.0 { sum.mass / total_mass } else { 0.0 };
-                best.offer(slot, sum.score * (1.0 + COVERAGE * coverage) * weight(doc.id), &|| tie(doc.id));
+                let inherited = successions.superseded_by(slot).filter(|old| is_match(*old)).map(whole);
+                let score = inherited.fold(whole(slot) * successions.weight(doc.id), f32::max);
+                best.offer(slot, score, &|| tie(doc.id));
             }
         };
         let mut best = Best::new(limit.saturating_mul(4).max(MIN_CANDIDATES).min(self.docs().len()));
         let mut is_relaxed = false;
+        let mut matching = Bits::new(if plan.is_plain { 0 } else { slots.len() });
+        let has_words = |slot: u32| slots.get(slot as usize).is_some_and(|sum| sum.score > 0.0);
         if plan.is_plain {
             let touched = (0_u32..).zip(&slots).filter(|(_, sum)| sum.score > 0.0).map(|(slot, _)| slot);
-            touched.for_each(|slot| offer(&mut best, slot));
+            touched.for_each(|slot| offer(&mut best, slot, &has_words));
+            let is_heir = |new: &u32| !has_words(*new) && successions.superseded_by(*new).any(has_words);
+            successions.newer().filter(is_heir).for_each(|slot| offer(&mut best, slot, &has_words));
         } else {
             let mut live = Bits::new(slots.len());
             (0_u32..).zip(&slots).filter(|(_, sum)| sum.body > 0.0).for_each(|(slot, _)| live.insert(slot));
             let mut matcher = Matcher { query, plan: &plan, walks: &walks, found: &found, live: &live, is_relaxed };
-            matcher.matches().slots().for_each(|slot| offer(&mut best, slot));
+            matching = matcher.matches();
+            matching.slots().for_each(|slot| offer(&mut best, slot, &|slot| matching.contains(slot)));
             if best.total == 0 && matcher.can_relax() {
                 matcher.is_relaxed = true;
-                matcher.matches().slots().for_each(|slot| offer(&mut best, slot));
+                matching = matcher.matches();
+                matching.slots().for_each(|slot| offer(&mut best, slot, &|slot| matching.contains(slot)));
                 is_relaxed = best.total > 0;
             }
         }
+        let is_match = |slot: u32| if plan.is_plain { has_words(slot) } else { matching.contains(slot) };
         let total = best.total;
         let judge =
             Judge { index: self, query, plan: &plan, lengths: &lengths, walks: &walks, idfs: &idfs, total_mass };
-        let mut hits = judge.judge_all(&best.slots(), weight);
+        let best = best.slots();
+        let mut hits = judge.judge_all(&best, &successions);
+        for (&slot, hit) in best.iter().zip(&mut hits).filter(|_| !superseded.is_empty()) {
+            let olds = u32::try_from(slot).ok().into_iter().flat_map(|slot| successions.superseded_by(slot));
+            let mut olds: Vec<u64> = olds.filter(|old| is_match(*old)).map(u64::from).collect();
+            olds.dedup();
+            if let Some(hit) = hit.as_mut().filter(|_| !olds.is_empty()) {
+                judge.judge_all(&olds, &successions).iter().flatten().for_each(|old| hit.inherit(old));
+            }
+        }
         let places = hits.iter().enumerate();
         let places = places.filter_map(|(place, hit)| hit.as_ref().map(|hit| (place, hit.doc, hit.score)));
         let mut places: Vec<(usize, u32, f32)> = places.collect();

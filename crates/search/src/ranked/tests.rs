@@ -48,7 +48,7 @@ fn by_number(doc: u32) -> Tie<'static> {
 }
 
 fn search(index: &RankedIndex, query: &str) -> Ranking {
-    index.search(&Query::parse(query, Joining::Any).unwrap(), 100, &|_| true, &|_| 1.0, &by_number)
+    index.search(&Query::parse(query, Joining::Any).unwrap(), 100, &|_| true, &[], &by_number)
 }
 
 /// Returns the documents that a query finds, best first.
@@ -58,7 +58,7 @@ fn found(index: &RankedIndex, query: &str) -> Vec<u32> {
 
 fn all_found(index: &RankedIndex, query: &str) -> Vec<u32> {
     let query = Query::parse(query, Joining::All).unwrap();
-    index.search(&query, 100, &|_| true, &|_| 1.0, &by_number).hits.iter().map(|hit| hit.doc).collect()
+    index.search(&query, 100, &|_| true, &[], &by_number).hits.iter().map(|hit| hit.doc).collect()
 }
 
 /// Packs an index, and returns head and body.
@@ -197,12 +197,38 @@ fn every_hit_says_why() {
 }
 
 #[test]
-fn the_caller_filters_and_weighs() {
+fn the_caller_filters_and_a_superseded_document_ranks_after_its_successor() {
     let index = index_of(&["same words", "same words", "same words"]);
     let query = Query::parse("same words", Joining::Any).unwrap();
-    let ranking = index.search(&query, 10, &|doc| doc != 1, &|doc| if doc == 0 { 0.5 } else { 1.0 }, &by_number);
+    let ranking = index.search(&query, 10, &|doc| doc != 1, &[Succession { old: 0, new: 2 }], &by_number);
     assert_eq!(ranking.hits.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [2, 0]);
     assert_eq!(found(&index, "same words"), [0, 1, 2]);
+}
+
+#[test]
+fn a_successor_inherits_the_score_and_is_found_even_without_a_word_of_the_query() {
+    let mut bodies = alloc::vec!["use the database postgres"; 1];
+    bodies.extend(["we run sqlite", "the postgres host", "a database"]);
+    let index = index_of(&bodies);
+    let ask = |query: &str, limit: usize, superseded: &[Succession]| {
+        let query = Query::parse(query, Joining::Any).unwrap();
+        index.search(&query, limit, &|_| true, superseded, &by_number)
+    };
+    let before = ask("which database postgres", 10, &[]);
+    let after = ask("which database postgres", 10, &[Succession { old: 0, new: 1 }]);
+    let docs: Vec<u32> = after.hits.iter().map(|hit| hit.doc).collect();
+    assert_eq!((before.hits[0].doc, before.total), (0, 3));
+    assert_eq!((docs[0], docs.len(), after.total), (1, 4, 4), "{after:?}");
+    let heir = &after.hits[0];
+    assert!((heir.score - before.hits[0].score).abs() < 1e-4, "{heir:?}");
+    assert!((heir.inherited - heir.score).abs() < 1e-4, "it has no word of its own: {heir:?}");
+    assert_eq!(heir.terms, before.hits[0].terms);
+    // A page is the beginning of the whole.
+    let page = ask("which database postgres", 1, &[Succession { old: 0, new: 1 }]);
+    assert_eq!(page.hits, after.hits[..1]);
+    // What a query requires, a hit has.
+    let required = ask("title:x OR body:postgres", 10, &[Succession { old: 0, new: 1 }]);
+    assert!(required.hits.iter().all(|hit| hit.doc != 1), "{required:?}");
 }
 
 #[test]
@@ -313,7 +339,7 @@ proptest! {
         for query in &queries {
             for joining in [Joining::Any, Joining::All] {
                 let query = Query::parse(query, joining).unwrap();
-                let [old, new] = [&index, &fresh].map(|index| index.search(&query, 7, &|_| true, &|_| 1.0, &by_number));
+                let [old, new] = [&index, &fresh].map(|index| index.search(&query, 7, &|_| true, &[], &by_number));
                 prop_assert_eq!(old, new);
             }
         }
@@ -378,7 +404,7 @@ proptest! {
             sparse.add(range.start, body[range].to_vec());
         }
         partial.set_body(sparse);
-        let answers = |index: &RankedIndex| index.search(&query, 7, &|_| true, &|_| 1.0, &by_number);
+        let answers = |index: &RankedIndex| index.search(&query, 7, &|_| true, &[], &by_number);
         prop_assert_eq!(answers(&partial), answers(&index));
         for index in [&mut partial, &mut index] {
             texts[0].insert(index, 100);
@@ -441,7 +467,7 @@ fn equal_scores_are_ordered_by_what_the_documents_are() {
     let query = Query::parse("words", Joining::Any).unwrap();
     let paths: Vec<String> = (0..200).map(|doc| format!("{:03}.md", 199 - doc)).collect();
     let tie = |doc: u32| (Reverse(u64::from(doc % 2)), paths[doc as usize].as_str());
-    let best = index.search(&query, 3, &|_| true, &|_| 1.0, &tie).hits;
+    let best = index.search(&query, 3, &|_| true, &[], &tie).hits;
     assert_eq!(best.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [199, 197, 195]);
 }
 

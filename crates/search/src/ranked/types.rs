@@ -97,7 +97,7 @@ pub struct Ranking {
 pub struct Ranked {
     /// Number of the document.
     pub doc: u32,
-    /// Sum of the parts and the bonuses, multiplied by the document's weight.
+    /// Sum of the parts and the bonuses, multiplied by the weight, and what is inherited.
     pub score: f32,
     /// Words that it has, as they are spelled in the query, without stop words.
     pub terms: Vec<String>,
@@ -111,7 +111,9 @@ pub struct Ranked {
     pub phrase: f32,
     /// Bonus for words that are close together.
     pub proximity: f32,
-    /// Weight that the caller gives the document.
+    /// Amount by which the score of a document that this one supersedes is higher than its own.
+    pub inherited: f32,
+    /// Factor for the sum; less than 1 if another document supersedes this one.
     pub weight: f32,
 }
 

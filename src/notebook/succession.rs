@@ -1,0 +1,61 @@
+//! Which notes supersede which.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::engine::Call;
+use crate::search::ranked::{Ranked, Succession};
+use crate::search::{Corpus, DocId, IndexedFile};
+use crate::sorted::SortedMap;
+use crate::store::NOTE_SUFFIX;
+
+/// Returns the superseded notes, each with the last note of the chain that supersedes it, sorted by the superseded note.
+///
+/// A note that waits for approval supersedes nothing, and neither do those of `refused`. Notes that supersede each other in
+/// a circle count as current. With `for_prompt`, a superseded note that waits for approval has no successor, because its
+/// text must not decide what a prompt shows.
+pub(super) fn successions(call: &Call, corpus: &Corpus, refused: &[DocId], for_prompt: bool) -> Vec<Succession> {
+    if !corpus.has_superseded() {
+        return Vec::new();
+    }
+    let files = &corpus.files;
+    let may = |document: &IndexedFile| document.unapproved.is_none() && corpus.is_note(&document.path);
+    let mut newer: SortedMap<DocId, DocId> = SortedMap::default();
+    for (path, ids) in corpus.supersedes().iter() {
+        let named = [path.clone(), format!("{path}{NOTE_SUFFIX}")];
+        let old = named.iter().find_map(|path| files.id(&call.scope.layout.in_notebook(path).ok()?));
+        let Some(old) = old.filter(|old| !for_prompt || files.doc(*old).is_some_and(may)) else { continue };
+        let is_successor = |id: &DocId| *id != old && !refused.contains(id) && files.doc(*id).is_some_and(may);
+        if let Some(&new) = ids.iter().rev().find(|id| is_successor(id)) {
+            newer.insert(old, new);
+        }
+    }
+    let last = |old: DocId| {
+        let mut new = *newer.get(&old)?;
+        for _ in 0..=newer.len() {
+            match newer.get(&new) {
+                Some(next) => new = *next,
+                None => return Some(Succession { old, new }),
+            }
+        }
+        None
+    };
+    newer.keys().filter_map(|old| last(*old)).collect()
+}
+
+/// Returns true if a note is superseded.
+pub(super) fn is_superseded(superseded: &[Succession], id: DocId) -> bool {
+    superseded.binary_search_by_key(&id, |succession| succession.old).is_ok()
+}
+
+/// Puts each of the first `count` notes behind the one that supersedes it. The ratings of a host may order them otherwise.
+pub(super) fn newer_first(hits: &mut [Ranked], superseded: &[Succession], count: usize) {
+    for place in 0..hits.len().min(count) {
+        let doc = hits.get(place).map(|hit| hit.doc);
+        let succession = doc.and_then(|doc| superseded.binary_search_by_key(&doc, |succession| succession.old).ok());
+        let Some(succession) = succession.and_then(|number| superseded.get(number)) else { continue };
+        if let Some(later) = hits.iter().skip(place).position(|hit| hit.doc == succession.new) {
+            hits.swap(place, place + later);
+        }
+    }
+}
