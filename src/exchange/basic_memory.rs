@@ -517,8 +517,8 @@ fn imported_note(group: &[&ForeignEntry]) -> Option<(String, String)> {
 /// Inserts lines below a heading, or at the end if there is no such heading.
 fn insert_below(text: &mut String, heading: &str, lines: &str) {
     let below = format!("{heading}\n");
-    let at = text.match_indices(&below).map(|(at, _)| at);
-    let at = at.into_iter().find(|&at| at == 0 || text.get(..at).is_some_and(|before| before.ends_with('\n')));
+    let mut places = text.match_indices(&below).map(|(at, _)| at);
+    let at = places.find(|&at| at == 0 || text.get(..at).is_some_and(|before| before.ends_with('\n')));
     match at {
         Some(at) => text.insert_str(at + below.len(), lines),
         None if text.is_empty() || lines.is_empty() => text.push_str(lines),

@@ -269,11 +269,12 @@ fn is_index_text(entry: &ForeignEntry) -> bool {
         && entry.content.lines().count() <= INDEX_LINES / 2
 }
 
+/// Heading of the index, with the entries below it and their files.
+type Section<'e> = (Option<&'e str>, Vec<(&'e ForeignEntry, &'e str)>);
+
 /// Groups entries by their heading in the index: those without one first.
-fn by_section<'e>(
-    entries: impl Iterator<Item = (&'e ForeignEntry, &'e str)>,
-) -> Vec<(Option<&'e str>, Vec<(&'e ForeignEntry, &'e str)>)> {
-    let mut sections: Vec<(Option<&str>, Vec<(&ForeignEntry, &str)>)> = [(None, Vec::new())].to_vec();
+fn by_section<'e>(entries: impl Iterator<Item = (&'e ForeignEntry, &'e str)>) -> Vec<Section<'e>> {
+    let mut sections: Vec<Section<'_>> = [(None, Vec::new())].to_vec();
     for (entry, file) in entries {
         let section = entry.kept(FROM_SECTION).filter(|line| heading(line).is_some() && !line.contains('\n'));
         match sections.iter_mut().find(|(known, _)| *known == section) {
@@ -285,7 +286,7 @@ fn by_section<'e>(
 }
 
 /// Renders the part of the index that is loaded. Its last line gives the number of entries that are not in it.
-fn index(text: Option<&ForeignEntry>, sections: &[(Option<&str>, Vec<(&ForeignEntry, &str)>)]) -> String {
+fn index(text: Option<&ForeignEntry>, sections: &[Section<'_>]) -> String {
     let mut index = format!("{TITLE}\n\n");
     let mut left: usize = sections.iter().map(|(_, listed)| listed.len()).sum();
     // The text comes last, so that its headings are not taken for those of the list.
