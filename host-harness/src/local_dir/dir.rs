@@ -162,13 +162,22 @@ impl LocalDir {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let missing: Vec<&Path> = root.ancestors().take_while(missing).collect();
         match builder.create(root) {
             // An existing path is checked below.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => match error.kind() {
                 io::ErrorKind::NotADirectory => Err(OpenError::NotDirectory(root.into())),
                 _ => Err(OpenError::Unusable { path: root.into(), source: error }),
             },
-            _ => Self::open(root, options),
+            _ => {
+                // A power cut must not take away the folders above acknowledged files.
+                for folder in missing.into_iter().filter(|_| options.durability == Durability::Full) {
+                    let synced = sync_name(folder);
+                    synced.map_err(|source| OpenError::Unusable { path: folder.into(), source })?;
+                }
+                Self::open(root, options)
+            }
         }
     }
 
@@ -271,5 +280,16 @@ impl LocalDir {
     /// was about to write, and take that for kept.
     pub(super) fn must_settle(&self, path: &RelPath) -> bool {
         self.options.durability == Durability::Full && self.unsynced().is_known(path)
+    }
+}
+
+/// Syncs the name of a folder, in the folder above it.
+fn sync_name(folder: &Path) -> io::Result<()> {
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match Dir::open_ambient_dir(above, ambient_authority()) {
+        Ok(above) => sys::sync_folder(&above),
+        // It may be open to others only for looking up names.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(error) => Err(error),
     }
 }

@@ -78,6 +78,7 @@ mod batch;
 mod change;
 mod dir;
 mod error;
+mod filling;
 mod leftovers;
 mod list;
 mod lock;

@@ -57,6 +57,96 @@ fn plan_syncs(good: usize, bad: usize) {
     SYNCS.set((0..good).map(|_| Ok(())).chain((0..bad).map(|_| failure())).collect());
 }
 
+thread_local! {
+    /// What happens while an operation of this thread waits for an empty file to be filled.
+    static PAUSE: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+    static PAUSES: RefCell<u32> = const { RefCell::new(0) };
+}
+
+/// Runs what was planned for the next pause.
+pub(super) fn pause() {
+    PAUSES.with_borrow_mut(|pauses| *pauses += 1);
+    if let Some(mut action) = PAUSE.take() {
+        action();
+    }
+}
+
+#[test]
+fn a_file_that_an_editor_has_just_truncated_is_not_taken_for_empty() {
+    type Fill = fn(&PathBuf);
+    let fills: [Fill; 3] = [
+        |file| fs::write(file, "PERSON").unwrap(),
+        |file| {
+            let other = file.with_extension("swp");
+            fs::write(&other, "PERSON").unwrap();
+            fs::rename(other, file).unwrap();
+        },
+        |file| fs::remove_file(file).unwrap(),
+    ];
+    for fill in fills {
+        for is_write in [true, false] {
+            let mut store = Store::new();
+            fs::write(store.file(), "").unwrap();
+            let version = store.version();
+            let file = store.file();
+            PAUSE.set(Some(Box::new(move || fill(&file))));
+            if is_write {
+                let outcome = store.write(Precondition::Matches(version));
+                assert!(matches!(outcome, WriteOutcome::Stale(_)), "{outcome:?}");
+            } else {
+                let op = FsOp::Remove { path: path(), precondition: Precondition::Matches(version) };
+                let outcome = store.dir.perform(&op).unwrap();
+                let is_gone = !store.file().exists();
+                let FsOutcome::Remove(outcome) = outcome else { panic!("{outcome:?}") };
+                assert_eq!(matches!(outcome, RemoveOutcome::Done), is_gone, "{outcome:?}");
+            }
+            assert!(!store.file().exists() || store.text() == "PERSON");
+            store.assert_tidy();
+        }
+    }
+}
+
+#[test]
+fn an_empty_file_that_stays_empty_is_changed_and_an_old_one_at_once() {
+    let mut store = Store::new();
+    let file = fs::File::create(store.file()).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(1)).unwrap();
+    PAUSES.set(0);
+    let version = store.version();
+    assert!(matches!(store.write(Precondition::Matches(version)), WriteOutcome::Written(_)));
+    assert_eq!(PAUSES.take(), 0);
+    let file = fs::File::create(store.file()).unwrap();
+    let version = store.version();
+    // It is old by the first look after the pause.
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(2);
+    PAUSE.set(Some(Box::new(move || file.set_modified(old).unwrap())));
+    // Its time was changed, so the writer looks at it again.
+    let outcome = store.write(Precondition::Matches(version));
+    let WriteOutcome::Stale(Some(version)) = outcome else { panic!("{outcome:?}") };
+    let outcome = store.write(Precondition::Matches(version));
+    assert!(matches!(outcome, WriteOutcome::Written(_)), "{outcome:?}");
+    assert_eq!((PAUSES.take(), store.text().as_str()), (1, "agent"));
+}
+
+#[test]
+fn the_folders_above_a_new_root_are_synced() {
+    let top = tempfile::tempdir().unwrap();
+    let root = top.path().join("a/b/c");
+    let options = || LocalDirOptions { durability: Durability::Full, ..LocalDirOptions::default() };
+    for good in 0..3 {
+        plan_syncs(good, 1);
+        let outcome = LocalDir::create(&root, options());
+        assert!(matches!(outcome, Err(super::OpenError::Unusable { .. })), "{good}: {outcome:?}");
+        fs::remove_dir_all(top.path().join("a")).unwrap();
+    }
+    plan_syncs(3, 0);
+    LocalDir::create(&root, options()).unwrap();
+    // What exists is not synced again.
+    plan_syncs(0, 1);
+    LocalDir::create(&root, options()).unwrap();
+    plan_syncs(0, 0);
+}
+
 #[test]
 fn a_folder_moves_between_threads_and_serves_several() {
     fn assert_send_and_sync<T: Send + Sync>() {}

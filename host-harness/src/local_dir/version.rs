@@ -18,7 +18,9 @@ use saddlebag::protocol::{FsError, Precondition, Version};
 use sha2::{Digest, Sha256};
 
 use super::error::refusal;
+use super::filling;
 use super::sys::{self, Access, Stat};
+use super::walk;
 
 /// Maximum size of a file in bytes whose version may be a hash.
 pub(super) const HASH_LIMIT: u64 = 4 * 1024 * 1024;
@@ -95,7 +97,8 @@ pub(super) enum Check {
     Stale(Option<Version>),
 }
 
-/// Checks `precondition` against the file `name`, whose stat is `found`.
+/// Checks `precondition` against the file `name`, whose stat is `found`. An empty file that was just changed is waited for: an
+/// editor may be about to fill it.
 pub(super) fn check(
     folder: &Dir,
     name: &str,
@@ -106,7 +109,15 @@ pub(super) fn check(
     match (precondition, found) {
         (Precondition::Any, _) | (Precondition::Absent, None) => Ok(Check::Holds),
         (Precondition::Matches(_), None) => Ok(Check::Stale(None)),
-        (Precondition::Matches(version), Some(stat)) if matches(folder, name, stat, version)? => Ok(Check::Holds),
+        (Precondition::Matches(version), Some(stat)) if matches(folder, name, stat, version)? => {
+            if stat.size > 0 || filling::stays_empty(folder, name, stat).map_err(refusal)? {
+                return Ok(Check::Holds);
+            }
+            let now = self::now();
+            let found = walk::probe(folder, name)?;
+            let version = found.map(|stat| of_file(folder, name, &stat, now)).transpose()?;
+            Ok(Check::Stale(version.flatten()))
+        }
         (_, Some(stat)) => of_file(folder, name, stat, now).map(Check::Stale),
     }
 }
