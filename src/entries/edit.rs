@@ -1,4 +1,4 @@
-//! `edit-entry`: replaces the one occurrence of a text in an entry.
+//! `edit-entry`: replaces text that occurs exactly once in an entry.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::Provenance;
 
-/// Replaces the one occurrence of a text in the content of an entry.
+/// Replaces text that occurs exactly once in the content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditEntry {
     /// Key of the entry.

@@ -31,8 +31,8 @@ pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     if is_full && fields.trust_state.unapproved().is_some() && !live().any(|stored| may_evict(fields, stored)) {
         let (key, cap, provenance) = (&fields.key, pool.cap, fields.trust_state.provenance);
         let message = format!(
-            "no place for `{key}`: {cap} entries hold all {cap} places, and text of `{provenance}` \
-             takes the place of none that goes into prompts"
+            "`{key}` is not stored: memory is full ({cap} entries), and unapproved text of `{provenance}` may not evict \
+             approved entries"
         );
         return Err(Error::new(
             ErrorCode::TooLarge,

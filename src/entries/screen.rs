@@ -25,7 +25,7 @@ pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provena
 
 /// Returns the projects that a text of this provenance goes into the prompts of; empty for all projects.
 ///
-/// Text of tools and imports goes into no prompt before a person approves it, and an approval is for all projects.
+/// Text of tools and imports does not go into a prompt before a person approves it, and an approval is for all projects.
 fn projects(call: &Call, provenance: Provenance) -> Vec<String> {
     let project = call.scope.layout.own_project().filter(|_| provenance == Provenance::Agent);
     project.map(String::from).into_iter().collect()

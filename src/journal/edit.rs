@@ -1,4 +1,4 @@
-//! `edit`: replaces the one occurrence of a text, or deletes a note.
+//! `edit`: replaces text that occurs exactly once, or deletes a note.
 
 use alloc::format;
 use alloc::string::ToString;

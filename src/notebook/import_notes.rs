@@ -67,7 +67,7 @@ pub struct ImportedNote {
     /// Format and place of the text, such as `git ~/shop 1f0c9d`; one line of 1 to [`MAX_IMPORT_ID_BYTES`] bytes. A text
     /// with the same id is the same note.
     pub id: String,
-    /// Title: one line of any text.
+    /// Title: one line.
     pub title: String,
     /// Content in Markdown.
     pub content: String,

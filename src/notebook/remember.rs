@@ -37,7 +37,7 @@ const MAX_NAMES: u32 = 10_000;
 /// Creates a fact, a decision or another note. It never overwrites one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remember {
-    /// Title: one line of any text.
+    /// Title: one line.
     pub title: String,
     /// Content in Markdown.
     pub content: String,
