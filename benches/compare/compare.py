@@ -183,7 +183,7 @@ class BasicMemory(Memory):
             "identifier": "written-at-once", "operation": "append", "content": f"\n{fact}\n", "project": "main"}
 
     def prepare_writes(self, server):
-        server.call("write_note", title="Written at once", content="Facts", directory="", project="main")
+        server.call("write_note", title="Written at once", content="Facts", directory="", project="main", overwrite=True)
 
     def installed(self):
         return size(self.folder)
