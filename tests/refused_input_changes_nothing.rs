@@ -1,7 +1,7 @@
 //! Bad input gives an error and changes no byte of any file, and no change is attempted.
 
 use core::str::FromStr;
-use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, TrustCommand};
+use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Reject, TrustCommand};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, GetEntry,
     Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries,
@@ -452,13 +452,14 @@ fn a_version_that_is_not_the_current_one_changes_nothing(kind: Kind) {
 }
 
 #[both_engines]
-fn an_approval_of_nothing_or_of_too_much_is_refused(kind: Kind) {
-    let approve = |count: usize| {
-        let item = ApproveItem { name: "k".into(), version: "0".repeat(64) };
-        TrustCommand::Approve(Approve { items: vec![item; count], dry_run: false })
+fn an_approval_or_a_rejection_of_nothing_or_of_too_much_is_refused(kind: Kind) {
+    let both = |count: usize| {
+        let items = vec![ApproveItem { name: "k".into(), version: "0".repeat(64) }; count];
+        let approve = Approve { items: items.clone(), dry_run: false };
+        vec![TrustCommand::Approve(approve), TrustCommand::Reject(Reject { items, dry_run: false })]
     };
-    assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::InvalidArgument, vec![approve(0)]);
-    assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::TooLarge, vec![approve(MAX_NAMES + 1)]);
+    assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::InvalidArgument, both(0));
+    assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::TooLarge, both(MAX_NAMES + 1));
 }
 
 #[both_engines]

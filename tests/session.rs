@@ -6,7 +6,7 @@ use saddlebag::entries::EntriesConfig;
 use saddlebag::notebook::{Remember, RememberReply};
 use saddlebag::session::{
     BeginSession, BeginSessionReply, BeginSource, DEFAULT_PROMPT_BYTES, DEFAULT_SESSION_BYTES, EndSession, NotShown,
-    NotShownReason, RecallForPrompt, RecallForPromptReply, RecordToolUse, SessionReply,
+    NotShownReason, RecallForPrompt, RecallForPromptReply, RecordToolUse, SessionReply, StoredItem,
 };
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply};
@@ -34,7 +34,7 @@ fn used(session: &str, command: &str, failed: bool) -> RecordToolUse {
 }
 
 fn end(session: &str, finished: bool) -> EndSession {
-    EndSession { session: session.into(), finished }
+    EndSession { session: session.into(), finished, answer: None }
 }
 
 fn agent(kind: Kind) -> Drive<Simulator> {
@@ -169,7 +169,7 @@ fn private_excluded_and_secret_texts_are_nowhere_in_the_store(kind: Kind) {
     let request = RecordToolUse {
         files: vec!["vault/quokka.txt".into(), ".env".into(), "src/door.rs".into()],
         error: Some(format!("error: quokka {SECRET}")),
-        stored: Some(format!("door {SECRET}")),
+        stored: Some(StoredItem::Entry(format!("door {SECRET}"))),
         exclude: vec!["vault".into()],
         ..used("one", "cat vault/quokka.txt", true)
     };

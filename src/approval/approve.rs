@@ -4,16 +4,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::types::{TrustCall, named, pending_approvals};
-use crate::document::head;
+use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, changed, named, pending_approvals};
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_WAITING;
 use crate::trust::{PendingApproval, approve as approved_text, version_of};
-
-/// Maximum number of items in one command.
-pub const MAX_NAMES: usize = 1_024;
 
 /// Approves texts, so that they can appear in prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,16 +18,6 @@ pub struct Approve {
     pub items: Vec<ApproveItem>,
     /// If set, only reports what would be approved.
     pub dry_run: bool,
-}
-
-/// A text to approve.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ApproveItem {
-    /// The `name` or `path` of a [`PendingItem`](super::PendingItem), or another path, name or title of a note.
-    pub name: String,
-    /// Version that the person looked at. The text is approved only if its file still has this version.
-    pub version: String,
 }
 
 /// Result of an approval.
@@ -44,16 +30,6 @@ pub struct ApproveReply {
     pub skipped: Vec<SkippedItem>,
     /// Summary of the reply, to be read by a person.
     pub message: String,
-}
-
-/// An item that was not approved.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SkippedItem {
-    /// Name as the request gave it.
-    pub name: String,
-    /// Reason in words.
-    pub reason: String,
 }
 
 impl Request for Approve {
@@ -148,8 +124,4 @@ async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
         Ok(Change::Write(call.screen.moved(&item.path, bytes, approved.into_bytes())?, ()))
     };
     update(&call.fs, &item.path, call.scope.limits.max_file_bytes, Backups::Off, change).await.map(|_| ())
-}
-
-fn changed(version: &str) -> String {
-    format!("its text no longer has the version `{}`", head(version, 64).escape_debug())
 }

@@ -1,15 +1,17 @@
 //! Approval by a person: notes and entries whose text comes from tools or imports stay out of prompts until then.
 //!
-//! [`Pending`] lists them, [`Approve`] approves them. An approval sets one field of the frontmatter. Each item names
+//! [`Pending`] lists them, [`Approve`] approves them, [`Reject`] forgets them. An approval sets one field of the frontmatter. Each item names
 //! the version that the person looked at; text that changed since then stays pending.
 
 mod approve;
 mod pending;
+mod reject;
 mod types;
 
-pub use approve::{Approve, ApproveItem, ApproveReply, MAX_NAMES, SkippedItem};
+pub use approve::{Approve, ApproveReply};
 pub use pending::{DEFAULT_PENDING_ITEMS, Pending, PendingReply};
-pub use types::PendingItem;
+pub use reject::{Reject, RejectReply};
+pub use types::{ApproveItem, MAX_NAMES, PendingItem, SkippedItem};
 
 pub(crate) use types::TrustCall;
 
@@ -23,5 +25,6 @@ family! {
     TrustReply {
         Pending,
         Approve,
+        Reject,
     }
 }

@@ -16,6 +16,29 @@ use crate::trust::{Flag, FlagKind, ForModel, PendingApproval, Provenance, add_fl
 /// Size of a preview in bytes.
 const PREVIEW_BYTES: usize = 160;
 
+/// Maximum number of items in one command.
+pub const MAX_NAMES: usize = 1_024;
+
+/// A text to approve or to reject.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ApproveItem {
+    /// The `name` or `path` of a [`PendingItem`], or another path, name or title of a note.
+    pub name: String,
+    /// Version that the person looked at. Nothing is done if its file has another version.
+    pub version: String,
+}
+
+/// An item that was neither approved nor rejected.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SkippedItem {
+    /// Name as the request gave it.
+    pub name: String,
+    /// Reason in words.
+    pub reason: String,
+}
+
 /// Parts of a memory that the commands of approval need.
 pub(crate) struct TrustCall<'a> {
     pub(crate) call: &'a Call,
@@ -153,4 +176,9 @@ fn preview(text: &str) -> ForModel {
         preview.push_ours("…");
     }
     preview
+}
+
+/// Returns the reason why a text of another version is left alone.
+pub(super) fn changed(version: &str) -> String {
+    format!("its text no longer has the version `{}`", head(version, 64).escape_debug())
 }

@@ -11,10 +11,10 @@ use super::rename::settle;
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
 use crate::engine::{Backup, Backups, Call, Change, update};
-use crate::protocol::Error;
+use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
-use crate::trust::ForModel;
+use crate::trust::{ForModel, version_of};
 
 /// Removes a note. Its text is kept as a backup beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +87,21 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
         many => message.push_str(&format!("; {many} notes still link to it")),
     }
     Ok(ForgetReply { path, backup, message: ForModel::escaped(&message) })
+}
+
+/// Removes a note that waits for approval, if it has a version. Its text is kept beside it.
+pub(crate) async fn forget_version(call: &Call, path: &RelPath, version: &str) -> Result<(), Error> {
+    check_not_kept(call, path)?;
+    let limit = call.scope.limits.max_file_bytes;
+    let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {
+        let bytes = bytes.ok_or_else(|| no_note(path))?;
+        if core::str::from_utf8(bytes).map(version_of).as_deref() != Ok(version) {
+            let message = format!("{} no longer has the version that was listed", call.scope.display_path(path));
+            return Err(Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed"));
+        }
+        Ok(Change::Remove(call.screen.removed(path, bytes)?, ()))
+    });
+    forgotten.await.map(|_| ())
 }
 
 /// Counts the notes that link to a note.

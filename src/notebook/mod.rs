@@ -79,7 +79,9 @@ pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply,
 pub use recall_for_turn::RecallForTurn;
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{MAX_TAG_BYTES, MAX_TAGS, Remember, RememberReply, RememberState};
-pub use remember_error::{ErrorNote, ErrorReply, ErrorState, MAX_ERROR_NOTES, RememberError, error_note};
+pub use remember_error::{
+    ERROR_LIFE_SECONDS, ErrorNote, ErrorReply, ErrorState, MAX_ERROR_NOTES, RememberError, error_note,
+};
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
 pub use restore_note::RestoreNote;
@@ -94,9 +96,10 @@ pub use types::{MemoriesReply, SortBy, SortFields, SortKey, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
+pub(crate) use forget::forget_version;
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use page::locate_page;
-pub(crate) use pending_approval::pending_approvals;
+pub(crate) use pending_approval::{pending_approvals, trusted_titles};
 pub(crate) use recall::{PromptHit, recall_for_prompt};
 
 use crate::family::family;

@@ -256,6 +256,8 @@ async fn recall_of(
 /// A hit for a prompt.
 pub(crate) struct PromptHit {
     pub(crate) hit: RecallHit,
+    /// Date in the frontmatter, else the time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
+    pub(crate) date: u64,
     /// True if the session has seen the note before. Then the hit has no passage.
     pub(crate) is_known: bool,
 }
@@ -313,11 +315,12 @@ pub(crate) async fn recall_for_prompt(
             let is_known = is_known(&call.scope.display_path(&document.path));
             let hit = hit(call, &corpus, &mut passages, ranked, document, (false, passage_bytes));
             if !is_known && document.text.is_some() && hit.unapproved.is_none() {
-                hits.push(PromptHit { hit, is_known });
+                let dated = corpus.note_of_text(document).and_then(|note| note.created());
+                hits.push(PromptHit { hit, date: dated.unwrap_or(document.modified), is_known });
             } else {
                 passed.push(ranked.doc);
                 refused.extend(hit.unapproved.map(|_| ranked.doc));
-                others.push(PromptHit { hit, is_known });
+                others.push(PromptHit { hit, date: 0, is_known });
             }
         }
         if others.len() == before || attempt == MAX_ATTEMPTS {

@@ -15,16 +15,23 @@ use super::index::NotebookCall;
 use super::rename::settle;
 use super::slug::slug;
 use super::title::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
-use crate::document::{Note, Value, head, json_string, one_line, set_field, yaml_string};
-use crate::engine::{Backups, Call, Change, create, update};
+use crate::document::{Frontmatter, Note, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
+use crate::engine::{Backups, Call, Change, Loaded, create, load_all, remove_version, update};
+use crate::order;
 use crate::part::TextPart;
-use crate::protocol::Error;
+use crate::protocol::{Entry, Error, Version};
 use crate::request::{Effect, Request, Run};
-use crate::store::{FACTS_FOLDER, LocalTime};
-use crate::trust::ForModel;
+use crate::store::{FACTS_FOLDER, LocalTime, RelPath};
+use crate::trust::{ForModel, Removal, TrustState};
 
 /// Maximum number of notes about errors. Further ones are refused until some are forgotten.
 pub const MAX_ERROR_NOTES: usize = 200;
+
+/// Time in seconds after which the note of an error that does not occur again expires, unless a person has approved it.
+pub const ERROR_LIFE_SECONDS: u64 = 30 * 24 * 3_600;
+
+/// Maximum number of expired notes that one command reads.
+const MAX_SWEPT: usize = 16;
 
 /// Maximum size of the line that is kept of an error, in bytes.
 const MAX_ERROR_BYTES: usize = 400;
@@ -35,7 +42,8 @@ const MAX_ERROR_SCAN_BYTES: usize = 64 << 10;
 /// Prefix of the names of notes about errors.
 const ERROR_PREFIX: &str = "error-";
 
-/// Keeps an error of a tool as a fact. If the same error occurs again, it is only counted.
+/// Keeps an error of a tool as a fact. If the same error occurs again, it is only counted. If it does not for
+/// [`ERROR_LIFE_SECONDS`] and nobody has approved it, its note expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberError {
     /// Name of the tool.
@@ -117,8 +125,9 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
     let mut state = ErrorState::Counted;
     if count == 0 {
         let is_error = |name: &str| name.starts_with(ERROR_PREFIX) && name.ends_with(extension.as_str());
-        let known =
-            list_folder(call, Some(&folder)).await?.iter().filter(|entry| is_error(entry.path.file_name())).count();
+        let mut notes = list_folder(call, Some(&folder)).await?;
+        notes.retain(|entry| is_error(entry.path.file_name()));
+        let known = notes.len() - sweep(call, notes.as_slice()).await?;
         if known >= MAX_ERROR_NOTES {
             let message = format!(
                 "Not kept: there are {known} notes about errors, the limit is {MAX_ERROR_NOTES}; forget some of {FACTS_FOLDER}/{ERROR_PREFIX}*"
@@ -143,6 +152,39 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
         _ => format!("Known error in {path}, met {count} times"),
     };
     Ok(ErrorReply { path, title: note.title, count, state, message: ForModel::escaped(&message) })
+}
+
+/// Removes expired notes of errors, some of them in each call. Returns their number.
+async fn sweep(call: &Call, notes: &[Entry]) -> Result<usize, Error> {
+    let now = call.now.epoch_nanoseconds();
+    // A note that was changed lately occurred lately, or a person has edited it.
+    let old = |entry: &&Entry| now.saturating_sub(entry.modified) / 1_000_000_000 >= ERROR_LIFE_SECONDS;
+    let mut old: Vec<&Entry> = notes.iter().filter(old).collect();
+    order::sort_slice(&mut old, |a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
+    old.truncate(MAX_SWEPT);
+    let reads: Vec<(&RelPath, Option<Version>)> = old.iter().map(|entry| (&entry.path, None)).collect();
+    let loaded = load_all(&call.fs, &reads, call.scope.limits.max_file_bytes).await;
+    let mut removed = 0;
+    for (entry, loaded) in old.iter().zip(loaded) {
+        let Ok(Loaded::Whole { bytes, version }) = loaded else { continue };
+        let Ok(text) = core::str::from_utf8(&bytes) else { continue };
+        if has_expired(entry.path.file_name(), &Frontmatter::parse(text), now)
+            && remove_version(&call.fs, &entry.path, version, Removal::OF_EXPIRED).await?
+        {
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Returns true for the note of an error that did not occur for a long time and that nobody has approved.
+pub(super) fn has_expired(file_name: &str, frontmatter: &Frontmatter, now: u64) -> bool {
+    let last = frontmatter.value("last").and_then(Value::text).and_then(|text| parse_date(&text));
+    let age = last.map(|last| now.saturating_sub(last) / 1_000_000_000);
+    file_name.starts_with(ERROR_PREFIX)
+        && matches!(frontmatter.value("count"), Some(Value::Integer(_)))
+        && TrustState::from_frontmatter(frontmatter).unapproved().is_some()
+        && age.is_some_and(|age| age >= ERROR_LIFE_SECONDS)
 }
 
 fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> Result<String, Error> {
@@ -351,6 +393,21 @@ mod tests {
         let reply = report(&mut store, "error: new").expect("answered");
         assert_eq!((reply.state, reply.path.as_str()), (ErrorState::Full, ""));
         assert!(store.writes.is_empty());
+    }
+
+    #[test]
+    fn the_note_of_an_error_expires_unless_a_person_approved_it() {
+        let mut store = Store::default();
+        let of = |fields: &str| format!("---\ntitle: x\ncount: 1\n{fields}\nprovenance: tool\n---\n\n    x\n");
+        store.put("facts/error-old.md", of("last: 2026-04-01T00:00:00+0000").into_bytes());
+        store.put("facts/error-new.md", of("last: 2026-05-20T00:00:00+0000").into_bytes());
+        let approved = of("last: 2026-04-01T00:00:00+0000\napproved: 2026-04-02T00:00:00Z");
+        store.put("facts/error-approved.md", approved.into_bytes());
+        store.put("facts/error-mine.md", b"# My own note\n".to_vec());
+        report(&mut store, "error: another").expect("kept");
+        for (name, stays) in [("old", false), ("new", true), ("approved", true), ("mine", true)] {
+            assert_eq!(store.has(&format!("facts/error-{name}.md")), stays, "{name}");
+        }
     }
 
     #[test]

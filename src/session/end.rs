@@ -4,27 +4,26 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::hand_off::{CLAIMED_BY, FINISHED, LAST, SESSION};
-use super::note::{About, Body, body, open_item};
-use super::screened::first_chars;
+use super::hand_off::{CLAIMED_BY, FINISHED, LAST, SESSION, WORKED};
+use super::note::{Body, MAX_ANSWER_BYTES, SessionSummary};
+use super::screened::Screening;
 use super::state::{Event, Line, Recorded, State, note_name, record};
-use super::types::{SessionCall, SessionName, in_scope};
-use crate::document::{Frontmatter, Note, is_open_item, one_line, remove_field, set_field, yaml_scalar, yaml_string};
+use super::types::{SessionCall, SessionName, StoredItem, in_scope};
+use crate::document::{Frontmatter, Note, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::engine::{Backups, Call, Change, Loaded, create, load, update};
+use crate::entries::{self, GetEntry};
+use crate::notebook::trusted_titles;
 use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
-use crate::trust::{Provenance, TrustState, mark, sha256};
+use crate::trust::{Provenance, TrustState, head_without_divided_secret, mark, sha256, without_private};
 
 /// Maximum number of notes of one session.
 const MAX_NOTES: u32 = 64;
 
-/// Maximum number of open items.
-const MAX_OPEN_ITEMS: usize = 10;
-
-/// Maximum number of characters of the name of a client or an agent in a title.
-const MAX_NAME_CHARS: usize = 60;
+/// Maximum number of stored texts that are looked for, the last ones.
+const MAX_STORED: usize = 20;
 
 /// Pattern of times in the frontmatter, as in other notes.
 const DATE_PATTERN: &str = "%Y-%m-%dT%H:%M:%S%z";
@@ -36,13 +35,15 @@ pub struct EndSession {
     pub session: String,
     /// If set, the session is over. Otherwise it goes on.
     pub finished: bool,
+    /// Last answer of the agent, whose start becomes part of the note. `None` keeps the one that was given before.
+    pub answer: Option<String>,
 }
 
 /// Result of writing the note of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndSessionReply {
-    /// Path of the note; `None` if nothing happened in the session.
+    /// Path of the note; `None` if nothing happened in the session that is worth one.
     pub note: Option<String>,
     /// Path of an earlier note of the session that a person has changed. It stays as it is.
     pub kept: Option<String>,
@@ -56,7 +57,8 @@ impl Request for EndSession {
     const EFFECT: Effect = Effect::Replaces;
 
     fn samples(name: &str) -> Vec<Self> {
-        [true, false].map(|finished| Self { session: name.into(), finished }).to_vec()
+        let end = |finished, answer| Self { session: name.into(), finished, answer };
+        alloc::vec![end(true, None), end(false, Some("It works.".into()))]
     }
 }
 
@@ -64,21 +66,152 @@ impl Run<SessionCall<'_>> for EndSession {
     async fn run(self, with: &SessionCall<'_>) -> Result<EndSessionReply, Error> {
         let call = with.call;
         let session = SessionName::new(call, self.session)?;
-        let state = State::load(call, &session).await?;
-        let is_empty = state.of(Event::Prompt).chain(state.of(Event::Tool)).next().is_none();
-        if is_empty {
-            return Ok(EndSessionReply::default());
+        let mut state = State::load(call, &session).await?;
+        let mut screening = Screening::new(call);
+        if let Some(answer) = self.answer {
+            take_answer(call, &session, &mut state, &mut screening, &answer).await?;
         }
         let provenance = call.scope.trust.provenance.max(Provenance::Agent);
-        let open_items = open_items(call).await?;
-        let title = title(call, &state);
-        let about = About { title: &title, provenance, open_items: &open_items };
-        let Body { text, left_out } = body(&state, &about);
-        let note = NewNote { session: &session, title: &title, text: &text, provenance, finished: self.finished };
+        let mut summary = summary(&state, provenance);
+        if !summary.is_worth_a_note() {
+            return over(call, &session, &state, self.finished).await;
+        }
+        summary.stored = stored_names(with, &state, provenance).await?;
+        let title = title(call, &state, &summary);
+        let Body { text, left_out } = summary.body();
+        let text = format!("# {title}\n\n{text}");
+        let worked = summary.has_worked();
+        let note =
+            NewNote { session: &session, title: &title, text: &text, provenance, worked, finished: self.finished };
         let (path, kept) = write(call, &state, &note).await?;
         let shown = |path: RelPath| call.scope.display_path(&path);
-        Ok(EndSessionReply { note: Some(shown(path)), kept: kept.map(shown), left_out })
+        let mut reply =
+            EndSessionReply { note: Some(shown(path)), kept: kept.map(shown), left_out: screening.unrecorded };
+        reply.left_out.extend(unused(&state, provenance));
+        reply.left_out.extend(left_out);
+        Ok(reply)
     }
+}
+
+/// Records the start of the agent's last answer, unless it is known.
+async fn take_answer(
+    call: &Call,
+    session: &SessionName,
+    state: &mut State,
+    screening: &mut Screening<'_>,
+    answer: &str,
+) -> Result<(), Error> {
+    // A secret may begin before the cut and end after it.
+    let Some(answer) = screening.text("answer", without_private(answer).trim().into())? else { return Ok(()) };
+    let mut line = Line::new(call, Event::Answer);
+    line.by = call.scope.trust.provenance.max(Provenance::Agent).as_str().into();
+    line.text =
+        Some(head_without_divided_secret(&answer, MAX_ANSWER_BYTES).to_string()).filter(|text| !text.is_empty());
+    let is_known = state.of(Event::Answer).last().is_some_and(|last| last.text == line.text);
+    if line.text.is_none() || is_known || state.lines.is_empty() {
+        return Ok(());
+    }
+    match record(call, session, line.clone()).await? {
+        Recorded::Whole => state.lines.push(line),
+        Recorded::WithoutTexts => {}
+        Recorded::Full => screening.leave_out("the answer: the state of the session is full"),
+    }
+    Ok(())
+}
+
+/// Returns the reply for a session that is not worth a note. If it is over, its state says so, and the note that was handed to
+/// it goes to the next session.
+async fn over(call: &Call, session: &SessionName, state: &State, finished: bool) -> Result<EndSessionReply, Error> {
+    if finished && !state.lines.is_empty() && !state.is_over() {
+        let mut line = Line::new(call, Event::Note);
+        line.finished = true;
+        record(call, session, line).await?;
+    }
+    Ok(EndSessionReply::default())
+}
+
+/// Returns what happened in a session, by the lines whose text may be in a text of this provenance.
+fn summary(state: &State, provenance: Provenance) -> SessionSummary {
+    let mut summary = SessionSummary {
+        prompt_count: state.of(Event::Prompt).count(),
+        uses: state.of(Event::Tool).count(),
+        errors: state.of(Event::Tool).filter(|line| line.failed).count(),
+        ..SessionSummary::default()
+    };
+    for line in state.lines.iter().filter(|line| line.is_trusted_as(provenance)) {
+        match line.event {
+            Event::Begun => {
+                let before = line.note.as_deref().and_then(|note| note.strip_suffix(NOTE_SUFFIX));
+                summary.before = before.map(ToString::to_string).or(summary.before);
+            }
+            Event::Prompt => summary.prompts.extend(line.text.clone()),
+            Event::Answer => summary.answer = line.text.clone(),
+            Event::Tool => {
+                if let Some(command) = &line.command {
+                    summary.ran(command, line.failed, line.error.as_deref().unwrap_or_default());
+                }
+                line.files.iter().for_each(|file| summary.used(file));
+                summary.has_stored |= line.kept.is_some();
+            }
+            Event::Note | Event::Full => {}
+        }
+    }
+    summary
+}
+
+/// Returns what the note does not have of the state, with the reasons.
+fn unused(state: &State, provenance: Provenance) -> Vec<String> {
+    let mut left_out = Vec::new();
+    let unused = state.lines.iter().filter(|line| !line.is_trusted_as(provenance)).count();
+    if unused > 0 {
+        left_out.push(format!("texts of {unused} lines that are not from the person or the agent"));
+    }
+    if state.ignored > 0 {
+        left_out.push(format!("{} lines of the state that could not be read", state.ignored));
+    }
+    if state.is_cut || state.of(Event::Full).next().is_some() {
+        left_out.push("uses of tools for which the state had no room".to_string());
+    }
+    left_out
+}
+
+/// Returns the names of the texts that the session has stored, as far as trusted texts have these names. A tool that stores
+/// what it was told to, such as text of a page, would otherwise bring the name into the next prompt.
+async fn stored_names(with: &SessionCall<'_>, state: &State, provenance: Provenance) -> Result<Vec<String>, Error> {
+    let SessionCall { call, notebook, entries, origin } = *with;
+    let mut items: Vec<&StoredItem> = Vec::new();
+    let kept =
+        state.of(Event::Tool).filter(|line| line.is_trusted_as(provenance)).filter_map(|line| line.kept.as_ref());
+    for item in kept.filter(|item| **item != StoredItem::Other) {
+        items.retain(|known| *known != item);
+        items.push(item);
+    }
+    let items = items.split_off(items.len().saturating_sub(MAX_STORED));
+    let mut names: Vec<String> = Vec::new();
+    for item in &items {
+        let StoredItem::Entry(key) = item else { continue };
+        if entries.agent().is_err() {
+            break;
+        }
+        match entries::run(call, entries, origin, GetEntry { key: key.clone() }).await {
+            Ok(entry) if !entry.is_withheld() => names.push(format!("entry {}", entry.key)),
+            Ok(_) => {}
+            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            Err(_) => {}
+        }
+    }
+    let notes: Vec<&str> = items
+        .iter()
+        .filter_map(|item| match item {
+            StoredItem::Note(name) => Some(name.as_str()),
+            StoredItem::Entry(_) | StoredItem::Other => None,
+        })
+        .collect();
+    if !notes.is_empty() {
+        let titles = trusted_titles(call, notebook, &notes).await?;
+        names.extend(titles.iter().map(|title| format!("note {}", one_line(title))));
+    }
+    Ok(names)
 }
 
 /// A note to write.
@@ -88,6 +221,8 @@ struct NewNote<'a> {
     /// Text below the frontmatter.
     text: &'a str,
     provenance: Provenance,
+    /// True if a later session may get the note.
+    worked: bool,
     finished: bool,
 }
 
@@ -179,9 +314,9 @@ fn digests(state: &State) -> Vec<String> {
 /// Returns the whole text of a new note.
 fn new_text(call: &Call, note: &NewNote<'_>) -> Result<String, Error> {
     let last = moment(call);
-    let NewNote { session, title, text, provenance, finished } = note;
+    let NewNote { session, title, text, provenance, worked, finished } = note;
     let whole = format!(
-        "---\ntitle: {}\ndate: {last}\ntags: [\"session\"]\n{SESSION}: {}\n{FINISHED}: {finished}\n{LAST}: {last}\nprovenance: {provenance}\n---\n\n{text}",
+        "---\ntitle: {}\ndate: {last}\ntags: [\"session\"]\n{SESSION}: {}\n{FINISHED}: {finished}\n{WORKED}: {worked}\n{LAST}: {last}\nprovenance: {provenance}\n---\n\n{text}",
         yaml_string(title),
         yaml_scalar(session.as_str()),
     );
@@ -204,8 +339,8 @@ fn rewritten(call: &Call, old: &str, note: &NewNote<'_>, known: &[String]) -> Op
     let is_new = text != note.text.trim();
     let mut whole = format!("{head}\n{}", note.text);
     let parsed = |whole: &str| Note { frontmatter: Frontmatter::parse(whole), ..Note::default() };
-    let finished = note.finished.to_string();
-    for (field, value) in [(FINISHED, finished.as_str()), (LAST, &moment(call))] {
+    let (finished, worked) = (note.finished.to_string(), note.worked.to_string());
+    for (field, value) in [(FINISHED, finished.as_str()), (WORKED, &worked), (LAST, &moment(call))] {
         whole = set_field(&whole, &parsed(&whole), field, value);
     }
     if is_new {
@@ -237,23 +372,8 @@ fn first_day(call: &Call, state: &State) -> String {
     })
 }
 
-fn title(call: &Call, state: &State) -> String {
-    let day = first_day(call, state);
+fn title(call: &Call, state: &State, summary: &SessionSummary) -> String {
     let names = [&call.writer.client, &call.writer.agent].into_iter().flatten();
-    let mut names: Vec<String> = names.map(|name| one_line(first_chars(name, MAX_NAME_CHARS))).collect();
-    names.dedup();
-    if names.is_empty() { format!("Session of {day}") } else { format!("Session of {day} ({})", names.join(", ")) }
-}
-
-/// Returns the open items of the scratchpad, if its text may go into a prompt.
-async fn open_items(call: &Call) -> Result<Vec<String>, Error> {
-    let file = call.scope.layout.scratchpad();
-    let Loaded::Whole { bytes, .. } = load(&call.fs, file, call.scope.limits.max_file_bytes).await? else {
-        return Ok(Vec::new());
-    };
-    let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(Vec::new()) };
-    if TrustState::from_text(text).unapproved().is_some() {
-        return Ok(Vec::new());
-    }
-    Ok(text.lines().filter(|line| is_open_item(line)).take(MAX_OPEN_ITEMS).map(open_item).collect())
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    summary.title(&first_day(call, state), &names)
 }

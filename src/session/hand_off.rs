@@ -1,27 +1,43 @@
-//! Notes of sessions: finding the one to hand on, and claiming it.
+//! Notes of sessions: finding the one to hand on, claiming it, and a few lines about the last ones.
+//!
+//! Only the note of a session that worked is handed on, and only a session that worked takes it from those after it: the claim
+//! of a session that asked for a poem does not count when it is over.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::state::MAX_AGE_SECONDS;
+use super::note::{ANSWER, FAILING, FIRST_PROMPT, LAST_PROMPT, first_line_below, heading_of};
+use super::screened::first_chars;
+use super::state::{Event, Line, MAX_AGE_SECONDS, State, record};
 use super::types::{SessionName, notes_folder};
-use crate::context::{LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
-use crate::document::{Frontmatter, Note, Value, parse_date, set_field, yaml_scalar};
+use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
+use crate::document::{Frontmatter, Note, Value, one_line, parse_date, set_field, yaml_scalar};
 use crate::engine::{Backups, Call, Change, Loaded, load_all, update};
 use crate::order;
 use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ListOutcome, Version};
-use crate::store::{NOTE_SUFFIX, RelPath};
+use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER};
 use crate::trust::{TrustState, titles};
 
 /// Fields of the frontmatter of a session's note.
 pub(super) const SESSION: &str = "session";
 pub(super) const FINISHED: &str = "finished";
+pub(super) const WORKED: &str = "worked";
 pub(super) const LAST: &str = "last";
 pub(super) const CLAIMED_BY: &str = "claimed-by";
 
 /// Number of the newest notes that are looked at.
 const MAX_READ: usize = 16;
+
+/// Number of the last sessions of which a few lines are shown.
+const MAX_EARLIER: usize = 3;
+
+/// Maximum number of characters of a line about an earlier session.
+const MAX_LINE_CHARS: usize = 160;
+
+/// Line before those about earlier sessions.
+const EARLIER: &str = "Sessions before, the last one first:";
 
 /// Time in seconds after its last activity when an unfinished session may be handed on.
 const REST_SECONDS: u64 = 3_600;
@@ -36,6 +52,8 @@ struct SessionNote {
     session: String,
     claimed_by: Option<String>,
     finished: bool,
+    /// True if the session used a file, ran a command or stored something. A note without the field is from before it.
+    worked: bool,
     /// Time of the last activity in nanoseconds since 1970-01-01T00:00:00Z.
     last: u64,
 }
@@ -51,17 +69,41 @@ impl SessionNote {
             session: word(SESSION)?,
             claimed_by: word(CLAIMED_BY),
             finished: matches!(frontmatter.value(FINISHED), Some(Value::Bool(true))),
+            worked: !matches!(frontmatter.value(WORKED), Some(Value::Bool(false))),
             last: parse_date(&word(LAST)?)?,
         })
     }
 
-    fn may_be_claimed(&self, session: &SessionName, now: u64) -> bool {
+    /// Returns true if the note may be handed to a session, unless another one has claimed it.
+    fn may_be_handed_to(&self, session: &SessionName, now: u64) -> bool {
         let age = now.saturating_sub(self.last);
         let is_recent = age / NANOSECONDS <= MAX_AGE_SECONDS.unsigned_abs();
         self.session != session.as_str()
-            && self.claimed_by.is_none()
+            && self.worked
             && is_recent
             && (self.finished || age >= REST_SECONDS * NANOSECONDS)
+    }
+
+    /// Returns the text below the frontmatter.
+    fn body(&self) -> &str {
+        self.text.part(Frontmatter::parse(&self.text).span.end..)
+    }
+
+    /// Returns two or three lines about the session: its title, how it ended, and what still fails.
+    fn lines(&self) -> String {
+        let body = self.body();
+        let line = |text: &str| one_line(first_chars(&one_line(text), MAX_LINE_CHARS));
+        let title = heading_of(body).unwrap_or_else(|| self.path.file_stem().to_string());
+        let end = [(ANSWER, "Answer"), (LAST_PROMPT, "Last prompt"), (FIRST_PROMPT, "Prompt")];
+        let end = end.iter().find_map(|(heading, name)| Some((name, first_line_below(body, heading)?)));
+        let mut lines = format!("- {}", line(&title));
+        if let Some((name, text)) = end {
+            lines.push_str(&format!("\n  {name}: {}", line(text)));
+        }
+        if let Some(failing) = first_line_below(body, FAILING) {
+            lines.push_str(&format!("\n  Still fails: {}", line(failing)));
+        }
+        lines
     }
 
     fn belongs_to(&self, session: &SessionName) -> bool {
@@ -83,28 +125,48 @@ pub(super) struct HandOff {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Finds the note to show. If `may_claim` is set, it is the newest one that may be claimed, and it is claimed;
-/// otherwise it is the session's own. A note that the session claimed before is shown again.
+/// Finds the note to show. If `may_claim` is set, it is the newest one that may be claimed, and it is claimed, and a few lines
+/// about the last sessions follow it; otherwise it is the session's own. A note that the session claimed before is shown again.
 pub(super) async fn hand_off(call: &Call, session: &SessionName, may_claim: bool) -> Result<HandOff, Error> {
     let (notes, mut left_out) = newest(call).await?;
     let now = call.now.epoch_nanoseconds();
     let own = notes.iter().find(|note| note.belongs_to(session)).filter(|_| !may_claim);
     let known = own.or_else(|| notes.iter().find(|note| note.is_claimed_by(session)));
     if let Some(note) = known {
-        return Ok(shown(call, session, note, left_out));
+        return Ok(shown(call, session, Some(note), &notes, may_claim, left_out));
     }
-    if may_claim {
-        for note in notes.iter().filter(|note| note.may_be_claimed(session, now)) {
-            if TrustState::from_text(&note.text).unapproved().is_some() {
-                left_out.push(unshown(call, &note.path, LeftOutReason::Unapproved, note.text.len() as u64));
-                continue;
-            }
-            if let Some(note) = claim(call, session, note, now).await? {
-                return Ok(shown(call, session, &note, left_out));
-            }
+    if !may_claim {
+        return Ok(HandOff { left_out, ..HandOff::default() });
+    }
+    for note in notes.iter().filter(|note| note.may_be_handed_to(session, now)) {
+        if TrustState::from_text(&note.text).unapproved().is_some() {
+            left_out.push(unshown(call, &note.path, LeftOutReason::Unapproved, note.text.len() as u64));
+            continue;
+        }
+        if is_taken(call, note, &notes).await? {
+            continue;
+        }
+        // Whoever reads the claim sees by the state that this session is active.
+        record(call, session, Line::new(call, Event::Begun)).await?;
+        if let Some(note) = claim(call, session, note, now).await? {
+            return Ok(shown(call, session, Some(&note), &notes, may_claim, left_out));
         }
     }
-    Ok(HandOff { left_out, ..HandOff::default() })
+    Ok(shown(call, session, None, &notes, may_claim, left_out))
+}
+
+/// Returns true if the session that claimed a note goes on with its work: it has a note of work itself, or was active a short
+/// time ago.
+async fn is_taken(call: &Call, note: &SessionNote, notes: &[SessionNote]) -> Result<bool, Error> {
+    let Some(claimed_by) = &note.claimed_by else { return Ok(false) };
+    if notes.iter().any(|other| other.session == *claimed_by && other.worked) {
+        return Ok(true);
+    }
+    // A person may have written a name that is none.
+    let Ok(claimant) = SessionName::new(call, claimed_by.clone()) else { return Ok(true) };
+    let state = State::load(call, &claimant).await?;
+    let last = state.lines.last().map(|line| call.now.timestamp().seconds.saturating_sub(line.at).unsigned_abs());
+    Ok(!state.is_over() && last.is_some_and(|age| age < REST_SECONDS))
 }
 
 /// Claims a note by a write that is conditional on the version that was read. Returns the note as it was claimed;
@@ -120,7 +182,9 @@ async fn claim(
         let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok());
         let note = text.and_then(|text| SessionNote::parse(&found.path, text));
         let Some(note) = note.filter(|note| {
-            note.may_be_claimed(session, now) && TrustState::from_text(&note.text).unapproved().is_none()
+            note.may_be_handed_to(session, now)
+                && note.claimed_by == found.claimed_by
+                && TrustState::from_text(&note.text).unapproved().is_none()
         }) else {
             return Ok(Change::Keep(None));
         };
@@ -182,23 +246,58 @@ pub(super) async fn files_of(call: &Call, folder: &RelPath) -> Result<Vec<Entry>
     }
 }
 
-fn shown(call: &Call, session: &SessionName, note: &SessionNote, left_out: Vec<LeftOut>) -> HandOff {
-    let path = call.scope.display_path(&note.path);
-    let size = note.text.len() as u64;
-    let content = match TrustState::from_text(&note.text).unapproved() {
-        Some(_) => SectionContent::Unusable { reason: LeftOutReason::Unapproved, size },
-        None => {
-            let end = Frontmatter::parse(&note.text).span.end;
-            SectionContent::Text { text: note.text.part(end..).trim().into(), unread_bytes: 0 }
+/// Returns what is shown: the note if there is one, then for a session that begins a few lines about those before it.
+fn shown(
+    call: &Call,
+    session: &SessionName,
+    note: Option<&SessionNote>,
+    notes: &[SessionNote],
+    begins: bool,
+    left_out: Vec<LeftOut>,
+) -> HandOff {
+    let mut text = String::new();
+    let mut files = Vec::new();
+    let mut unapproved = None;
+    if let Some(note) = note {
+        let path = call.scope.display_path(&note.path);
+        match TrustState::from_text(&note.text).unapproved() {
+            Some(_) => unapproved = Some(note.text.len() as u64),
+            None => add(&mut text, &mut files, path, note.body().trim()),
         }
+    }
+    let is_earlier = |other: &&SessionNote| {
+        let is_shown = note.is_some_and(|note| note.path == other.path);
+        !is_shown && !other.belongs_to(session) && TrustState::from_text(&other.text).unapproved().is_none()
     };
-    let section = Section { kind: SectionKind::HandOff, path, content };
+    let earlier: Vec<&SessionNote> = notes.iter().filter(is_earlier).take(MAX_EARLIER).filter(|_| begins).collect();
+    if !earlier.is_empty() {
+        text.push_str(if text.is_empty() { "" } else { "\n" });
+        text.push_str(EARLIER);
+        text.push_str("\n\n");
+        for other in earlier {
+            add(&mut text, &mut files, call.scope.display_path(&other.path), &other.lines());
+        }
+    }
+    let path = note.map(|note| call.scope.display_path(&note.path));
+    let content = match unapproved {
+        Some(size) => Some(SectionContent::Unusable { reason: LeftOutReason::Unapproved, size }),
+        None => (!text.is_empty()).then_some(SectionContent::Joined { text, files }),
+    };
+    let shown_path = path.unwrap_or_else(|| SESSIONS_FOLDER.to_string());
     HandOff {
-        path: Some(note.path.clone()),
-        is_of_another: !note.belongs_to(session),
-        section: Some(section),
+        path: note.map(|note| note.path.clone()),
+        is_of_another: note.is_some_and(|note| !note.belongs_to(session)),
+        section: content.map(|content| Section { kind: SectionKind::HandOff, path: shown_path, content }),
         left_out,
     }
+}
+
+/// Adds the lines of a file to a text.
+fn add(text: &mut String, files: &mut Vec<JoinedFile>, path: String, lines: &str) {
+    let first = text.matches('\n').count();
+    text.push_str(lines);
+    text.push('\n');
+    files.push(JoinedFile { path, lines: first..text.matches('\n').count() });
 }
 
 fn unshown(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {

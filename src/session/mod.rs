@@ -23,8 +23,10 @@
 //! new text loses the field, because the new text was handed to nobody.
 
 mod begin;
+mod client_text;
 mod end;
 mod hand_off;
+mod known_errors;
 mod note;
 mod prompt;
 mod record;
@@ -35,11 +37,15 @@ mod tests;
 mod types;
 
 pub use begin::{BeginSession, BeginSessionReply, BeginSource, DEFAULT_SESSION_BYTES};
+pub use client_text::prompt_of;
 pub use end::{EndSession, EndSessionReply};
+pub use note::{CommandOutcome, SessionSummary};
 pub use prompt::{
     DEFAULT_MIN_SCORE, DEFAULT_PROMPT_BYTES, NotShown, NotShownReason, RecallForPrompt, RecallForPromptReply,
 };
 pub use record::{RecordToolUse, RecordToolUseReply};
+pub use screened::is_name_of_file;
+pub use types::StoredItem;
 
 pub(crate) use types::SessionCall;
 

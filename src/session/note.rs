@@ -1,27 +1,78 @@
-//! The note of a session, as a pure function of its state.
+//! The note of a session, as a pure function of what happened in it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::client_text::says_something;
+use super::known_errors::known_words;
 use super::screened::first_chars;
-use super::state::{Event, Line, State};
 use crate::document::one_line;
-use crate::sorted::SortedMap;
-use crate::store::NOTE_SUFFIX;
-use crate::trust::Provenance;
+use crate::trust::head_without_divided_secret;
 
 /// Maximum size of the text below the frontmatter in bytes.
 const MAX_BODY_BYTES: usize = 3_200;
+
 /// Maximum number of items of a list.
 const MAX_ITEMS: usize = 20;
 
-/// Parts of a note that do not come from the state.
-pub(super) struct About<'a> {
-    pub(super) title: &'a str,
-    pub(super) provenance: Provenance,
-    /// Open items of the scratchpad.
-    pub(super) open_items: &'a [String],
+/// Maximum size of a prompt in a note in bytes.
+const MAX_PROMPT_BYTES: usize = 600;
+
+/// Maximum size of the last answer of the agent in bytes.
+pub(super) const MAX_ANSWER_BYTES: usize = 500;
+
+/// Maximum number of characters of a prompt that are recorded.
+pub(super) const MAX_PROMPT_CHARS: usize = 500;
+
+/// Maximum number of characters of a command that are recorded.
+pub(super) const MAX_COMMAND_CHARS: usize = 200;
+
+/// Maximum number of characters of a name, and of the first prompt, in a title.
+const MAX_NAME_CHARS: usize = 60;
+
+/// Headings of a note that the next session reads.
+pub(super) const FIRST_PROMPT: &str = "First prompt";
+pub(super) const LAST_PROMPT: &str = "Last prompt";
+pub(super) const ANSWER: &str = "Last answer of the agent";
+pub(super) const FAILING: &str = "Commands that still fail";
+
+/// What happened in a session. Hooks and transcripts give the same note of the same session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// Prompts, in order. A host may leave out all but those that the note has.
+    pub prompts: Vec<String>,
+    /// Number of prompts, those that were left out included.
+    pub prompt_count: usize,
+    /// Number of uses of tools, and of those that failed.
+    pub uses: usize,
+    /// Number of uses that failed.
+    pub errors: usize,
+    /// Commands, in the order of their first run.
+    pub commands: Vec<CommandOutcome>,
+    /// Note of the session that was handed to this one, relative to the notebook and without its extension.
+    pub before: Option<String>,
+    /// Last answer of the agent.
+    pub answer: Option<String>,
+    /// True if something was stored in memory.
+    pub has_stored: bool,
+    /// Names of the stored texts that may be in a prompt.
+    pub stored: Vec<String>,
+    /// Files of the project, with the number of uses.
+    pub files: Vec<(String, usize)>,
+}
+
+/// Command, with the results of its runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandOutcome {
+    /// First line of the command.
+    pub command: String,
+    /// True if a run has failed.
+    pub has_failed: bool,
+    /// True if the last run has failed.
+    pub fails: bool,
+    /// What is known of the last error, in our own words; empty if nothing is known.
+    pub error: String,
 }
 
 /// Text of a note, and what it does not have.
@@ -30,57 +81,134 @@ pub(super) struct Body {
     pub(super) left_out: Vec<String>,
 }
 
-/// Builds the text of a note. Lists that are too long are cut, and the cut is named.
-pub(super) fn body(state: &State, about: &About<'_>) -> Body {
-    let trusted = |line: &&Line| line.is_trusted_as(about.provenance);
-    let prompts: Vec<&Line> = state.of(Event::Prompt).collect();
-    let tools: Vec<&Line> = state.of(Event::Tool).collect();
-    let failures = tools.iter().filter(|line| line.failed).count();
-    let mut left_out = Vec::new();
-    let unused = state.lines.iter().filter(|line| !trusted(line)).count();
-    if unused > 0 {
-        left_out.push(format!("texts of {unused} lines that are not from the person or the agent"));
+impl SessionSummary {
+    /// Records a prompt, cut.
+    pub fn prompted(&mut self, prompt: &str) {
+        self.prompts.push(first_chars(prompt.trim(), MAX_PROMPT_CHARS).into());
+        self.prompt_count += 1;
     }
-    if state.ignored > 0 {
-        left_out.push(format!("{} lines of the state that could not be read", state.ignored));
+
+    /// Records the last answer of the agent, cut.
+    pub fn answered(&mut self, answer: &str) {
+        self.answer = Some(head_without_divided_secret(answer.trim(), MAX_ANSWER_BYTES).into());
     }
-    if state.is_cut || state.of(Event::Full).next().is_some() {
-        left_out.push("uses of tools for which the state had no room".to_string());
+
+    /// Records a run of a command, of which the first line is kept. Of the error, only known words are kept.
+    pub fn ran(&mut self, command: &str, failed: bool, error: &str) {
+        let command = command.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
+        let command = first_chars(&command, MAX_COMMAND_CHARS).trim_end();
+        if command.is_empty() {
+            return;
+        }
+        let place = self.commands.iter().position(|known| known.command == command);
+        let place = place.unwrap_or_else(|| {
+            self.commands.push(CommandOutcome { command: command.into(), ..CommandOutcome::default() });
+            self.commands.len() - 1
+        });
+        if let Some(known) = self.commands.get_mut(place) {
+            known.has_failed |= failed;
+            known.fails = failed;
+            known.error = if failed { known_words(error) } else { String::new() };
+        }
     }
-    let mut out = Writer { text: format!("# {}\n", about.title), left_out };
-    out.line(&format!(
-        "\n{}.",
-        [
-            counted(prompts.len(), "prompt", "prompts"),
-            counted(tools.len(), "use of a tool", "uses of tools"),
-            counted(failures, "error", "errors"),
-        ]
-        .join(", ")
-    ));
-    // Without this line, a short session would end the thread of a longer one before it.
-    let before = state.of(Event::Begun).filter_map(|line| line.note.as_deref()?.strip_suffix(NOTE_SUFFIX)).last();
-    if let Some(before) = before.filter(|before| before.chars().all(|c| c.is_alphanumeric() || "-/".contains(c))) {
-        out.line(&format!("\nContinues [[{before}]]."));
+
+    /// Records a use of a file.
+    pub fn used(&mut self, file: &str) {
+        match self.files.iter_mut().find(|(known, _)| known == file) {
+            Some((_, count)) => *count += 1,
+            None => self.files.push((file.into(), 1)),
+        }
     }
-    if let Some(first) = prompts.iter().find(|line| trusted(line)).and_then(|line| line.text.as_deref()) {
-        out.section("First prompt", &[quoted(first)]);
+
+    /// Returns true if the session used a file, ran a command or stored something. Only such a session is handed on.
+    #[must_use]
+    pub fn has_worked(&self) -> bool {
+        !self.files.is_empty() || !self.commands.is_empty() || self.has_stored
     }
-    let (fixed, failing) = outcomes(tools.iter().filter(|line| trusted(line)).copied());
-    out.section("Commands that failed and then passed", &as_code(&fixed));
-    out.section("Commands that still fail", &as_code(&failing));
-    let stored = tools.iter().filter(|line| trusted(line)).filter_map(|line| line.stored.as_deref());
-    out.section("Stored in memory", &items(unique(stored)));
-    out.section("Open items", about.open_items);
-    let mut counts: SortedMap<String, usize> = SortedMap::default();
-    for file in tools.iter().filter(|line| trusted(line)).flat_map(|line| &line.files) {
-        let count = counts.get(file).copied().unwrap_or(0);
-        counts.insert(file.clone(), count + 1);
+
+    /// Returns true if the session is worth a note: a tool was used, or a prompt has more than a greeting or thanks.
+    #[must_use]
+    pub fn is_worth_a_note(&self) -> bool {
+        self.has_worked() || self.uses > 0 || self.prompts.iter().any(|prompt| says_something(prompt))
     }
-    let mut files: Vec<(usize, &String)> = counts.iter().map(|(file, count)| (*count, file)).collect();
-    crate::order::sort_slice(&mut files, |a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    let files: Vec<String> = files.iter().map(|(count, file)| format!("- {} ({count})", code(file))).collect();
-    out.section("Files", &files);
-    Body { text: out.text, left_out: out.left_out }
+
+    /// Returns the title of the note: the day, the names of the client and the agent, and the start of the first prompt.
+    #[must_use]
+    pub fn title(&self, day: &str, names: &[&str]) -> String {
+        let mut names: Vec<String> = names.iter().map(|name| one_line(first_chars(name, MAX_NAME_CHARS))).collect();
+        names.dedup();
+        let by = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        // A title is copied into links, so it has nothing that means something there.
+        let plain = |c: char| if "#[]`<>|*\\".contains(c) { ' ' } else { c };
+        let asked: String = self.telling().next().unwrap_or_default().chars().map(plain).collect();
+        let asked = one_line(&asked);
+        let cut = first_chars(&asked, MAX_NAME_CHARS);
+        let more = if cut.len() < asked.len() { "…" } else { "" };
+        let asked = if cut.is_empty() { String::new() } else { format!(": {}{more}", cut.trim_end()) };
+        format!("Session of {day}{by}{asked}")
+    }
+
+    /// Returns the text of the note below its title.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.body().text
+    }
+
+    /// Builds the text below the title. Lists that are too long are cut, and the cut is named.
+    pub(super) fn body(&self) -> Body {
+        let counts = [
+            counted(self.prompt_count, "prompt", "prompts"),
+            counted(self.uses, "use of a tool", "uses of tools"),
+            counted(self.errors, "error", "errors"),
+        ];
+        let mut out = Writer { text: format!("{}.\n", counts.join(", ")), left_out: Vec::new() };
+        // Without this line, a short session would end the thread of a longer one before it.
+        if let Some(before) = self.before.as_deref().filter(|before| is_plain_path(before)) {
+            out.line(&format!("\nContinues [[{before}]]."));
+        }
+        let (first, last) = (self.telling().next(), self.telling().next_back());
+        if let Some(first) = first {
+            out.section(FIRST_PROMPT, &[quoted(head_without_divided_secret(first, MAX_PROMPT_BYTES))]);
+        }
+        if let Some(last) = last.filter(|last| Some(*last) != first) {
+            out.section(LAST_PROMPT, &[quoted(head_without_divided_secret(last, MAX_PROMPT_BYTES))]);
+        }
+        if let Some(answer) = &self.answer {
+            out.section(ANSWER, &[quoted(head_without_divided_secret(answer, MAX_ANSWER_BYTES))]);
+        }
+        let failing: Vec<String> = self.commands.iter().filter(|known| known.fails).map(failing).collect();
+        out.section(FAILING, &failing);
+        let fixed = self.commands.iter().filter(|known| known.has_failed && !known.fails);
+        let fixed: Vec<String> = fixed.map(|known| format!("- {}", code(&known.command))).collect();
+        out.section("Commands that failed and then passed", &fixed);
+        let stored: Vec<String> = self.stored.iter().map(|name| format!("- {}", plain(name))).collect();
+        out.section("Stored in memory", &stored);
+        let mut files: Vec<&(String, usize)> = self.files.iter().collect();
+        crate::order::sort_slice(&mut files, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let files: Vec<String> = files.iter().map(|(file, count)| format!("- {} ({count})", code(file))).collect();
+        out.section("Files", &files);
+        Body { text: out.text, left_out: out.left_out }
+    }
+
+    /// Returns the prompts that say something; all of them if none does.
+    fn telling(&self) -> impl DoubleEndedIterator<Item = &str> {
+        let some_tell = self.prompts.iter().any(|prompt| says_something(prompt));
+        self.prompts.iter().map(String::as_str).filter(move |prompt| !some_tell || says_something(prompt))
+    }
+}
+
+/// Returns true for a path that cannot end the link around it.
+fn is_plain_path(path: &str) -> bool {
+    path.chars().all(|c| c.is_alphanumeric() || "-/".contains(c))
+}
+
+fn failing(known: &CommandOutcome) -> String {
+    let error = one_line(&known.error);
+    if error.is_empty() {
+        format!("- {}", code(&known.command))
+    } else {
+        format!("- {}: {}", code(&known.command), plain(&error))
+    }
 }
 
 /// Text of a note while it is built.
@@ -97,7 +225,7 @@ impl Writer {
 
     /// Adds a section with as many lines as fit.
     fn section(&mut self, title: &str, lines: &[String]) {
-        if lines.is_empty() {
+        if lines.iter().all(String::is_empty) {
             return;
         }
         let heading = format!("\n## {title}\n\n");
@@ -126,43 +254,6 @@ fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// Returns the commands that failed and later passed, and those whose last run failed.
-fn outcomes<'a>(tools: impl Iterator<Item = &'a Line>) -> (Vec<&'a str>, Vec<&'a str>) {
-    let mut commands: Vec<(&str, bool, bool)> = Vec::new();
-    for (command, failed) in tools.filter_map(|line| Some((line.command.as_deref()?, line.failed))) {
-        match commands.iter_mut().find(|(known, ..)| *known == command) {
-            Some((_, has_failed, fails)) => {
-                *has_failed |= failed;
-                *fails = failed;
-            }
-            None => commands.push((command, failed, failed)),
-        }
-    }
-    let of = |fails: bool| {
-        let chosen = commands.iter().filter(|(_, has_failed, last)| *has_failed && *last == fails);
-        chosen.map(|(command, ..)| *command).collect()
-    };
-    (of(false), of(true))
-}
-
-fn unique<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut unique: Vec<&str> = Vec::new();
-    for text in texts {
-        if !unique.contains(&text) {
-            unique.push(text);
-        }
-    }
-    unique
-}
-
-fn items(texts: Vec<&str>) -> Vec<String> {
-    texts.into_iter().map(|text| format!("- {}", plain(text))).collect()
-}
-
-fn as_code(commands: &[&str]) -> Vec<String> {
-    commands.iter().map(|command| format!("- {}", code(command))).collect()
-}
-
 /// Returns a text in a code span, so that it cannot be read as a link, a tag or a heading.
 fn code(text: &str) -> String {
     let text = one_line(text);
@@ -182,7 +273,7 @@ fn plain(text: &str) -> String {
     one_line(text).replace("[[", "[ [").replace('#', "\\#")
 }
 
-/// Returns the lines of a prompt, indented as code so that nothing in it is read as a link, a tag or a heading.
+/// Returns the lines of a text, indented as code so that nothing in it is read as a link, a tag or a heading.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> = text
         .lines()
@@ -193,7 +284,15 @@ fn quoted(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns an open item for the note, cut.
-pub(super) fn open_item(line: &str) -> String {
-    first_chars(line.trim(), 200).to_string()
+/// Returns the first line below a heading of a note, without the marks of code and lists.
+pub(super) fn first_line_below<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
+    let mut lines = text.lines().skip_while(|line| line.strip_prefix("## ") != Some(heading)).skip(1);
+    let line = lines.find(|line| !line.trim().is_empty())?;
+    let line = line.trim();
+    (!line.starts_with("## ")).then(|| line.strip_prefix("- ").unwrap_or(line))
+}
+
+/// Returns the title of a note: the text of its first heading.
+pub(super) fn heading_of(text: &str) -> Option<String> {
+    text.lines().find_map(|line| line.strip_prefix("# ")).map(|title| one_line(title).to_string())
 }

@@ -6,18 +6,21 @@ use alloc::vec::Vec;
 
 use saddlebag_words::words;
 
+use super::client_text::prompt_of;
+use super::note::MAX_PROMPT_CHARS;
 use super::screened::{Screening, first_chars};
 use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName};
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{head, one_line};
+use crate::engine::Call;
 use crate::entries::{self, EntryInfo, FindEntries};
 use crate::notebook::{NoteFilter, PromptHit, Recall, recall_for_prompt};
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
-use crate::store::SESSIONS_FOLDER;
+use crate::store::{SESSIONS_FOLDER, Timestamp};
 use crate::trust::{ForModel, without_private};
 
 /// Default size limit of the text in bytes.
@@ -45,9 +48,6 @@ const MIN_TERMS: usize = 2;
 /// Maximum size of a passage in bytes.
 const PASSAGE_BYTES: usize = 400;
 
-/// Maximum number of characters of a prompt that are recorded.
-const MAX_PROMPT_CHARS: usize = 500;
-
 /// Number of bytes of a prompt that are searched for.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
 
@@ -59,7 +59,8 @@ const MAX_HITS: u32 = 12;
 pub struct RecallForPrompt {
     /// Name of the session.
     pub session: String,
-    /// The prompt. The syntax of queries has no meaning in it.
+    /// The prompt. The syntax of queries has no meaning in it. Text that a client has written is left out: see
+    /// [`prompt_of`].
     pub prompt: String,
     /// Size limit of the whole text in bytes.
     pub max_bytes: u32,
@@ -155,11 +156,13 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         let session = SessionName::new(call, self.session)?;
         let mut screening = Screening::new(call);
         let prompt = without_private(&self.prompt);
+        // What a client writes in the place of a prompt is neither recorded nor asked about.
+        let Some(prompt) = prompt_of(&prompt) else { return Ok(RecallForPromptReply::default()) };
         let mut line = Line::new(call, Event::Prompt);
         let start = first_chars(prompt.trim(), MAX_PROMPT_CHARS).to_string();
         line.text = screening.text("prompt", start)?.filter(|text| !text.is_empty());
         let state = State::load(call, &session).await?;
-        let hits = match question(&prompt) {
+        let hits = match question(prompt) {
             Some(question) => found(with, question, self.min_score.unwrap_or(DEFAULT_MIN_SCORE), &state).await?,
             None => Vec::new(),
         };
@@ -247,9 +250,9 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
     let relative = |score: f64, rarity: f32| if rarity > 0.0 { score / f64::from(rarity) } else { 0.0 };
     let mut hits: Vec<Hit> = notes
         .into_iter()
-        .map(|PromptHit { hit, is_known }| Hit {
+        .map(|PromptHit { hit, date, is_known }| Hit {
             source: hit.path.clone(),
-            heading: format!("{} ({})", hit.path, one_line(&hit.title)),
+            heading: format!("{} ({}{})", hit.path, one_line(&hit.title), dated(call, date)),
             path: hit.path,
             text: hit.passage,
             score: relative(hit.score, rarity),
@@ -269,9 +272,9 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
         hits.extend(found.hits.into_iter().filter(|hit| !hit.entry.path.is_empty()).map(|hit| {
             let is_unapproved = hit.entry.trust_state().unapproved().is_some();
             let is_withheld = hit.entry.is_withheld();
-            let EntryInfo { key, category, path, .. } = hit.entry;
+            let EntryInfo { key, category, path, updated, .. } = hit.entry;
             Hit {
-                heading: format!("entry {} ({})", one_line(&key), one_line(&category)),
+                heading: format!("entry {} ({}{})", one_line(&key), one_line(&category), dated(call, updated)),
                 reason: match (is_withheld, state.has_shown(&path)) {
                     (true, _) if is_unapproved => Some(NotShownReason::Unapproved),
                     (true, _) => Some(NotShownReason::OtherProject),
@@ -295,6 +298,13 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
     let is_enough = |hit: &Hit| hit.score >= least && hit.score >= best * SHARE_OF_BEST && hit.terms >= MIN_TERMS;
     hits.retain(|hit| min_score == 0 || is_enough(hit));
     Ok(hits)
+}
+
+/// Returns the day of a time, after a comma. A model must be able to tell an old text from a new one. Empty for an unknown time.
+fn dated(call: &Call, nanoseconds: u64) -> String {
+    let seconds = i64::try_from(nanoseconds / 1_000_000_000).ok().filter(|seconds| *seconds > 0);
+    let time = seconds.and_then(|seconds| Timestamp { seconds, nanoseconds: 0, ..call.now.timestamp() }.local());
+    time.map(|time| format!(", {}", time.date())).unwrap_or_default()
 }
 
 /// Returns the text with all items whole; `None` if they do not fit.

@@ -3,9 +3,11 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::screened::{Excluded, Screening, first_chars, shown_path};
+use super::known_errors::known_words;
+use super::note::MAX_COMMAND_CHARS;
+use super::screened::{Excluded, Screening, first_chars, is_name_of_file, shown_path};
 use super::state::{Event, Line, Recorded, record};
-use super::types::{SessionCall, SessionName};
+use super::types::{SessionCall, SessionName, StoredItem};
 use crate::document::one_line;
 use crate::notebook::{ErrorReply, NotebookCall, RememberError};
 use crate::protocol::{Error, ErrorCode};
@@ -14,10 +16,6 @@ use crate::trust::{head_without_divided_secret, without_private};
 
 /// Maximum number of files of one use.
 const MAX_FILES: usize = 32;
-/// Maximum size of a path in bytes.
-const MAX_PATH_BYTES: usize = 300;
-/// Maximum number of characters of a command or a stored text.
-const MAX_CHARS: usize = 200;
 /// Maximum size of the name of a tool in bytes.
 const MAX_TOOL_BYTES: usize = 60;
 
@@ -28,7 +26,8 @@ pub struct RecordToolUse {
     pub session: String,
     /// Name of the tool.
     pub tool: String,
-    /// Paths of the files that the tool has used. Their content is never read.
+    /// Paths of the files that the tool has used, which exist. Their content is never read. A path of more than
+    /// 120 bytes or with more than three spaces is not recorded.
     pub files: Vec<String>,
     /// Command that the tool has run. The first line is recorded, at most 200 characters.
     pub command: Option<String>,
@@ -36,8 +35,8 @@ pub struct RecordToolUse {
     pub failed: bool,
     /// Error of the tool. If it has failed, the error is kept as by [`RememberError`].
     pub error: Option<String>,
-    /// Text that the tool has stored in memory, in one line.
-    pub stored: Option<String>,
+    /// Text that the tool has stored in memory.
+    pub stored: Option<StoredItem>,
     /// Globs of paths that are not recorded.
     pub exclude: Vec<String>,
 }
@@ -72,7 +71,7 @@ impl Request for RecordToolUse {
             session: name.into(),
             tool: "edit".into(),
             files: alloc::vec![name.into()],
-            stored: Some("it worked".into()),
+            stored: Some(StoredItem::Entry(name.into())),
             ..Self::default()
         };
         alloc::vec![failed, edited]
@@ -100,8 +99,8 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             if shown.is_empty() || line.files.contains(&shown) {
                 continue;
             }
-            if shown.len() > MAX_PATH_BYTES {
-                screening.leave_out(alloc::format!("a path of more than {MAX_PATH_BYTES} bytes"));
+            if !is_name_of_file(&shown) {
+                screening.leave_out("a path that is longer than names of files are, or has more spaces");
             } else if line.files.len() >= MAX_FILES {
                 screening.leave_out(alloc::format!("files after the first {MAX_FILES}"));
             } else if let Some(file) = screening.text("path", shown)? {
@@ -117,11 +116,17 @@ impl Run<SessionCall<'_>> for RecordToolUse {
                 return Ok(None);
             }
             let first = text.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
-            let text = screening.text(what, first_chars(&first, MAX_CHARS).to_string())?;
+            let text = screening.text(what, first_chars(&first, MAX_COMMAND_CHARS).to_string())?;
             Ok::<_, Error>(text.filter(|text| !text.is_empty()))
         };
         line.command = kept("command", self.command)?;
-        line.stored = kept("stored text", self.stored)?;
+        line.kept = match self.stored {
+            Some(StoredItem::Entry(key)) => Some(kept("key", Some(key))?.map_or(StoredItem::Other, StoredItem::Entry)),
+            Some(StoredItem::Note(name)) => Some(kept("name", Some(name))?.map_or(StoredItem::Other, StoredItem::Note)),
+            other => other,
+        };
+        let error = self.error.as_deref().filter(|_| self.failed && line.command.is_some());
+        line.error = error.map(|error| known_words(&without_private(error))).filter(|error| !error.is_empty());
         let tool = line.tool.clone();
         let recorded = record(call, &session, line).await?;
         match recorded {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::types::{SessionName, in_scope};
+use super::types::{SessionName, StoredItem, in_scope};
 use crate::engine::{Call, append, remove_version};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Precondition, ReadOutcome};
 use crate::store::RelPath;
@@ -44,15 +44,19 @@ pub(super) struct Line {
     /// Provenance of the texts.
     pub(super) by: String,
     pub(super) event: Event,
-    /// Name of the session, or the start of a prompt.
+    /// Name of the session, the start of a prompt, or the start of an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) command: Option<String>,
+    /// What is known of the error of the command, in our own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) stored: Option<String>,
+    pub(super) error: Option<String>,
+    /// What the tool has stored in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kept: Option<StoredItem>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) failed: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,7 +70,7 @@ pub(super) struct Line {
     /// SHA-256 of the text of the note below its frontmatter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) digest: Option<String>,
-    /// True if the session was over.
+    /// True if the session was over. Such a line has no note if nothing happened that is worth one.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) finished: bool,
 }
@@ -82,7 +86,9 @@ pub(super) enum Event {
     Prompt,
     /// The use of a tool.
     Tool,
-    /// A note of the session is about to be written.
+    /// Last answer of the agent in a turn.
+    Answer,
+    /// A note of the session is about to be written, or the session is over.
     Note,
     /// There was no room for the use of a tool.
     Full,
@@ -143,6 +149,11 @@ impl State {
         self.lines.iter().filter(move |line| line.event == event)
     }
 
+    /// Returns true if the session was over when its last line was written.
+    pub(super) fn is_over(&self) -> bool {
+        self.lines.last().is_some_and(|line| line.finished)
+    }
+
     /// Returns true if a note or an entry was shown in the session.
     pub(super) fn has_shown(&self, path: &str) -> bool {
         self.lines.iter().any(|line| line.shown.iter().any(|shown| shown == path))
@@ -190,7 +201,7 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
 fn room_for(event: Event, limit: u32) -> u32 {
     match event {
         Event::Tool => limit / 8 * 6,
-        Event::Begun | Event::Prompt | Event::Full => limit / 8 * 7,
+        Event::Begun | Event::Prompt | Event::Answer | Event::Full => limit / 8 * 7,
         Event::Note => limit,
     }
 }

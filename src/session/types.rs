@@ -20,6 +20,18 @@ pub(crate) struct SessionCall<'a> {
     pub(crate) origin: &'a Origin,
 }
 
+/// Text that a tool has stored in memory. The note of a session names it only if a trusted text has this name.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StoredItem {
+    /// An entry, by its key.
+    Entry(String),
+    /// A note, by its path, name or title.
+    Note(String),
+    /// Anything else, such as a line of a log. It is not named.
+    Other,
+}
+
 /// Name of a session, which may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SessionName {

@@ -286,13 +286,14 @@ macro_rules! wit_contract {
             session::RecallForPromptReply { text, sources, not_shown, unrecorded }
             session::RecordToolUse { session, tool, files, command, failed, error, stored, exclude }
             session::RecordToolUseReply { recorded, error_note, unrecorded }
-            session::EndSession { session, finished }
+            session::EndSession { session, finished, answer }
             session::EndSessionReply { note, kept, left_out }
         }
 
         $crate::wit_variants! { $openness:
             session::BeginSource { Startup, Resume, Clear, Compact, Fork }
             session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
+            session::StoredItem { Entry(value), Note(value), Other }
             session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
             session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
         }
@@ -316,15 +317,17 @@ macro_rules! wit_contract {
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
+            trust::Reject { items, dry_run }
             trust::PendingItem { name, path, is_entry, provenance, projects, source, agent, client, session, tool, version, size, preview, text, findings }
             trust::PendingReply { items, next, total, digest }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }
+            trust::RejectReply { rejected, skipped, message }
         }
 
         $crate::wit_variants! { $openness:
-            trust::TrustCommand { Pending(value), Approve(value) }
-            trust::TrustReply { Pending(value), Approve(value) }
+            trust::TrustCommand { Pending(value), Approve(value), Reject(value) }
+            trust::TrustReply { Pending(value), Approve(value), Reject(value) }
         }
     };
     (@types $openness:ident) => {

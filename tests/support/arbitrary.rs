@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::agents_md::{Side, SyncAgentsMd};
-use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
+use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EditEntry, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain,
@@ -621,8 +621,9 @@ fn trust() -> impl Strategy<Value = TrustCommand> {
         2 => (0_u32..3, prop::option::weighted(0.3, name()), one, from).prop_map(|(limit, cursor, name, from)| {
             TrustCommand::Pending(Pending { limit, cursor, name, source: from })
         }),
-        1 => (items, any::<bool>())
+        1 => (items.clone(), any::<bool>())
             .prop_map(|(items, dry_run)| TrustCommand::Approve(Approve { items, dry_run })),
+        1 => (items, any::<bool>()).prop_map(|(items, dry_run)| TrustCommand::Reject(Reject { items, dry_run })),
     ]
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn perform(
     // Looked for before the session leaves its first file.
     let hint = matches!(event.detail, Detail::Start(..)).then(|| told(&others(&global))).flatten();
     let store = Store::open(&global).map_err(|failure| Trouble::opening(&failure))?;
-    let mut session = Session { store, event, output: Output::new(false) };
+    let mut session = Session { store, event, output: Output::new(false), folder };
     let reserved = reserved + hint.as_ref().map_or(0, |hint| u32::try_from(hint.len() + 1).unwrap_or(u32::MAX));
     let text = answered(args, &mut session, reserved, used)?;
     Ok(match (text, hint) {
@@ -87,11 +87,15 @@ fn answered(
         Detail::Prompt(prompt) => session.recall(prompt, room, args.min_score),
         Detail::Tool(_) => used.map_or(Ok(None), |used| session.record(used)),
         Detail::Compact => {
-            session.end(false)?;
+            session.end(false, None)?;
             room.map_or(Ok(None), |room| session.begin(Source::Compact, Some(room)))
         }
-        Detail::Stop => session.end(false),
-        Detail::End => session.end(true),
+        Detail::Stop(answer) => {
+            // An answer may name what must not be recorded.
+            let paths = Paths::new(&session.folder, &args.exclude);
+            session.end(false, answer.clone().filter(|answer| !paths.names_an_excluded_path(answer)))
+        }
+        Detail::End => session.end(true, None),
     }
 }
 
@@ -106,6 +110,8 @@ struct Session<'a> {
     store: Store,
     event: &'a Event,
     output: Output,
+    /// Folder of the project.
+    folder: PathBuf,
 }
 
 impl Session<'_> {
@@ -142,8 +148,8 @@ impl Session<'_> {
         Ok(None)
     }
 
-    fn end(&mut self, finished: bool) -> Result<Option<String>, Trouble> {
-        self.call(EndSession { session: self.event.session.clone(), finished }, None)?;
+    fn end(&mut self, finished: bool, answer: Option<String>) -> Result<Option<String>, Trouble> {
+        self.call(EndSession { session: self.event.session.clone(), finished, answer }, None)?;
         Ok(None)
     }
 

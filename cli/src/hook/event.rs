@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use saddlebag::session::StoredItem;
 use saddlebag_words::words;
 
 /// Client whose hook ran the program.
@@ -156,7 +157,7 @@ impl Event {
             Detail::Prompt(_) => Moment::Prompt,
             Detail::Tool(_) => Moment::Tool,
             Detail::Compact => Moment::Compact,
-            Detail::Stop => Moment::Stop,
+            Detail::Stop(_) => Moment::Stop,
             Detail::End => Moment::End,
         }
     }
@@ -173,8 +174,8 @@ pub(crate) enum Detail {
     Tool(ToolUse),
     /// Nothing more.
     Compact,
-    /// Nothing more.
-    Stop,
+    /// Last answer of the agent, if the client gives it.
+    Stop(Option<String>),
     /// Nothing more.
     End,
 }
@@ -215,8 +216,8 @@ pub(crate) struct ToolUse {
     pub(crate) failed: bool,
     /// Text of the error.
     pub(crate) error: Option<String>,
-    /// Text that it stored in memory, described in a line.
-    pub(crate) stored: Option<String>,
+    /// Text that it stored in memory.
+    pub(crate) stored: Option<StoredItem>,
 }
 
 impl ToolUse {

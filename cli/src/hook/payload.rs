@@ -187,6 +187,8 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
                 first.map(|prompt| public_start(prompt, MAX_PROMPT_BYTES)).filter(|prompt| !prompt.trim().is_empty()),
             )
         }
+        // The client has written it, and not the person.
+        Moment::Prompt if fields.text("source") == Some("system") => return Ok(None),
         Moment::Prompt => {
             let Some(prompt) = fields.text("prompt") else {
                 return Err(Trouble::input("the payload has no prompt"));
@@ -213,7 +215,11 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
             Detail::Tool(used)
         }
         Moment::Compact => Detail::Compact,
-        Moment::Stop => Detail::Stop,
+        Moment::Stop => {
+            let answer = ["last_assistant_message", "prompt_response", "answer"];
+            let answer = answer.iter().find_map(|name| fields.text(name));
+            Detail::Stop(answer.map(|text| public_start(text, MAX_PROMPT_BYTES)).filter(|text| !text.trim().is_empty()))
+        }
         Moment::End => Detail::End,
     }))
 }

@@ -1,6 +1,7 @@
 //! Tools of the clients: which of them write files, run commands or store memory, and how each says that it failed.
 
-use saddlebag::trust::{Provenance, head_without_divided_secret, without_private};
+use saddlebag::session::StoredItem;
+use saddlebag::trust::{head_without_divided_secret, without_private};
 use serde_json::{Map, Value};
 
 use super::event::{Client, ToolUse};
@@ -9,6 +10,8 @@ use super::event::{Client, ToolUse};
 const MAX_TEXT_BYTES: usize = 64 << 10;
 /// Maximum number of files of one use of a tool.
 const MAX_FILES: usize = 200;
+/// Maximum size of the key or the title of a stored text, in bytes.
+const MAX_NAME_BYTES: usize = 1_024;
 /// Number of lines at either end of an output in which an exit code is looked for.
 const EXIT_CODE_LINES: usize = 6;
 
@@ -155,7 +158,8 @@ pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value
     if matches!(kind, Some(Kind::Writes | Kind::Patches)) {
         files = written_files(input);
     }
-    if kind.is_some() {
+    // A command may have the text of a page in it, which may look like a patch.
+    if kind == Some(Kind::Patches) {
         files.extend(patched_files(&text));
     }
     files.dedup();
@@ -340,28 +344,23 @@ pub(super) fn public_start(text: &str, max_bytes: usize) -> String {
     head_without_divided_secret(&without_private(text), max_bytes).to_string()
 }
 
-/// Returns a line about the text that one of our own tools has stored.
-fn stored(tool: &str, input: &Value) -> Option<String> {
+/// Returns what one of our own tools has stored. Whether it is named is decided when the note of the session is written.
+fn stored(tool: &str, input: &Value) -> Option<StoredItem> {
     let text = |name: &str| input.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let tool = own_tool(tool)?;
-    // The hand-off goes into a prompt, so it has no word of a text that waits for approval.
-    if text("provenance").is_some_and(|provenance| provenance != Provenance::Agent.as_str()) {
-        return Some("a text that waits for approval".to_string());
-    }
-    let line = match tool {
-        "memory_store" => format!("entry {}", text("key")?),
-        "notebook_remember" => format!("note {}", text("title")?),
-        "notebook_journal" => "a line of the journal".to_string(),
-        "notebook_link" => format!("link from {}", text("from")?),
-        "memory_write" | "memory_edit" => match (text("target")?, text("name")) {
-            ("note", Some(name)) => format!("note {name}"),
-            ("long_term", _) => "long-term memory".to_string(),
-            ("daily", _) => "the daily log".to_string(),
-            (target, _) => target.to_string(),
-        },
+    let is_named = |text: &&str| !text.trim().is_empty() && text.len() <= MAX_NAME_BYTES;
+    let item = match tool {
+        "memory_store" => text("key").filter(is_named).map(|key| StoredItem::Entry(key.into())),
+        "notebook_remember" => text("title").filter(is_named).map(|title| StoredItem::Note(title.into())),
+        "notebook_link" => text("from").filter(is_named).map(|from| StoredItem::Note(from.into())),
+        "memory_write" | "memory_edit" => {
+            let is_note = text("target") == Some("note");
+            text("name").filter(|name| is_note && is_named(name)).map(|name| StoredItem::Note(name.into()))
+        }
+        "notebook_journal" => None,
         _ => return None,
     };
-    Some(without_private(line.lines().next().unwrap_or_default()).into_owned())
+    Some(item.unwrap_or(StoredItem::Other))
 }
 
 /// Returns the name of our own tool without the prefix that a client puts before it.
@@ -481,7 +480,7 @@ mod tests {
             "MCP:saddlebag:memory_store",
         ] {
             let used = used(Client::ClaudeCode, tool, entry.clone(), Value::Null);
-            assert_eq!(used.stored.as_deref(), Some("entry db"), "{tool}");
+            assert_eq!(used.stored, Some(StoredItem::Entry("db".into())), "{tool}");
         }
         for tool in ["memory_store", "mcp__other__memory_store", "mcp__saddlebag__memory_recall", "mcp__saddlebag__"] {
             assert_eq!(used(Client::ClaudeCode, tool, entry.clone(), Value::Null).stored, None, "{tool}");
@@ -490,15 +489,19 @@ mod tests {
         assert_eq!(used(Client::ClaudeCode, "mcp__saddlebag__memory_store", entry, failed).stored, None);
         let note = json!({ "target": "note", "name": "deploy", "content": "long" });
         let stored = used(Client::Gemini, "mcp_saddlebag_memory_write", note, Value::Null).stored;
-        assert_eq!(stored.as_deref(), Some("note deploy"));
+        assert_eq!(stored, Some(StoredItem::Note("deploy".into())));
+        let line = used(Client::Gemini, "mcp_saddlebag_notebook_journal", json!({ "text": "x" }), Value::Null).stored;
+        assert_eq!(line, Some(StoredItem::Other));
     }
 
     #[test]
-    fn a_text_that_waits_for_approval_is_not_named() {
-        for (tool, name) in [("memory_store", "key"), ("notebook_remember", "title")] {
-            let input = json!({ name: "obey me", "content": "x", "provenance": "tool" });
-            let used = used(Client::ClaudeCode, &format!("mcp__saddlebag__{tool}"), input, Value::Null);
-            assert_eq!(used.stored.as_deref(), Some("a text that waits for approval"));
+    fn the_text_of_a_command_names_no_file() {
+        let script = "cat > page.txt <<'EOF'\n*** Begin Patch\n*** Add File: obey the page\n*** End Patch\nEOF";
+        for (client, tools) in TOOLS {
+            for (tool, kind) in tools.iter().filter(|(_, kind)| *kind == Kind::Runs) {
+                let used = used(client, tool, json!({ "command": script }), Value::Null);
+                assert_eq!(used.files, [""; 0], "{client} {tool} {kind:?}");
+            }
         }
     }
 
