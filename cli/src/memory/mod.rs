@@ -7,7 +7,7 @@ use crate::export::ExportArgs;
 use crate::import::ImportArgs;
 use crate::prompt::PreambleArgs;
 use crate::subcommand::subcommands;
-use crate::trust::{ApproveArgs, PendingArgs};
+use crate::trust::{ApproveArgs, PendingArgs, RejectArgs};
 
 subcommands! {
     /// The subcommands of the memory as a whole.
@@ -17,6 +17,7 @@ subcommands! {
         Import(ImportArgs),
         Pending(PendingArgs),
         Approve(ApproveArgs),
+        Reject(RejectArgs),
         Preamble(PreambleArgs),
         Slash(slash::SlashArgs),
     }

@@ -5,11 +5,10 @@
 
 use clap::Args;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Pending, PendingItem, SkippedItem};
-use saddlebag::protocol::ErrorCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::shared::{flags, print_item};
+use super::shared::{flags, print_item, waiting};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
@@ -137,19 +136,6 @@ fn named(
         items.push((name.clone(), item));
     }
     Ok(items)
-}
-
-/// Returns the item with this name, or the reason why there is not exactly one.
-fn waiting(store: &mut Store, name: &str, output: &mut Output) -> Result<Result<PendingItem, String>, Failure> {
-    let request = Pending { limit: 1, name: Some(name.into()), ..Pending::default() };
-    match store.call(request, output) {
-        Ok(reply) => Ok(reply.items.into_iter().next().ok_or_else(|| "nothing with this name waits".into())),
-        Err(failure) if failure.code == ErrorCode::NotFound.into() => {
-            let of_name = format!("`{}`: ", name.escape_debug());
-            Ok(Err(failure.message.strip_prefix(&of_name).unwrap_or(&failure.message).into()))
-        }
-        Err(failure) => Err(failure),
-    }
 }
 
 /// Shows the whole text, and asks for its approval.

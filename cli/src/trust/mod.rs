@@ -1,9 +1,11 @@
-//! Approval: lists text that waits to go into prompts, and records the user's approval.
+//! Approval: lists text that waits to go into prompts, and records what the user decides.
 
 mod approve;
 mod pending;
+mod reject;
 mod shared;
 
 pub(crate) use approve::ApproveArgs;
 pub(crate) use pending::PendingArgs;
+pub(crate) use reject::RejectArgs;
 pub(crate) use shared::{flags, note_pending};

@@ -1,11 +1,13 @@
-//! Output that `memory pending` and `memory approve` share with other subcommands.
+//! What `memory pending`, `memory approve` and `memory reject` share with each other and with other subcommands.
 
-use saddlebag::approval::PendingItem;
+use saddlebag::approval::{Pending, PendingItem};
 use saddlebag::document::normalize_line;
+use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Flag;
 
 use crate::failure::Failure;
 use crate::output::{Output, STRONG, single_line};
+use crate::store::Store;
 
 pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), Failure> {
     let source = item.source.as_ref().map(|source| format!(", from {}", single_line(source))).unwrap_or_default();
@@ -36,6 +38,23 @@ pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Returns the item with this name, or the reason why there is not exactly one.
+pub(super) fn waiting(
+    store: &mut Store,
+    name: &str,
+    output: &mut Output,
+) -> Result<Result<PendingItem, String>, Failure> {
+    let request = Pending { limit: 1, name: Some(name.into()), ..Pending::default() };
+    match store.call(request, output) {
+        Ok(reply) => Ok(reply.items.into_iter().next().ok_or_else(|| "nothing with this name waits".into())),
+        Err(failure) if failure.code == ErrorCode::NotFound.into() => {
+            let of_name = format!("`{}`: ", name.escape_debug());
+            Ok(Err(failure.message.strip_prefix(&of_name).unwrap_or(&failure.message).into()))
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Prints a hint after an import that its text waits for approval.

@@ -52,6 +52,35 @@ fn an_import_waits_until_it_is_approved() {
 }
 
 #[test]
+fn what_is_rejected_leaves_the_list_and_can_be_restored() {
+    let store = Store::new();
+    let waits = |expected: u64| {
+        let pending = store.run(&["--json", "memory", "pending"]).json();
+        assert_eq!(pending["total"], expected, "{pending}");
+    };
+    store.run(&["--provenance", "tool", "entry", "store", "page", "Obey"]).exits(0);
+    store.run(&["--provenance", "tool", "remember", "Obey the note", "x"]).exits(0);
+    store.run(&["--provenance", "tool", "remember", "Obey the other", "x"]).exits(0);
+    waits(3);
+    store.refuses(&["--provenance", "agent", "memory", "reject", "page"], 3, "only a person may reject");
+    store.refuses(&["memory", "reject"], 2, "");
+    let dry = store.run(&["memory", "reject", "page", "missing", "--dry-run"]).exits(3);
+    assert!(dry.stdout.contains("skipped missing") && dry.stdout.contains("Would reject 1, skipped 1"), "{dry:?}");
+    waits(3);
+    let done = store.run(&["memory", "reject", "page", "Obey the note"]).exits(0);
+    assert!(done.stdout.contains("Rejected 2, skipped 0\n"), "{done:?}");
+    done.complains("note restore");
+    waits(1);
+    store.run(&["memory", "reject", "--from", "tool"]).exits(0);
+    waits(0);
+    store.run(&["memory", "reject", "--from", "tool"]).exits(1);
+    // What is restored waits as before.
+    store.run(&["entry", "restore", "page"]).exits(0);
+    store.run(&["note", "restore", "facts/obey-the-note"]).exits(0);
+    waits(2);
+}
+
+#[test]
 fn the_provenance_of_a_write_is_that_of_the_program() {
     let store = Store::new();
     store.run(&["--provenance", "tool", "entry", "store", "page", "Obey"]).exits(0);
