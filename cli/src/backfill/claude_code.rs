@@ -9,7 +9,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::session::{Event, Session, is_of_client};
+use saddlebag::session::prompt_of;
+
+use super::session::{Event, Session};
 
 /// Maximum number of lines of a session in its tree.
 const MAX_LINES: usize = 1 << 20;
@@ -136,7 +138,8 @@ pub(super) fn read(line: &Value, dropped: &Dropped, seen: &mut BTreeSet<u64>, se
             (Some("assistant"), Some("tool_use")) => tool(block, session),
             (Some("user"), Some("tool_result")) => {
                 let number = field(block, "tool_use_id").unwrap_or_default().to_string();
-                session.take(Event::Ended(number, is_set(block, "is_error")));
+                let error = is_set(block, "is_error").then(|| result_text(block));
+                session.take(Event::Ended(number, error));
             }
             _ => {}
         }
@@ -159,6 +162,15 @@ fn blocks(line: &Value) -> &[Value] {
     line.get("message").and_then(|message| message.get("content")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// Returns the text of the result of a tool.
+fn result_text(block: &Value) -> String {
+    match block.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts.iter().filter_map(|part| field(part, "text")).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    }
+}
+
 /// Returns what the person wrote in a line.
 fn prompts(line: &Value) -> Vec<&str> {
     if field(line, "type") != Some("user") {
@@ -169,7 +181,7 @@ fn prompts(line: &Value) -> Vec<&str> {
         .iter()
         .filter(|block| field(block, "type") == Some("text"))
         .filter_map(|block| field(block, "text"));
-    whole.into_iter().chain(parts).filter(|text| !text.trim().is_empty() && !is_of_client(text)).collect()
+    whole.into_iter().chain(parts).filter(|text| prompt_of(text).is_some()).collect()
 }
 
 #[cfg(test)]
@@ -204,6 +216,19 @@ mod tests {
         read_all(lines, &mut BTreeSet::new()).note("").expect("a note").content
     }
 
+    /// Returns the prompts and the last answer.
+    fn said(lines: &[Value]) -> (Vec<String>, String) {
+        of(&read_all(lines, &mut BTreeSet::new()))
+    }
+
+    fn of(session: &Session) -> (Vec<String>, String) {
+        (session.prompts().into_iter().map(String::from).collect(), session.answer().to_string())
+    }
+
+    fn all(prompts: &[&str], answer: &str) -> (Vec<String>, String) {
+        (prompts.iter().map(|prompt| (*prompt).to_string()).collect(), answer.to_string())
+    }
+
     #[test]
     fn prompts_files_and_commands_are_read() {
         let bash =
@@ -226,7 +251,9 @@ mod tests {
             result("r3", "a3", "t3", false),
             answer("a4", "r3", "Done."),
         ];
-        let expected = "Asked:\n\n- fix tax\n\nFiles changed: `tax.py`.\n\nFailed, then passed:\n\n- `make test`\n\nOutcome:\n\nDone.";
+        let expected = "1 prompt, 3 uses of tools, 1 error.\n\n## First prompt\n\n    fix tax\n\n\
+                        ## Last answer of the agent\n\n    Done.\n\n\
+                        ## Commands that failed and then passed\n\n- `make test`\n\n## Files\n\n- `tax.py` (1)";
         assert_eq!(content(&lines), expected);
     }
 
@@ -253,7 +280,7 @@ mod tests {
             lines.push(line);
         }
         lines.push(answer("a1", "u1", "Done."));
-        assert_eq!(content(&lines), "Asked:\n\n- real\n\nOutcome:\n\nDone.");
+        assert_eq!(said(&lines), all(&["real"], "Done."));
     }
 
     #[test]
@@ -266,14 +293,14 @@ mod tests {
             user("u3", Some("a1"), "taken"),
             answer("a3", "u3", "last"),
         ];
-        assert_eq!(content(&lines), "Asked:\n\n- one\n- taken\n\nOutcome:\n\nlast");
+        assert_eq!(said(&lines), all(&["one", "taken"], "last"));
         let edited_first = [
             user("u0", None, "given up"),
             answer("a0", "u0", "x"),
             user("u1", None, "one"),
             answer("a1", "u1", "last"),
         ];
-        assert_eq!(content(&edited_first), "Asked:\n\n- one\n\nOutcome:\n\nlast");
+        assert_eq!(said(&edited_first), all(&["one"], "last"));
     }
 
     #[test]
@@ -287,7 +314,7 @@ mod tests {
                 user("u2", Some("b"), "two"),
                 answer("a2", "u2", "last"),
             ];
-            assert_eq!(content(&lines), "Asked:\n\n- one\n- two\n\nOutcome:\n\nlast", "{before:?}");
+            assert_eq!(said(&lines), all(&["one", "two"], "last"), "{before:?}");
         }
     }
 
@@ -295,13 +322,10 @@ mod tests {
     fn lines_that_a_resumed_session_repeats_count_once() {
         let mut seen = BTreeSet::new();
         let first = [user("u1", None, "one"), answer("a1", "u1", "x")];
-        assert!(read_all(&first, &mut seen).note("").is_some());
+        assert_eq!(of(&read_all(&first, &mut seen)), all(&["one"], "x"));
         let resumed = [first[0].clone(), first[1].clone(), user("u2", Some("a1"), "two"), answer("a2", "u2", "last")];
-        assert_eq!(
-            read_all(&resumed, &mut seen).note("").expect("a note").content,
-            "Asked:\n\n- two\n\nOutcome:\n\nlast"
-        );
-        assert_eq!(read_all(&first, &mut seen).note(""), None);
+        assert_eq!(of(&read_all(&resumed, &mut seen)), all(&["two"], "last"));
+        assert_eq!(of(&read_all(&first, &mut seen)), all(&[], ""));
     }
 
     #[test]
@@ -312,7 +336,7 @@ mod tests {
             user("u1", Some("u1"), "three"),
             answer("a", "u1", "x"),
         ];
-        assert!(read_all(&circle, &mut BTreeSet::new()).note("").is_some());
+        assert_eq!(said(&circle).1, "x");
         for line in [
             json!(null),
             json!([]),

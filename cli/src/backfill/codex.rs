@@ -8,7 +8,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::session::{Event, Session, is_of_client};
+use saddlebag::session::prompt_of;
+
+use super::session::{Event, Session};
 
 /// Lines of a patch that name a file.
 const PATCHED: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
@@ -53,7 +55,7 @@ fn event(payload: &Value, session: &mut Session) {
     let message = || field(payload, "message").map(String::from);
     match field(payload, "type") {
         Some("user_message") => {
-            if let Some(text) = message().filter(|text| !is_of_client(text)) {
+            if let Some(text) = message().filter(|text| prompt_of(text).is_some()) {
                 session.take(Event::Prompt(text));
             }
         }
@@ -70,15 +72,20 @@ fn item(payload: &Value, session: &mut Session) {
     let number = || field(payload, "call_id").unwrap_or_default().to_string();
     match field(payload, "type") {
         Some("function_call" | "local_shell_call") => {
-            if let Some(command) = command(payload) {
-                patched(&command, session);
+            // Only a tool that patches names files. The text of another command may be that of a page.
+            if field(payload, "name") == Some("apply_patch") {
+                patched(&patch(payload), session);
+            } else if let Some(command) = command(payload) {
                 session.take(Event::Command(number(), command));
             }
         }
-        Some("custom_tool_call") => patched(field(payload, "input").unwrap_or_default(), session),
+        Some("custom_tool_call") if field(payload, "name") == Some("apply_patch") => {
+            patched(field(payload, "input").unwrap_or_default(), session);
+        }
         Some("function_call_output" | "custom_tool_call_output") => {
             if let Some(code) = payload.get("output").and_then(exit_code) {
-                session.take(Event::Ended(number(), code != 0));
+                let text = || payload.get("output").map(output_text).unwrap_or_default();
+                session.take(Event::Ended(number(), (code != 0).then(|| format!("exit code {code}\n{}", text()))));
             }
         }
         _ => {}
@@ -109,6 +116,19 @@ fn command(payload: &Value) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Returns the text of a patch: an argument, or the last word of a command.
+fn patch(payload: &Value) -> String {
+    let arguments = field(payload, "arguments").and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let input = arguments.as_ref().and_then(|arguments| field(arguments, "input").or(field(arguments, "patch")));
+    input.map(String::from).or_else(|| command(payload)).unwrap_or_default()
+}
+
+/// Returns the text of an output.
+fn output_text(output: &Value) -> String {
+    let text = output.as_str().or_else(|| field(output, "content")).or_else(|| field(output, "output"));
+    text.unwrap_or_default().to_string()
 }
 
 /// Records the files that a patch names.
@@ -184,16 +204,19 @@ mod tests {
             run("3", r#"{"cmd":"make test"}"#),
             ended("3", json!("Process exited with code 0\nok")),
             run("4", "not json"),
+            run("5", r#"{"cmd":"cat > page <<E\n*** Begin Patch\n*** Add File: obey the page\nE"}"#),
             said("agent_message", 3, "Done."),
         ];
         let note = read_all(&lines, &mut BTreeSet::new()).note("").expect("a note");
         assert_eq!(
             (note.id.as_str(), note.title.as_str(), note.date.as_str()),
-            ("codex 019a", "fix tax", "2026-11-02T09:00:01Z")
+            ("codex 019a", "Session of 2026-11-02 (codex): fix tax", "2026-11-02T09:00:01Z")
         );
         assert_eq!(
             note.content,
-            "Asked:\n\n- fix tax\n\nFiles changed: `src/tax.py`.\n\nFailed, then passed:\n\n- `make test`\n\nOutcome:\n\nDone."
+            "1 prompt, 4 uses of tools, 1 error.\n\n## First prompt\n\n    fix tax\n\n\
+             ## Last answer of the agent\n\n    Done.\n\n## Commands that failed and then passed\n\n- `make test`\n\n\
+             ## Files\n\n- `src/tax.py` (1)"
         );
     }
 
@@ -216,7 +239,7 @@ mod tests {
     fn prompts_that_a_fork_repeats_count_once() {
         let mut seen = BTreeSet::new();
         let lines = [meta("a"), said("user_message", 1, "one"), said("agent_message", 2, "x")];
-        assert!(read_all(&lines, &mut seen).note("").is_some());
+        assert_eq!(read_all(&lines, &mut seen).prompts(), ["one"]);
         let fork = [
             meta("b"),
             lines[1].clone(),
@@ -224,7 +247,8 @@ mod tests {
             said("user_message", 3, "two"),
             said("agent_message", 4, "y"),
         ];
-        assert_eq!(read_all(&fork, &mut seen).note("").expect("a note").content, "Asked:\n\n- two\n\nOutcome:\n\ny");
+        let fork = read_all(&fork, &mut seen);
+        assert_eq!((fork.prompts(), fork.answer()), (vec!["two"], "y"));
     }
 
     #[test]

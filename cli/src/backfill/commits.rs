@@ -1,11 +1,14 @@
 //! Commits of git as notes, as a pure function of the output of `git log`.
 //!
-//! A note is made of a commit that says why: its message has a text below the title, or the title has a word of a
-//! decision, such as "because", "instead of" or "revert". Merges, `fixup!` and the like, work in progress, commits of
-//! bots and plain releases become no note. [`reason_to_leave_out`] is the rule.
+//! A note is made of a commit that says why: the text below the title gives a reason, or the title has a word of a
+//! decision, such as "because", "instead of" or "revert". A list of what was changed is not a reason. Merges, `fixup!` and the
+//! like, work in progress, commits of bots and plain releases become no note. [`reason_to_leave_out`] is the rule.
+
+use std::collections::BTreeSet;
 
 use saddlebag::trust::without_private;
 
+use super::local_paths::LocalPaths;
 use super::note::{Candidate, LeftOut, MAX_CONTENT, MAX_TITLE, cut, file_list, one_line};
 
 /// Format of `git log`: a byte that no other part of the output has, then seven fields that end in NUL, then the names of
@@ -42,6 +45,102 @@ const DECISIONS: [&str; 18] = [
     "must not",
     "work around",
 ];
+
+/// Words of a text that gives a reason.
+const REASONS: [&str; 45] = [
+    "after",
+    "although",
+    "as soon as",
+    "avoid",
+    "because",
+    "before",
+    "breaks",
+    "broke",
+    "bug",
+    "but",
+    "cannot",
+    "confus",
+    "could",
+    "crash",
+    "deadlock",
+    "even if",
+    "fail",
+    "hang",
+    "however",
+    "if",
+    "instead",
+    "leak",
+    "lost",
+    "must",
+    "needs",
+    "never",
+    "not",
+    "only",
+    "otherwise",
+    "prevent",
+    "race",
+    "rather",
+    "should",
+    "since",
+    "slow",
+    "so that",
+    "than",
+    "too",
+    "unless",
+    "unsafe",
+    "until",
+    "when",
+    "while",
+    "without",
+    "wrong",
+];
+
+/// First words of a sentence that says what was done, and not why.
+const DEEDS: [&str; 40] = [
+    "add",
+    "added",
+    "adds",
+    "allow",
+    "bump",
+    "bumps",
+    "change",
+    "changed",
+    "changes",
+    "clean",
+    "create",
+    "delete",
+    "drop",
+    "enable",
+    "fix",
+    "fixed",
+    "fixes",
+    "implement",
+    "implements",
+    "improve",
+    "include",
+    "introduce",
+    "make",
+    "merge",
+    "move",
+    "moved",
+    "pull",
+    "refactor",
+    "remove",
+    "removed",
+    "removes",
+    "rename",
+    "renamed",
+    "see",
+    "support",
+    "update",
+    "updated",
+    "updates",
+    "use",
+    "version",
+];
+
+/// Minimum number of words of a sentence that gives a reason.
+const MIN_REASON_WORDS: usize = 5;
 
 /// Prefixes of a title by conventional commits, which become tags.
 const TYPES: [&str; 11] =
@@ -157,10 +256,60 @@ pub(super) fn reason_to_leave_out(commit: &Commit) -> Option<&'static str> {
         return Some("a release without a text");
     }
     let is_breaking = subject.split_once(':').is_some_and(|(prefix, _)| prefix.ends_with('!'));
-    if body.len() >= MIN_BODY || is_breaking || is_decision(&subject) {
+    if (body.len() >= MIN_BODY && gives_reason(&body)) || is_breaking || is_decision(&subject) {
         return None;
     }
     Some("a title without a reason")
+}
+
+/// Returns true if a text below a title says why: it has a word of a reason, or a sentence that is not only about what was done.
+fn gives_reason(body: &str) -> bool {
+    let mut is_in_code = false;
+    let mut prose = String::new();
+    let mut items = String::new();
+    for line in body.lines() {
+        let text = line.trim();
+        if text.starts_with("```") {
+            is_in_code = !is_in_code;
+        }
+        let is_reference = text.split_whitespace().all(|word| word.starts_with(['#', '<']) || word.contains("://"));
+        let is_of_tool =
+            ["(cherry picked", "this reverts commit", "fixes #", "fix #", "closes #", "resolves #", "see #", "#"]
+                .iter()
+                .any(|start| text.to_lowercase().starts_with(start));
+        if is_in_code || text.starts_with("```") || is_reference || is_of_tool || line.starts_with("    ") {
+            continue;
+        }
+        let item = text.strip_prefix(['-', '*', '+', '•']);
+        let (to, text) = match item {
+            Some(item) => (&mut items, item.trim()),
+            None => (&mut prose, text),
+        };
+        to.push_str(text);
+        to.push(if item.is_some() { '\n' } else { ' ' });
+    }
+    if has_word_of(&prose, &REASONS)
+        || has_word_of(&items, &["because", "so that", "otherwise", "instead", "avoid", "prevent"])
+    {
+        return true;
+    }
+    prose.split(". ").flat_map(|part| part.split(['!', ';'])).any(|sentence| {
+        let words: Vec<String> = sentence.split_whitespace().map(str::to_lowercase).collect();
+        let is_about_deed = words.first().is_some_and(|word| DEEDS.contains(&word.as_str()))
+            || (words.first().is_some_and(|word| word == "this")
+                && words.get(1).is_some_and(|word| {
+                    ["commit", "change", "patch", "pr", "pull", "adds", "fixes"].contains(&word.as_str())
+                }));
+        words.len() >= MIN_REASON_WORDS && !is_about_deed
+    })
+}
+
+/// Returns true if a text has a word that begins with one of these.
+fn has_word_of(text: &str, known: &[&str]) -> bool {
+    let words: String = text.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let words = format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "));
+    // A short word must be a whole one.
+    known.iter().any(|word| words.contains(&if word.len() > 3 { format!(" {word}") } else { format!(" {word} ") }))
 }
 
 fn is_decision(subject: &str) -> bool {
@@ -216,12 +365,16 @@ pub(super) fn notes(
     limit: usize,
     left_out: &mut LeftOut,
 ) -> Vec<Candidate> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<Candidate> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
     for commit in commits {
         if since.is_some_and(|since| commit.time < since) {
             left_out.add("before --since", &commit.subject);
         } else if let Some(reason) = reason_to_leave_out(commit) {
             left_out.add(reason, &commit.subject);
+        } else if !seen.insert(format!("{}\n{}", commit.subject.trim(), explanation(&commit.body))) {
+            // The same change on two branches, or again after a revert.
+            left_out.add("with the message of another commit", &commit.subject);
         } else if notes.len() == limit {
             left_out.add("over --limit", &commit.subject);
         } else {
@@ -235,7 +388,8 @@ pub(super) fn notes(
 }
 
 fn note(commit: &Commit, place: &str) -> Option<Candidate> {
-    let title = one_line(&without_private(&commit.subject), MAX_TITLE);
+    let paths = LocalPaths::new(None);
+    let title = one_line(&paths.hidden_in(&without_private(&commit.subject)), MAX_TITLE);
     let date = date(commit.time)?;
     if title.is_empty() {
         return None;
@@ -246,7 +400,7 @@ fn note(commit: &Commit, place: &str) -> Option<Candidate> {
         files => format!(" Files: {}.", file_list(files.iter().map(String::as_str))),
     };
     let facts = format!("Commit of {day}.{files}");
-    let body = cut(&explanation(&commit.body), MAX_CONTENT - facts.len().min(MAX_CONTENT / 2));
+    let body = cut(&paths.hidden_in(&explanation(&commit.body)), MAX_CONTENT - facts.len().min(MAX_CONTENT / 2));
     let content = if body.is_empty() { facts } else { format!("{body}\n\n{facts}") };
     let mut tags = vec!["commit".to_string()];
     tags.extend(commit.subject.split_once(':').and_then(|(prefix, _)| type_of(prefix)).map(String::from));
@@ -307,6 +461,15 @@ mod tests {
             ("refactor: Replace the parser", "", None),
             ("Release 2.0", "This release changes the order of the fields.", None),
             ("Use a queue", "", Some("a title without a reason")),
+            ("Use a queue", "Add a queue and rename the worker to sender.", Some("a title without a reason")),
+            (
+                "Use a queue",
+                "- add a queue\n- rename the worker to sender\n- update the docs of both",
+                Some("a title without a reason"),
+            ),
+            ("Use a queue", "Fixes #12345\nhttps://example.org/issues/12345", Some("a title without a reason")),
+            ("Use a queue", "This commit adds a queue for mails.", Some("a title without a reason")),
+            ("Use a queue", "- add a queue, so that no mail is lost", None),
             ("Use a queue", "Signed-off-by: Ana <a@b>", Some("a title without a reason")),
             ("Use a queue", "<private>the customer asked for it</private>", Some("a title without a reason")),
             ("fixup! Use a queue instead of polling", text, Some("a fixup of another commit")),
@@ -333,11 +496,14 @@ mod tests {
     #[test]
     fn what_is_left_out_is_counted_with_its_reason() {
         let mut commits = vec![one("Use a queue", ""), one("WIP", ""), one("a because b", ""), one("c because d", "")];
+        commits.push(one("a because b", ""));
         commits.push(Commit { time: 5, ..one("e because f", "") });
         let mut left_out = LeftOut::default();
         let notes = notes(&commits, "p", Some(1_000), 1, &mut left_out);
         assert_eq!(notes.len(), 1);
-        for reason in ["without a reason", "work in progress", "over --limit", "before --since"] {
+        for reason in
+            ["without a reason", "work in progress", "over --limit", "before --since", "with the message of another"]
+        {
             assert_eq!(left_out.count(reason), 1, "{reason}: {left_out:?}");
         }
     }

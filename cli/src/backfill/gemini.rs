@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::session::{Event, Session, is_of_client};
+use saddlebag::session::prompt_of;
+
+use super::session::{Event, Session};
 
 /// Tools that change a file.
 const EDITS: [&str; 3] = ["write_file", "replace", "edit"];
@@ -127,8 +129,8 @@ impl Chat {
 
 fn size_of(event: &Event) -> usize {
     64 + match event {
-        Event::Prompt(text) | Event::Answer(text) | Event::File(text) | Event::Ended(text, _) => text.len(),
-        Event::Command(number, command) => number.len() + command.len(),
+        Event::Prompt(text) | Event::Answer(text) | Event::File(text) | Event::Ended(text, None) => text.len(),
+        Event::Command(number, text) | Event::Ended(number, Some(text)) => number.len() + text.len(),
     }
 }
 
@@ -136,7 +138,7 @@ fn events(line: &Value) -> Vec<Event> {
     let text = text(line.get("displayContent").or_else(|| line.get("content")));
     let mut events = Vec::new();
     match field(line, "type") {
-        Some("user") if !text.trim().is_empty() && !is_of_client(&text) && !text.trim_start().starts_with('/') => {
+        Some("user") if prompt_of(&text).is_some() && !text.trim_start().starts_with('/') => {
             events.push(Event::Prompt(text));
         }
         Some("gemini") => {
@@ -182,7 +184,8 @@ fn tool(call: &Value, number: usize, events: &mut Vec<Event>) {
                 format!("{} {number}", field(call, "id").unwrap_or_default().chars().take(100).collect::<String>());
             if let Some(command) = argument("command") {
                 events.push(Event::Command(number.clone(), command));
-                events.push(Event::Ended(number, has_failed || exit_code(call).is_some_and(|code| code != 0)));
+                let code = exit_code(call).filter(|code| *code != 0).map(|code| format!("exit code {code}"));
+                events.push(Event::Ended(number, code.or(has_failed.then(String::new))));
             }
         }
         _ => {}
@@ -228,6 +231,14 @@ mod tests {
         Some(chat.session(Some("/s".into()))?.note("")?.content)
     }
 
+    /// Returns the prompts and the last answer.
+    fn said(lines: &[Value]) -> (Vec<String>, String) {
+        let mut chat = Chat::default();
+        lines.iter().for_each(|line| chat.read(line));
+        let session = chat.session(Some("/s".into())).expect("a session");
+        (session.prompts().into_iter().map(String::from).collect(), session.answer().to_string())
+    }
+
     fn shell(output: &str) -> Value {
         json!({"id": "c", "name": "run_shell_command", "args": {"command": "make test"}, "status": "success",
                "result": [{"functionResponse": {"response": {"output": output}}}]})
@@ -243,7 +254,9 @@ mod tests {
             gemini("3", "Done.", json!([shell("Exit Code: 0")])),
             json!({"id": "4", "type": "info", "content": "x"}),
         ];
-        let expected = "Asked:\n\n- fix tax\n\nFiles changed: `a.py`.\n\nFailed, then passed:\n\n- `make test`\n\nOutcome:\n\nDone.";
+        let expected = "1 prompt, 3 uses of tools, 1 error.\n\n## First prompt\n\n    fix tax\n\n\
+                        ## Last answer of the agent\n\n    Done.\n\n\
+                        ## Commands that failed and then passed\n\n- `make test`\n\n## Files\n\n- `a.py` (1)";
         let lines: Vec<Value> = std::iter::once(header()).chain(messages.clone()).collect();
         assert_eq!(content(&lines).as_deref(), Some(expected));
         let mut whole = header();
@@ -264,7 +277,7 @@ mod tests {
             user("5", "two"),
             gemini("6", "last", json!([])),
         ];
-        assert_eq!(content(&lines).as_deref(), Some("Asked:\n\n- one\n- two\n\nOutcome:\n\nlast"));
+        assert_eq!(said(&lines), (vec!["one".to_string(), "two".to_string()], "last".to_string()));
         let all = [header(), user("1", "one"), gemini("2", "x", json!([])), json!({"$rewindTo": "unknown"})];
         assert_eq!(content(&all), None);
         let set = [
@@ -272,7 +285,7 @@ mod tests {
             user("1", "one"),
             json!({"$set": {"lastUpdated": "x", "messages": [user("9", "other"), gemini("8", "y", json!([]))]}}),
         ];
-        assert_eq!(content(&set).as_deref(), Some("Asked:\n\n- other\n\nOutcome:\n\ny"));
+        assert_eq!(said(&set), (vec!["other".to_string()], "y".to_string()));
     }
 
     #[test]

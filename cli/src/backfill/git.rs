@@ -2,8 +2,9 @@
 
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use super::commits::{self, Commit};
 use crate::failure::{Failure, ProgramCode};
@@ -29,7 +30,15 @@ const SETTINGS: [&str; 8] = [
     "diff.ignoreSubmodules=all",
 ];
 
-const OPTIONS: [&str; 12] = [
+/// Longest time that git may take. A repository may name a file that is a pipe.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Pause between two looks at git.
+const PAUSE: Duration = Duration::from_millis(5);
+
+const OPTIONS: [&str; 13] = [
+    // An order of files that the repository names would be read.
+    "-O/dev/null",
     "--no-show-signature",
     "--no-ext-diff",
     "--no-textconv",
@@ -54,22 +63,23 @@ pub(super) struct Log {
 
 /// Reads the commits that lead to the checked-out one.
 pub(super) fn log(repository: &Path) -> Result<Log, Failure> {
-    let mut child = command(repository).spawn().map_err(|error| {
+    let child = command(repository).spawn().map_err(|error| {
         let message = format!("cannot run git: {}", saddlebag_host::io_cause(&error));
         Failure::new(ProgramCode::Input, message, "install git, or add it to PATH; nothing was imported")
     })?;
-    let (output, error) = outputs(&mut child).map_err(|error| unreadable(repository, &error.to_string()))?;
+    let Ended { output, error, status } =
+        ended(child, LIMIT).map_err(|error| unreadable(repository, &error.to_string()))?;
     let is_cut = output.len() as u64 > MAX_OUTPUT;
-    if is_cut {
-        // It may have exited already.
-        let _ = child.kill();
-    }
-    let status = child.wait().map_err(|error| unreadable(repository, &error.to_string()))?;
+    let Some(status) = status else {
+        let message = format!("git did not read the commits of `{}` in {} s", repository.display(), LIMIT.as_secs());
+        let help = "run `git log` there to see why; nothing was imported";
+        return Err(Failure::new(ProgramCode::Input, message, help));
+    };
     if !status.success() && !is_cut {
         if error.contains("does not have any commits") {
             return Ok(Log { commits: Vec::new(), cut: None });
         }
-        return Err(unreadable(repository, error.trim().trim_start_matches("fatal: ")));
+        return Err(unreadable(repository, &said(&error, status)));
     }
     let (commits, broken) = commits::parse(&output);
     let cut = if is_cut {
@@ -80,6 +90,13 @@ pub(super) fn log(repository: &Path) -> Result<Log, Failure> {
         (broken > 0).then(|| format!("{broken} records of `git log` could not be read"))
     };
     Ok(Log { commits, cut })
+}
+
+/// Returns what git said, or how it ended if it said nothing.
+fn said(error: &str, status: ExitStatus) -> String {
+    let lines = error.lines().map(|line| line.trim().trim_start_matches("fatal: ").trim_start_matches("error: "));
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    if lines.is_empty() { format!("git ended with {status} and said nothing") } else { lines.join("; ") }
 }
 
 fn unreadable(repository: &Path, reason: &str) -> Failure {
@@ -112,21 +129,77 @@ fn command(repository: &Path) -> Command {
     command
 }
 
-/// Reads both outputs, up to one byte over the limit of the first.
-fn outputs(child: &mut Child) -> io::Result<(Vec<u8>, String)> {
-    let errors = child.stderr.take();
-    let errors = thread::spawn(move || {
-        let Some(mut pipe) = errors else { return Vec::new() };
+/// What git has written until it ended.
+struct Ended {
+    /// Standard output, up to one byte over its limit.
+    output: Vec<u8>,
+    error: String,
+    /// `None` if it was stopped, because it took too long.
+    status: Option<ExitStatus>,
+}
+
+/// Waits for git, but not for longer than a limit, and reads its outputs.
+fn ended(mut child: Child, limit: Duration) -> io::Result<Ended> {
+    let errors = child.stderr.take().map(|pipe| reader(pipe, MAX_ERROR));
+    let output = child.stdout.take().map(|pipe| reader(pipe, MAX_OUTPUT + 1));
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break Some(status),
+            None if begun.elapsed() < limit => thread::sleep(PAUSE),
+            None => {
+                // It may have ended meanwhile.
+                let _ = child.kill();
+                child.wait()?;
+                break None;
+            }
+        }
+    };
+    // After a limit, a process that git has started may hold the pipes open, so they are not waited for.
+    let taken = |reader: Option<JoinHandle<Vec<u8>>>| match reader {
+        Some(reader) if status.is_some() => reader.join().unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let (output, error) = (taken(output), taken(errors));
+    Ok(Ended { output, error: String::from_utf8_lossy(&error).into_owned(), status })
+}
+
+/// Reads a pipe to its end in a thread, and keeps the first bytes. A full pipe would stop git.
+fn reader(mut pipe: impl Read + Send + 'static, limit: u64) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
         let mut kept = Vec::new();
-        // An unreadable error is an empty one. The rest is read too, because a full pipe would stop git.
-        let _ = (&mut pipe).take(MAX_ERROR).read_to_end(&mut kept);
+        // What cannot be read is missing, and the end of git says whether it failed.
+        let _ = (&mut pipe).take(limit).read_to_end(&mut kept);
         let _ = io::copy(&mut pipe, &mut io::sink());
         kept
-    });
-    let mut output = Vec::new();
-    if let Some(pipe) = child.stdout.take() {
-        pipe.take(MAX_OUTPUT + 1).read_to_end(&mut output)?;
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("a shell")
     }
-    let errors = errors.join().unwrap_or_default();
-    Ok((output, String::from_utf8_lossy(&errors).into_owned()))
+
+    #[test]
+    fn a_git_that_hangs_is_stopped() {
+        let stopped = ended(shell("echo half; exec cat /dev/zero > /dev/null"), Duration::from_millis(50));
+        assert_eq!(stopped.expect("ended").status, None);
+    }
+
+    #[test]
+    fn what_git_said_is_the_reason() {
+        let Ended { output, error, status } =
+            ended(shell("echo out; echo 'fatal: detected dubious ownership' >&2; echo 'add it' >&2; exit 128"), LIMIT)
+                .expect("ended");
+        assert_eq!(output, b"out\n");
+        assert_eq!(said(&error, status.expect("a status")), "detected dubious ownership; add it");
+        let silent = ended(shell("kill -9 $$"), LIMIT).expect("ended");
+        let said = said(&silent.error, silent.status.expect("a status"));
+        assert!(said.contains("signal: 9") && said.contains("said nothing"), "{said}");
+    }
 }

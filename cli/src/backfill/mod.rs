@@ -14,16 +14,18 @@ mod find;
 mod gemini;
 mod git;
 mod lines;
+mod local_paths;
 mod note;
 mod session;
 mod summary;
 mod transcripts;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use saddlebag::Origin;
-use saddlebag::notebook::{ImportNotes, ImportedNote, NoteImport};
-use saddlebag::store::Timestamp;
+use saddlebag::notebook::{ConditionKind, ImportNotes, ImportedNote, ListNotes, NoteFilter, NoteImport, NoteInfo};
+use saddlebag::store::{SESSIONS_FOLDER, Timestamp};
 use saddlebag_host::project_root;
 
 use self::args::SourceName;
@@ -57,7 +59,7 @@ impl Subcommand for BackfillArgs {
         let mut store = Store::open(global)?;
         let taken = match self.from {
             SourceName::Git => commits_of(&self, global)?,
-            _ => sessions_of(&self, global)?,
+            _ => sessions_of(&self, global, &mut store, output)?,
         };
         let done = import(&self, &taken.notes, &mut store, output)?;
         let Taken { place, notes, unreadable, left_out } = taken;
@@ -93,11 +95,11 @@ fn commits_of(args: &BackfillArgs, global: &Global) -> Result<Taken, Failure> {
     }
     let place = place(&repository);
     let since = args.since.map(|since| since.seconds);
-    let notes = commits::notes(&log.commits, &place, since, args.limit as usize, &mut left_out);
+    let notes = commits::notes(&log.commits, &local_place(&place), since, args.limit as usize, &mut left_out);
     Ok(Taken { place, notes, unreadable: Vec::new(), left_out })
 }
 
-fn sessions_of(args: &BackfillArgs, global: &Global) -> Result<Taken, Failure> {
+fn sessions_of(args: &BackfillArgs, global: &Global, store: &mut Store, output: &mut Output) -> Result<Taken, Failure> {
     let project = project(global)?;
     let mut left_out = LeftOut::default();
     let default = find::folder_of(args.from);
@@ -126,8 +128,34 @@ fn sessions_of(args: &BackfillArgs, global: &Global) -> Result<Taken, Failure> {
         since: args.since.map(|since: Timestamp| u64::try_from(since.seconds).unwrap_or_default() * 1_000_000_000),
         limit: args.limit as usize,
     };
-    let Sessions { notes, unreadable } = wanted.read(listing, &mut left_out);
+    let Sessions { mut notes, unreadable } = wanted.read(listing, &mut left_out);
+    let recorded = recorded_sessions(store, output)?;
+    notes.retain(|note| {
+        let is_recorded = note.id.split_once(' ').is_some_and(|(_, id)| recorded.contains(id));
+        if is_recorded {
+            left_out.add("recorded by hooks", &note.title);
+        }
+        !is_recorded
+    });
     Ok(Taken { place: place(&folder), notes, unreadable, left_out })
+}
+
+/// Returns a place without the path of this machine: below the home folder, or the name of the folder.
+fn local_place(place: &str) -> String {
+    let name = place.rsplit('/').find(|part| !part.is_empty()).unwrap_or(place);
+    if place.starts_with('~') { place.into() } else { name.into() }
+}
+
+/// Returns the ids of the sessions that hooks have recorded: each has a note in `sessions/` already.
+fn recorded_sessions(store: &mut Store, output: &mut Output) -> Result<BTreeSet<String>, Failure> {
+    let filter = NoteFilter::default().with(ConditionKind::Path, [SESSIONS_FOLDER]);
+    let request = ListNotes { filter, ..ListNotes::default() };
+    let notes = store.call(Origin::default().with(request), output)?.notes;
+    let session = |note: NoteInfo| {
+        let metadata: serde_json::Value = serde_json::from_str(&note.metadata).ok()?;
+        Some(metadata.get("session")?.as_str()?.to_string())
+    };
+    Ok(notes.into_iter().filter_map(session).collect())
 }
 
 /// Length from which Claude Code cuts the name of a folder and adds a digest.

@@ -30,8 +30,10 @@ const MAX_TOTAL: u64 = 1 << 30;
 /// Maximum size of a transcript that is one JSON object, in bytes.
 const MAX_OBJECT: u64 = 32 << 20;
 
-/// Number of lines in which a transcript must name its folder.
+/// Number of lines, and of bytes, in which a transcript must name its folder. A compressed file may hold much more than its own
+/// size.
 const HEAD_LINES: usize = 50;
+const MAX_HEAD: u64 = 32 << 20;
 
 /// Sessions to take.
 pub(super) struct Wanted<'a> {
@@ -93,7 +95,7 @@ impl Wanted<'_> {
             }
             match session.and_then(|session| session.note(&time_of(&found))) {
                 Some(note) => sessions.notes.push(note),
-                None => left_out.add("without a prompt and an outcome of its own", &name),
+                None => left_out.add("without a prompt and an outcome of its own, or only thanks", &name),
             }
         }
         sessions
@@ -252,7 +254,7 @@ fn each_value(path: &Path, left_out: &mut LeftOut, mut take: impl FnMut(&Value))
 /// Calls a function with the first lines of a transcript, until it returns false.
 fn head(path: &Path, mut take: impl FnMut(&Value) -> bool) -> io::Result<()> {
     let mut count = 0;
-    each_line(BufReader::new(open(path)?), |line| {
+    each_line(BufReader::new(open(path)?.take(MAX_HEAD)), |line| {
         count += 1;
         let goes_on = serde_json::from_slice::<Value>(line).ok().is_none_or(|value| take(&value));
         goes_on && count < HEAD_LINES
@@ -295,7 +297,7 @@ mod tests {
         (
             SourceName::ClaudeCode,
             "s.jsonl",
-            r#"{"type":"user","uuid":"u1","parentUuid":null,"cwd":"/s","timestamp":"2026-11-02T09:00:00Z","message":{"content":"fix tax"}}
+            r#"{"type":"user","uuid":"u1","parentUuid":null,"cwd":"/s","timestamp":"2026-11-02T09:00:00Z","message":{"content":"fix the tax report"}}
 {"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}},{"type":"tool_use","id":"t2","name":"Edit","input":{"file_path":"/s/a.py"}}]}}
 {"type":"user","uuid":"r1","parentUuid":"a1","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true}]}}
 {"type":"assistant","uuid":"a2","parentUuid":"r1","message":{"content":[{"type":"text","text":"Done."}]}}"#,
@@ -304,7 +306,7 @@ mod tests {
             SourceName::Codex,
             "rollout-1.jsonl",
             r#"{"timestamp":"2026-11-02T09:00:00Z","type":"session_meta","payload":{"id":"c1","cwd":"/s"}}
-{"timestamp":"2026-11-02T09:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"fix tax"}}
+{"timestamp":"2026-11-02T09:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"fix the tax report"}}
 {"timestamp":"2026-11-02T09:00:02Z","type":"response_item","payload":{"type":"function_call","call_id":"1","arguments":"{\"command\":[\"bash\",\"-lc\",\"make\"]}"}}
 {"timestamp":"2026-11-02T09:00:03Z","type":"response_item","payload":{"type":"function_call_output","call_id":"1","output":"{\"metadata\":{\"exit_code\":1}}"}}
 {"timestamp":"2026-11-02T09:00:04Z","type":"event_msg","payload":{"type":"agent_message","message":"Done."}}"#,
@@ -313,15 +315,15 @@ mod tests {
             SourceName::Gemini,
             "session-1.jsonl",
             r#"{"sessionId":"g1","projectHash":"x","directories":["/s"]}
-{"id":"1","timestamp":"2026-11-02T09:00:00Z","type":"user","content":[{"text":"fix tax"}]}
+{"id":"1","timestamp":"2026-11-02T09:00:00Z","type":"user","content":[{"text":"fix the tax report"}]}
 {"id":"2","type":"gemini","content":"Done.","toolCalls":[{"id":"c","name":"run_shell_command","args":{"command":"make"},"status":"error"}]}
 {"$rewindTo":"9"}
-{"$set":{"messages":[{"id":"1","type":"user","content":"again"},{"id":"2","type":"gemini","content":"y"}]}}"#,
+{"$set":{"messages":[{"id":"1","type":"user","content":"fix it once again"},{"id":"2","type":"gemini","content":"y"}]}}"#,
         ),
         (
             SourceName::Gemini,
             "session-2.json",
-            r#"{"sessionId":"g2","projectHash":"x","messages":[{"id":"1","type":"user","content":"fix tax"},{"id":"2","type":"gemini","content":"Done."}]}"#,
+            r#"{"sessionId":"g2","projectHash":"x","messages":[{"id":"1","type":"user","content":"fix the tax report"},{"id":"2","type":"gemini","content":"Done."}]}"#,
         ),
     ];
 
@@ -351,6 +353,19 @@ mod tests {
             let named = sessions.unreadable.len() + sessions.notes.len() + left_out.iter().count();
             assert!(named > 0, "byte {at}");
         }
+    }
+
+    #[test]
+    fn the_head_of_a_compressed_transcript_is_bounded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("rollout-1.jsonl.zst");
+        // One line without an end, of which only a part is unpacked.
+        let long = vec![b' '; usize::try_from(MAX_HEAD).expect("fits") + (1 << 20)];
+        let mut text = long;
+        text.extend_from_slice(LINES[1].2.as_bytes());
+        fs::write(&path, compress_to_vec(text.as_slice(), CompressionLevel::Fastest)).expect("written");
+        assert!(fs::metadata(&path).expect("a file").len() < 1 << 20);
+        assert_eq!(folder_in_head(&path).expect("read"), None);
     }
 
     #[test]

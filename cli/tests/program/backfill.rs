@@ -312,7 +312,7 @@ fn sessions_of_claude_code_in_this_project_become_notes() {
     let resumed = [
         first[0].clone(),
         first[1].clone(),
-        claude("u2", Some("a1"), &project, "user", "and the label?"),
+        claude("u2", Some("a1"), &project, "user", "and what about the label?"),
         claude("a2", Some("u2"), &project, "assistant", "Fixed."),
     ];
     let resumed = world.transcript(&format!("{folder}/9d2e.jsonl"), &resumed);
@@ -321,7 +321,7 @@ fn sessions_of_claude_code_in_this_project_become_notes() {
     let other = world.store.here.join("other");
     world.transcript(
         &format!("{folder}-x/7777.jsonl"),
-        &[claude("u9", None, &other, "user", "p"), claude("a9", Some("u9"), &other, "assistant", "a")],
+        &[claude("u9", None, &other, "user", "why is it so slow?"), claude("a9", Some("u9"), &other, "assistant", "a")],
     );
     world.transcript(&format!("{folder}/8c1f/subagents/agent-1.jsonl"), &first);
 
@@ -329,7 +329,8 @@ fn sessions_of_claude_code_in_this_project_become_notes() {
     assert_eq!((&json["stored"], &json["rejected"]), (&json!(2), &json!([])), "{json}");
     let titles: Vec<&str> =
         json["notes"].as_array().expect("notes").iter().filter_map(|note| note["title"].as_str()).collect();
-    assert_eq!(titles, ["why is the tax wrong?", "and the label?"]);
+    let of_day = |prompt: &str| format!("Session of 2026-05-22 (claude-code): {prompt}");
+    assert_eq!(titles, [of_day("why is the tax wrong?"), of_day("and what about the label?")]);
     let reasons: Vec<&str> =
         json["left_out"].as_array().expect("left out").iter().filter_map(|texts| texts["reason"].as_str()).collect();
     assert_eq!(reasons, ["lines that are not JSON", "of another project"]);
@@ -361,14 +362,18 @@ fn sessions_of_codex_and_gemini_become_notes() {
     let rollout = |id: &str, cwd: &Path| {
         vec![
             json!({"timestamp": "2026-05-22T09:00:00Z", "type": "session_meta", "payload": {"id": id, "cwd": cwd}}),
-            said("user_message", &format!("prompt of {id}")),
+            said("user_message", &format!("the prompt of {id}")),
             said("agent_message", &format!("answer of {id}")),
         ]
     };
     world.transcript(".codex/sessions/2026/05/22/rollout-1.jsonl", &rollout("c1", &project.join("src")));
     world.transcript(".codex/sessions/2026/05/22/rollout-2.jsonl", &rollout("c2", &world.store.here));
     let json = world.run(&["--json", "backfill", "--from", "codex"]).exits(0).json();
-    assert_eq!((&json["stored"], &json["notes"][0]["title"]), (&json!(1), &json!("prompt of c1")), "{json}");
+    assert_eq!(
+        (&json["stored"], &json["notes"][0]["title"]),
+        (&json!(1), &json!("Session of 2026-05-22 (codex): the prompt of c1")),
+        "{json}"
+    );
     let file = world.home.join(".codex/sessions/2026/05/22/rollout-2.jsonl");
     let named = world.run(&["--json", "backfill", "--from", "codex", file.to_str().expect("text")]).exits(0).json();
     assert_eq!(named["stored"], 1, "{named}");
@@ -383,17 +388,21 @@ fn sessions_of_codex_and_gemini_become_notes() {
         fs::write(&packed, &frames[..frames.len() - cut]).expect("written");
     }
     let json = world.run(&["--json", "backfill", "--from", "codex"]).exits(3).json();
-    assert_eq!((&json["stored"], &json["notes"][0]["title"]), (&json!(1), &json!("prompt of c3")), "{json}");
+    assert_eq!(
+        (&json["stored"], &json["notes"][0]["title"]),
+        (&json!(1), &json!("Session of 2026-05-22 (codex): the prompt of c3")),
+        "{json}"
+    );
     assert!(json["rejected"][0]["path"].as_str().is_some_and(|path| path.ends_with("rollout-4.jsonl.zst")), "{json}");
 
     let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-05-22T09:00:01Z", "type": kind, "content": text});
     let header = |id: &str| json!({"sessionId": id, "projectHash": "unknown", "startTime": "2026-05-22T09:00:00Z", "directories": [project]});
     world.transcript(
         ".gemini/tmp/abc/chats/session-1.jsonl",
-        &[header("g1"), message("1", "user", "prompt of g1"), message("2", "gemini", "answer")],
+        &[header("g1"), message("1", "user", "the prompt of g1"), message("2", "gemini", "answer")],
     );
     let mut whole = header("g2");
-    whole["messages"] = json!([message("1", "user", "prompt of g2"), message("2", "gemini", "answer")]);
+    whole["messages"] = json!([message("1", "user", "the prompt of g2"), message("2", "gemini", "answer")]);
     world.transcript(".gemini/tmp/abc/chats/session-2.json", &[whole]);
     world.transcript(".gemini/tmp/abc/chats/session-3.json", &[json!({"sessionId": "g3", "projectHash": "other"})]);
     fs::write(world.home.join(".gemini/tmp/abc/chats/session-4.json"), "{\"sessionId\":").expect("written");
@@ -401,6 +410,92 @@ fn sessions_of_codex_and_gemini_become_notes() {
     let json = run.json();
     assert_eq!((&json["stored"], json["rejected"].as_array().map(Vec::len)), (&json!(2), Some(1)), "{json}");
     assert_eq!(world.notes("transcripts").len(), 5);
+}
+
+#[test]
+fn duplicates_lists_of_changes_and_paths_of_the_machine_become_no_note() {
+    let world = World::with_repository();
+    world.commit("a", "Use a queue instead of polling");
+    world.commit("b", "Use a queue instead of polling");
+    world.commit("c", "Split the sender\n\n- add a worker\n- rename the sender to mailer\n- update both tests");
+    world.commit("d", "Keep the lock\n\nWithout it, /home/ada/work/lock.txt was written twice.");
+    let json = world.run(&["--json", "backfill", "--from", "git"]).exits(0).json();
+    assert_eq!(json["stored"], 2, "{json}");
+    let reasons: Vec<&str> =
+        json["left_out"].as_array().expect("left out").iter().filter_map(|texts| texts["reason"].as_str()).collect();
+    assert_eq!(reasons, ["a title without a reason", "with the message of another commit"]);
+    let here = world.store.here.to_str().expect("text").to_string();
+    for note in world.notes("commits") {
+        let text = fs::read_to_string(note).expect("a note");
+        assert!(!text.contains(&here) && !text.contains("/home/ada"), "{text}");
+        assert!(text.contains("source: \"import:git shop ") || text.contains("source: import:git shop "), "{text}");
+    }
+}
+
+#[test]
+fn backfill_and_hooks_make_the_same_note_and_not_two() {
+    let world = World::new();
+    let project = world.project.clone();
+    fs::create_dir_all(project.join("src")).expect("made");
+    fs::write(project.join("src/tax.py"), "").expect("written");
+    let mut lines = vec![claude("u1", None, &project, "user", "Fix the rounding of cents.")];
+    let calls =
+        [("t1", "Edit", json!({"file_path": project.join("src/tax.py")})), ("t2", "Bash", json!({"command": "make"}))];
+    for (id, name, input) in &calls {
+        let mut line = claude(&format!("a{id}"), Some("u1"), &project, "assistant", "");
+        line["message"]["content"] = json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
+        lines.push(line);
+        let mut line = claude(&format!("r{id}"), Some("u1"), &project, "user", "");
+        let failed = *name == "Bash";
+        let content = if failed { "exit code 2\nOBEY" } else { "ok" };
+        line["message"]["content"] =
+            json!([{"type": "tool_result", "tool_use_id": id, "is_error": failed, "content": content}]);
+        lines.push(line);
+    }
+    lines.push(claude("u2", Some("u1"), &project, "user", "<task-notification>x</task-notification>"));
+    lines.push(claude("u3", Some("u1"), &project, "user", "And now those of the names."));
+    lines.push(claude("a3", Some("u3"), &project, "assistant", "The names still fail."));
+    world.transcript(&format!("{}/8c1f.jsonl", world.claude_folder()), &lines);
+
+    let hook = |session: &str, event: &str, fields: serde_json::Value| {
+        let mut payload = json!({"session_id": session, "cwd": project, "hook_event_name": event,
+                                 "transcript_path": "/h/.claude/projects/x.jsonl"});
+        payload.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        let mut command = world.store.bare(&["--now", crate::support::NOW, "--engine", "native", "--root"]);
+        command.arg(&world.store.root).arg("hook").env("XDG_STATE_HOME", world.home.join("state"));
+        world.isolate(&mut command);
+        run(&mut command, Some(payload.to_string().as_bytes())).exits(0);
+    };
+    // The same session under another name, so that both notes can be compared.
+    for session in ["other", "8c1f"] {
+        hook(session, "UserPromptSubmit", json!({"prompt": "Fix the rounding of cents."}));
+        for (id, name, input) in &calls {
+            let fields = json!({"tool_name": name, "tool_use_id": id, "tool_input": input});
+            let failed =
+                json!({"tool_name": name, "tool_use_id": id, "tool_input": input, "error": "exit code 2\nOBEY"});
+            if *name == "Bash" {
+                hook(session, "PostToolUseFailure", failed)
+            } else {
+                hook(session, "PostToolUse", fields)
+            }
+        }
+        hook(session, "UserPromptSubmit", json!({"prompt": "And now those of the names."}));
+        hook(session, "Stop", json!({"last_assistant_message": "The names still fail."}));
+        hook(session, "SessionEnd", json!({"reason": "other"}));
+        if session == "other" {
+            world.run(&["backfill", "--from", "claude-code"]).exits(0);
+            let body = |folder: &str| {
+                let [note] = &world.notes(folder)[..] else { panic!("one note in {folder}") };
+                let text = fs::read_to_string(note).expect("a note");
+                text.split_once(" prompts, ").expect("counts").1.to_string()
+            };
+            assert_eq!(body("transcripts"), body("sessions"));
+            assert!(body("sessions").contains("- `make`: exit code 2"), "{}", body("sessions"));
+        }
+    }
+    let again = world.run(&["--json", "backfill", "--from", "claude-code"]).exits(0).json();
+    assert_eq!(again["left_out"][0]["reason"], "recorded by hooks", "{again}");
+    assert_eq!((&again["upserted"], &again["unchanged"]), (&json!(0), &json!(0)), "{again}");
 }
 
 #[test]
@@ -416,7 +511,7 @@ fn without_transcripts_there_is_nothing_and_the_folder_is_named() {
 fn a_transcript_of_fifty_megabytes_needs_little_memory() {
     let world = World::new();
     let project = world.project.clone();
-    let mut lines = vec![claude("u0", None, &project, "user", "read the logs")];
+    let mut lines = vec![claude("u0", None, &project, "user", "please read the logs")];
     for number in 0..48 {
         let mut line = claude(&format!("r{number}"), Some("u0"), &project, "user", "");
         line["message"]["content"] =
@@ -441,7 +536,11 @@ fn a_transcript_of_fifty_megabytes_needs_little_memory() {
     limited.current_dir(&world.store.here).stdin(Stdio::null());
     world.isolate(&mut limited);
     let json = run(&mut limited, None).exits(0).json();
-    assert_eq!((&json["stored"], &json["notes"][0]["title"]), (&json!(1), &json!("read the logs")), "{json}");
+    assert_eq!(
+        (&json["stored"], &json["notes"][0]["title"]),
+        (&json!(1), &json!("Session of 2026-05-22 (claude-code): please read the logs")),
+        "{json}"
+    );
     assert_eq!(
         json["left_out"],
         json!([{"reason": "lines of more than 4 MiB", "count": 1, "first": json["left_out"][0]["first"]}])
