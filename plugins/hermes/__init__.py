@@ -25,13 +25,16 @@ CONFIG = "saddlebag.json"
 MAX_WAITING = 64
 # Most characters of an output that are handed on. The program looks for an error in them.
 MAX_OUTPUT = 20_000
+# Most characters of an answer of the agent that are handed on. The program keeps fewer.
+MAX_ANSWER = 4_000
 # Time that the end of a session or of the process waits for reports, in seconds.
 DRAIN = 5.0
-# Tools that change files or run commands: the name that the program knows, and the argument that counts.
+# Tools that change files, run commands or store memory: the name that the program knows, and the argument that counts.
 TOOLS = {
     "terminal": ("bash", "command"),
     "write_file": ("write", "path"),
     "patch": ("edit", "path"),
+    "saddlebag_store": ("saddlebag_notebook_remember", "title"),
 }
 # Contexts whose turns are not a person's.
 NOT_RECORDED = {"subagent", "cron", "flush"}
@@ -79,6 +82,11 @@ SCHEMAS = [
             "content": _text("The note, in Markdown"),
             "kind": {"type": "string", "enum": ["fact", "decision"]},
             "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 32},
+            "provenance": {
+                "type": "string",
+                "enum": ["agent", "tool"],
+                "description": "tool: a tool wrote the content, not you; it then waits for a person",
+            },
         },
     ),
 ]
@@ -154,7 +162,8 @@ class SaddlebagProvider(MemoryProvider):
             return
         for fields in self._tools(messages or []):
             self._later("tool", fields, session_id)
-        self._later("stop", {}, session_id)
+        answer = assistant_content if isinstance(assistant_content, str) else ""
+        self._later("stop", {"answer": answer[:MAX_ANSWER]} if answer else {}, session_id)
 
     def shutdown(self):
         self._drain()

@@ -13,7 +13,7 @@ const MAX_WAITING = 64
 /** Most characters of the output of a failed tool that are handed on. The program looks for an error in them. */
 const MAX_OUTPUT = 20_000
 /** Arguments of tools that are handed on. The content of a file is only in a patch, of which the program takes the names. */
-const ARGUMENTS = ["path", "file_path", "filePath", "command", "cmd", "patch", "input", "title", "key"]
+const ARGUMENTS = ["path", "file_path", "filePath", "command", "cmd", "patch", "input", "title", "key", "provenance"]
 /** Tools that change files or run commands, with the name that the program knows for each. */
 const NAMES = { exec: "bash", bash: "bash", write: "write", edit: "edit", apply_patch: "apply_patch" }
 
@@ -35,7 +35,8 @@ function shown(params) {
 
 /** Returns the name of a tool as the program knows it. */
 function nameOf(tool) {
-  return TOOLS.some(({ name }) => name === tool) ? `saddlebag_${tool}` : (NAMES[tool] ?? tool)
+  const own = TOOLS.find(({ name }) => name === tool)
+  return own ? `saddlebag_${own.runs}` : (NAMES[tool] ?? tool)
 }
 
 /** Returns an error as text. */

@@ -26,13 +26,15 @@ async function get(settings, folder, { name, key, cursor }) {
   return call(settings, folder, "memory_read", { source: "page", name: String(name ?? ""), ...page })
 }
 
-async function store(settings, folder, { title, content, kind, tags }) {
+async function store(settings, folder, { title, content, kind, tags, provenance }) {
   const args = { title: String(title ?? ""), content: String(content ?? "") }
   if (kind) args.kind = kind
   if (tags) args.tags = tags
+  if (provenance) args.provenance = provenance
   return call(settings, folder, "notebook_remember", args)
 }
 
+/** Tools of the model. `runs` is the tool of the program, as its hook knows it. */
 export const TOOLS = [
   {
     name: "memory_search",
@@ -42,6 +44,7 @@ export const TOOLS = [
       query: text("A question, or words"),
       limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: "Largest number of hits; 5 without it" },
     }),
+    runs: "notebook_recall",
     run: search,
   },
   {
@@ -53,6 +56,7 @@ export const TOOLS = [
       key: text("Key of a fact"),
       cursor: text("Cursor that the page before ended with"),
     }),
+    runs: "memory_read",
     run: get,
   },
   {
@@ -64,7 +68,9 @@ export const TOOLS = [
       content: text("The note, in Markdown"),
       kind: text("fact without it", { enum: ["fact", "decision"] }),
       tags: { type: "array", items: { type: "string" }, maxItems: 32 },
+      provenance: text("tool: a tool wrote the content, not you; it then waits for a person", { enum: ["agent", "tool"] }),
     }),
+    runs: "notebook_remember",
     run: store,
   },
 ]

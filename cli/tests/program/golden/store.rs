@@ -92,7 +92,7 @@ const FILES_BESIDE: &[(&str, &str)] = &[
         "transcripts/rollout-1.jsonl",
         "{\"timestamp\":\"2026-05-22T09:00:00Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"019a\",\"cwd\":\"/s\"}}\n\
          {\"timestamp\":\"2026-05-22T09:01:00Z\",\"type\":\"event_msg\",\"payload\":{\"type\":\"user_message\",\
-         \"message\":\"Round up.\"}}\n\
+         \"message\":\"Round the half cents up.\"}}\n\
          {\"timestamp\":\"2026-05-22T09:02:00Z\",\"type\":\"event_msg\",\"payload\":{\"type\":\"agent_message\",\
          \"message\":\"Done.\"}}\nnot JSON\n",
     ),

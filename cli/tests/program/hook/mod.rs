@@ -4,6 +4,7 @@
 //! `tests/contract/` holds these against a JSON Schema of each client in `cli/tests/hooks/schemas/`.
 
 mod bare;
+mod day;
 mod hostile;
 mod once;
 #[cfg(unix)]
@@ -16,6 +17,7 @@ mod stores;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -36,6 +38,8 @@ pub(super) struct Hooks {
     pub(super) store: Store,
     pub(super) home: PathBuf,
     pub(super) project: PathBuf,
+    /// Time of the next run.
+    pub(super) now: Mutex<String>,
 }
 
 impl Hooks {
@@ -46,7 +50,11 @@ impl Hooks {
         fs::create_dir_all(project.join(".git")).expect("made");
         fs::create_dir_all(project.join("src")).expect("made");
         fs::create_dir_all(&home).expect("made");
-        Self { store, home, project }
+        // A file is named only if it exists.
+        for file in ["src/tax.py", "src/locked.py"] {
+            fs::write(project.join(file), "").expect("written");
+        }
+        Self { store, home, project, now: Mutex::new(NOW.into()) }
     }
 
     /// Creates a memory with a fact, a note about rounding, an entry, an open item and a text that nobody has approved.
@@ -64,7 +72,14 @@ impl Hooks {
 
     /// Returns the program in an environment that is only the test's.
     pub(super) fn bare(&self) -> Command {
-        let mut command = self.store.bare(&["--now", NOW, "--durability", "fast", "--engine", &engine()]);
+        let mut command = self.store.bare(&[
+            "--now",
+            &self.now.lock().expect("a time"),
+            "--durability",
+            "fast",
+            "--engine",
+            &engine(),
+        ]);
         command.env("HOME", &self.home).env("USERPROFILE", &self.home).env("APPDATA", self.home.join("data"));
         command.env("XDG_STATE_HOME", self.home.join("state"));
         OF_CLIENTS.iter().for_each(|name| {

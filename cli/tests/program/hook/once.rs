@@ -1,5 +1,6 @@
 //! The same moment, reported more than once, and many moments at once.
 
+use std::fs;
 use std::thread;
 
 use serde_json::json;
@@ -57,6 +58,9 @@ fn of_twenty_tool_hooks_at_once_none_fails_and_nothing_is_lost() {
 
     let hooks = Hooks::with_memory();
     hooks.send(&[], &claude("s", "UserPromptSubmit", &json!({ "prompt": "change many files" })));
+    for number in 0..HOOKS {
+        fs::write(hooks.project.join(format!("src/file-{number}.py")), "").expect("written");
+    }
     thread::scope(|scope| {
         for number in 0..HOOKS {
             let hooks = &hooks;
