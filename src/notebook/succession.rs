@@ -48,7 +48,7 @@ pub(super) fn is_superseded(superseded: &[Succession], id: DocId) -> bool {
     superseded.binary_search_by_key(&id, |succession| succession.old).is_ok()
 }
 
-/// Puts each of the first `count` notes behind the one that supersedes it. The ratings of a host may order them otherwise.
+/// Puts each of the first `count` notes after the one that supersedes it. The ratings of a host may order them otherwise.
 pub(super) fn newer_first(hits: &mut [Ranked], superseded: &[Succession], count: usize) {
     for place in 0..hits.len().min(count) {
         let doc = hits.get(place).map(|hit| hit.doc);
