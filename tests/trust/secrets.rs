@@ -220,12 +220,12 @@ fn no_part_of_a_secret_is_recorded_where_a_text_is_cut(kind: Kind) {
                 session: "s".into(),
                 tool,
                 command: Some(long.clone()),
-                stored: Some(long),
+                stored: Some(StoredItem::Note(long)),
                 ..RecordToolUse::default()
             };
             drive.call(used).unwrap();
         }
-        drive.call(EndSession { session: "s".into(), finished: true }).unwrap();
+        drive.call(EndSession { session: "s".into(), finished: true, answer: None }).unwrap();
         for (file, bytes) in drive.executor.files() {
             let text = String::from_utf8_lossy(&bytes).into_owned();
             assert!(!text.contains(&SECRET[..6]), "{secrets}: {file}: {text}");
