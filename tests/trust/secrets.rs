@@ -201,7 +201,7 @@ fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
 
 #[both_engines]
 fn no_part_of_a_secret_is_recorded_where_a_text_is_cut(kind: Kind) {
-    use saddlebag::session::{EndSession, RecallForPrompt, RecordToolUse};
+    use saddlebag::session::{EndSession, RecallForPrompt, RecordToolUse, StoredItem};
     for secrets in [SecretPolicy::Refuse, SecretPolicy::Redact] {
         let mut drive = Drive::new(kind, config(Provenance::Agent, secrets), Simulator::new(1));
         // A prompt is cut after 500 characters, a command after 200, the name of a tool after 60 bytes.
