@@ -5,50 +5,56 @@ use std::time::Duration;
 use saddlebag::journal::{JournalCommand, ListJournal, Search};
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::{Config, Submit};
-use saddlebag_host::{CodeCache, Compile, ComponentRuntime, Engine, EngineError, Executor, Simulator};
-use support::{COMPONENT, component, path, project_config, runtime, today};
+use saddlebag_host::{ComponentRuntime, Engine, EngineError, Executor, Simulator};
+use support::{component, path, project_config, runtime, today};
 
-fn load(bytes: &[u8]) -> String {
-    let mut compile = Compile::new(bytes.to_vec());
-    compile.cache = CodeCache::Off;
-    match ComponentRuntime::new(compile.into()) {
-        Err(EngineError::Component(message)) => message,
-        Err(other) => panic!("expected a component error, got {other:?}"),
-        Ok(_) => panic!("it was taken"),
+#[cfg(feature = "compiler")]
+mod compiled {
+    use saddlebag_host::{CodeCache, Compile, ComponentRuntime, EngineError};
+    use support::COMPONENT;
+
+    fn load(bytes: &[u8]) -> String {
+        let mut compile = Compile::new(bytes.to_vec());
+        compile.cache = CodeCache::Off;
+        match ComponentRuntime::new(compile.into()) {
+            Err(EngineError::Component(message)) => message,
+            Err(other) => panic!("expected a component error, got {other:?}"),
+            Ok(_) => panic!("it was taken"),
+        }
     }
-}
 
-#[test]
-fn a_file_that_is_not_a_component_is_called_so() {
-    assert!(load(b"").starts_with("not a component: "));
-    assert!(load(b"# Markdown\n").starts_with("not a component: "));
-    assert!(load(&COMPONENT[..COMPONENT.len() / 2]).starts_with("not a component: "));
-    assert!(load(&COMPONENT[..20]).starts_with("not a component: "));
-    let module = wat::parse_str("(module)").unwrap();
-    assert!(load(&module).starts_with("not a component: "), "{}", load(&module));
-}
+    #[test]
+    fn a_file_that_is_not_a_component_is_called_so() {
+        assert!(load(b"").starts_with("not a component: "));
+        assert!(load(b"# Markdown\n").starts_with("not a component: "));
+        assert!(load(&COMPONENT[..COMPONENT.len() / 2]).starts_with("not a component: "));
+        assert!(load(&COMPONENT[..20]).starts_with("not a component: "));
+        let module = wat::parse_str("(module)").unwrap();
+        assert!(load(&module).starts_with("not a component: "), "{}", load(&module));
+    }
 
-#[test]
-fn a_component_of_another_world_is_refused() {
-    let empty = wat::parse_str("(component)").unwrap();
-    assert!(load(&empty).starts_with("the component exports another world: "), "{}", load(&empty));
-    let other = r#"(component
-        (core module $m (func (export "f")))
-        (core instance $i (instantiate $m))
-        (func $f (canon lift (core func $i "f")))
-        (instance $engine (export "open" (func $f)))
-        (export "saddlebag:memory/engine@0.2.0" (instance $engine)))"#;
-    let other = wat::parse_str(other).unwrap();
-    assert!(load(&other).starts_with("the component exports another world: "), "{}", load(&other));
-}
+    #[test]
+    fn a_component_of_another_world_is_refused() {
+        let empty = wat::parse_str("(component)").unwrap();
+        assert!(load(&empty).starts_with("the component exports another world: "), "{}", load(&empty));
+        let other = r#"(component
+            (core module $m (func (export "f")))
+            (core instance $i (instantiate $m))
+            (func $f (canon lift (core func $i "f")))
+            (instance $engine (export "open" (func $f)))
+            (export "saddlebag:memory/engine@0.2.0" (instance $engine)))"#;
+        let other = wat::parse_str(other).unwrap();
+        assert!(load(&other).starts_with("the component exports another world: "), "{}", load(&other));
+    }
 
-#[test]
-fn a_component_that_imports_anything_is_refused() {
-    let import = r#"(component (import "wasi:clocks/wall-clock@0.2.0" (instance
-        (export "now" (func (result u64))))))"#;
-    let message = load(&wat::parse_str(import).unwrap());
-    assert!(message.starts_with("the component has imports, which a memory must not have: "), "{message}");
-    assert!(message.contains("wasi:clocks/wall-clock"), "{message}");
+    #[test]
+    fn a_component_that_imports_anything_is_refused() {
+        let import = r#"(component (import "wasi:clocks/wall-clock@0.2.0" (instance
+            (export "now" (func (result u64))))))"#;
+        let message = load(&wat::parse_str(import).unwrap());
+        assert!(message.starts_with("the component has imports, which a memory must not have: "), "{message}");
+        assert!(message.contains("wasi:clocks/wall-clock"), "{message}");
+    }
 }
 
 /// Searches a store with much text until it is done or the engine is gone.

@@ -25,7 +25,10 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Memory};
 use saddlebag_bench::{MAX_TOKENS, default_tools};
 use saddlebag_component::COMPONENT;
-use saddlebag_host::{Compile, ComponentRuntime, Durability, Engine, Host, LocalDir, LocalDirOptions, NativeEngine};
+use saddlebag_host::{
+    ComponentCode, ComponentOptions, ComponentRuntime, Durability, Engine, Host, LocalDir, LocalDirOptions,
+    NativeEngine,
+};
 
 use corpus::{LAST_DAY, PROJECT};
 use report::{Bar, Report};
@@ -54,7 +57,7 @@ fn main() -> Result<()> {
         println!("{}", report.table());
         return Ok(());
     }
-    let runtime = ComponentRuntime::new(Compile::new(COMPONENT).into())?;
+    let runtime = ComponentRuntime::new(ComponentOptions::new(ComponentCode::Embedded))?;
     if value("--only").is_some_and(|only| only == "first-index") {
         return first_index::measure(&runtime, value("--notes").map_or(Ok(100_000), |notes| notes.parse())?);
     }

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
 use saddlebag::protocol::{Error, ErrorCode, ErrorDetails};
-use saddlebag_host::{EngineError, HostError};
+use saddlebag_host::{EngineError, EngineKind, HostError};
 use saddlebag_words::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::engine::WITH_NATIVE;
 use crate::wording::for_people;
 
 /// Exit code of the program.
@@ -213,10 +214,10 @@ impl From<EngineError> for Failure {
             EngineError::Component(_) => Self::new(
                 ProgramCode::Component,
                 error.to_string(),
-                if cfg!(feature = "native") {
-                    "run with `--engine native`, or rebuild the program"
+                if EngineKind::native().is_some() {
+                    "run with `--engine native`, or rebuild the program".to_string()
                 } else {
-                    "build the program from source for this machine: `cargo install --locked saddlebag-cli`"
+                    format!("build the program with its native engine, {WITH_NATIVE}, and run with `--engine native`")
                 },
             ),
             EngineError::Trapped(_) => Self::new(

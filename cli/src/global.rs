@@ -115,7 +115,6 @@ pub(crate) enum Engine {
     #[cfg(feature = "component")]
     #[default]
     Component,
-    #[cfg(feature = "native")]
     #[cfg_attr(not(feature = "component"), default)]
     Native,
 }

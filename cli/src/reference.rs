@@ -19,7 +19,7 @@ const INTRODUCTION: &str = "\
 <!-- Made from the command line. `SADDLEBAG_REWRITE=1 cargo test --bin saddlebag reference::` writes it again. -->
 
 [install.md](install.md#store-output-and-compiled-code) says how the program finds its store and its project, what it
-prints, and where it keeps compiled code. `saddlebag help COMMAND` prints a part of this page. The rules of the commands:
+prints, and where its compiled code is. `saddlebag help COMMAND` prints a part of this page. The rules of the commands:
 [notebook.md](notebook.md), [entries.md](entries.md), [recall.md](recall.md), [context.md](context.md) for the block, the
 preamble and AGENTS.md, [exchange.md](exchange.md) for other agents' files, [trust.md](trust.md) for provenance, approval
 and secrets, [mcp.md](mcp.md) for the server and the tools of models.
@@ -66,7 +66,7 @@ fn project() -> PathBuf {
 /// Returns the command line of a program with all features.
 fn command() -> Command {
     let mut command = line();
-    if cfg!(not(all(feature = "component", feature = "native"))) {
+    if cfg!(not(feature = "component")) {
         let all = ["component", "native"];
         command = command.mut_arg("engine", |engine| engine.value_parser(all).default_value("component"));
     }

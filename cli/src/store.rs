@@ -291,7 +291,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets },
         long_term: global.long_term(),
         recording: trace::recording(global)?,
-        ..Options::new(engine(global))
+        ..Options::new(engine(global)?)
     })
 }
 

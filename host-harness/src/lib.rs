@@ -18,14 +18,13 @@
 //! [`project_root`] returns the project of a path, [`now`] the time. [`Projects`] records which folders the projects of a
 //! store belong to.
 //!
-//! This crate does not contain the component: `Compile` takes its bytes, for example those of the crate
-//! `saddlebag-component`. The features choose how it runs:
+//! The features choose the engines:
 //!
 //! | Feature | Engine |
 //! |---|---|
-//! | `compiler`, the default | The component, compiled on the first run |
-//! | `embedded` | The component, compiled at build time and linked into the program; wasmtime has no compiler |
-//! | neither | The native engine only; wasmtime is not compiled |
+//! | `embedded`, a default | The component, compiled at build time and linked into the program; wasmtime has no compiler |
+//! | `compiler` | A component whose bytes `Compile` takes, compiled on the first run |
+//! | `native`, a default | The same code without the sandbox. Alone, wasmtime is not compiled |
 
 mod agents_md;
 mod clock;

@@ -39,6 +39,17 @@ pub enum EngineKind {
     Native,
 }
 
+impl EngineKind {
+    /// Returns the native engine if this build has it.
+    #[must_use]
+    pub fn native() -> Option<Self> {
+        #[cfg(feature = "native")]
+        return Some(Self::Native);
+        #[cfg(not(feature = "native"))]
+        None
+    }
+}
+
 /// Opens an engine.
 ///
 /// # Errors

@@ -59,8 +59,7 @@ use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Effect, Memory, Reply, Submission};
 pub use saddlebag_component::COMPONENT;
 use saddlebag_host::{
-    CodeCache, Compile, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine,
-    PrivateFolder, Simulator,
+    ComponentCode, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine, Simulator,
 };
 pub use saddlebag_tests_attributes::both_engines;
 
@@ -89,30 +88,9 @@ pub fn try_engine(kind: Kind, config: Config) -> Result<Box<dyn Engine>, EngineE
     })
 }
 
-/// The embedded component. Its compiled code stays in the build folder, so that later runs load it.
+/// The embedded component.
 pub fn component() -> ComponentOptions {
-    let mut compile = Compile::new(COMPONENT);
-    compile.sha256 = Some(saddlebag_component::SHA256);
-    compile.cache = compiled_code();
-    compile.into()
-}
-
-/// Opens the code cache in `compiled-code` of the build folder, which contains the running test as
-/// `<target>/<profile>/deps/<test>`. If others can change the build folder, as in a clone below a shared folder, the
-/// cache is in a temporary folder of this user.
-#[allow(clippy::print_stderr, reason = "a person who runs the tests should know")]
-fn compiled_code() -> CodeCache {
-    let test = std::env::current_exe().expect("a test knows its own path");
-    let built = test.ancestors().nth(3).expect("a test is in the build folder");
-    let folder = match PrivateFolder::make(&built.join("compiled-code")) {
-        Ok(_) => built.to_path_buf(),
-        Err(error) => {
-            let own = std::env::temp_dir().join("saddlebag-tests");
-            eprintln!("compiled code is kept in {}: {error}", own.display());
-            own
-        }
-    };
-    CodeCache::Folder { code: folder.join("compiled-code"), key: Some(folder.join("compiled-code.key")) }
+    ComponentOptions::new(ComponentCode::Embedded)
 }
 
 /// The examples of the page for hosts, run as tests.

@@ -29,7 +29,7 @@ pub(crate) fn compare(program: Option<PathBuf>) -> Result<(), String> {
     let program = match program {
         Some(program) => program,
         None => {
-            cargo(["build", "--release", "--bin", "saddlebag"])?;
+            cargo(["build", "--release", "--package", "saddlebag-cli"])?;
             root.join("target/release").join(format!("saddlebag{}", std::env::consts::EXE_SUFFIX))
         }
     };

@@ -22,7 +22,8 @@ use run::{NATIVE_PROGRAM, add_target, cargo, root};
 
 const USAGE: &str = "\
 usage: cargo xtask demo [--engine component|native] [--keep]
-       cargo xtask test [--quick] [--without-clients]
+       cargo xtask test [--quick]
+       cargo xtask test --slow [--without-clients]
        cargo xtask audit
        cargo xtask bench [--notes N] [--write]
        cargo xtask compare [PROGRAM]
@@ -32,8 +33,9 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   demo                Build the program and show an agent's memory at work on a sample store
     --engine native   Without the WebAssembly component: builds in a third of the time
     --keep            Keep the folder of the sample store and print its path
-  test                Check everything that a change must pass
-    --quick           Only what needs neither the component nor the clients
+  test                Check what a change breaks most often
+    --quick           Only what needs no component
+    --slow            Check the rest: slow tests, the release component, docs, packages, clients
     --without-clients Leave out the clients from PyPI and npm, which need those registries once
   audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
   bench               Measure against what the original does, and print the ratios
@@ -46,7 +48,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
 
 enum Task {
     Demo { native: bool, keep: bool },
-    Test { quick: bool, without_clients: bool },
+    Test { quick: bool, slow: bool, without_clients: bool },
     Audit,
     Bench { notes: Option<usize>, write: bool },
     Compare { program: Option<PathBuf> },
@@ -67,8 +69,8 @@ fn main() -> ExitCode {
 }
 
 fn parse(words: &[String]) -> Result<Task, String> {
-    let (mut native, mut keep, mut quick, mut without_clients, mut notes, mut write) =
-        (false, false, false, false, None, false);
+    let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut notes, mut write) =
+        (false, false, false, false, false, None, false);
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
     let mut program = None;
     let mut options = options.iter().map(String::as_str);
@@ -82,7 +84,8 @@ fn parse(words: &[String]) -> Result<Task, String> {
                 }
             }
             ("demo", "--keep") => keep = true,
-            ("test", "--quick") => quick = true,
+            ("test", "--quick") if !slow => quick = true,
+            ("test", "--slow") if !quick => slow = true,
             ("test", "--without-clients") => without_clients = true,
             ("bench", "--notes") => {
                 let number = options.next().and_then(|text| text.parse().ok());
@@ -96,7 +99,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
     }
     match task.as_str() {
         "demo" => Ok(Task::Demo { native, keep }),
-        "test" => Ok(Task::Test { quick, without_clients }),
+        "test" => Ok(Task::Test { quick, slow, without_clients }),
         "audit" => Ok(Task::Audit),
         "bench" => Ok(Task::Bench { notes, write }),
         "compare" => Ok(Task::Compare { program }),
@@ -111,7 +114,9 @@ fn perform(task: Task) -> Result<(), String> {
     match task {
         Task::Demo { native, keep } => demo(native, keep),
         Task::Test { quick: true, .. } => test::quick(),
-        Task::Test { quick: false, without_clients } => test::all(without_clients),
+        Task::Test { slow: true, without_clients, .. } => test::slow(without_clients),
+        // It has no clients, with the option or without.
+        Task::Test { .. } => test::all(),
         Task::Audit => release::audit(),
         Task::Bench { notes, write } => bench(notes, write),
         Task::Compare { program } => compare::compare(program),
@@ -146,11 +151,12 @@ fn demo(native: bool, keep: bool) -> Result<(), String> {
 
 fn bench(notes: Option<usize>, write: bool) -> Result<(), String> {
     add_target(component::TARGET)?;
-    // Both at once, so that wasmtime is compiled once, with the features that all of them ask for.
-    cargo(["build", "--release", "--workspace"])?;
+    cargo(["build", "--release", "--package", "saddlebag-cli", "--features", "native"])?;
     let program = root()?.join("target/release/saddlebag");
     let mut arguments: Vec<String> =
-        ["run", "--release", "--workspace", "--bin", "saddlebag-bench", "--"].map(String::from).to_vec();
+        ["run", "--profile", "measured", "--package", "saddlebag-bench", "--bin", "saddlebag-bench", "--"]
+            .map(String::from)
+            .to_vec();
     arguments.extend(["--program".to_string(), program.display().to_string()]);
     if let Some(notes) = notes {
         arguments.extend(["--notes".to_string(), notes.to_string()]);

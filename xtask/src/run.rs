@@ -29,8 +29,7 @@ pub(crate) fn cargo_with(
     command(&cargo, arguments, environment, output)
 }
 
-/// Runs a command at the root of the workspace and prints it first. The program keeps its compiled code in the
-/// build folder, as in the tests.
+/// Runs a command at the root of the workspace and prints it first.
 pub(crate) fn command(
     program: &str,
     arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -43,8 +42,6 @@ pub(crate) fn command(
         std::iter::once(name.into()).chain(arguments.iter().map(|a| a.to_string_lossy())).collect::<Vec<_>>().join(" ");
     let mut command = Command::new(program);
     command.args(&arguments).envs(environment.iter().copied()).current_dir(root()?);
-    command.env("SADDLEBAG_CODE_CACHE", root()?.join("target/compiled-code"));
-    command.env("SADDLEBAG_CODE_KEY", root()?.join("target/compiled-code.key"));
     let cannot = |error| format!("cannot run `{line}`: {error}");
     let status = match output {
         Output::Inherited => {

@@ -1,9 +1,13 @@
-//! The checks that a change must pass, in an order that fails early, with the time of each.
+//! The checks that a change must pass, in an order that fails early, with the time of each: [`all`] has what fails most,
+//! [`slow`] has the rest.
 
 use std::time::{Duration, Instant};
 
 use crate::run::{Output, add_target, cargo, cargo_with, command, program, root};
 use crate::{clients, component, new_user, release};
+
+/// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
+const SLOW: [&str; 0] = [];
 
 /// Target without a standard library, to check that a crate uses none.
 const NO_STD_TARGET: &str = "wasm32v1-none";
@@ -45,6 +49,9 @@ const PACKAGES: [&str; 12] = [
     "xtask",
 ];
 
+/// What is run of [`PACKAGES`].
+const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
+
 /// The packages that need no component, with the native engine alone.
 const NATIVE: [&str; 11] = [
     "--package",
@@ -60,26 +67,38 @@ const NATIVE: [&str; 11] = [
     "saddlebag-cli/native",
 ];
 
-/// Runs all steps.
-pub(crate) fn all(without_clients: bool) -> Result<(), String> {
-    let mut pass = Pass::default();
-    let result = pass.all(without_clients);
-    pass.print_times();
-    result
+/// Runs what fails most.
+pub(crate) fn all() -> Result<(), String> {
+    run(Pass::all)?;
+    eprintln!("left out: what `cargo xtask test --slow` checks");
+    Ok(())
 }
 
-/// Runs the steps that need neither wasmtime, nor the component, nor the clients.
+/// Runs what [`all`] leaves out.
+pub(crate) fn slow(without_clients: bool) -> Result<(), String> {
+    run(|pass| pass.slow(without_clients))
+}
+
+/// Runs the steps that need neither wasmtime, nor the component.
 pub(crate) fn quick() -> Result<(), String> {
+    run(Pass::quick)?;
+    eprintln!(
+        "left out: the component, the end-to-end tests in both engines, and what `cargo xtask test --slow` checks"
+    );
+    Ok(())
+}
+
+/// Runs steps, and prints the time of each even if one fails.
+fn run(steps: impl FnOnce(&mut Pass) -> Result<(), String>) -> Result<(), String> {
     let mut pass = Pass::default();
-    let result = pass.quick();
+    let result = steps(&mut pass);
     pass.print_times();
-    eprintln!("left out: the component, the end-to-end tests in both engines, the docs, the demo, the clients");
     result
 }
 
 #[derive(Default)]
 struct Pass {
-    times: Vec<(&'static str, Duration)>,
+    times: Vec<(&'static str, Duration, Option<Duration>)>,
 }
 
 impl Pass {
@@ -94,7 +113,7 @@ impl Pass {
         self.step("host and program, native engine", || cargo(["test"].into_iter().chain(NATIVE)))
     }
 
-    fn all(&mut self, without_clients: bool) -> Result<(), String> {
+    fn all(&mut self) -> Result<(), String> {
         add_target(component::TARGET)?;
         add_target(NO_STD_TARGET)?;
         self.step("format", format)?;
@@ -104,11 +123,25 @@ impl Pass {
         self.step("check of every world", component::check_worlds)?;
         self.step("unit tests", unit_tests)?;
         self.step("contract", contract)?;
-        let installing = (!without_clients).then(|| Background::start("installation of the clients", clients::install));
         self.step("lints", || {
             cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])
         })?;
         self.step("build of the tests", || cargo(["test", "--no-run"].into_iter().chain(PACKAGES)))?;
+        self.step("end to end", || {
+            let skipped = SLOW.iter().flat_map(|name| ["--skip", name]);
+            cargo(["test"].into_iter().chain(PACKAGES).chain(TARGETS).chain(["--"]).chain(skipped))
+        })?;
+        self.step("demo", || command(&program()?.to_string_lossy(), ["demo"], &[], &mut Output::Inherited))
+    }
+
+    fn slow(&mut self, without_clients: bool) -> Result<(), String> {
+        add_target(component::TARGET)?;
+        let installing = (!without_clients).then(|| Background::start("installation of the clients", clients::install));
+        // The later steps, and the clients, need the program and the tests.
+        self.step("build of the tests", || {
+            cargo(["build", "--bin", "saddlebag"])?;
+            cargo(["test", "--no-run"].into_iter().chain(PACKAGES))
+        })?;
         // The tests of the disk wait for syncs, so another build beside them costs little. The component of a
         // release has a target folder of its own; cargo would make anything else wait for the tests to start.
         let beside = Background::start("release component, docs, tokens", |output| {
@@ -121,11 +154,13 @@ impl Pass {
             cargo_with(["test", "--package", "saddlebag-bench", "--no-default-features", "--lib"], &[], output)?;
             cargo_with(["test", "--package", "saddlebag-packaging", "--no-run"], &[], output)
         });
-        self.step("end to end", || cargo(["test"].into_iter().chain(PACKAGES).chain(["--lib", "--bins", "--tests"])))?;
+        self.step("slow tests", || {
+            cargo(["test"].into_iter().chain(PACKAGES).chain(TARGETS).chain(["--"]).chain(SLOW))
+        })?;
         self.finish(beside)?;
+        self.step("compiling at run time", compiler)?;
         self.step("packages of a release", || release::package(&mut Output::Inherited))?;
         self.step("examples in the docs", || cargo(["test", "--doc"]))?;
-        self.step("demo", || command(&program()?.to_string_lossy(), ["demo"], &[], &mut Output::Inherited))?;
         match installing {
             Some(installing) => {
                 self.finish(installing)?;
@@ -147,9 +182,10 @@ impl Pass {
 
     fn step(&mut self, name: &'static str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
         eprintln!("\n== {name}");
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), cpu_time_of_children());
         let result = work();
-        self.times.push((name, start.elapsed()));
+        let cpu = cpu_time_of_children().zip(before).map(|(after, before)| after.saturating_sub(before));
+        self.times.push((name, start.elapsed(), cpu));
         result.map_err(|error| format!("{name}: {error}"))
     }
 
@@ -157,14 +193,15 @@ impl Pass {
     fn finish(&mut self, background: Background) -> Result<(), String> {
         let Background { name, thread } = background;
         let (result, output, time) = thread.join().map_err(|_| format!("{name}: the thread panicked"))?;
-        self.times.push((name, time));
+        self.times.push((name, time, None));
         result.map_err(|error| format!("{name}: {error}\n{output}"))
     }
 
     fn print_times(&self) {
         eprintln!();
-        for (name, time) in &self.times {
-            eprintln!("{:>7.1} s  {name}", time.as_secs_f64());
+        for (name, time, cpu) in &self.times {
+            let cpu = cpu.map_or(String::new(), |cpu| format!("{:.1} s", cpu.as_secs_f64()));
+            eprintln!("{:>7.1} s {cpu:>10} of a processor  {name}", time.as_secs_f64());
         }
     }
 }
@@ -191,6 +228,18 @@ impl Background {
     }
 }
 
+/// Returns the time that processors have spent on programs that were started and have ended; `None` if the system does not say.
+/// Unlike the time of a clock it says what a step takes on a machine that does other work.
+fn cpu_time_of_children() -> Option<Duration> {
+    /// Units of a second that Linux counts in, on every machine that has this file.
+    const TICKS: u64 = 100;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program comes before, and may have any character.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(Duration::from_millis((user + system) * (1000 / TICKS)))
+}
+
 fn format() -> Result<(), String> {
     cargo(["fmt", "--all", "--check"])
 }
@@ -202,4 +251,43 @@ fn contract() -> Result<(), String> {
 
 fn unit_tests() -> Result<(), String> {
     cargo(["test", "--quiet"].into_iter().chain(COMPONENT).chain(["--lib"]))
+}
+
+/// The feature `compiler` of the host, which no other step builds: its wasmtime compiles.
+fn compiler() -> Result<(), String> {
+    let selected = ["--package", "saddlebag-host", "--package", "saddlebag-tests", "--features", "compiler"];
+    let lints = ["--all-targets", "--quiet", "--", "--deny", "warnings"];
+    cargo(["clippy"].into_iter().chain(selected).chain(lints))?;
+    let tests = ["--lib", "--test", "end_to_end", "--", "code::", "component_faults::"];
+    cargo(["test", "--quiet"].into_iter().chain(selected).chain(tests))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn every_slow_test_exists() {
+        let mut sources = String::new();
+        let mut folders: Vec<PathBuf> =
+            ["tests", "host-harness", "cli"].map(|folder| root().expect("a root").join(folder)).to_vec();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|suffix| suffix == "rs") {
+                    sources.push_str(&fs::read_to_string(path).expect("text"));
+                }
+            }
+        }
+        for slow in SLOW {
+            let name = slow.trim_end_matches("::native").trim_end_matches("::component");
+            let name = name.rsplit("::").next().expect("a name");
+            assert!(sources.contains(&format!("fn {name}(")), "there is no test {slow}");
+        }
+    }
 }

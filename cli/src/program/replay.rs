@@ -64,7 +64,7 @@ impl Subcommand for ReplayArgs {
             let message = format!("cannot open the trace `{shown}`: {}", saddlebag_host::io_cause(&error));
             Failure::new(ProgramCode::Trace, message, "name a file that --trace wrote")
         })?;
-        let kind = engine(global);
+        let kind = engine(global)?;
         let found = replay(BufReader::new(file), |config| open_engine(kind.clone(), config))
             .map_err(|error| failure(&shown, error))?;
         show(found, output)

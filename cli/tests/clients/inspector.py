@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-from served import CALLS, CONTEXT, ENVIRONMENT, NOTE, TOOLS, served
+from served import CALLS, CONTEXT, NOTE, TOOLS, served
 
 
 class Inspector:
@@ -54,8 +54,7 @@ def use(inspector):
 def main(program, modules):
     modules = pathlib.Path(modules).resolve()
     with served(program) as store:
-        variables = [word for name, value in ENVIRONMENT.items() for word in ("-e", f"{name}={value}")]
-        use(Inspector(modules, store.root.parent, [*variables, *store.command]))
+        use(Inspector(modules, store.root.parent, store.command))
         print(f"MCP Inspector, pipes: {len(TOOLS)} tools called")
     with served(program) as store, store.http() as (url, token):
         target = ["--transport", "http", "--server-url", url, "--header", f"Authorization: Bearer {token}"]

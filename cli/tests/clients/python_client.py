@@ -11,7 +11,7 @@ import sys
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
-from served import CALLS, CONTEXT, ENVIRONMENT, NOTE, TOOLS, served
+from served import CALLS, CONTEXT, NOTE, TOOLS, served
 
 
 async def use(client):
@@ -48,7 +48,7 @@ async def use(client):
 async def main(program):
     for mode in ["legacy", "auto"]:
         with served(program) as store:
-            server = StdioServerParameters(command=store.command[0], args=store.command[1:], env=ENVIRONMENT)
+            server = StdioServerParameters(command=store.command[0], args=store.command[1:])
             async with Client(server, mode=mode) as client:
                 await use(client)
                 version = client.protocol_version

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -15,8 +14,6 @@ TOOLS = {name for name, _ in CALLS}
 NOTE = "saddlebag://file/notes/plan.md"
 CONTEXT = "saddlebag://context"
 SETS = "journal,entries,notebook,anthropic"
-# Clients do not hand their environment on to a server. Without this it would compile the component first.
-ENVIRONMENT = {name: os.environ[name] for name in ["SADDLEBAG_CODE_CACHE", "SADDLEBAG_CODE_KEY"] if name in os.environ}
 
 
 class Served:

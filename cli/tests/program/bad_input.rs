@@ -208,24 +208,6 @@ fn the_environment_cannot_name_another_component() {
     assert_eq!(store.text("MEMORY.md"), "x\n");
 }
 
-#[cfg(all(feature = "component", unix))]
-#[test]
-fn compiled_code_is_not_kept_where_others_could_change_it_and_the_program_says_so_once() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let store = Store::new();
-    let folder = store.here.join("shared");
-    fs::create_dir(&folder).expect("made");
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("set");
-    let mut command = store.bare(&["--json", "--notebook", "--engine", "component", "--root"]);
-    command.arg(&store.root).args(["file", "write", "long_term", "x"]).env("SADDLEBAG_CODE_CACHE", folder.join("code"));
-    let said = run(&mut command, None).exits(0);
-    let expected = format!("`{}` can be written by other users; every run compiles", folder.display());
-    assert_eq!(said.stderr.matches(&expected).count(), 1, "{said:?}");
-    assert_eq!(said.stderr.lines().count(), 1, "{said:?}");
-    assert_eq!(fs::read_dir(folder.join("code")).expect("made").count(), 0);
-}
-
 #[test]
 fn a_project_that_does_not_exist_is_an_error() {
     let store = Store::new();

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{LazyLock, Once};
 
 /// Engine of the tests, unless `SADDLEBAG_TEST_ENGINE` names another.
 const ENGINE: &str = if cfg!(feature = "component") { "component" } else { "native" };
@@ -103,8 +102,6 @@ impl Store {
             .map(|name| format!("SADDLEBAG_{name}"));
         // The log of this user's own hooks is not part of a test.
         command.env("XDG_STATE_HOME", self.here.with_file_name("state"));
-        compile_the_component_once();
-        keep_compiled_code(&mut command);
         for name in of_program.iter().map(String::as_str).chain(["NO_COLOR", "CLICOLOR_FORCE"]) {
             command.env_remove(name);
         }
@@ -147,38 +144,6 @@ impl Store {
         self.run(arguments).exits(code).complains(message).prints("");
         assert_eq!(self.tree(), before, "{arguments:?} changed the store");
     }
-}
-
-/// Lets the program keep compiled code in the build folder, so that later runs load it. If others can change that
-/// folder, as in a clone below a shared one, the program would compile for seconds at every start; then the code is
-/// kept in a temporary folder of this user.
-fn keep_compiled_code(command: &mut Command) {
-    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-        let program = Path::new(env!("CARGO_BIN_EXE_saddlebag"));
-        let built = program.ancestors().nth(2).expect("the build folder");
-        match saddlebag_host::PrivateFolder::make(&built.join("compiled-code")) {
-            Ok(_) => built.to_path_buf(),
-            Err(error) => {
-                let own = std::env::temp_dir().join("saddlebag-tests");
-                eprintln!("compiled code is kept in {}: {error}", own.display());
-                own
-            }
-        }
-    });
-    command.env("SADDLEBAG_CODE_CACHE", FOLDER.join("compiled-code"));
-    command.env("SADDLEBAG_CODE_KEY", FOLDER.join("compiled-code.key"));
-}
-
-/// Otherwise every test that begins meanwhile compiles it too.
-fn compile_the_component_once() {
-    static COMPILED: Once = Once::new();
-    COMPILED.call_once(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_saddlebag"));
-        command.args(["--notebook", "--engine", &engine(), "--root"]).arg(folder.path()).arg("status");
-        keep_compiled_code(&mut command);
-        run(&mut command, None).exits(0);
-    });
 }
 
 pub(crate) fn engine() -> String {

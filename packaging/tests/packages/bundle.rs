@@ -64,7 +64,7 @@ fn the_command_of_the_bundle_starts_a_server_with_the_tools_that_its_manifest_li
     let command = || {
         let mut command = Command::new(fill(own));
         let arguments = config["args"].as_array().expect("arguments").iter().map(fill);
-        in_home(&mut command, made, folder.path()).args(arguments);
+        in_home(&mut command, folder.path()).args(arguments);
         command
     };
     let answer = answer_of_server(command());

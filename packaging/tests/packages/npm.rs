@@ -26,7 +26,7 @@ fn install(made: &Made, packages: &[PathBuf], name: &str) -> PathBuf {
     npm.args(["install", "--offline", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).args(packages);
     // With a cache of its own it cannot take a package that the machine happens to have.
     npm.env("npm_config_cache", folder.join("cache")).env("npm_config_update_notifier", "false");
-    run(in_home(&mut npm, made, &folder));
+    run(in_home(&mut npm, &folder));
     folder
 }
 
@@ -57,7 +57,7 @@ fn npm_installs_the_launcher_with_the_program_of_this_machine_and_npx_starts_it(
     });
     let mut npx = Command::new(NPX);
     npx.env("npm_config_update_notifier", "false");
-    in_home(&mut npx, made, folder).args(["--offline", "--no", "saddlebag", "--", "mcp"]);
+    in_home(&mut npx, folder).args(["--offline", "--no", "saddlebag", "--", "mcp"]);
     let answer = answer_of_server(npx);
     assert_eq!(answer["result"]["serverInfo"]["name"], "saddlebag", "{answer}");
 }
@@ -71,7 +71,7 @@ fn the_exit_code_of_the_program_is_that_of_the_launcher() {
     let folder = installed(made);
     let ended = |command: &mut Command| {
         let arguments = ["--root", "/no/such/folder", "recall", "x"];
-        let output = in_home(command, made, folder).args(arguments).output().expect("it runs");
+        let output = in_home(command, folder).args(arguments).output().expect("it runs");
         (output.status.code(), shown(&output))
     };
     let package = folder.join("node_modules/@saddlebag").join(made.target.npm());
@@ -95,7 +95,7 @@ fn a_signal_to_the_launcher_ends_the_program_and_then_the_launcher() {
     let made = made();
     let folder = installed(made);
     let mut node = Command::new("node");
-    in_home(&mut node, made, folder).arg(launcher(folder)).arg("mcp");
+    in_home(&mut node, folder).arg(launcher(folder)).arg("mcp");
     let mut server = node.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the launcher starts");
     // After its first answer the program runs, and the launcher listens to signals.
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -122,14 +122,14 @@ fn a_machine_without_a_package_gets_a_plain_error_that_names_the_others() {
     // The launcher asks Node.js for the platform, so another platform can be named before it starts.
     let elsewhere = "Object.defineProperty(process, 'platform', { value: 'sunos' }); require(process.argv[1]);";
     let mut node = Command::new("node");
-    let output = in_home(&mut node, made, &folder).args(["-e", elsewhere]).arg(&launcher).output().expect("it runs");
+    let output = in_home(&mut node, &folder).args(["-e", elsewhere]).arg(&launcher).output().expect("it runs");
     let text = shown(&output);
     assert_eq!(output.status.code(), Some(3), "{text}");
     assert!(text.starts_with("error: there is no package for sunos-"), "{text}");
     assert!(RELEASED.iter().all(|triple| text.contains(&Target::of(triple).expect("known").npm())), "{text}");
     // On this platform the package exists, and was not installed with the launcher.
     let mut node = Command::new("node");
-    let output = in_home(&mut node, made, &folder).arg(&launcher).arg("--version").output().expect("it runs");
+    let output = in_home(&mut node, &folder).arg(&launcher).arg("--version").output().expect("it runs");
     let (text, name) = (shown(&output), format!("@saddlebag/{}", made.target.npm()));
     assert_eq!(output.status.code(), Some(3), "{text}");
     assert!(text.contains(&format!("the package {name} is not installed")), "{text}");

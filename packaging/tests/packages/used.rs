@@ -10,12 +10,9 @@ use serde_json::{Value, json};
 use crate::made::Made;
 use crate::tool::run;
 
-/// Gives a command an empty home, and the compiled code that the other tests share.
-pub(crate) fn in_home<'c>(command: &'c mut Command, made: &Made, home: &Path) -> &'c mut Command {
-    let target = made.release.root().join("target");
-    command.current_dir(home).env("HOME", home).env("USERPROFILE", home).env_remove("SADDLEBAG_ROOT");
-    command.env("SADDLEBAG_CODE_CACHE", target.join("compiled-code"));
-    command.env("SADDLEBAG_CODE_KEY", target.join("compiled-code.key"))
+/// Gives a command an empty home.
+pub(crate) fn in_home<'c>(command: &'c mut Command, home: &Path) -> &'c mut Command {
+    command.current_dir(home).env("HOME", home).env("USERPROFILE", home).env_remove("SADDLEBAG_ROOT")
 }
 
 /// Uses a program that `start` starts: its version, a fact remembered and recalled, and a first answer of the MCP server.
@@ -26,7 +23,7 @@ pub(crate) fn use_program(made: &Made, start: impl Fn() -> Command) {
     fs::create_dir(&store).expect("a folder");
     let run_with = |arguments: &[&str]| {
         let mut command = start();
-        run(in_home(&mut command, made, home.path()).arg("--root").arg(&store).arg("--notebook").args(arguments))
+        run(in_home(&mut command, home.path()).arg("--root").arg(&store).arg("--notebook").args(arguments))
     };
     let version = run_with(&["--version"]);
     // A released program says more about itself on later lines.
@@ -35,7 +32,7 @@ pub(crate) fn use_program(made: &Made, start: impl Fn() -> Command) {
     let recalled = run_with(&["recall", "when may we deploy?"]);
     assert!(recalled.contains("before 16:00"), "{recalled}");
     let mut server = start();
-    in_home(&mut server, made, home.path()).arg("--root").arg(&store).args(["--notebook", "mcp"]);
+    in_home(&mut server, home.path()).arg("--root").arg(&store).args(["--notebook", "mcp"]);
     let answer = answer_of_server(server);
     assert_eq!(answer["result"]["serverInfo"]["name"], "saddlebag", "{answer}");
     let files: Vec<_> =

@@ -49,7 +49,7 @@ fn uvx_starts_the_server_from_the_wheel() {
     let Some(uvx) = installed_below_target(made.release.root(), &of_python("uvx"), check) else { return };
     let home = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(uvx);
-    in_home(&mut command, made, home.path()).args(["--offline", "--no-index", "--no-python-downloads", "--from"]);
+    in_home(&mut command, home.path()).args(["--offline", "--no-index", "--no-python-downloads", "--from"]);
     command.arg(made.file("saddlebag-", ".whl")).args(["saddlebag", "mcp"]);
     let answer = answer_of_server(command);
     assert_eq!(answer["result"]["serverInfo"]["name"], "saddlebag", "{answer}");

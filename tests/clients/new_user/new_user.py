@@ -190,8 +190,6 @@ def live(artefacts, way, claude, home):
     before = {path: (home.path / path).read_bytes() for path in home.files()}
     print(f"{way}, {'Claude Code' if claude else 'recorded sessions'}: {home.run([program, '--version']).strip()}")
     home.run([program, "setup", "claude-code", "--yes"])
-    # A program of a debug build compiles the component now, which takes longer than a hook may.
-    home.run([program, "status"])
     client = Real(home, claude) if claude else Recorded(home)
 
     told = client.session("one", PROMPT, STEPS)

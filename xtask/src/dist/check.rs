@@ -79,7 +79,9 @@ pub(super) fn check_program(program: &Program, trace: &Path) -> Result<String, S
 pub(super) fn check_worlds(folder: &Path, trace: &Path) -> Result<(), String> {
     for world in &WORLDS {
         let component = folder.join(format!("{}.wasm", world.name));
-        let run = ["run", "--quiet", "--package", "saddlebag-tests", "--bin", "replay-world", "--"].map(OsStr::new);
+        let run =
+            ["run", "--quiet", "--package", "saddlebag-tests", "--features", "compiler", "--bin", "replay-world", "--"]
+                .map(OsStr::new);
         cargo(run.into_iter().chain([component.as_os_str(), trace.as_os_str()]))?;
     }
     Ok(())

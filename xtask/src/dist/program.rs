@@ -11,14 +11,15 @@ use crate::run::{Output, cargo_with, has_target, root};
 
 /// Folder of the build. It is not the usual one: cargo would replace what a build with other features left there.
 const BUILD: &str = "target/programs";
-const PROFILE: &str = "released";
+const PROFILE: &str = "release";
 
 /// Script of the linker for programs for Linux.
 const WITHOUT_UNWIND_TABLES: &str = "packaging/linux/without-unwind-tables.ld";
 
-/// Arguments that choose the package and the features of a released program.
+/// Arguments that choose the package and the features of a released program: the default ones, and a compiler for every
+/// architecture at build time.
 pub(super) const SELECTION: [&str; 5] =
-    ["--package", "saddlebag-cli", "--no-default-features", "--features", "mcp,released"];
+    ["--package", "saddlebag-cli", "--no-default-features", "--features", "component,cross,mcp"];
 
 /// Maximum size of a program in bytes: the bar of `docs/benchmarks.md`.
 const MAX_BYTES: u64 = 16_000_000;
@@ -52,7 +53,7 @@ pub(super) fn build(component: &Path) -> Result<Vec<Program>, String> {
 }
 
 fn build_for(target: String, component: &Path) -> Result<Program, String> {
-    has_no_compiler(&target)?;
+    has_no_compiler(&target, &SELECTION)?;
     let build = ["rustc", "--bin", "saddlebag", "--profile", PROFILE, "--target-dir", BUILD, "--target", &target];
     let component = component.to_string_lossy();
     let environment = [("SADDLEBAG_COMPONENT", &*component)];
@@ -107,15 +108,15 @@ pub(super) fn check_other_targets(component: &Path) -> Result<(), String> {
         // Wasmtime has a file in C. A check links nothing, so it needs no C compiler for the target.
         let environment = [("SADDLEBAG_COMPONENT", &*component), (&*compiler, "true"), (&*archiver, "true")];
         cargo_with(check.into_iter().chain(SELECTION), &environment, &mut Output::Inherited)?;
-        has_no_compiler(target)?;
+        has_no_compiler(target, &SELECTION)?;
     }
     Ok(())
 }
 
-/// Returns an error that names the crate if the program for a target would contain a compiler.
-pub(super) fn has_no_compiler(target: &str) -> Result<(), String> {
+/// Returns an error that names the crate if the program that these arguments choose would contain a compiler.
+fn has_no_compiler(target: &str, selection: &[&str]) -> Result<(), String> {
     let tree = ["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--target", target];
-    let output = output("cargo", tree.into_iter().chain(SELECTION))?;
+    let output = output("cargo", tree.iter().chain(selection).copied())?;
     let crates: Vec<&str> = output.lines().filter_map(|line| line.split(' ').next()).collect();
     if !crates.contains(&"wasmtime") {
         return Err(format!("`cargo tree` lists no wasmtime in the program for {target}, so nothing was checked"));
@@ -170,7 +171,12 @@ mod tests {
     #[test]
     fn a_released_program_has_no_compiler_on_any_target() {
         for target in ["x86_64-unknown-linux-musl", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"] {
-            has_no_compiler(target).expect("no compiler");
+            has_no_compiler(target, &SELECTION).expect("no compiler");
         }
+    }
+
+    #[test]
+    fn what_cargo_install_builds_has_no_compiler_either() {
+        has_no_compiler(&host().expect("a host"), &["--package", "saddlebag-cli"]).expect("no compiler");
     }
 }

@@ -127,10 +127,6 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
         command.env_remove(name);
     }
     crate::setup::without_clients(&mut command);
-    if case.command() == "uninstall" {
-        // It reports the folder, which is that of this build.
-        command.env_remove("SADDLEBAG_CODE_CACHE").env_remove("SADDLEBAG_CODE_KEY");
-    }
     if case.traced {
         command.arg("--trace").arg("trace");
     }
