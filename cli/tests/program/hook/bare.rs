@@ -32,7 +32,7 @@ impl Hooks {
 #[test]
 fn a_run_without_arguments_serves_the_event_of_its_input() {
     if cfg!(feature = "component") && engine() == "native" {
-        // Such a run takes the default engine, whose code may have to be compiled first.
+        // Such a run takes the default engine.
         return eprintln!("a_run_without_arguments_serves_the_event_of_its_input: not run with the native engine");
     }
     let hooks = Hooks::with_memory();

@@ -5,6 +5,8 @@
 
 mod bare;
 mod day;
+#[cfg(feature = "component")]
+mod first;
 mod hostile;
 mod once;
 #[cfg(unix)]
