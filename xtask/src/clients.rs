@@ -21,7 +21,7 @@ const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
 const SMALL: [&str; 2] = ["journal-memory", "entries-memory"];
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
-                       --without-clients` leaves it out";
+                       --slow --without-clients` leaves it out";
 
 /// Installs the clients below `target/`.
 pub(crate) fn install(output: &mut Output) -> Result<(), String> {
