@@ -7,7 +7,14 @@ use crate::run::{Output, add_target, cargo, cargo_with, command, program, root};
 use crate::{clients, component, new_user, release};
 
 /// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
-const SLOW: [&str; 0] = [];
+/// Of a test in both engines, the native one stays with [`all`].
+const SLOW: [&str; 5] = [
+    "agents_are_isolated::agents_are_isolated::component",
+    "agents_are_isolated::no_spelling_of_a_name_reaches_the_memory_of_another",
+    "catalogue::a_host_that_fails_once_loses_no_text::component",
+    "durability::a_change_that_is_not_durable_is_never_acknowledged::component",
+    "durability::acknowledged_writes_survive::component",
+];
 
 /// Target without a standard library, to check that a crate uses none.
 const NO_STD_TARGET: &str = "wasm32v1-none";
