@@ -13,7 +13,7 @@ use crate::context::{PromptCall, PromptCommand, PromptReply};
 use crate::engine::{Call, Engine, Fs, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
-use crate::files::{FilesCall, FilesCommand, FilesReply};
+use crate::files::{FileListing, FilesCall, FilesCommand, FilesReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Origin, Submission};
@@ -314,6 +314,7 @@ pub struct Memory {
     corpus: Arc<AtomicRefCell<Corpus>>,
     notebook: Arc<Notebook>,
     entries: Arc<Entries>,
+    listing: Arc<AtomicRefCell<Option<FileListing>>>,
 }
 
 impl Memory {
@@ -366,6 +367,7 @@ impl Memory {
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Arc::new(entries),
+            listing: Arc::default(),
         })
     }
 
@@ -378,8 +380,12 @@ impl Memory {
         let now = now.local().ok_or(SubmitError::InvalidTime)?;
         let Submission { origin, command } = command.submission();
         let scope = self.scope.clone();
-        let shared =
-            Shared { corpus: self.corpus.clone(), notebook: self.notebook.clone(), entries: self.entries.clone() };
+        let shared = Shared {
+            corpus: self.corpus.clone(),
+            notebook: self.notebook.clone(),
+            entries: self.entries.clone(),
+            listing: self.listing.clone(),
+        };
         let name = command.name();
         let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, origin, command))?;
         Ok(with_harmless_errors(step))
@@ -432,6 +438,8 @@ struct Shared {
     corpus: Arc<AtomicRefCell<Corpus>>,
     notebook: Arc<Notebook>,
     entries: Arc<Entries>,
+    /// Listing of files whose next page may be asked for.
+    listing: Arc<AtomicRefCell<Option<FileListing>>>,
 }
 
 /// Notes at the end of a command, cancelled or not, if it has changed a file that a search may have read before.
@@ -456,7 +464,7 @@ async fn run(
     origin: Origin,
     command: Command,
 ) -> Result<Reply, Error> {
-    let Shared { corpus, notebook, entries } = &shared;
+    let Shared { corpus, notebook, entries, listing } = &shared;
     let _noted = OwnChanges { fs: fs.clone(), corpus };
     origin.check()?;
     entries::check_origin(entries, &origin)?;
@@ -484,7 +492,7 @@ async fn run(
         #[cfg(feature = "entries")]
         Command::Entries(command) => Reply::Entries(entries::run_any(call, entries, &origin, command).await?),
         #[cfg(feature = "notebook")]
-        Command::Files(command) => Reply::Files(command.run(&FilesCall { call, entries }).await?),
+        Command::Files(command) => Reply::Files(command.run(&FilesCall { call, entries, listing }).await?),
         Command::Tools(command) => {
             let origin = &origin;
             Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries }).await?)

@@ -91,6 +91,20 @@ fn pages_are_the_list_and_each_says_what_follows(kind: Kind) {
 }
 
 #[both_engines]
+fn a_further_page_looks_at_no_folder(kind: Kind) {
+    let mut drive = store(kind, agent_config());
+    let first = list(&mut drive, None, 2).unwrap();
+    let operations = drive.executor.operations();
+    let second = list(&mut drive, first.next.as_deref(), 2).unwrap();
+    assert_eq!((second.files.len(), drive.executor.operations()), (2, operations));
+    // Another list ends the listing, and any cursor still gives the page after it.
+    let whole = list(&mut drive, None, 1000).unwrap();
+    let third = list(&mut drive, second.next.as_deref(), 1000).unwrap();
+    assert_eq!(third.files, whole.files[4..]);
+    assert!(drive.executor.operations() > operations);
+}
+
+#[both_engines]
 fn every_listed_file_can_be_read_whatever_the_prefix(kind: Kind) {
     let config = Config { path_prefix: "/store/".into(), ..agent_config() };
     let mut drive = store(kind, config);

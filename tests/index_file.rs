@@ -70,7 +70,7 @@ fn questions() -> Vec<NotebookCommand> {
         }),
         NotebookCommand::Tags(Tags),
         NotebookCommand::ListNotes(filter(NoteFilter { orphan: true, ..NoteFilter::default() })),
-        NotebookCommand::DeadLinks(DeadLinks),
+        NotebookCommand::DeadLinks(DeadLinks::default()),
         NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }),
         NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "alias3".into() }),
         NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Tag, ["hash2"]))),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
-use saddlebag::protocol::{Error, ErrorCode, ErrorDetails};
+use saddlebag::protocol::{Error, ErrorCode, ErrorDetails, after_changes};
 use saddlebag_host::{EngineError, EngineKind, HostError};
 use saddlebag_words::words;
 use schemars::JsonSchema;
@@ -249,6 +249,43 @@ impl From<io::Error> for Failure {
             "",
         )
     }
+}
+
+impl Exit {
+    /// Returns the exit code for what the run has done: one that says that nothing was changed is only for a run that
+    /// has changed nothing. A run may finish a rename of another one that was interrupted.
+    pub(crate) fn of_run(self, is_failure: bool) -> Self {
+        match self {
+            Self::Nothing | Self::Usage if STORE_CHANGED.load(Ordering::Relaxed) => {
+                if is_failure {
+                    Self::Failed
+                } else {
+                    Self::Done
+                }
+            }
+            exit => exit,
+        }
+    }
+}
+
+impl Failure {
+    /// Returns the failure as the run ends with it: after a change, neither its help nor its exit code says that nothing was
+    /// changed.
+    pub(crate) fn of_run(mut self) -> Self {
+        if STORE_CHANGED.load(Ordering::Relaxed) && !self.message.is_empty() && self.exit != Exit::Done {
+            self.help = after_changes(&self.help);
+            self.exit = self.exit.of_run(true);
+        }
+        self
+    }
+}
+
+/// True if this run has changed a file of the store.
+static STORE_CHANGED: AtomicBool = AtomicBool::new(false);
+
+/// Records that this run has changed a file of the store.
+pub(crate) fn set_store_changed() {
+    STORE_CHANGED.store(true, Ordering::Relaxed);
 }
 
 /// True if the command is done and only its output remains.

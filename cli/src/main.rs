@@ -71,12 +71,15 @@ fn main() -> ExitCode {
         output.flush()?;
         Ok(exit)
     });
-    ended
-        .unwrap_or_else(|failure| {
+    match ended {
+        Ok(exit) => exit.of_run(false),
+        Err(failure) => {
+            let failure = failure.of_run();
             output.failure(&failure);
             failure.exit
-        })
-        .into()
+        }
+    }
+    .into()
 }
 
 /// Prints clap's answer: help, version, or the mistake in the arguments.

@@ -20,6 +20,7 @@ use saddlebag::trust::{for_terminal, is_hidden};
 use saddlebag_host::Recovered;
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::Formatter;
 
 use crate::failure::{ErrorObject, Exit, Failure};
 
@@ -82,6 +83,18 @@ impl JsonLine {
 impl fmt::Display for JsonLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Format of JSON on one line. Control and invisible characters are escaped, as [`JsonLine`] does.
+struct Escaping;
+
+impl Formatter for Escaping {
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if fragment.is_ascii() && !fragment.contains('\u{7f}') {
+            return writer.write_all(fragment.as_bytes());
+        }
+        writer.write_all(escaped(fragment).as_bytes())
     }
 }
 
@@ -235,7 +248,9 @@ impl Output {
 
     /// Prints the JSON object of a run. A run prints only one.
     pub(crate) fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
-        writeln!(self.out, "{}", JsonLine::new(&serde_json::to_value(object)?))
+        // Written piece by piece, because a list of all notes is large.
+        object.serialize(&mut serde_json::Serializer::with_formatter(&mut self.out, Escaping))?;
+        self.out.write_all(b"\n")
     }
 
     /// Prints the object if the run prints JSON, otherwise the text as a line.

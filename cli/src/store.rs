@@ -3,20 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
-use saddlebag::entries::{EntriesCommand, EntriesConfig, EntriesReply, ExchangeState, ImportState};
-use saddlebag::exchange::{ExchangeCommand, ExchangeReply};
-use saddlebag::notebook::{NoteImportState, NotebookCommand, NotebookReply};
-use saddlebag::protocol::{ErrorCode, after_changes};
+use saddlebag::entries::EntriesConfig;
+use saddlebag::protocol::{
+    AppendOutcome, ErrorCode, FsError, FsOp, FsOutcome, FsRequest, Precondition, RemoveOutcome, RenameOutcome,
+    WriteOutcome,
+};
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
-use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submit};
+use saddlebag::{Answered, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{
     HostError, LocalDir, LocalDirOptions, Observer, OpenError, Options, Project, Projects, Recording, Saddlebag,
     default_root, now,
 };
 
 use crate::engine::engine;
-use crate::failure::{Failure, set_command_done};
+use crate::failure::{Failure, set_command_done, set_store_changed};
 use crate::global::Global;
 use crate::output::{self, Output};
 use crate::trace;
@@ -96,8 +97,6 @@ pub(crate) struct Store {
     memory: Saddlebag,
     now: Timestamp,
     trace: Option<Recording>,
-    /// True if a command of this run has changed the store.
-    has_changed: bool,
     /// Options, and the folder of the project, as long as it may have to be recorded.
     unrecorded: Option<(Global, PathBuf)>,
 }
@@ -122,11 +121,12 @@ impl Store {
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
         let trace = options.recording.clone();
-        let memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
+        let mut memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),
         })?;
-        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, has_changed: false, unrecorded: None })
+        memory.observe(Changes);
+        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, unrecorded: None })
     }
 
     /// Returns the time that commands use.
@@ -146,27 +146,15 @@ impl Store {
 
     /// Runs a command of any kind.
     pub(crate) fn run(&mut self, command: impl Submit, output: &mut Output) -> Result<Reply, Failure> {
-        let submission = command.submission();
-        let is_dry = is_dry_run(&submission.command);
         set_command_done(false);
-        let reply = self.memory.run(self.now, submission).map_err(|error| self.told(error.into()));
+        let reply = self.memory.run(self.now, command.submission());
         self.warn_of_trace(output);
         let reply = reply?;
         set_command_done(true);
-        self.has_changed |= !is_dry && changes(&reply);
         if let Some((global, folder)) = self.unrecorded.take() {
             note_folder(&global, &folder);
         }
         Ok(reply)
-    }
-
-    /// Returns a failure for printing. After earlier changes of the same run, it does not say that nothing was
-    /// changed.
-    pub(crate) fn told(&self, mut failure: Failure) -> Failure {
-        if self.has_changed {
-            failure.help = after_changes(&failure.help);
-        }
-        failure
     }
 
     /// Returns the memory itself, for callers that run several commands at once.
@@ -203,34 +191,31 @@ impl Store {
     }
 }
 
-fn is_dry_run(command: &Command) -> bool {
-    match command {
-        Command::Entries(EntriesCommand::ImportEntries(request)) => request.dry_run,
-        Command::Entries(EntriesCommand::RetainEntries(request)) => request.dry_run,
-        Command::Exchange(ExchangeCommand::ImportFrom(request)) => request.dry_run,
-        Command::Notebook(NotebookCommand::ImportNotes(request)) => request.dry_run,
-        _ => false,
-    }
-}
+/// Folder of the index and of the records of changes.
+const INDEX_FOLDER: &str = ".saddlebag";
 
-/// Returns true if the reply reports a change of the store. Only commands that are repeated in one run are checked.
-fn changes(reply: &Reply) -> bool {
-    match reply {
-        Reply::Entries(EntriesReply::ImportEntries(reply)) => {
-            reply.files.iter().any(|file| matches!(file.state, ImportState::Upserted | ImportState::Deleted))
+/// Observer that records if a run has changed a file of the store. The index, locks and records of changes do not count.
+struct Changes;
+
+impl Observer for Changes {
+    fn result(&mut self, request: &FsRequest, outcome: &Result<FsOutcome, FsError>) {
+        let is_done = match outcome {
+            Ok(FsOutcome::Write(outcome)) => !matches!(outcome, WriteOutcome::Stale(_)),
+            Ok(FsOutcome::Append(outcome)) => !matches!(outcome, AppendOutcome::Stale(_)),
+            Ok(FsOutcome::Rename(outcome)) => matches!(outcome, RenameOutcome::Done),
+            Ok(FsOutcome::Remove(outcome)) => matches!(outcome, RemoveOutcome::Done),
+            Err(error) => matches!(error, FsError::NotDurable(_)),
+            Ok(_) => false,
+        };
+        let path = match &request.op {
+            FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Rename { path, .. } => path,
+            // Removing a file that does not exist succeeds too.
+            FsOp::Remove { path, precondition: Precondition::Matches(_) } => path,
+            _ => return,
+        };
+        if is_done && path.segments().all(|segment| segment != INDEX_FOLDER) {
+            set_store_changed();
         }
-        Reply::Entries(EntriesReply::RetainEntries(reply)) => !reply.deleted.is_empty(),
-        Reply::Entries(EntriesReply::OpenRun(_) | EntriesReply::Checkpoint(_) | EntriesReply::ForgetEntry(_)) => true,
-        Reply::Exchange(ExchangeReply::ImportFrom(reply)) => {
-            let is_change = |state: &ExchangeState| {
-                matches!(state, ExchangeState::Stored | ExchangeState::Updated | ExchangeState::Renamed(_))
-            };
-            reply.entries.iter().any(|entry| is_change(&entry.state))
-        }
-        Reply::Notebook(NotebookReply::ImportNotes(reply)) => {
-            reply.notes.iter().any(|note| matches!(note.state, NoteImportState::Created | NoteImportState::Updated))
-        }
-        _ => false,
     }
 }
 

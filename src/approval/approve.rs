@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, changed, named, pending_approvals};
+use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, Waiting, changed, named, pending_approvals};
 use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -51,8 +51,8 @@ impl Request for Approve {
 impl Run<TrustCall<'_>> for Approve {
     async fn run(self, with: &TrustCall<'_>) -> Result<ApproveReply, Error> {
         check(with.call, &self)?;
-        let pending = pending_approvals(with.call, with.notebook, with.entries).await?;
-        approve(with.call, &pending, &self).await
+        let waiting = pending_approvals(with.call, with.notebook, with.entries).await?;
+        approve(with.call, &waiting, &self).await
     }
 }
 
@@ -69,12 +69,12 @@ fn check(call: &Call, request: &Approve) -> Result<(), Error> {
     Ok(())
 }
 
-async fn approve(call: &Call, pending: &[PendingApproval], request: &Approve) -> Result<ApproveReply, Error> {
+async fn approve(call: &Call, waiting: &Waiting, request: &Approve) -> Result<ApproveReply, Error> {
     let mut reply = ApproveReply::default();
     let mut meant: Vec<(&ApproveItem, &PendingApproval)> = Vec::new();
     for given in &request.items {
         let ApproveItem { name, version } = given;
-        let reason = match named(call, pending, name) {
+        let reason = match named(call, waiting, name) {
             Ok(one) if one.version == *version => {
                 meant.push((given, one));
                 continue;

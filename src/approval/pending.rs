@@ -4,11 +4,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::types::{PendingItem, TrustCall, named, pending_approvals, pending_item};
+use super::types::{PendingItem, TrustCall, Waiting, named, pending_approvals, pending_item};
 use crate::engine::Call;
 use crate::entries::is_mark;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::search::Skipped;
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, sha256};
 
@@ -43,6 +44,8 @@ pub struct PendingReply {
     pub total: u32,
     /// SHA-256 of the paths and versions on this page. Two pages with the same digest list the same texts.
     pub digest: String,
+    /// Files that could not be read, so that it is not known if they wait; only on the first page of all items.
+    pub skipped: Vec<Skipped>,
 }
 
 impl Request for Pending {
@@ -59,18 +62,19 @@ impl Request for Pending {
 impl Run<TrustCall<'_>> for Pending {
     async fn run(self, with: &TrustCall<'_>) -> Result<PendingReply, Error> {
         let after = self.cursor.as_deref().map(after).transpose()?;
-        let mut pending = pending_approvals(with.call, with.notebook, with.entries).await?;
+        let mut waiting = pending_approvals(with.call, with.notebook, with.entries).await?;
         match (&self.source, &self.name) {
-            (Some(from), _) => pending.retain(|item| is_from(item, from)),
+            (Some(from), _) => waiting.items.retain(|item| is_from(item, from)),
             (None, Some(_)) => {}
-            (None, None) => pending.retain(PendingApproval::is_waiting),
+            (None, None) => waiting.items.retain(PendingApproval::is_waiting),
         }
         if let Some(name) = &self.name {
-            let one = named(with.call, &pending, name).map_err(|reason| not_pending(name, &reason))?;
+            let one = named(with.call, &waiting, name).map_err(|reason| not_pending(name, &reason))?;
             let path = one.path.clone();
-            pending.retain(|item| item.path == path);
+            waiting.items.retain(|item| item.path == path);
+            waiting.skipped.clear();
         }
-        page(with.call, &pending, &self, after)
+        page(with.call, waiting, &self, after)
     }
 }
 
@@ -86,12 +90,8 @@ fn after(cursor: &str) -> Result<&str, Error> {
     })
 }
 
-fn page(
-    call: &Call,
-    pending: &[PendingApproval],
-    request: &Pending,
-    after: Option<&str>,
-) -> Result<PendingReply, Error> {
+fn page(call: &Call, waiting: Waiting, request: &Pending, after: Option<&str>) -> Result<PendingReply, Error> {
+    let Waiting { items: pending, skipped } = waiting;
     let rest = pending.iter().filter(|item| after.is_none_or(|after| item.path.as_str() > after));
     let rest: Vec<&PendingApproval> = rest.collect();
     let page: Vec<&PendingApproval> = rest.iter().copied().take(request.limit as usize).collect();
@@ -102,6 +102,7 @@ fn page(
         next: page.last().filter(|_| page.len() < rest.len()).map(|last| format!("{CURSOR}{}", last.path)),
         total: u32::try_from(pending.len()).unwrap_or(u32::MAX),
         digest: sha256(&lines.concat()),
+        skipped: if after.is_some() { Vec::new() } else { skipped },
     })
 }
 

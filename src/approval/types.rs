@@ -11,6 +11,7 @@ use crate::entries::{self, Entries};
 use crate::notebook::{self, Notebook};
 use crate::order;
 use crate::protocol::Error;
+use crate::search::{SkipKind, Skipped};
 use crate::trust::{Flag, FlagKind, ForModel, PendingApproval, Provenance, add_flags, for_model};
 
 /// Size of a preview in bytes.
@@ -82,24 +83,35 @@ pub struct PendingItem {
     pub findings: Vec<Flag>,
 }
 
-/// Returns everything that waits for approval, sorted by path.
+/// Texts that wait for approval.
+pub(super) struct Waiting {
+    /// Items, sorted by path.
+    pub(super) items: Vec<PendingApproval>,
+    /// Files that could not be read, sorted by path.
+    pub(super) skipped: Vec<Skipped>,
+}
+
+/// Returns everything that waits for approval.
 pub(super) async fn pending_approvals(
     call: &Call,
     notebook: &Arc<Notebook>,
     entries: &Entries,
-) -> Result<Vec<PendingApproval>, Error> {
-    let mut pending = entries::pending_approvals(call, entries).await?;
-    pending.extend(notebook::pending_approvals(call, notebook).await?);
-    order::sort_slice(&mut pending, |a, b| a.path.as_str().cmp(b.path.as_str()));
-    Ok(pending)
+) -> Result<Waiting, Error> {
+    let (mut items, problems) = entries::pending_approvals(call, entries).await?;
+    let (notes, mut skipped) = notebook::pending_approvals(call, notebook).await?;
+    items.extend(notes);
+    order::sort_slice(&mut items, |a, b| a.path.as_str().cmp(b.path.as_str()));
+    for problem in problems {
+        if skipped.iter().all(|other| other.path != problem.path) {
+            skipped.push(Skipped { path: problem.path, kind: SkipKind::Unreadable, reason: problem.message });
+        }
+    }
+    order::sort_slice(&mut skipped, |a, b| a.path.cmp(&b.path));
+    Ok(Waiting { items, skipped })
 }
 
 /// Finds the item with this name. If there is not exactly one, the error says why.
-pub(super) fn named<'a>(
-    call: &Call,
-    pending: &'a [PendingApproval],
-    name: &str,
-) -> Result<&'a PendingApproval, String> {
+pub(super) fn named<'a>(call: &Call, waiting: &'a Waiting, name: &str) -> Result<&'a PendingApproval, String> {
     let is_path = |item: &PendingApproval| item.path.as_str() == name || call.scope.display_path(&item.path) == name;
     // Names and paths are listed with hidden characters shown, so that form must match too.
     let is_listed = |item: &PendingApproval| {
@@ -113,7 +125,7 @@ pub(super) fn named<'a>(
         &is_listed,
     ];
     for means in meanings {
-        let found: Vec<&PendingApproval> = pending.iter().filter(|item| means(item)).collect();
+        let found: Vec<&PendingApproval> = waiting.items.iter().filter(|item| means(item)).collect();
         match found.as_slice() {
             [] => {}
             [one] => return Ok(one),
@@ -126,7 +138,13 @@ pub(super) fn named<'a>(
             }
         }
     }
-    Err("nothing with this name waits for approval".to_string())
+    let unread = |file: &&Skipped| {
+        file.path == name || call.scope.file(name).is_some_and(|path| call.scope.display_path(&path) == file.path)
+    };
+    match waiting.skipped.iter().find(unread) {
+        Some(file) => Err(format!("the file could not be read: {}", file.reason)),
+        None => Err("nothing with this name waits for approval".to_string()),
+    }
 }
 
 pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool) -> Result<PendingItem, Error> {

@@ -38,6 +38,9 @@ pub struct FindEntriesReply {
     pub hits: Vec<EntryHit>,
     /// Number of all hits.
     pub total: u32,
+    /// Rarity of a word that only one entry has. Scores of two indexes can be compared if each is divided by the rarity of
+    /// its index.
+    pub rarity: f64,
     /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
 }
@@ -114,6 +117,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
             hits.push(EntryHit { entry: readable.info(call), score, terms: ranked.terms, passage });
         }
         hits.truncate(limit as usize);
-        Ok(FindEntriesReply { hits, total, problems: view.problems })
+        let rarity = f64::from(corpus.ranked().greatest_rarity());
+        Ok(FindEntriesReply { hits, total, rarity, problems: view.problems })
     }
 }

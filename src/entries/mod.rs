@@ -144,8 +144,11 @@ family! {
 }
 
 /// Returns the entries that wait for approval, and those that go into the prompts of one project; empty without an agent.
-pub(crate) async fn pending_approvals(call: &Call, entries: &Entries) -> Result<Vec<PendingApproval>, Error> {
-    let Some(scope) = entries.scope.clone() else { return Ok(Vec::new()) };
+pub(crate) async fn pending_approvals(
+    call: &Call,
+    entries: &Entries,
+) -> Result<(Vec<PendingApproval>, Vec<EntryProblem>), Error> {
+    let Some(scope) = entries.scope.clone() else { return Ok((Vec::new(), Vec::new())) };
     let view = view::look(call, entries, &scope).await?;
     let now = call.now.epoch_nanoseconds();
     let corpus = entries.corpus.borrow();
@@ -169,7 +172,8 @@ pub(crate) async fn pending_approvals(call: &Call, entries: &Entries) -> Result<
             text: fields.content.clone(),
         }))
     });
-    pending.collect()
+    let pending = pending.collect::<Result<_, Error>>()?;
+    Ok((pending, view.problems))
 }
 
 /// Runs one command.

@@ -1,15 +1,14 @@
 //! `list-files`: a page of the files of the scope.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::types::{FilesCall, is_listed, parse, scopes};
+use super::types::{FileListing, FilesCall, parse};
 use crate::journal::ListedFile;
-use crate::order;
-use crate::protocol::{EntryKind, Error};
+use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::search::{Skipped, list_markdown};
+use crate::search::Skipped;
 
 /// Maximum number of files on a page.
 pub const MAX_LISTED_FILES: u32 = 1000;
@@ -49,33 +48,32 @@ impl Request for ListFiles {
 
 impl Run<FilesCall<'_>> for ListFiles {
     async fn run(self, with: &FilesCall<'_>) -> Result<FilePage, Error> {
-        let FilesCall { call, entries } = *with;
         let Self { after, limit } = self;
         if limit == 0 || limit > MAX_LISTED_FILES {
             let message = format!("cannot list {limit} files at once, the limits are 1 and {MAX_LISTED_FILES}");
             return Err(Error::invalid_argument(message, "list in pages: each reply has the `next` to continue after"));
         }
         let after = after.as_deref().map(parse).transpose()?;
-        let listed = list_markdown(&call.fs, scopes(call, entries), &call.scope.limits).await?;
-        let skipped = match &after {
-            None => listed.skipped(&|path| is_listed(call, entries, path), &|path| path.to_string()),
-            Some(_) => Vec::new(),
+        // A further page is one of the same listing, so that many pages do not look at all folders each.
+        let kept = with
+            .listing
+            .borrow_mut()
+            .take()
+            .filter(|kept| after.as_ref().is_some_and(|after| kept.position(after.as_str()).is_ok()));
+        let listing = match kept {
+            Some(listing) => listing,
+            None => FileListing::new(with).await?,
         };
-        let mut found = Vec::new();
-        for entry in listed.entries {
-            if entry.kind == EntryKind::File && is_listed(call, entries, &entry.path) {
-                found.push(entry);
-            }
+        let start =
+            after.as_ref().map_or(0, |after| listing.position(after.as_str()).map_or_else(|at| at, |at| at + 1));
+        let rest = listing.files.get(start..).unwrap_or_default();
+        let files: Vec<ListedFile> = rest.iter().take(limit as usize).cloned().collect();
+        let next = files.last().filter(|_| files.len() < rest.len()).map(|last| last.path.clone());
+        let skipped = if after.is_none() { listing.skipped.clone() } else { Vec::new() };
+        let total = listing.files.len() as u64;
+        if next.is_some() {
+            *with.listing.borrow_mut() = Some(listing);
         }
-        order::sort_slice(&mut found, |a, b| a.path.cmp(&b.path));
-        let total = found.len() as u64;
-        let mut rest = found.into_iter().filter(|entry| after.as_ref().is_none_or(|after| entry.path > *after));
-        let files: Vec<ListedFile> = rest
-            .by_ref()
-            .take(limit as usize)
-            .map(|entry| ListedFile { path: entry.path.into_string(), size: entry.size, modified: entry.modified })
-            .collect();
-        let next = rest.next().and_then(|_| files.last()).map(|last| last.path.clone());
         Ok(FilePage { files, next, total, skipped })
     }
 }

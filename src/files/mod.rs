@@ -10,7 +10,7 @@ mod types;
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use read::ReadFile;
 
-pub(crate) use types::FilesCall;
+pub(crate) use types::{FileListing, FilesCall};
 
 use crate::family::family;
 

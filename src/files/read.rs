@@ -33,7 +33,7 @@ impl Request for ReadFile {
 
 impl Run<FilesCall<'_>> for ReadFile {
     async fn run(self, with: &FilesCall<'_>) -> Result<ReadReply, Error> {
-        let FilesCall { call, entries } = *with;
+        let FilesCall { call, entries, .. } = *with;
         // Replies show paths with the prefix of the configuration.
         let path = parse(self.path.strip_prefix(call.scope.path_prefix.as_str()).unwrap_or(&self.path))?;
         if !is_listed(call, entries, &path) {

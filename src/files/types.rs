@@ -1,18 +1,55 @@
 //! Types and functions that the commands about files share.
 
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRefCell;
 
 use crate::engine::Call;
 use crate::entries::Entries;
-use crate::protocol::{Error, ErrorCode};
-use crate::search::FolderScope;
+use crate::journal::ListedFile;
+use crate::order;
+use crate::protocol::{EntryKind, Error, ErrorCode};
+use crate::search::{FolderScope, Skipped, list_markdown};
 use crate::store::RelPath;
 
 /// Parts of a memory that the commands about files need.
 pub(crate) struct FilesCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) entries: &'a Entries,
+    /// Listing whose next page may be asked for.
+    pub(crate) listing: &'a AtomicRefCell<Option<FileListing>>,
+}
+
+/// Files of a scope, kept from the first page of a listing to the last.
+#[derive(Default)]
+pub(crate) struct FileListing {
+    /// Files, sorted by path.
+    pub(super) files: Vec<ListedFile>,
+    pub(super) skipped: Vec<Skipped>,
+}
+
+impl FileListing {
+    /// Lists the folders of a scope.
+    pub(super) async fn new(with: &FilesCall<'_>) -> Result<Self, Error> {
+        let FilesCall { call, entries, .. } = *with;
+        let listed = list_markdown(&call.fs, scopes(call, entries), &call.scope.limits).await?;
+        let skipped = listed.skipped(&|path| is_listed(call, entries, path), &|path| path.to_string());
+        let mut files: Vec<ListedFile> = Vec::new();
+        for entry in listed.entries {
+            if entry.kind == EntryKind::File && is_listed(call, entries, &entry.path) {
+                files.push(ListedFile { path: entry.path.into_string(), size: entry.size, modified: entry.modified });
+            }
+        }
+        order::sort_slice(&mut files, |a, b| a.path.cmp(&b.path));
+        Ok(Self { files, skipped })
+    }
+
+    /// Returns the position of a path, or the position that it would have.
+    pub(super) fn position(&self, path: &str) -> Result<usize, usize> {
+        self.files.binary_search_by(|file| file.path.as_str().cmp(path))
+    }
 }
 
 /// Returns the folders with the files of the scope.

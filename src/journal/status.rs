@@ -10,6 +10,7 @@ use crate::document::is_open_item;
 use crate::engine::{Call, Loaded, load};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::search::{SkipReason, Skipped};
 use crate::store::{LONG_TERM_FILE, RelPath};
 
 /// Returns the sizes of the files that are always in the context.
@@ -24,10 +25,12 @@ pub struct StatusReply {
     pub long_term_bytes: Option<u64>,
     /// Size of the project's long-term memory; `None` without a project, or if it was never written.
     pub project_long_term_bytes: Option<u64>,
-    /// Number of open items of the scratchpad.
+    /// Number of open items of the scratchpad; 0 if it could not be read.
     pub open_items: u32,
-    /// Number of entries of today's log.
+    /// Number of entries of today's log; 0 if it could not be read.
     pub today_entries: u32,
+    /// Files that could not be read, and are counted as empty.
+    pub skipped: Vec<Skipped>,
     /// Summary for a person.
     pub text: String,
 }
@@ -56,8 +59,9 @@ pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
         Some(path) => size(call, path).await?,
         None => None,
     };
-    let scratchpad = text_of(call, layout.scratchpad()).await?;
-    let today = text_of(call, &layout.daily(call.now.date())).await?;
+    let mut skipped = Vec::new();
+    let scratchpad = text_of(call, layout.scratchpad(), &mut skipped).await?;
+    let today = text_of(call, &layout.daily(call.now.date()), &mut skipped).await?;
     let count = |text: &str, counts: fn(&str) -> bool| {
         u32::try_from(text.lines().filter(|line| counts(line)).count()).unwrap_or(u32::MAX)
     };
@@ -86,15 +90,20 @@ pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
         project_long_term_bytes: of_project,
         open_items,
         today_entries,
+        skipped,
         text: text.join("\n"),
     })
 }
 
-async fn text_of(call: &Call, path: &RelPath) -> Result<String, Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    match load(&call.fs, path, limit).await? {
+/// Returns the text of a file. A file that is not text, or too large, counts as empty and is named.
+async fn text_of(call: &Call, path: &RelPath, skipped: &mut Vec<Skipped>) -> Result<String, Error> {
+    let read = match load(&call.fs, path, call.scope.limits.max_file_bytes).await? {
         Loaded::Absent => Ok(String::new()),
-        Loaded::Whole { bytes, .. } => String::from_utf8(bytes).map_err(|_| Error::not_text(path)),
-        Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
-    }
+        Loaded::Whole { bytes, .. } => String::from_utf8(bytes).map_err(|_| SkipReason::NotText),
+        Loaded::TooLarge(size) => Err(SkipReason::TooLarge(size)),
+    };
+    Ok(read.unwrap_or_else(|reason| {
+        skipped.push(Skipped::new(call.scope.display_path(path), &reason));
+        String::new()
+    }))
 }

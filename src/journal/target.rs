@@ -100,7 +100,7 @@ impl Target {
                     layout.note(&NoteName::from_str(path.file_name())?)
                 }
                 Some(path) if path.parent().as_ref() == Some(layout.daily_folder()) => {
-                    layout.daily(parse_date(path.file_name())?)
+                    layout.daily(parse_date(path.file_stem())?)
                 }
                 Some(path) => return Err(not_writable(&call.scope.display_path(&path))),
                 _ => layout.note(&NoteName::from_str(name)?),
@@ -152,7 +152,7 @@ fn not_writable(path: &str) -> Error {
 }
 
 fn parse_date(text: &str) -> Result<Date, Error> {
-    Date::parse(text.strip_suffix(".md").unwrap_or(text)).ok_or_else(|| {
+    Date::parse(text).ok_or_else(|| {
         let message = "invalid daily date name (expected YYYY-MM-DD: digits and hyphens only)";
         let help = format!("`{}` is not a valid date; an example is 2026-05-30", text.escape_debug());
         Error::new(ErrorCode::InvalidDate, message, help)

@@ -4,14 +4,34 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::select::{path_parts, resolve_path};
-use super::types::NoteView;
-use crate::document::Link;
+use crate::document::{Link, LinkKind};
 use crate::engine::Call;
 use crate::percent;
 use crate::protocol::Error;
 use crate::search::list_tree;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{NOTE_SUFFIX, RelPath};
+
+/// Extensions of the files that a wiki link can name. A title such as `Node.js` or `v1.2` has none of them.
+const FILE_EXTENSIONS: [&str; 29] = [
+    "3gp", "avif", "base", "bmp", "canvas", "csv", "docx", "flac", "gif", "jpeg", "jpg", "m4a", "mkv", "mov", "mp3",
+    "mp4", "ogg", "ogv", "pdf", "png", "pptx", "svg", "tif", "tiff", "wav", "webm", "webp", "xlsx", "zip",
+];
+
+/// Returns true if a link names a file that is not a note: a picture, or a target with the extension of another file.
+pub(super) fn names_a_file(link: &Link) -> bool {
+    let name = link.target.trim().rsplit('/').next().unwrap_or_default();
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
+    let is_note = NOTE_SUFFIX.strip_prefix('.') == Some(extension.as_str());
+    match link.kind {
+        LinkKind::Image => !is_note,
+        LinkKind::Markdown => {
+            let is_extension = extension.len() <= 5 && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            !is_note && is_extension && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
+        }
+        _ => FILE_EXTENSIONS.contains(&extension.as_str()),
+    }
+}
 
 /// Files and folders of a notebook: images, a licence, notes that are left out.
 #[derive(Default)]
@@ -44,19 +64,19 @@ impl Attachments {
 
     /// Returns true if a link that leads to no note leads to a file or a folder, or out of the notebook, where the
     /// component cannot look.
-    pub(super) fn has(&self, from: &NoteView<'_>, link: &Link) -> bool {
+    pub(super) fn has(&self, from: &str, link: &Link) -> bool {
         let target = link.target.trim();
         [target, &percent::decode(target)].into_iter().any(|target| self.has_target(from, link, target))
     }
 
-    fn has_target(&self, from: &NoteView<'_>, link: &Link, target: &str) -> bool {
+    fn has_target(&self, from: &str, link: &Link, target: &str) -> bool {
         let with_suffix = [target, NOTE_SUFFIX].concat();
-        let in_folder = resolve_path(from.path, target);
+        let in_folder = resolve_path(from, target);
         if in_folder.is_none() && !target.ends_with(NOTE_SUFFIX) {
             return true;
         }
         let is_there = |target: &str| {
-            let places = [resolve_path(from.path, target), path_parts(target).map(|parts| parts.join("/"))];
+            let places = [resolve_path(from, target), path_parts(target).map(|parts| parts.join("/"))];
             places.into_iter().flatten().any(|path| path.is_empty() || self.paths.contains(&path))
         };
         is_there(target)
@@ -93,10 +113,9 @@ mod tests {
             ("[x](none.pdf) ![x](img/none.png) ![[none.png]] [[NONE]] [x](../../up.md) [[g/A b.png]]", false),
         ] {
             let note = Note::parse(text, TagSyntax::default());
-            let from = NoteView { path: "a/note.md", text, note: &note, modified: 0, created: 0, is_undated: false };
             assert!(!note.links.is_empty());
             for link in &note.links {
-                assert_eq!(attachments.has(&from, link), expected, "{link:?}");
+                assert_eq!(attachments.has("a/note.md", link), expected, "{link:?}");
             }
         }
     }

@@ -3,18 +3,22 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::attachments::Attachments;
-use super::index::{NotebookCall, catch_up, look, read_texts};
+use super::attachments::{Attachments, names_a_file};
+use super::index::{MAX_ATTEMPTS, NotebookCall, catch_up, changed_meanwhile, look, skipped, with_texts};
 use super::links::href;
 use super::select::{self, Resolver};
 use super::snapshot::{Snapshot, line_of};
+use crate::document::Link;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::search::DocId;
+use crate::search::{DocId, Skipped};
 
 /// Lists the links that lead to no note, or to more than one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadLinks;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeadLinks {
+    /// If set, leaves out links to missing files that are not notes, such as pictures.
+    pub only_notes: bool,
+}
 
 /// Links that lead to no note, or to more than one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -22,6 +26,8 @@ pub struct DeadLinks;
 pub struct DeadLinksReply {
     /// Links, sorted by the path of the note and by line.
     pub links: Vec<DeadLink>,
+    /// Files that could not be read.
+    pub skipped: Vec<Skipped>,
 }
 
 /// A link that leads to no note, or to more than one.
@@ -36,6 +42,8 @@ pub struct DeadLink {
     pub target: String,
     /// Notes that the target could mean; empty if there is no such note.
     pub candidates: Vec<String>,
+    /// True if the target is a missing file that is not a note, such as a picture.
+    pub is_file: bool,
 }
 
 impl Request for DeadLinks {
@@ -44,66 +52,69 @@ impl Request for DeadLinks {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self]
+        alloc::vec![Self { only_notes: false }, Self { only_notes: true }]
     }
 }
 
 impl Run<NotebookCall<'_>> for DeadLinks {
     async fn run(self, with: &NotebookCall<'_>) -> Result<DeadLinksReply, Error> {
         let (call, notebook) = (with.call, with.notebook);
-        catch_up(call, notebook).await?;
-        let attachments = if look(notebook, call, |snapshot| Ok(leads_astray(snapshot)))? {
-            Attachments::list(call).await?
-        } else {
-            Attachments::default()
-        };
-        read_texts(call, notebook, |snapshot| with_dead_links(snapshot, &attachments)).await?;
-        let links = look(notebook, call, |snapshot| dead(snapshot, &attachments))?;
-        Ok(DeadLinksReply { links })
-    }
-}
-
-/// Returns the index numbers of the notes with links that do not lead to one note.
-fn with_dead_links(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<DocId>, Error> {
-    let dead = dead_links_of(snapshot, attachments)?;
-    let mut ids = dead.iter().map(|dead| snapshot.id(dead.note)).collect::<Result<Vec<DocId>, Error>>()?;
-    ids.dedup();
-    Ok(ids)
-}
-
-/// Returns true if any link leads to no note. Only then the other files matter.
-fn leads_astray(snapshot: &Snapshot<'_>) -> bool {
-    let dead = select::dead_links(&snapshot.views, &Resolver::new(&snapshot.views));
-    dead.iter().any(|dead| dead.candidates.is_empty())
-}
-
-/// Returns the links that lead to no note and no other file, or to more than one note.
-fn dead_links_of(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<select::DeadLink>, Error> {
-    let mut found = Vec::new();
-    for dead in select::dead_links(&snapshot.views, &Resolver::new(&snapshot.views)) {
-        let (view, link) = (snapshot.view(dead.note)?, snapshot.link(dead.note, dead.link)?);
-        if !dead.candidates.is_empty() || !attachments.has(view, link) {
-            found.push(dead);
+        for _ in 0..MAX_ATTEMPTS {
+            catch_up(call, notebook).await?;
+            let mut found = look(notebook, call, found)?;
+            // Only if a link leads to no note do the other files matter.
+            if found.iter().any(|found| found.dead.candidates.is_empty()) {
+                let attachments = Attachments::list(call).await?;
+                found.retain(|found| !found.dead.candidates.is_empty() || !attachments.has(&found.from, &found.link));
+            }
+            found.retain(|found| !(self.only_notes && found.dead.is_file));
+            if with_lines(with, &mut found).await {
+                let links = found.into_iter().map(|found| found.dead).collect();
+                return Ok(DeadLinksReply { links, skipped: skipped(call, notebook) });
+            }
         }
+        Err(changed_meanwhile())
     }
-    Ok(found)
+}
+
+/// A link that does not lead to one note. Its line is known once its text was read.
+struct Found {
+    id: DocId,
+    /// Path of the note with the link, relative to the notebook.
+    from: String,
+    link: Link,
+    dead: DeadLink,
 }
 
 /// Returns the links that do not lead to one note.
-fn dead(snapshot: &Snapshot<'_>, attachments: &Attachments) -> Result<Vec<DeadLink>, Error> {
-    let dead = dead_links_of(snapshot, attachments)?.into_iter();
-    let found = dead.map(|dead| {
-        let (view, link) = (snapshot.view(dead.note)?, snapshot.link(dead.note, dead.link)?);
-        Ok(DeadLink {
+fn found(snapshot: &Snapshot<'_>) -> Result<Vec<Found>, Error> {
+    let dead_links = select::dead_links(&snapshot.views, &Resolver::new(&snapshot.views)).into_iter();
+    let found = dead_links.map(|dead| {
+        let (view, link, id) =
+            (snapshot.view(dead.note)?, snapshot.link(dead.note, dead.link)?, snapshot.id(dead.note)?);
+        let candidates = dead.candidates.iter().map(|&note| snapshot.display_path(note));
+        let candidates = candidates.collect::<Result<Vec<String>, Error>>()?;
+        let dead = DeadLink {
             path: snapshot.display_path(dead.note)?,
-            line: line_of(view.text, link.span.start),
+            line: 0,
             target: href(link),
-            candidates: dead
-                .candidates
-                .iter()
-                .map(|&note| snapshot.display_path(note))
-                .collect::<Result<_, Error>>()?,
-        })
+            is_file: candidates.is_empty() && names_a_file(link),
+            candidates,
+        };
+        Ok(Found { id, from: view.path.into(), link: link.clone(), dead })
     });
     found.collect()
+}
+
+/// Sets the lines of links. Returns false if one of the notes has changed meanwhile.
+async fn with_lines(with: &NotebookCall<'_>, found: &mut [Found]) -> bool {
+    let mut ids: Vec<DocId> = found.iter().map(|found| found.id).collect();
+    ids.dedup();
+    let mut rest = found.iter_mut().peekable();
+    with_texts(with.call, with.notebook, &ids, |id, document| {
+        while let Some(found) = rest.next_if(|found| found.id == id) {
+            found.dead.line = line_of(document.text(), found.link.span.start);
+        }
+    })
+    .await
 }

@@ -4,12 +4,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::files::below_notebook;
 use super::links::href;
-use super::select::{Edge, zk_href};
-use super::snapshot::Snapshot;
+use super::select::zk_href;
 use crate::document::{Link, LinkKind};
+use crate::engine::Call;
 use crate::part::TextPart;
-use crate::protocol::Error;
+use crate::search::IndexedFile;
 
 /// Maximum size of a block that is a snippet as a whole, in bytes. A table may have thousands of links, and each has a
 /// snippet.
@@ -33,7 +34,7 @@ pub struct GraphLink {
     pub kind: String,
     /// Relations: `up`, `down`, or the words of the link's title.
     pub relations: Vec<String>,
-    /// Block with the link; if it has more than 1,024 bytes, the part around the link.
+    /// Block with the link; if it has more than 1,024 bytes, the part around the link. Empty unless requested.
     pub snippet: String,
     /// Start of the snippet in the file, in bytes.
     #[serde(skip)]
@@ -43,15 +44,14 @@ pub struct GraphLink {
     pub snippet_end: u64,
 }
 
-/// Returns a link as replies show it.
-pub(super) fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLink, Error> {
-    let (view, link) = (snapshot.view(edge.from)?, snapshot.link(edge.from, edge.link)?);
-    let snippet = snippet_span(view.text, link);
-    Ok(GraphLink {
-        source: snapshot.display_path(edge.from)?,
-        target: snapshot.display_path(edge.to)?,
+/// Returns a link as replies show it. Its snippet is empty if the text of its note was not read.
+pub(super) fn graph_link(call: &Call, source: &IndexedFile, link: &Link, target: &IndexedFile) -> GraphLink {
+    let snippet = source.text.as_deref().map(|text| snippet_span(text, link)).unwrap_or_default();
+    GraphLink {
+        source: call.scope.display_path(&source.path),
+        target: call.scope.display_path(&target.path),
         title: link.text.clone(),
-        href: zk_href(view.path, link).unwrap_or_else(|| href(link)),
+        href: zk_href(below_notebook(call, &source.path), link).unwrap_or_else(|| href(link)),
         kind: match link.kind {
             LinkKind::Wiki => "wiki-link",
             LinkKind::Markdown | LinkKind::Url => "markdown",
@@ -61,10 +61,10 @@ pub(super) fn graph_link(snapshot: &Snapshot<'_>, edge: &Edge) -> Result<GraphLi
         .to_string(),
         relations: link.relations.clone(),
         // Others may have written the index, so its spans may not fit the text.
-        snippet: view.text.part(snippet.clone()).to_string(),
+        snippet: source.text().part(snippet.clone()).to_string(),
         snippet_start: snippet.start as u64,
         snippet_end: snippet.end as u64,
-    })
+    }
 }
 
 /// Returns the block with the link, or the part of a large block that is around the link.

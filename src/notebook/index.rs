@@ -9,20 +9,25 @@ use atomic_refcell::AtomicRefCell;
 
 use super::config::NotebookConfig;
 use super::config_file::{FoundConfig, load_config};
+use super::listing::Listing;
 use super::session::Session;
 use super::snapshot::{ParsedNotes, Snapshot};
 use super::types::Warning;
 use crate::engine::{Call, Scope};
+use crate::order;
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::search::ranked::Query;
 use crate::search::{
-    Corpus, DocId, FolderScope, Purpose, is_index_file_outdated, load_texts, read_index_file, read_needed_of_index,
-    refresh, save_index_file,
+    Corpus, DocId, FolderScope, IndexedFile, Purpose, Skipped, is_index_file_outdated, load_texts, read_index_file,
+    read_needed_of_index, refresh, save_index_file,
 };
 use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// Maximum number of attempts to read texts that change meanwhile.
-const MAX_ATTEMPTS: u32 = 8;
+pub(super) const MAX_ATTEMPTS: u32 = 8;
+
+/// Number of notes that are in memory with their texts while a command reads those of many notes.
+const TEXTS_AT_ONCE: usize = 1024;
 
 /// Maximum number of further notes that a warning about frontmatter names.
 const NAMED_PROBLEMS: usize = 3;
@@ -38,6 +43,8 @@ pub(crate) struct NotebookCall<'a> {
 pub(crate) struct Notebook {
     pub(super) corpus: Arc<AtomicRefCell<Corpus>>,
     pub(super) session: AtomicRefCell<Session>,
+    /// Listing whose next page may be asked for.
+    pub(super) listing: AtomicRefCell<Option<Listing>>,
     config: AtomicRefCell<Option<KnownConfig>>,
 }
 
@@ -55,16 +62,26 @@ struct KnownConfig {
     warnings: Vec<Warning>,
 }
 
-/// Brings the index up to date, under the current configuration.
-pub(super) async fn catch_up(call: &Call, notebook: &Arc<Notebook>) -> Result<Arc<NotebookConfig>, Error> {
-    catch_up_for(call, notebook, None).await
+/// Part of the index that a command needs.
+#[derive(Clone, Copy)]
+pub(super) enum Needed<'a> {
+    /// The parsed notes.
+    Notes,
+    /// What a search for the query needs.
+    Words(&'a Query),
+    Everything,
 }
 
-/// Brings the index up to date, at least as far as a search for the query needs it.
+/// Brings the index up to date, under the current configuration, with the parsed notes.
+pub(super) async fn catch_up(call: &Call, notebook: &Arc<Notebook>) -> Result<Arc<NotebookConfig>, Error> {
+    catch_up_for(call, notebook, Needed::Notes).await
+}
+
+/// Brings the index up to date, at least the part that is needed.
 pub(super) async fn catch_up_for(
     call: &Call,
     notebook: &Arc<Notebook>,
-    query: Option<&Query>,
+    needed: Needed<'_>,
 ) -> Result<Arc<NotebookConfig>, Error> {
     let found = load_config(call).await?;
     let config = adopt(call, notebook, found);
@@ -73,7 +90,7 @@ pub(super) async fn catch_up_for(
         refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout), Purpose::Ranked).await?;
         notebook.corpus.borrow_mut().index_notes();
         // If the index file is damaged, the next round reads every note, and nothing of the file.
-        if has_words(call, notebook, query).await {
+        if has(call, notebook, needed).await {
             break;
         }
     }
@@ -81,12 +98,17 @@ pub(super) async fn catch_up_for(
     Ok(config)
 }
 
-/// Reads what a search for the query needs of the index file, everything without a query. Returns false if the index must be
-/// brought up to date again.
-pub(super) async fn has_words(call: &Call, notebook: &Arc<Notebook>, query: Option<&Query>) -> bool {
+/// Reads a part of the index file. Returns false if the index must be brought up to date again.
+pub(super) async fn has(call: &Call, notebook: &Arc<Notebook>, needed: Needed<'_>) -> bool {
+    // A new index file is written from all of the old one.
     let is_outdated = is_index_file_outdated(call, &notebook.corpus.borrow());
-    let query = query.filter(|_| !is_outdated);
-    read_needed_of_index(call, &notebook.corpus, |corpus| query.map(|query| corpus.ranked().needed_ranges(query))).await
+    let ranges = |corpus: &Corpus| match needed {
+        Needed::Everything => None,
+        _ if is_outdated => None,
+        Needed::Notes => Some(alloc::vec![corpus.files.notes_of_index()]),
+        Needed::Words(query) => Some(corpus.ranked().needed_ranges(query)),
+    };
+    read_needed_of_index(call, &notebook.corpus, ranges).await
 }
 
 /// Returns the configuration of the last update, if there was one.
@@ -141,6 +163,11 @@ pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
         warnings.push(Warning::new(&call.scope.display_path(path), message));
     }
     warnings
+}
+
+/// Returns the notes that could not be read.
+pub(super) fn skipped(call: &Call, notebook: &Notebook) -> Vec<Skipped> {
+    notebook.corpus.borrow().skipped(|path| call.scope.display_path(path))
 }
 
 /// Calls a function with the notes of the index.
@@ -228,8 +255,52 @@ pub(super) async fn read_texts_as(
         notebook.corpus.borrow_mut().index_notes();
     }
     // Without their texts, the answer would show notes as empty.
+    Err(changed_meanwhile())
+}
+
+/// Calls a function with each of these notes while its text is in memory. All texts together may not fit there. Returns
+/// false if one of the notes has changed since its number was known.
+pub(super) async fn with_texts(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    ids: &[DocId],
+    mut answer: impl FnMut(DocId, &IndexedFile),
+) -> bool {
+    for batch in ids.chunks(TEXTS_AT_ONCE) {
+        read_missing(call, notebook, batch.to_vec()).await;
+        let is_complete = {
+            let corpus = notebook.corpus.borrow();
+            batch.iter().all(|&id| {
+                let document = corpus.files.doc(id).filter(|document| document.text.is_some());
+                document.map(|document| answer(id, document)).is_some()
+            })
+        };
+        notebook.corpus.borrow_mut().drop_texts_of(batch);
+        if !is_complete {
+            return false;
+        }
+    }
+    true
+}
+
+/// Reads those of the texts that are not in memory.
+pub(super) async fn read_missing(call: &Call, notebook: &Arc<Notebook>, mut ids: Vec<DocId>) {
+    {
+        let corpus = notebook.corpus.borrow();
+        ids.retain(|&id| corpus.files.doc(id).is_some_and(|document| document.text.is_none()));
+    }
+    order::sort_slice(&mut ids, Ord::cmp);
+    ids.dedup();
+    if !ids.is_empty() {
+        load_texts(call, &notebook.corpus, &ids).await;
+        notebook.corpus.borrow_mut().index_notes();
+    }
+}
+
+/// Returns the error for notes that changed during each attempt to read them.
+pub(super) fn changed_meanwhile() -> Error {
     let message = format!("notes changed {MAX_ATTEMPTS} times while they were read");
-    Err(Error::new(ErrorCode::Contention, message, "ask again"))
+    Error::new(ErrorCode::Contention, message, "ask again")
 }
 
 #[cfg(test)]

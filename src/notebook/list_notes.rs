@@ -1,20 +1,29 @@
 //! `list-notes`: lists the notes that match a filter.
 
 use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::graph_link::{GraphLink, graph_link};
-use super::index::{NotebookCall, catch_up, look_as, read_texts_as, warnings};
+use super::index::{
+    MAX_ATTEMPTS, Notebook, NotebookCall, catch_up, changed_meanwhile, known_config, look_as, read_missing,
+    read_texts_as, skipped, warnings,
+};
+use super::listing::{LinkPlace, Listing};
 use super::note_filter::{ConditionKind, NoteFilter};
 use super::note_info::{NoteInfo, info};
-use super::select::{LinkTable, Resolver, Snippets, edges, select};
+use super::select::{Resolver, link_table, select};
 use super::snapshot::Snapshot;
 use super::types::{SortKey, Warning};
+use crate::document::Note;
 use crate::engine::{Call, Scope};
+use crate::part::TextPart;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::search::{DocId, Skipped};
+use crate::search::{Corpus, DocId, IndexedFile, Skipped};
 
 /// Lists notes by filters, as `zk list` does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,13 +32,15 @@ pub struct ListNotes {
     pub filter: NoteFilter,
     /// Sort keys, the most important first; empty for the title.
     pub sort: Vec<SortKey>,
-    /// Maximum number of notes; `None` for all.
+    /// Maximum number of notes in the reply; `None` for all.
     pub limit: Option<u32>,
+    /// Number of notes to skip, for the next page. The memory keeps the listing of the last page, so further pages are quick.
+    pub offset: u32,
     /// If set, resolves links by substring, as zk does.
     pub zk_links: bool,
-    /// If set, includes the text of each note.
+    /// If set, includes what is read from the files: the text of each note, its lead and snippets, and those of links.
     pub with_text: bool,
-    /// If set, includes the links between the notes.
+    /// If set, includes the links of the notes in the reply to notes that match.
     pub with_links: bool,
 }
 
@@ -37,13 +48,15 @@ pub struct ListNotes {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListNotesReply {
-    /// Notes, in the requested order.
+    /// Requested page of notes, in the requested order.
     pub notes: Vec<NoteInfo>,
-    /// Links between two of these notes, if they were requested.
+    /// Links of these notes to notes that match, if they were requested.
     pub links: Vec<GraphLink>,
-    /// Problems that do not stop a listing.
+    /// Number of notes that match; `notes` is a page of them.
+    pub total: u32,
+    /// Problems that do not stop a listing; only on the first page.
     pub warnings: Vec<Warning>,
-    /// Files that could not be read.
+    /// Files that could not be read; only on the first page.
     pub skipped: Vec<Skipped>,
 }
 
@@ -65,25 +78,52 @@ impl Run<NotebookCall<'_>> for ListNotes {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ListNotesReply, Error> {
         let (call, notebook) = (with.call, with.notebook);
         let request = self.below_notebook(&call.scope);
-        let config = catch_up(call, notebook).await?;
-        let ids = |snapshot: &Snapshot<'_>| {
-            let request = request.by_path(snapshot)?;
-            if request.with_text || request.with_links || request.filter.needs_text() {
-                return Ok(snapshot.ids.clone());
+        let mut kept = notebook.listing.borrow_mut().take();
+        kept = kept.filter(|listing| request.offset > 0 && listing.is_of(&request));
+        for _ in 0..MAX_ATTEMPTS {
+            let listing = match kept.take() {
+                Some(listing) => listing,
+                None => listing(call, notebook, &request).await?,
+            };
+            if request.with_text {
+                read_missing(call, notebook, texts_of(&listing, &request)).await;
             }
-            let mut ids = selected(call, snapshot, &request)?;
-            for source in Snippets::new(&snapshot.views, &request.filter)?.sources() {
-                ids.push(snapshot.id(source)?);
+            let Some(config) = known_config(notebook) else { continue };
+            let Some(mut reply) = reply(call, &notebook.corpus.borrow(), &config, &request, &listing)? else {
+                // A note has changed since it was listed.
+                continue;
+            };
+            if request.offset == 0 {
+                reply.warnings = warnings(call, notebook);
+                reply.skipped = skipped(call, notebook);
             }
-            Ok(ids)
-        };
-        read_texts_as(call, notebook, request.zk_links, ids).await?;
-        let answer = |snapshot: &Snapshot<'_>| list(call, snapshot, &config, &request);
-        let mut reply = look_as(notebook, call, request.zk_links, answer)?;
-        reply.warnings = warnings(call, notebook);
-        reply.skipped = notebook.corpus.borrow().skipped(|path| call.scope.display_path(path));
-        Ok(reply)
+            if request.with_text {
+                notebook.corpus.borrow_mut().drop_texts_of(&texts_of(&listing, &request));
+            }
+            let end = request.offset as usize + reply.notes.len();
+            if !reply.notes.is_empty() && end < listing.total() {
+                *notebook.listing.borrow_mut() = Some(listing);
+            }
+            return Ok(reply);
+        }
+        Err(changed_meanwhile())
     }
+}
+
+/// Brings the index up to date, and selects the notes.
+async fn listing(call: &Call, notebook: &Arc<Notebook>, request: &ListNotes) -> Result<Listing, Error> {
+    catch_up(call, notebook).await?;
+    if request.filter.needs_text() {
+        read_texts_as(call, notebook, request.zk_links, |snapshot| Ok(snapshot.ids.clone())).await?;
+    }
+    look_as(notebook, call, request.zk_links, |snapshot| Listing::new(call, snapshot, request))
+}
+
+/// Returns the notes whose texts a page shows.
+fn texts_of(listing: &Listing, request: &ListNotes) -> Vec<DocId> {
+    let page = listing.page(request);
+    let sources = listing.blocks_of(page).map(|(_, place)| place.from);
+    page.iter().copied().chain(sources).collect()
 }
 
 impl ListNotes {
@@ -110,62 +150,138 @@ impl ListNotes {
     }
 }
 
-/// Returns the notes that match a filter.
-fn list(
-    call: &Call,
-    snapshot: &Snapshot<'_>,
-    config: &NotebookConfig,
-    request: &ListNotes,
-) -> Result<ListNotesReply, Error> {
-    let request = &*request.by_path(snapshot)?;
-    let links = link_table(snapshot, request);
-    let selected = select_notes(call, snapshot, request, &links)?;
-    let snippets = Snippets::new(&snapshot.views, &request.filter)?;
-    let notes = selected.iter().map(|&note| {
-        let snippets = snippets.of(&snapshot.views, &links, note);
-        Ok(NoteInfo { snippets, ..info(snapshot, config, note, request.with_text)? })
-    });
-    let notes = notes.collect::<Result<_, Error>>()?;
-    let edges = if request.with_links { edges(&snapshot.views, &links, &selected) } else { Vec::new() };
-    let links = edges.iter().map(|edge| graph_link(snapshot, edge)).collect::<Result<_, Error>>()?;
-    Ok(ListNotesReply { notes, links, ..ListNotesReply::default() })
-}
-
-/// Returns the index numbers of the notes that match a request, in its order.
-pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Vec<DocId>, Error> {
-    let request = &*request.by_path(snapshot)?;
-    let links = link_table(snapshot, request);
-    let selected = select_notes(call, snapshot, request, &links)?;
+/// Returns the index numbers of the notes that match a filter.
+pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, filter: &NoteFilter) -> Result<Vec<DocId>, Error> {
+    let request = ListNotes { filter: filter.clone(), ..ListNotes::default() };
+    let filter = &request.by_path(snapshot)?.filter;
+    let links = link_table(&snapshot.views, filter, false, false);
+    let selected = select(&snapshot.views, filter, &[], None, call.now.timestamp(), &links)?;
     selected.iter().map(|&note| snapshot.id(note)).collect()
 }
 
-pub(super) fn link_table(snapshot: &Snapshot<'_>, request: &ListNotes) -> LinkTable {
-    if request.zk_links { LinkTable::zk(&snapshot.views) } else { LinkTable::new(&snapshot.views) }
+/// Returns a page of a listing. `None` if one of its notes has changed since.
+fn reply(
+    call: &Call,
+    corpus: &Corpus,
+    config: &NotebookConfig,
+    request: &ListNotes,
+    listing: &Listing,
+) -> Result<Option<ListNotesReply>, Error> {
+    let page = listing.page(request);
+    let mut blocks = listing.blocks_of(page).peekable();
+    let mut reply = ListNotesReply { total: u32::try_from(listing.total()).unwrap_or(u32::MAX), ..Default::default() };
+    for &id in page {
+        let Some((document, note)) = noted(corpus, id, request)? else { return Ok(None) };
+        let mut info = info(call, config, document, &note, request.with_text);
+        let mut snippets: Vec<String> = Vec::new();
+        while let Some((_, place)) = blocks.next_if(|(note, _)| *note == id) {
+            let Some(block) = block(corpus, *place, request)? else { return Ok(None) };
+            if !block.is_empty() && snippets.last() != Some(&block) {
+                snippets.push(block);
+            }
+        }
+        if !snippets.is_empty() {
+            info.snippets = snippets;
+        }
+        reply.notes.push(info);
+    }
+    // Most links of a note follow each other.
+    let mut source: Option<(DocId, &IndexedFile, Note)> = None;
+    for listed in listing.links_of(page) {
+        let LinkPlace { from, link } = listed.place;
+        if source.as_ref().is_none_or(|(id, ..)| *id != from) {
+            let Some((document, note)) = noted(corpus, from, request)? else { return Ok(None) };
+            source = Some((from, document, note));
+        }
+        let Some(((_, document, note), target)) = source.as_ref().zip(corpus.files.doc(listed.to)) else {
+            return Ok(None);
+        };
+        let Some(link) = note.links.get(link) else { return Err(no_such_link(document, link)) };
+        reply.links.push(graph_link(call, document, link, target));
+    }
+    Ok(Some(reply))
 }
 
-/// Returns the positions in the snapshot of the notes that match a request, in its order.
-pub(super) fn select_notes(
-    call: &Call,
-    snapshot: &Snapshot<'_>,
-    request: &ListNotes,
-    links: &LinkTable,
-) -> Result<Vec<usize>, Error> {
-    let ListNotes { filter, sort, limit, .. } = request;
-    Ok(select(&snapshot.views, filter, sort, *limit, call.now.timestamp(), links)?)
+/// Returns a note of a listing with its file. `None` if it has changed since.
+fn noted<'a>(corpus: &'a Corpus, id: DocId, request: &ListNotes) -> Result<Option<(&'a IndexedFile, Note)>, Error> {
+    let Some(document) = corpus.files.doc(id) else { return Ok(None) };
+    if request.with_text && document.text.is_none() {
+        return Ok(None);
+    }
+    let note = corpus.note(document)?;
+    Ok(note.map(|note| (document, if request.zk_links { note.into_zk() } else { note })))
+}
+
+/// Returns the block of text with a link. `None` if its note has changed since.
+fn block(corpus: &Corpus, place: LinkPlace, request: &ListNotes) -> Result<Option<String>, Error> {
+    let Some((document, note)) = noted(corpus, place.from, request)? else { return Ok(None) };
+    let Some(link) = note.links.get(place.link) else { return Err(no_such_link(document, place.link)) };
+    Ok(Some(document.text().part(link.context.clone()).to_string()))
+}
+
+fn no_such_link(document: &IndexedFile, link: usize) -> Error {
+    Error::internal(format!("link {link} of {} is not in the index", document.path))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, run_alone};
+    use super::super::testing::{Store, call_at, day, run_alone};
     use super::*;
     use alloc::string::ToString;
+
+    /// Lists a page in a memory that goes on living.
+    fn page(store: &mut Store, notebook: &Arc<Notebook>, offset: u32) -> ListNotesReply {
+        let notebook = Arc::clone(notebook);
+        let reply = store.run(|fs| async move {
+            let call = call_at(fs, day());
+            let request = ListNotes { limit: Some(2), offset, with_links: true, ..ListNotes::default() };
+            request.run(&NotebookCall { call: &call, notebook: &notebook }).await
+        });
+        reply.expect("listed")
+    }
+
+    #[test]
+    fn pages_are_of_one_listing_and_together_the_whole() {
+        let files = ["a", "b", "c", "d", "e"].map(|name| (format!("{name}.md"), format!("# {name}\n\n[[a]] [[e]]\n")));
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let (mut store, notebook) = (Store::with(&files), Arc::new(Notebook::default()));
+        let (mut titles, mut links) = (Vec::new(), Vec::new());
+        for offset in [0, 2, 4] {
+            let reply = page(&mut store, &notebook, offset);
+            assert_eq!(reply.total, 5);
+            titles.extend(reply.notes.into_iter().map(|note| note.title));
+            links.extend(reply.links.into_iter().map(|link| (link.source, link.target)));
+        }
+        assert_eq!(titles, ["a", "b", "c", "d", "e"]);
+        assert_eq!(links.len(), 10, "a link to a note of another page is listed too: {links:?}");
+        assert!(notebook.listing.borrow().is_none(), "nothing is kept after the last page");
+    }
+
+    #[test]
+    fn a_further_page_lists_no_folder_until_one_of_its_notes_has_changed() {
+        let files = ["a", "b", "c", "d", "e"].map(|name| (format!("{name}.md"), format!("# {name}\n")));
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let (mut store, notebook) = (Store::with(&files), Arc::new(Notebook::default()));
+        assert_eq!(page(&mut store, &notebook, 0).notes.len(), 2);
+        store.put("0.md", b"# 0\n".to_vec());
+        let titles = |reply: ListNotesReply| reply.notes.into_iter().map(|note| note.title).collect::<Vec<_>>();
+        assert_eq!(titles(page(&mut store, &notebook, 2)), ["c", "d"]);
+        // Another command sees that a note of the next page has changed.
+        store.put("e.md", b"# e2\n".to_vec());
+        let tags = super::super::tags::Tags;
+        let shared = Arc::clone(&notebook);
+        let run = store
+            .run(|fs| async move { tags.run(&NotebookCall { call: &call_at(fs, day()), notebook: &shared }).await });
+        run.expect("counted");
+        assert_eq!(titles(page(&mut store, &notebook, 4)), ["d", "e2"], "the notes are selected again");
+    }
 
     #[test]
     fn a_listing_by_links_shows_the_block_of_the_link_whichever_note_has_it() {
         let mut store =
             Store::with(&[("a.md", "# A\n\nfirst\n\nsee [[b]] for ports\n"), ("b.md", "# B\n\nlead of b\n")]);
         let mut snippets = |filter: NoteFilter| {
-            let request = ListNotes { filter, ..ListNotes::default() };
+            let request = ListNotes { filter, with_text: true, ..ListNotes::default() };
             let reply = store.run(|fs| run_alone(fs, request)).expect("listed");
             reply.notes.into_iter().map(|note| (note.title, note.snippets)).collect::<Vec<_>>()
         };

@@ -21,6 +21,7 @@ mod journal;
 mod link;
 mod links;
 mod list_notes;
+mod listing;
 mod load_memories;
 mod memory_context;
 mod names;

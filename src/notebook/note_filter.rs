@@ -130,6 +130,21 @@ impl NoteFilter {
         self.conditions.iter().any(|condition| condition.kind.names_a_note())
     }
 
+    /// Returns true if the filter follows links.
+    pub(super) fn needs_links(&self) -> bool {
+        let is_about_links = |kind| {
+            matches!(
+                kind,
+                ConditionKind::LinkedBy
+                    | ConditionKind::LinkTo
+                    | ConditionKind::NoLinkedBy
+                    | ConditionKind::NoLinkTo
+                    | ConditionKind::Related
+            )
+        };
+        self.orphan || self.missing_backlink || self.conditions.iter().any(|condition| is_about_links(condition.kind))
+    }
+
     /// Returns true if the filter needs the texts of notes, which the index does not keep.
     pub(super) fn needs_text(&self) -> bool {
         let is_mention = |kind| matches!(kind, ConditionKind::Mention | ConditionKind::MentionedBy);

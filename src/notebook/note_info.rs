@@ -5,12 +5,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::config::{LinkFormat, NotebookConfig};
+use super::files::below_notebook;
 use super::links::{LinkTarget, format_link};
-use super::snapshot::Snapshot;
-use crate::document::{Value, json_string};
+use crate::document::{Note, Value, json_string};
+use crate::engine::Call;
 use crate::order;
 use crate::part::TextPart;
-use crate::protocol::Error;
+use crate::search::IndexedFile;
 use crate::trust::{Provenance, TrustState};
 
 /// A note.
@@ -21,7 +22,7 @@ pub struct NoteInfo {
     pub path: String,
     /// Title of the note.
     pub title: String,
-    /// Beginning of its body, up to the first blank line.
+    /// Beginning of its body, up to the first blank line; empty unless requested.
     pub lead: String,
     /// Text without frontmatter and title; empty unless requested.
     #[serde(skip)]
@@ -29,7 +30,7 @@ pub struct NoteInfo {
     /// Whole file; empty unless requested.
     #[serde(skip)]
     pub text: String,
-    /// Parts that match the filter: a part of the text, or the blocks with the links.
+    /// Parts that match the filter: the lead, or the blocks with the links; empty unless requested.
     pub snippets: Vec<String>,
     /// Number of words of the file.
     pub word_count: u32,
@@ -54,33 +55,34 @@ pub struct NoteInfo {
     pub unapproved: Option<Provenance>,
 }
 
-/// Returns the note at a position, as listings show it.
+/// Returns a note as listings show it.
 pub(super) fn info(
-    snapshot: &Snapshot<'_>,
+    call: &Call,
     config: &NotebookConfig,
-    place: usize,
+    document: &IndexedFile,
+    note: &Note,
     with_text: bool,
-) -> Result<NoteInfo, Error> {
-    let view = snapshot.view(place)?;
-    let note = view.note;
-    let part = |range: &core::ops::Range<usize>| view.text.part(range.clone()).to_string();
+) -> NoteInfo {
+    let text = Some(document.text()).filter(|_| with_text);
+    let part =
+        |range: &core::ops::Range<usize>| text.map(|text| text.part(range.clone()).to_string()).unwrap_or_default();
     let lead = part(&note.lead);
-    Ok(NoteInfo {
-        path: snapshot.display_path(place)?,
+    NoteInfo {
+        path: call.scope.display_path(&document.path),
         title: note.title.clone(),
         snippets: if lead.is_empty() { Vec::new() } else { alloc::vec![lead.clone()] },
         lead,
-        body: if with_text { part(&note.body) } else { String::new() },
-        text: if with_text { view.text.to_string() } else { String::new() },
+        body: part(&note.body),
+        text: text.unwrap_or_default().to_string(),
         word_count: note.word_count,
         tags: note.tags.clone(),
         aliases: note.aliases.clone(),
         metadata: json_object(&note.frontmatter.entries),
-        link: link_to(config, view.path, &note.title),
-        created: view.created,
-        modified: view.modified,
+        link: link_to(config, below_notebook(call, &document.path), &note.title),
+        created: note.created().unwrap_or(document.modified),
+        modified: document.modified,
         unapproved: TrustState::from_frontmatter(&note.frontmatter).unapproved(),
-    })
+    }
 }
 
 /// Returns a link to a note as zk lists it: a wiki link shows its target.

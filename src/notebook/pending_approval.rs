@@ -4,61 +4,95 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::files::notebook_file;
-use super::index::{Notebook, catch_up, look, read_texts};
+use super::files::{below_notebook, notebook_file};
+use super::index::{MAX_ATTEMPTS, Notebook, catch_up, changed_meanwhile, look, skipped, with_texts};
 use super::remember_error::has_expired;
 use super::snapshot::Snapshot;
-use super::types::{NoteView, part_of};
+use super::types::part_of;
 use crate::document::{Frontmatter, Note, TagSyntax, Value};
-use crate::engine::{Call, Loaded, load};
+use crate::engine::{Call, Loaded, load, load_all};
 use crate::protocol::Error;
+use crate::search::{DocId, IndexedFile, SkipReason, Skipped};
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, Provenance, TrustState, Writer, version_of};
 
-/// Returns the pages that wait for approval: notes, and the shared long-term memory.
-pub(crate) async fn pending_approvals(call: &Call, notebook: &Arc<Notebook>) -> Result<Vec<PendingApproval>, Error> {
-    catch_up(call, notebook).await?;
-    let trust_state = |view: &NoteView<'_>| TrustState::from_frontmatter(&view.note.frontmatter).unapproved();
-    let ids = |snapshot: &Snapshot<'_>| {
-        let views = snapshot.views.iter().zip(&snapshot.ids);
-        Ok(views.filter(|(view, _)| trust_state(view).is_some()).map(|(_, id)| *id).collect())
-    };
-    read_texts(call, notebook, ids).await?;
-    let mut found = look(notebook, call, |snapshot| {
-        let mut found = Vec::new();
-        for (place, view) in snapshot.views.iter().enumerate() {
-            // Others may have written the index, so the file decides.
-            let Some(provenance) = TrustState::from_text(view.text).unapproved() else { continue };
-            let path = notebook_file(call, view.path)?;
-            if has_expired(path.file_name(), &Frontmatter::parse(view.text), call.now.epoch_nanoseconds()) {
-                continue;
+/// Returns the pages that wait for approval: notes, and the shared long-term memory. Also returns the files that could not
+/// be read.
+pub(crate) async fn pending_approvals(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+) -> Result<(Vec<PendingApproval>, Vec<Skipped>), Error> {
+    for _ in 0..MAX_ATTEMPTS {
+        catch_up(call, notebook).await?;
+        let ids = look(notebook, call, unapproved)?;
+        let mut found: Result<Vec<PendingApproval>, Error> = Ok(Vec::new());
+        let read = with_texts(call, notebook, &ids, |_, document| {
+            if let Ok(pending) = &mut found {
+                match pending_page(call, document) {
+                    Ok(page) => pending.extend(page),
+                    Err(error) => found = Err(error),
+                }
             }
-            let (stem, file_stem) = (view.path.rsplit_once('.').map_or(view.path, |(stem, _)| stem), path.file_stem());
-            let shown = snapshot.display_path(place)?;
-            // So does its title decide by which name a person approves it.
-            let note = Note::parse_file(view.text, TagSyntax::default(), file_stem);
-            let names = [&shown, path.as_str(), view.path, stem, file_stem, &note.title];
-            found.push(page(&names, &path, view.text, provenance)?);
+        });
+        if !read.await {
+            continue;
         }
-        Ok(found)
-    })?;
-    found.extend(pending_in_shared(call).await?);
+        let (mut found, mut skipped) = (found?, skipped(call, notebook));
+        match pending_in_shared(call).await {
+            Ok(page) => found.extend(page),
+            Err(reason) => {
+                skipped.push(Skipped::new(call.scope.display_path(call.scope.layout.shared_long_term()), &reason))
+            }
+        }
+        return Ok((found, skipped));
+    }
+    Err(changed_meanwhile())
+}
+
+/// Returns the notes that wait for approval by the index.
+fn unapproved(snapshot: &Snapshot<'_>) -> Result<Vec<DocId>, Error> {
+    let mut found = Vec::new();
+    for place in 0..snapshot.views.len() {
+        if snapshot.unapproved(place)?.is_some() {
+            found.push(snapshot.id(place)?);
+        }
+    }
     Ok(found)
+}
+
+/// Returns a note, if its file says that it waits for approval. Others may have written the index, so the file decides.
+fn pending_page(call: &Call, document: &IndexedFile) -> Result<Option<PendingApproval>, Error> {
+    let (path, text) = (&document.path, document.text());
+    let Some(provenance) = TrustState::from_text(text).unapproved() else { return Ok(None) };
+    if has_expired(path.file_name(), &Frontmatter::parse(text), call.now.epoch_nanoseconds()) {
+        return Ok(None);
+    }
+    let below = below_notebook(call, path);
+    let stem = below.rsplit_once('.').map_or(below, |(stem, _)| stem);
+    let shown = call.scope.display_path(path);
+    // So does its title decide by which name a person approves it.
+    let title = Note::parse_file(text, TagSyntax::default(), path.file_stem()).title;
+    page(&[&shown, path.as_str(), below, stem, path.file_stem(), &title], path, text, provenance).map(Some)
 }
 
 /// Returns the shared long-term memory, if it waits for approval. It is outside of the notebook of a project, but in
 /// its block.
-async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, Error> {
+async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, SkipReason> {
     let path = call.scope.layout.shared_long_term();
     if call.scope.layout.below_notebook(path).is_some() {
         return Ok(None);
     }
-    let limit = call.scope.limits.max_file_bytes;
-    let Loaded::Whole { bytes, .. } = load(&call.fs, path, limit).await? else { return Ok(None) };
-    let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(None) };
+    let mut read = load_all(&call.fs, &[(path, None)], call.scope.limits.max_file_bytes).await;
+    let bytes = match read.pop() {
+        None | Some(Ok(Loaded::Absent)) => return Ok(None),
+        Some(Ok(Loaded::Whole { bytes, .. })) => bytes,
+        Some(Ok(Loaded::TooLarge(size))) => return Err(SkipReason::TooLarge(size)),
+        Some(Err(error)) => return Err(SkipReason::Unreadable(error)),
+    };
+    let text = core::str::from_utf8(&bytes).map_err(|_| SkipReason::NotText)?;
     let Some(provenance) = TrustState::from_text(text).unapproved() else { return Ok(None) };
     let shown = call.scope.display_path(path);
-    page(&[&shown, path.as_str()], path, text, provenance).map(Some)
+    Ok(page(&[&shown, path.as_str()], path, text, provenance).ok())
 }
 
 /// Returns the titles of the notes with these names whose text may go into prompts. A name of any other note, or of none, has

@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::index::{Notebook, NotebookCall, catch_up_for, has_words, known_config, look, read_texts, warnings};
-use super::list_notes::{ListNotes, selected};
+use super::index::{Needed, Notebook, NotebookCall, catch_up_for, has, known_config, look, read_texts, warnings};
+use super::list_notes::selected;
 use super::note_filter::NoteFilter;
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::succession::{is_superseded, newer_first, successions};
@@ -62,6 +62,9 @@ pub struct RecallReply {
     pub hits: Vec<RecallHit>,
     /// Number of notes that match; `hits` is a page of them.
     pub total: u32,
+    /// Rarity of a word that only one note has. Scores of two indexes can be compared if each is divided by the rarity of
+    /// its index.
+    pub rarity: f64,
     /// Hits as text for a person or a model, made harmless.
     pub rendered: ForModel,
     /// Problems that do not stop a recall: an invalid configuration, frontmatter that is not YAML.
@@ -182,9 +185,9 @@ async fn recall_of(
         .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
     let is_known = notebook.corpus.borrow().is_loaded() && known_config(notebook).is_some();
     let needs_notes = request.filter != NoteFilter::default() || !request.sort.is_empty();
-    let words = Some(&query).filter(|_| !needs_notes);
-    if !(request.assume_unchanged && is_known && has_words(call, notebook, words).await) {
-        catch_up_for(call, notebook, words).await?;
+    let needed = if needs_notes { Needed::Everything } else { Needed::Words(&query) };
+    if !(request.assume_unchanged && is_known && has(call, notebook, needed).await) {
+        catch_up_for(call, notebook, needed).await?;
     }
     let mut attempt = 0;
     // Notes that are approved in the index but not in their files.
@@ -276,7 +279,7 @@ pub(crate) async fn recall_for_prompt(
 ) -> Result<(Vec<PromptHit>, f32), Error> {
     // A prompt without words finds nothing.
     let Ok(query) = Query::parse(&request.query, Joining::Any) else { return Ok((Vec::new(), 0.0)) };
-    catch_up_for(call, notebook, Some(&query)).await?;
+    catch_up_for(call, notebook, Needed::Words(&query)).await?;
     let mut passed: Vec<DocId> = Vec::new();
     // Notes that are approved in the index but not in their files.
     let mut refused: Vec<DocId> = Vec::new();
@@ -346,8 +349,7 @@ async fn accepted(
     if filter.needs_text() {
         read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
     }
-    let request = ListNotes { filter: filter.clone(), ..ListNotes::default() };
-    let mut ids = look(notebook, call, |snapshot| selected(call, snapshot, &request))?;
+    let mut ids = look(notebook, call, |snapshot| selected(call, snapshot, filter))?;
     if only_approved {
         let corpus = notebook.corpus.borrow();
         ids.retain(|&id| corpus.files.doc(id).is_some_and(|document| document.unapproved.is_none()));
@@ -435,6 +437,7 @@ fn reply(
         rendered: render(&hits),
         hits,
         total,
+        rarity: f64::from(corpus.ranked().greatest_rarity()),
         warnings: warnings(call, notebook),
         skipped: corpus.skipped(|path| call.scope.display_path(path)),
     })

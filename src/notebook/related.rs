@@ -4,11 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::index::{NotebookCall, catch_up, look_checked};
+use super::index::{NotebookCall, catch_up, look_checked, skipped};
 use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::search::Skipped;
 use crate::trust::Provenance;
 
 /// Lists the notes that are linked with a note: links in both directions first, then notes that share a linked note.
@@ -26,6 +27,8 @@ pub struct Related {
 pub struct RelatedReply {
     /// Notes, nearest first.
     pub notes: Vec<RelatedNote>,
+    /// Files that could not be read.
+    pub skipped: Vec<Skipped>,
 }
 
 /// A note that is linked with another one.
@@ -59,7 +62,8 @@ impl Run<NotebookCall<'_>> for Related {
         catch_up(with.call, with.notebook).await?;
         let limit = self.limit as usize;
         let related = |snapshot: &Snapshot<'_>| related_notes(snapshot, &self.note, limit);
-        Ok(RelatedReply { notes: look_checked(with.call, with.notebook, related).await? })
+        let notes = look_checked(with.call, with.notebook, related).await?;
+        Ok(RelatedReply { notes, skipped: skipped(with.call, with.notebook) })
     }
 }
 

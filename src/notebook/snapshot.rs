@@ -18,11 +18,11 @@ use crate::trust::{Provenance, TrustState};
 /// Maximum number of candidates that a message names.
 const NAMED_CANDIDATES: usize = 5;
 
-/// Maximum number of links, headings and tags of all notes together. Each takes some 150 bytes, the graph of them as
-/// much again, and an instance has 1 GiB.
+/// Maximum number of links and tags of all notes together. Each takes some 150 bytes, the graph of them as much again, and
+/// an instance has 1 GiB.
 const MAX_PARTS: usize = 2_000_000;
 
-/// Parsed notes, sorted by path.
+/// Parsed notes, sorted by path: outlines, as all of them are in memory at once.
 pub(super) struct ParsedNotes<'a> {
     notes: Vec<(DocId, &'a IndexedFile, Note)>,
 }
@@ -36,13 +36,11 @@ impl<'a> ParsedNotes<'a> {
         let mut notes = Vec::new();
         let mut parts = 0_usize;
         for (id, document) in documents {
-            let Some(note) = corpus.note(document)? else { continue };
-            parts += note.links.len() + note.headings.len() + note.tags.len();
+            let Some(note) = corpus.outline(document)? else { continue };
+            parts += note.links.len() + note.tags.len();
             if parts > MAX_PARTS {
-                let message = format!(
-                    "the notes have more than {MAX_PARTS} links, headings and tags together, up to {}",
-                    document.path
-                );
+                let message =
+                    format!("the notes have more than {MAX_PARTS} links and tags together, up to {}", document.path);
                 let help = "leave generated files out of the notebook with `exclude` in `.zk/config.toml`, or move notes \
                             to a notebook of their own";
                 return Err(Error::new(ErrorCode::TooLarge, message, help));

@@ -3,11 +3,12 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::index::{NotebookCall, catch_up, look};
+use super::index::{NotebookCall, catch_up, look, skipped};
 use super::select::tag_counts;
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::search::Skipped;
 
 /// Counts the notes of every tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Tags;
 pub struct TagsReply {
     /// Tags, sorted by name.
     pub tags: Vec<TagCount>,
+    /// Files that could not be read.
+    pub skipped: Vec<Skipped>,
 }
 
 /// A tag.
@@ -46,7 +49,8 @@ impl Request for Tags {
 impl Run<NotebookCall<'_>> for Tags {
     async fn run(self, with: &NotebookCall<'_>) -> Result<TagsReply, Error> {
         catch_up(with.call, with.notebook).await?;
-        Ok(TagsReply { tags: look(with.notebook, with.call, |snapshot| Ok(tags(snapshot)))? })
+        let tags = look(with.notebook, with.call, |snapshot| Ok(tags(snapshot)))?;
+        Ok(TagsReply { tags, skipped: skipped(with.call, with.notebook) })
     }
 }
 

@@ -1,13 +1,14 @@
 //! `unlinked-mentions`: lists the notes that name a note without linking to it.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::index::{NotebookCall, catch_up, look_checked, read_texts};
-use super::select::{Graph, LinkTable, unlinked_mentions};
+use super::index::{MAX_ATTEMPTS, NotebookCall, catch_up, changed_meanwhile, look_checked, skipped, with_texts};
+use super::select::{Graph, LinkTable, NameLines};
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::search::{DocId, Skipped};
 
 /// Lists the notes that name a note's title or an alias without linking to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct UnlinkedMentions {
 pub struct UnlinkedMentionsReply {
     /// Notes, sorted by path.
     pub notes: Vec<Mention>,
+    /// Files that could not be read.
+    pub skipped: Vec<Skipped>,
 }
 
 /// A note that names another without linking to it.
@@ -48,30 +51,33 @@ impl Request for UnlinkedMentions {
 
 impl Run<NotebookCall<'_>> for UnlinkedMentions {
     async fn run(self, with: &NotebookCall<'_>) -> Result<UnlinkedMentionsReply, Error> {
-        catch_up(with.call, with.notebook).await?;
-        read_texts(with.call, with.notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
-        let mentions = |snapshot: &Snapshot<'_>| mentions(snapshot, &self.note);
-        Ok(UnlinkedMentionsReply { notes: look_checked(with.call, with.notebook, mentions).await? })
+        let (call, notebook) = (with.call, with.notebook);
+        for _ in 0..MAX_ATTEMPTS {
+            catch_up(call, notebook).await?;
+            let (mut named, others) = look_checked(call, notebook, |snapshot| unlinked(snapshot, &self.note)).await?;
+            let mut notes = Vec::new();
+            let read = with_texts(call, notebook, &others, |_, document| {
+                let corpus = notebook.corpus.borrow();
+                // The text is in memory, so a record that cannot be decoded is parsed again.
+                let note = corpus.outline(document).ok().flatten().unwrap_or_default();
+                let lines = named.find(document.text(), &note);
+                if !lines.is_empty() {
+                    notes.push(Mention { path: call.scope.display_path(&document.path), title: note.title, lines });
+                }
+            });
+            if read.await {
+                return Ok(UnlinkedMentionsReply { notes, skipped: skipped(call, notebook) });
+            }
+        }
+        Err(changed_meanwhile())
     }
 }
 
-/// Returns the notes that name a note without linking to it.
-fn mentions(snapshot: &Snapshot<'_>, note: &str) -> Result<Vec<Mention>, Error> {
+/// Returns the names of a note, and the notes that do not link to it, sorted by path.
+fn unlinked(snapshot: &Snapshot<'_>, note: &str) -> Result<(NameLines, Vec<DocId>), Error> {
     let note = snapshot.find(note)?;
     let graph = Graph::new(snapshot.views.len(), &LinkTable::new(&snapshot.views));
-    let mut found: Vec<(usize, Mention)> = Vec::new();
-    for mention in unlinked_mentions(&snapshot.views, &graph, note) {
-        match found.last_mut() {
-            Some((index, last)) if *index == mention.index => last.lines.push(mention.line),
-            _ => found.push((
-                mention.index,
-                Mention {
-                    path: snapshot.display_path(mention.index)?,
-                    title: snapshot.title(mention.index)?.to_string(),
-                    lines: alloc::vec![mention.line],
-                },
-            )),
-        }
-    }
-    Ok(found.into_iter().map(|(_, mention)| mention).collect())
+    let is_linked = |from: usize| from == note || graph.backlinks(note).binary_search(&from).is_ok();
+    let others = (0..snapshot.views.len()).filter(|&from| !is_linked(from)).map(|from| snapshot.id(from));
+    Ok((NameLines::new(snapshot.view(note)?), others.collect::<Result<_, Error>>()?))
 }

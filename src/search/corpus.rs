@@ -14,7 +14,7 @@ use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
 use super::scopes::{is_markdown, skipped_names};
 use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
-use crate::document::{FrontmatterProblem, Note, TagSyntax, Value};
+use crate::document::{Frontmatter, FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
@@ -604,6 +604,22 @@ impl Corpus {
         is_same
     }
 
+    /// Returns the parsed note of a file like [`note`](Self::note), without the parts that only a single note needs.
+    pub(crate) fn outline(&self, document: &IndexedFile) -> Result<Option<Note>, Error> {
+        let fits = |note: &Note| document.text.as_deref().is_none_or(|text| note.fits(text));
+        match self.files.encoded_note(document).and_then(Note::decode_outline).filter(fits) {
+            Some(note) => Ok(Some(note)),
+            None => self.note(document),
+        }
+    }
+
+    /// Drops the texts of notes that were read for one answer, unless texts are kept.
+    pub(crate) fn drop_texts_of(&mut self, ids: &[DocId]) {
+        if !self.keeps_texts {
+            self.files.drop_texts_of(ids);
+        }
+    }
+
     /// Parses the note from the text of a file; `None` if the text was not read.
     pub(crate) fn note_of_text(&self, document: &IndexedFile) -> Option<Note> {
         let text = document.text.as_deref()?;
@@ -672,7 +688,9 @@ fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath
     let filename_only = found.lines.is_empty();
     let path = shown(&doc.path);
     let terms: Vec<String> = found.terms.iter().filter_map(|&number| terms.as_slice().get(number).cloned()).collect();
+    let frontmatter = Frontmatter::parse(doc.text());
     let unapproved = TrustState::from_text(doc.text()).unapproved();
+    let (text, lines) = without_frontmatter(doc.text(), &frontmatter, &found.lines);
     SearchHit {
         heading: render::heading(&path, unapproved, &terms),
         path,
@@ -682,9 +700,24 @@ fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath
         filename_only,
         date: doc.rank.as_ref().and_then(|rank| rank.date).map(|date| date.to_string()),
         long_term: doc.rank.as_ref().is_some_and(|rank| rank.is_long_term),
-        body: if filename_only { literal::name_match(doc.text()) } else { literal::windows(doc.text(), &found.lines) },
+        body: if filename_only { literal::name_match(text) } else { literal::windows(text, &lines) },
         unapproved,
     }
+}
+
+/// Returns a text after its frontmatter, which says nothing to a reader of the hit, and the numbers that lines have there. If
+/// only the frontmatter has matches, the hit shows the first line.
+fn without_frontmatter<'a>(text: &'a str, frontmatter: &Frontmatter, lines: &[u32]) -> (&'a str, Vec<u32>) {
+    if frontmatter.span.is_empty() {
+        return (text, lines.to_vec());
+    }
+    let (before, body) = text.split_at_checked(frontmatter.span.end).unwrap_or(("", text));
+    let above = count(before.lines().count());
+    let mut lines: Vec<u32> = lines.iter().filter_map(|line| line.checked_sub(above)).collect();
+    if lines.is_empty() {
+        lines.push(0);
+    }
+    (body, lines)
 }
 
 fn count(length: usize) -> u32 {

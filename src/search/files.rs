@@ -258,6 +258,11 @@ impl Files {
         Note::decode(self.encoded_note(document)?)
     }
 
+    /// Returns the range of the parsed notes in the body of the index file.
+    pub(crate) fn notes_of_index(&self) -> Range<usize> {
+        0..self.table.rows.notes_len()
+    }
+
     /// Sets the encoded notes of files, by the numbers of the files and the ends of the notes.
     pub(crate) fn set_notes(&mut self, notes: &[u8], ends: &[(DocId, usize)]) {
         let (notes, mut start) = (Arc::new(notes.to_vec()), 0);
@@ -307,6 +312,17 @@ impl Files {
     pub(crate) fn drop_texts(&mut self, first: DocId) {
         for slot in self.slots.iter_mut().skip(first as usize) {
             if let Slot::Known(doc) = slot
+                && doc.size > 0
+            {
+                doc.text = None;
+            }
+        }
+    }
+
+    /// Drops the texts of files, if they can be read again.
+    pub(crate) fn drop_texts_of(&mut self, ids: &[DocId]) {
+        for &id in ids {
+            if let Some(Slot::Known(doc)) = self.slots.get_mut(id as usize)
                 && doc.size > 0
             {
                 doc.text = None;

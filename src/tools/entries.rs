@@ -128,7 +128,7 @@ fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
     if !entry.tags.is_empty() {
         text.push_str(&format!(" tags: {}", on_one_line(&entry.tags.join(", "))));
     }
-    text.push_str(&format!(", updated {}{}\n{part}", utc_text(entry.updated), unapproved(entry)));
+    text.push_str(&format!(", updated {}{}\n{part}", seconds(entry.updated), unapproved(entry)));
     if let Some(next) = &next {
         text.push_str(&format!("\n(bytes {start} to {next} of {size})"));
         text.push_str(&more(next));
@@ -169,7 +169,7 @@ fn listed(reply: &ListEntriesReply) -> Answer {
         let rest = if preview.len() < entry.content.len() { "…" } else { "" };
         let preview = normalize_line(preview);
         let (key, category) = (on_one_line(&entry.key), on_one_line(&entry.category));
-        let text = format!("- {key} [{category}] {}{}: {preview}{rest}", utc_text(entry.updated), unapproved(entry));
+        let text = format!("- {key} [{category}] {}{}: {preview}{rest}", seconds(entry.updated), unapproved(entry));
         Item { text, object: fields(entry, &preview) }
     });
     let page = Page::from_items(items);
@@ -204,6 +204,11 @@ fn content(content: &str) -> String {
     }
 }
 
+/// Returns a moment for a model, in whole seconds. The rest would cost tokens and say nothing.
+fn seconds(nanoseconds: u64) -> String {
+    utc_text(nanoseconds - nanoseconds % 1_000_000_000)
+}
+
 /// Returns the mark of text that nobody approved, or not for this project.
 fn unapproved(entry: &EntryInfo) -> String {
     match entry.trust_state().unapproved() {
@@ -219,7 +224,7 @@ fn fields(entry: &EntryInfo, content: &str) -> Object {
     object.text("category", &entry.category);
     object.text("content", content);
     object.texts("tags", &entry.tags);
-    object.text("updated", &utc_text(entry.updated));
+    object.text("updated", &seconds(entry.updated));
     if let Some(provenance) = entry.trust_state().unapproved() {
         object.text("unapproved", provenance.as_str());
     }

@@ -74,7 +74,7 @@ macro_rules! wit_contract {
             entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved, only_in }
             entries::EntryProblem { path, key, message }
             entries::EntryHit { entry, score, terms, passage }
-            entries::FindEntriesReply { hits, total, problems }
+            entries::FindEntriesReply { hits, total, rarity, problems }
             entries::ListEntriesReply { entries, next, total, problems }
             entries::ForgetEntryReply { key, path, version, already_forgotten, message }
             entries::PurgeReply { purged, message }
@@ -176,7 +176,7 @@ macro_rules! wit_contract {
             journal::ListedFile { path, size, modified }
             journal::ChangedFile { path, bytes, backup, message }
             journal::SlashReply { text }
-            journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, text }
+            journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, skipped, text }
             journal::TermCount { term, lines }
             journal::SearchHit { path, terms, lines, total_lines, filename_only, date, long_term, heading, body, unapproved }
             journal::Skipped { path, kind, reason }
@@ -200,13 +200,14 @@ macro_rules! wit_contract {
             notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
             notebook::SortKey { by, ascending }
             notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
-            notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, zk_links, with_text, with_links }
+            notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, offset, zk_links, with_text, with_links }
             notebook::Journal { entry }
             notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
             notebook::Link { source, target, text }
             notebook::Rename { note, title }
             notebook::Forget { note }
             notebook::RestoreNote { note }
+            notebook::DeadLinks { only_notes }
             notebook::UnlinkedMentions { note }
             notebook::LoadMemories { limit = $crate::notebook::INITIAL_MEMORIES }
             notebook::RecallForTurn { turn, query, limit = $crate::notebook::DEFAULT_HITS }
@@ -223,20 +224,20 @@ macro_rules! wit_contract {
             notebook::RememberReply { path, title, state, message, warnings }
             notebook::ScorePart { reason, field, amount }
             notebook::RecallHit { path, title, score, terms, fields, lines, passage, superseded_by, parts, unapproved }
-            notebook::RecallReply { hits, total, rendered, warnings, skipped }
+            notebook::RecallReply { hits, total, rarity, rendered, warnings, skipped }
             notebook::TodayReply { path, text, created, warnings }
             notebook::JournalEntryReply { path, entry, created, message, warnings }
             notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified, unapproved }
             notebook::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
-            notebook::ListNotesReply { notes, links, warnings, skipped }
+            notebook::ListNotesReply { notes, links, total, warnings, skipped }
             notebook::RelatedNote { path, title, distance, reason, unapproved }
-            notebook::RelatedReply { notes }
+            notebook::RelatedReply { notes, skipped }
             notebook::TagCount { name, notes, number }
-            notebook::TagsReply { tags }
-            notebook::DeadLink { path, line, target, candidates }
-            notebook::DeadLinksReply { links }
+            notebook::TagsReply { tags, skipped }
+            notebook::DeadLink { path, line, target, candidates, is_file }
+            notebook::DeadLinksReply { links, skipped }
             notebook::Mention { path, title, lines }
-            notebook::UnlinkedMentionsReply { notes }
+            notebook::UnlinkedMentionsReply { notes, skipped }
             notebook::LinkReply { source, target, link, already_linked, message }
             notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }
             notebook::ForgetReply { path, backup, message }
@@ -247,7 +248,7 @@ macro_rules! wit_contract {
         $crate::wit_variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), DeadLinks = (DeadLinks), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ErrorState { Created, Counted, Full }
@@ -319,7 +320,7 @@ macro_rules! wit_contract {
             trust::Approve { items, dry_run }
             trust::Reject { items, dry_run }
             trust::PendingItem { name, path, is_entry, provenance, projects, source, agent, client, session, tool, version, size, preview, text, findings }
-            trust::PendingReply { items, next, total, digest }
+            trust::PendingReply { items, next, total, digest, skipped }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }
             trust::RejectReply { rejected, skipped, message }

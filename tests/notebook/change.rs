@@ -114,7 +114,7 @@ fn a_rename_takes_every_link_along(kind: Kind) {
     before.sort();
     after.sort();
     assert_eq!(after, before);
-    assert_eq!(call(&mut drive, DeadLinks).links, []);
+    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
     let error = refused(&mut drive, rename("facts/port", "x"));
     assert_eq!(error.code, ErrorCode::NotFound);
 }
@@ -229,7 +229,7 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
     assert_eq!(text(&drive, "facts/port.bak"), PORT);
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
     assert_eq!(recall(&mut drive, question("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(), 0);
-    assert!(!call(&mut drive, DeadLinks).links.is_empty());
+    assert!(!call(&mut drive, DeadLinks::default()).links.is_empty());
     let again = refused(&mut drive, NotebookCommand::Forget(Forget { note: "Port".into() }));
     assert_eq!(again.code, ErrorCode::NotFound);
 }

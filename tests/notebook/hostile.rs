@@ -126,7 +126,7 @@ fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let mut drive = open(kind, &files);
     assert_eq!(list(&mut drive, NoteFilter::default().with(ConditionKind::LinkedBy, ["hub.md"])).len(), 50);
-    assert_eq!(call(&mut drive, DeadLinks).links.len(), 10_000);
+    assert_eq!(call(&mut drive, DeadLinks::default()).links.len(), 10_000);
     let renamed = call(&mut drive, rename("n7", "Seven"));
     assert_eq!((renamed.links, renamed.files), (200, 1));
     assert!(!text(&drive, "hub.md").contains("[[n7]]"));
@@ -136,7 +136,7 @@ fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
 fn a_table_of_links_is_not_copied_for_each_of_them(kind: Kind) {
     let table = format!("| Größe | [[b]] |\n|---|---|\n{}", "| Größe | [[b]] |\n".repeat(4_000));
     let mut drive = open(kind, &[("b.md", "# B\n"), ("log.md", &format!("# Log\n\n{table}"))]);
-    let reply = call(&mut drive, ListNotes { with_links: true, ..Default::default() });
+    let reply = call(&mut drive, ListNotes { with_links: true, with_text: true, ..Default::default() });
     assert_eq!(reply.links.len(), 4_001);
     for link in &reply.links {
         assert!(link.snippet.len() < 300 && link.snippet.contains("[[b]]"), "{link:?}");
@@ -166,7 +166,7 @@ fn notes_with_more_links_than_fit_into_memory_end_in_a_typed_error(kind: Kind) {
     let names: Vec<String> = (0..40).map(|number| format!("n{number:03}.md")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), links.as_str())).collect();
     let mut drive = open(kind, &files);
-    let error = refused(&mut drive, NotebookCommand::DeadLinks(DeadLinks));
+    let error = refused(&mut drive, NotebookCommand::DeadLinks(DeadLinks::default()));
     assert_eq!(error.code, ErrorCode::TooLarge);
     assert!(error.message.starts_with("the notes have more than 2000000 links"), "{error:?}");
     // Commands that need no graph still work.

@@ -38,7 +38,7 @@ fn orphans_dead_links_and_mentions_are_found(kind: Kind) {
     let mut orphans = list(&mut drive, filter);
     orphans.sort_unstable();
     assert_eq!(orphans, ["daily/2026-05-24.md", "notes/alone.md", "notes/ops.md"]);
-    let dead = call(&mut drive, DeadLinks).links;
+    let dead = call(&mut drive, DeadLinks::default()).links;
     assert_eq!(dead.len(), 1);
     assert_eq!((dead[0].path.as_str(), dead[0].line, dead[0].target.as_str()), ("notes/ops.md", 5, "nowhere"));
     let mentions = call(&mut drive, UnlinkedMentions { note: "Database".into() }).notes;

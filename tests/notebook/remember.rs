@@ -76,7 +76,7 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind
     assert!(reply.rendered.contains("(superseded by facts/port-2.md)"), "{}", reply.rendered);
     let text = text(&drive, "facts/port-2.md");
     assert!(text.contains("facts/port"), "it links to the old one: {text}");
-    assert_eq!(call(&mut drive, DeadLinks).links, []);
+    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
 }
 
 #[both_engines]
@@ -104,7 +104,7 @@ fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
     let reply = recall(&mut drive, question("port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
     assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
-    assert_eq!(call(&mut drive, DeadLinks).links, []);
+    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
 }
 
 #[both_engines]
@@ -174,7 +174,7 @@ fn remembered_links_lead_where_they_were_meant_to(kind: Kind) {
     let kept = remember(&mut drive, request.clone());
     let filter = NoteFilter::default().with(ConditionKind::LinkedBy, [kept.path.clone()]);
     assert_eq!(list(&mut drive, filter), ["facts/db.md", "notes/x.md"]);
-    assert_eq!(call(&mut drive, DeadLinks).links, []);
+    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
     assert_eq!(remember(&mut drive, request).state, RememberState::AlreadyThere);
     for unknown in ["nowhere", "", "../x", "facts"] {
         let request = Remember { links: words(&["ex", unknown]), ..fact("New", "x") };
@@ -193,7 +193,7 @@ fn a_name_that_could_mean_several_notes_is_refused_with_them(kind: Kind) {
     }
     run(&mut drive, link("c", "a/x"));
     run(&mut drive, link("c", "b/x.md"));
-    assert_eq!(call(&mut drive, DeadLinks).links, []);
+    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
 }
 
 #[both_engines]

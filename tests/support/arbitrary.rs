@@ -179,11 +179,12 @@ fn filter() -> impl Strategy<Value = NoteFilter> {
 fn list() -> impl Strategy<Value = ListNotes> {
     let keys = vec![SortBy::Created, SortBy::Modified, SortBy::Path, SortBy::Title, SortBy::WordCount];
     let key = (prop::sample::select(keys), any::<bool>()).prop_map(|(by, ascending)| SortKey { by, ascending });
-    (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), any::<[bool; 3]>()).prop_map(
-        |(filter, sort, limit, [zk_links, with_text, with_links])| ListNotes {
+    (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), 0_u32..3, any::<[bool; 3]>()).prop_map(
+        |(filter, sort, limit, offset, [zk_links, with_text, with_links])| ListNotes {
             filter,
             sort,
             limit,
+            offset,
             zk_links,
             with_text,
             with_links,
@@ -224,7 +225,7 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
         1 => note().prop_map(|note| NotebookCommand::RestoreNote(RestoreNote { note })),
         1 => Just(NotebookCommand::Tags(Tags)),
-        1 => Just(NotebookCommand::DeadLinks(DeadLinks)),
+        1 => any::<bool>().prop_map(|only_notes| NotebookCommand::DeadLinks(DeadLinks { only_notes })),
         1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),
         1 => (0_u32..4).prop_map(|limit| NotebookCommand::LoadMemories(LoadMemories { limit })),
         2 => (0_u64..4, query(), 0_u32..4)

@@ -52,6 +52,9 @@ pub(crate) struct Recalled {
     entries: Vec<EntryHit>,
     /// Number of all such entries.
     total_entries: u32,
+    /// Rarity of a word that only one entry has. Scores of notes and of entries can be compared if each is divided by the
+    /// rarity of its list.
+    entries_rarity: f64,
     /// Reason why the entries could not be searched, or `null`.
     entries_error: Option<String>,
 }
@@ -83,7 +86,13 @@ impl Subcommand for RecallArgs {
                 Err(failure) => (FindEntriesReply::default(), Some(failure.to_string())),
             },
         };
-        let recalled = Recalled { notes, entries: found.hits, total_entries: found.total, entries_error };
+        let recalled = Recalled {
+            notes,
+            entries: found.hits,
+            total_entries: found.total,
+            entries_rarity: found.rarity,
+            entries_error,
+        };
         let is_empty = recalled.notes.hits.is_empty() && recalled.entries.is_empty();
         let exit = if is_empty { Exit::Nothing } else { Exit::Done };
         if output.is_json() {
@@ -102,13 +111,17 @@ impl Subcommand for RecallArgs {
     }
 }
 
-/// Prints notes and entries together, best first. Both have scores of the same kind.
+/// Prints notes and entries together, best first. Each score is relative to the rarity of its own index: a word is rarer
+/// among many notes than among a few entries.
 fn print(recalled: &Recalled, output: &mut Output) -> Result<(), Failure> {
+    let relative = |score: f64, rarity: f64| if rarity > 0.0 { score / rarity } else { 0.0 };
+    let of_entry = |entry: &EntryHit| relative(entry.score, recalled.entries_rarity);
     let mut entries = recalled.entries.iter().peekable();
     let mut is_first = true;
     let mut begin = |output: &mut Output| if std::mem::take(&mut is_first) { Ok(()) } else { output.line("") };
     for note in &recalled.notes.hits {
-        while let Some(entry) = entries.next_if(|entry| entry.score > note.score) {
+        let of_note = relative(note.score, recalled.notes.rarity);
+        while let Some(entry) = entries.next_if(|entry| of_entry(entry) > of_note) {
             begin(output)?;
             print_entry(entry, output)?;
         }

@@ -5,6 +5,7 @@ use saddlebag::approval::Pending;
 use saddlebag::entries::{EntryFilter, ListEntries};
 use saddlebag::journal::{DEFAULT_READ_BYTES, Read, Status, StatusReply, Target};
 use saddlebag::notebook::ListNotes;
+use saddlebag::protocol::ErrorCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::hook::log;
-use crate::output::{Output, single_line};
+use crate::output::{Output, single_line, warn_of_skipped};
 use crate::project::{Other, others};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -49,13 +50,18 @@ impl Subcommand for StatusArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
-        let journal = store.call(Status, output)?;
+        let mut journal = store.call(Status, output)?;
         let journal_lines = journal_lines(&mut store, output)?;
-        let notes = store.call(ListNotes::default(), output)?.notes.len();
-        let notes = u32::try_from(notes).unwrap_or(u32::MAX);
+        let counted = store.call(ListNotes { limit: Some(0), ..ListNotes::default() }, output)?;
         let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
         let entries = store.call(newest, output)?.total;
-        let waiting = store.call(Pending { limit: 1, ..Pending::default() }, output)?.total;
+        let pending = store.call(Pending { limit: 1, ..Pending::default() }, output)?;
+        for file in counted.skipped.into_iter().chain(pending.skipped) {
+            if journal.skipped.iter().all(|other| other.path != file.path) {
+                journal.skipped.push(file);
+            }
+        }
+        let (notes, waiting) = (counted.total, pending.total);
         let (hook_failures, last_hook_failure) = log::failures();
         let sizes = Sizes {
             journal,
@@ -68,6 +74,8 @@ impl Subcommand for StatusArgs {
             other_memory: others(global),
         };
         output.object_or_line(&sizes, &text(&sizes))?;
+        output.flush()?;
+        warn_of_skipped(&sizes.journal.skipped, output);
         Ok(Exit::Done)
     }
 }
@@ -111,7 +119,13 @@ fn journal_lines(store: &mut Store, output: &mut Output) -> Result<u32, Failure>
     let mut offset = 0;
     let mut rest = String::new();
     loop {
-        let part = store.call(Read { target: Target::Daily(None), offset, max_bytes: DEFAULT_READ_BYTES }, output)?;
+        let read = Read { target: Target::Daily(None), offset, max_bytes: DEFAULT_READ_BYTES };
+        let part = match store.call(read, output) {
+            Ok(part) => part,
+            // `skipped` names it.
+            Err(failure) if failure.code == ErrorCode::NotText.into() => return Ok(0),
+            Err(failure) => return Err(failure),
+        };
         rest.push_str(&part.text);
         let whole = if part.next_offset.is_some() { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
         lines += rest.get(..whole).unwrap_or_default().lines().filter(|line| is_journal_line(line)).count();

@@ -4,12 +4,14 @@ use clap::Args;
 use saddlebag::notebook::{ListNotes, ListNotesReply, NoteInfo};
 
 use super::filter::FilterArgs;
+use super::pages;
 use super::shared::{mark, warn_of_notes};
 use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
-use crate::output::Output;
-use crate::output::STRONG;
-use crate::subcommand::Ask;
+use crate::output::{Output, STRONG};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 use std::collections::BTreeMap;
 
 /// Print notes and the links between them
@@ -18,33 +20,39 @@ use std::collections::BTreeMap;
 pub(crate) struct GraphArgs {
     #[command(flatten)]
     filter: FilterArgs,
+    /// With --json, add the text around each link and the beginning of each note; reads each note
+    #[arg(long)]
+    snippets: bool,
 }
 
-impl Ask for GraphArgs {
-    type Request = ListNotes;
+impl Subcommand for GraphArgs {
+    type Json = ListNotesReply;
 
-    fn request(self) -> Result<ListNotes, Failure> {
-        Ok(ListNotes { filter: self.filter.into(), with_links: true, ..ListNotes::default() })
-    }
-
-    fn print(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
-        for (note, targets) in links_of_notes(reply) {
-            output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, mark(note.unapproved)))?;
-            for target in targets {
-                output.line(&format!("  -> {target}"))?;
-            }
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let with_text = self.snippets && output.is_json();
+        let request = ListNotes { filter: self.filter.into(), with_links: true, with_text, ..ListNotes::default() };
+        let mut store = Store::open(global)?;
+        let exit = |total| if total == 0 { Exit::Nothing } else { Exit::Done };
+        if output.is_json() {
+            let reply = pages::list_all(&mut store, &request, output)?;
+            output.object(&reply)?;
+            return Ok(exit(reply.total));
         }
-        Ok(())
+        let reply = pages::list(&mut store, &request, output, |page, output| print(&page, output))?;
+        output.flush()?;
+        warn_of_notes(&reply, output);
+        Ok(exit(reply.total))
     }
+}
 
-    fn exit(reply: &ListNotesReply) -> Exit {
-        if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done }
+fn print(page: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+    for (note, targets) in links_of_notes(page) {
+        output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, mark(note.unapproved)))?;
+        for target in targets {
+            output.line(&format!("  -> {target}"))?;
+        }
     }
-
-    fn warn(reply: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
-        warn_of_notes(reply, output);
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Returns each note with the notes that it links to. One pass over the links serves all notes.

@@ -4,6 +4,7 @@ use clap::Args;
 use saddlebag::notebook::{ListNotes, ListNotesReply};
 
 use super::filter::{FilterArgs, sort_keys};
+use super::pages;
 use super::shared::{NO_NOTES, print_notes, warn_of_notes};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
@@ -24,6 +25,9 @@ pub(crate) struct ListArgs {
     /// Largest number of notes
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<u32>,
+    /// With --json, add the beginning of each note and the passages that match; reads each note
+    #[arg(long)]
+    snippets: bool,
 }
 
 impl Subcommand for ListArgs {
@@ -35,15 +39,17 @@ impl Subcommand for ListArgs {
             sort: sort_keys(&self.sort)?,
             limit: self.limit,
             filter: self.filter.into(),
+            with_text: self.snippets && output.is_json(),
             ..ListNotes::default()
         };
-        let reply = Store::open(global)?.call(request, output)?;
-        let exit = if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done };
+        let mut store = Store::open(global)?;
         if output.is_json() {
+            let reply = pages::list_all(&mut store, &request, output)?;
             output.object(&reply)?;
-            return Ok(exit);
+            return Ok(if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done });
         }
-        print_notes(&reply.notes, output)?;
+        let reply = pages::list(&mut store, &request, output, |page, output| print_notes(&page.notes, output))?;
+        let exit = if reply.total == 0 || self.limit == Some(0) { Exit::Nothing } else { Exit::Done };
         output.flush()?;
         match exit {
             Exit::Nothing if tags.is_empty() => output.note(NO_NOTES),

@@ -6,7 +6,7 @@ use saddlebag::notebook::{UnlinkedMentions, UnlinkedMentionsReply};
 use crate::failure::{Exit, Failure};
 use crate::help::example;
 use crate::input::shown_path;
-use crate::output::Output;
+use crate::output::{Output, warn_of_skipped};
 use crate::subcommand::Ask;
 
 /// List the notes that name a note without linking to it
@@ -30,6 +30,11 @@ impl Ask for MentionsArgs {
             let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();
             output.line(&format!("{}:{}  {}", note.path, lines.join(","), note.title))?;
         }
+        Ok(())
+    }
+
+    fn warn(reply: &UnlinkedMentionsReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_skipped(&reply.skipped, output);
         Ok(())
     }
 

@@ -10,6 +10,7 @@ mod link;
 mod list;
 mod mentions;
 mod orphans;
+mod pages;
 mod related;
 mod rename;
 mod restore;

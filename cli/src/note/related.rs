@@ -7,7 +7,7 @@ use super::shared::mark;
 use crate::failure::{Exit, Failure};
 use crate::help::example;
 use crate::input::shown_path;
-use crate::output::Output;
+use crate::output::{Output, warn_of_skipped};
 use crate::subcommand::Ask;
 
 /// List the notes around a note: links, backlinks, shared links
@@ -33,6 +33,11 @@ impl Ask for RelatedArgs {
         for note in &reply.notes {
             output.line(&format!("{}  {}  ({}){}", note.path, note.title, note.reason, mark(note.unapproved)))?;
         }
+        Ok(())
+    }
+
+    fn warn(reply: &RelatedReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_skipped(&reply.skipped, output);
         Ok(())
     }
 

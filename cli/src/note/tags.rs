@@ -5,7 +5,7 @@ use saddlebag::notebook::{Tags, TagsReply};
 
 use crate::failure::{Exit, Failure};
 use crate::help::example;
-use crate::output::Output;
+use crate::output::{Output, warn_of_skipped};
 use crate::subcommand::Ask;
 
 /// List the tags, with the number of notes of each
@@ -32,6 +32,7 @@ impl Ask for TagsArgs {
         if reply.tags.is_empty() {
             output.note("no note has a tag");
         }
+        warn_of_skipped(&reply.skipped, output);
         Ok(())
     }
 

@@ -4,10 +4,10 @@ use clap::Args;
 use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending, PendingReply};
 
 use super::shared::print_item;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::help::example;
 use crate::input::shown_path;
-use crate::output::{FAINT, Output, single_line};
+use crate::output::{FAINT, Output, single_line, warn_of_skipped};
 use crate::subcommand::Ask;
 
 /// List the notes and entries that wait for approval
@@ -51,7 +51,8 @@ impl Ask for PendingArgs {
         Ok(())
     }
 
-    fn exit(reply: &PendingReply) -> Exit {
-        if reply.items.is_empty() { Exit::Nothing } else { Exit::Done }
+    fn warn(reply: &PendingReply, output: &mut Output) -> Result<(), Failure> {
+        warn_of_skipped(&reply.skipped, output);
+        Ok(())
     }
 }

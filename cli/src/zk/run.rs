@@ -277,11 +277,10 @@ impl Notebook {
         let request = filter.request(|path| self.below_root(path))?;
         let search = filter.text_search(|path| self.below_root(path))?;
         let mut graph = self.selected(ListNotes { with_links: true, ..request })?;
-        if !search.is_empty() {
-            self.search(&search, &mut graph.notes)?;
-            let kept: BTreeSet<&str> = graph.notes.iter().map(|note| note.path.as_str()).collect();
-            graph.links.retain(|link| kept.contains(&*link.source) && kept.contains(&*link.target));
-        }
+        self.search(&search, &mut graph.notes)?;
+        // With a limit, notes link to others that match as well.
+        let kept: BTreeSet<&str> = graph.notes.iter().map(|note| note.path.as_str()).collect();
+        graph.links.retain(|link| kept.contains(&*link.source) && kept.contains(&*link.target));
         let tags = self.tag_counts()?;
         let links: Vec<ListedLink> = graph
             .links

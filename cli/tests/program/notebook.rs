@@ -3,6 +3,8 @@
 use std::fs;
 use std::thread;
 
+use sha2::{Digest, Sha256};
+
 use crate::support::{NOW, Run, Store, TODAY, engine, run};
 
 /// A notebook with notes of all kinds.
@@ -146,7 +148,7 @@ fn links_are_written_followed_and_rewritten() {
     let renamed = says(&store, &["note", "rename", "The database", "Storage: main"], 0);
     assert_eq!(renamed, "Renamed facts/the-database.md to facts/storage-main.md; 2 links rewritten in 2 notes\n");
     assert!(store.text("facts/port.md").contains("[[facts/storage-main"), "{}", store.text("facts/port.md"));
-    assert_eq!(says(&store, &["note", "dead-links"], 1), "");
+    assert_eq!(says(&store, &["note", "dead-links"], 0), "");
     let graph = says(&store, &["note", "graph"], 0);
     assert!(graph.contains("facts/port.md  Port\n  -> facts/storage-main.md\n"), "{graph}");
     assert_eq!(says(&store, &["note", "orphans"], 0), "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n");
@@ -414,7 +416,7 @@ fn one_of_several_processes_that_rename_a_note_wins() {
         assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "round {round}: {codes:?}");
         let notes = says(&store, &["note", "list"], 0);
         assert_eq!(notes.lines().count(), 2, "round {round}: {notes}");
-        says(&store, &["note", "dead-links"], 1);
+        says(&store, &["note", "dead-links"], 0);
         assert!(!store.root.join(".saddlebag/rename.json").exists(), "round {round}");
     }
 }
@@ -471,7 +473,7 @@ fn the_title_of_superseded_notes_means_the_newest() {
         says(&store, &["note", "link", "The web port", "Use Postgres"], 0).contains("Linked facts/the-web-port-3.md")
     );
     store.put("x.md", "[[Port]] [[The web port]]\n");
-    assert!(says(&store, &["note", "dead-links"], 1).is_empty());
+    assert!(says(&store, &["note", "dead-links"], 0).is_empty());
     assert!(says(&store, &["note", "related", "facts/port-3.md"], 0).contains("x.md"));
     assert!(
         says(&store, &["note", "related", "port"], 0).contains("facts/port-2.md"),
@@ -485,11 +487,124 @@ fn only_links_to_nothing_are_dead() {
     store.put("LICENSE", "x");
     store.put("img/a.png", "x");
     store.put("a.md", "[l](LICENSE) [i](img) ![[a.png]] ![x](img/a.png) b[^注]\n\n[^注]: 注釈\n");
-    says(&store, &["note", "dead-links"], 1);
+    says(&store, &["note", "dead-links"], 0);
     store.put("b.md", "# B\n\n![x](img/none.png) [y](none.pdf)\n![[gone.jpg]]\n");
     let dead = says(&store, &["note", "dead-links"], 0);
     let lines: Vec<&str> = dead.lines().map(|line| line.split("  ").next().expect("a place")).collect();
     assert_eq!(lines, ["b.md:3", "b.md:3", "b.md:4"], "{dead}");
+}
+
+#[test]
+fn missing_files_are_named_as_files_and_can_be_left_out() {
+    let store = Store::new();
+    store.put("b.md", "# B\n\n![x](img/none.png) [y](none.pdf) ![[gone.jpg]] [[Node.js]] [[v1.2]] [z](none.md)\n");
+    let dead = says(&store, &["note", "dead-links"], 0);
+    let meanings: Vec<&str> = dead.lines().map(|line| line.rsplit("  ").next().expect("a meaning")).collect();
+    let (file, note) = ("(no such file)", "(no such note)");
+    assert_eq!(meanings, [file, file, file, note, note, note], "{dead}");
+    let dead = says(&store, &["note", "dead-links", "--only-notes"], 0);
+    let targets: Vec<&str> = dead.lines().filter_map(|line| line.split("  ").nth(1)).collect();
+    assert_eq!(targets, ["Node.js", "v1.2", "none.md"], "{dead}");
+    let json = store.run(&["--json", "note", "dead-links"]).exits(0).json();
+    assert_eq!((&json["links"][0]["is_file"], &json["links"][3]["is_file"]), (&true.into(), &false.into()));
+}
+
+#[test]
+fn a_listing_reads_no_text_unless_it_is_asked_for() {
+    let store = notebook();
+    let listed = store.run(&["--json", "note", "list", "--sort", "path"]).exits(0).json();
+    assert_eq!((listed["total"].as_u64(), listed["notes"].as_array().map(Vec::len)), (Some(3), Some(3)));
+    assert_eq!((&listed["notes"][1]["lead"], &listed["notes"][1]["snippets"]), (&"".into(), &serde_json::json!([])));
+    let listed = store.run(&["--json", "note", "list", "--sort", "path", "--snippets"]).exits(0).json();
+    assert_eq!(listed["notes"][1]["lead"], "It listens on 5432.");
+    let graph = store.run(&["--json", "note", "graph"]).exits(0).json();
+    assert_eq!((&graph["links"][0]["source"], &graph["links"][0]["snippet"]), (&"facts/port.md".into(), &"".into()));
+    let graph = store.run(&["--json", "note", "graph", "--snippets"]).exits(0).json();
+    assert!(graph["links"][0]["snippet"].as_str().is_some_and(|text| text.contains("[[facts/the-database")), "{graph}");
+    // The text of each note is read, and not one page of them is left out.
+    for number in 0..600 {
+        store.put(&format!("many/{number}.md"), format!("# N{number:03}\n\ntext {number}\n"));
+    }
+    let listed = store.run(&["--json", "note", "list", "--path", "many", "--snippets"]).exits(0).json();
+    let leads = listed["notes"].as_array().expect("notes").iter().map(|note| note["lead"].as_str().expect("a lead"));
+    assert_eq!(leads.collect::<Vec<_>>(), (0..600).map(|number| format!("text {number}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn notes_and_entries_are_in_one_order_whatever_the_size_of_their_indexes() {
+    let store = Store::new();
+    for number in 0..60 {
+        store.put(&format!("facts/{number}.md"), format!("# Note {number}\n\nHorses and cows.\n"));
+    }
+    store.put("facts/zoo.md", "# The zoo\n\nA visit of an afternoon: horses, cows, one zebra, and many others.\n");
+    store.run(&["entry", "store", "zebra", "The zebra lives here."]).exits(0);
+    store.run(&["entry", "store", "cow", "The cow lives there."]).exits(0);
+    let found = store.run(&["--json", "recall", "zebra"]).exits(0).json();
+    let score = |hit: &serde_json::Value| hit["score"].as_f64().expect("a score");
+    let (note, entry) = (score(&found["hits"][0]), score(&found["entries"][0]));
+    assert!(note > entry, "a word is rarer among many notes: {found}");
+    let relative = |score: f64, rarity: &str| score / found[rarity].as_f64().expect("a rarity");
+    assert!(relative(entry, "entries_rarity") > relative(note, "rarity"), "{found}");
+    let shown = says(&store, &["recall", "zebra"], 0);
+    assert!(shown.starts_with("entry zebra") && shown.contains("\n\nfacts/zoo.md"), "{shown}");
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_fails_nothing_else() {
+    let store = notebook();
+    store.put(TODAY, b"# 2026-05-30\n\n- 09:00 caf\xe9\n");
+    store.put("facts/page.md", "---\nprovenance: tool\n---\n\n# Page\n\nThe port.\n");
+    let version = {
+        let pending = store.run(&["--json", "memory", "pending"]).exits(0).json();
+        assert_eq!(pending["skipped"][0]["path"], TODAY, "{pending}");
+        pending["items"][0]["version"].as_str().expect("a version").to_string()
+    };
+    for (arguments, code) in [
+        (&["status"][..], 0),
+        (&["note", "list"], 0),
+        (&["note", "graph"], 0),
+        (&["note", "orphans"], 0),
+        (&["note", "dead-links"], 0),
+        (&["note", "tags"], 0),
+        (&["note", "related", "Port"], 0),
+        (&["note", "mentions", "Port"], 0),
+        (&["memory", "pending"], 0),
+    ] {
+        let run = store.run(arguments).exits(code);
+        assert_eq!(
+            run.stderr.matches(&format!("skipped {TODAY}: not UTF-8 text")).count(),
+            1,
+            "{arguments:?}: {run:?}"
+        );
+        let mut in_json = vec!["--json"];
+        in_json.extend(arguments);
+        let json = store.run(&in_json).exits(code).json();
+        assert_eq!(json["skipped"][0]["path"], TODAY, "{arguments:?}: {json}");
+    }
+    store
+        .run(&["memory", "approve", TODAY, "--base", &version])
+        .exits(3)
+        .prints(&format!("skipped {TODAY}: the file could not be read: not UTF-8 text\nApproved 0, skipped 1\n"));
+    store.run(&["memory", "approve", "facts/page.md", "--base", &version]).exits(0);
+}
+
+#[test]
+fn a_run_that_has_changed_something_does_not_exit_with_1_or_2() {
+    let store = Store::new();
+    store.put("a.md", "# A\n");
+    store.put("b.md", "# B\n");
+    store.put("c.md", "[[a]]\n");
+    let digest = |text: &str| Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let (made, removes) = (digest("# B\n"), digest("# A\n"));
+    let intent = format!(
+        r#"{{"format":1,"from":"a.md","to":"b.md","old_title":"A","new_title":"B","aliases":[],"made":"{made}","removes":"{removes}"}}"#
+    );
+    store.put(".saddlebag/rename.json", intent);
+    let run = store.run(&["note", "edit", "nope", "old", "new"]).exits(3);
+    assert!(run.stderr.contains("there is no note `nope`"), "{run:?}");
+    run.complains("changes from before the error stay");
+    assert_eq!(store.text("c.md"), "[[b]]\n");
+    store.refuses(&["note", "edit", "nope", "old", "new"], 1, "there is no note `nope`");
 }
 
 #[test]

@@ -3,8 +3,11 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
 use core::ops::Range;
 
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use chrono::format::{Fixed, Item, Numeric, Pad, Parsed, parse};
@@ -15,7 +18,7 @@ use super::inline::Found;
 use super::properties;
 use super::scanner::Blocks;
 use super::tags::{MAX_TAGS, Names};
-use super::types::{Link, MAX_LINKS, TagSyntax, Value};
+use super::types::{Link, LinkKind, MAX_LINKS, TagSyntax, Value};
 use saddlebag_collections::order;
 use saddlebag_collections::{SlicePart, TextPart};
 
@@ -83,6 +86,107 @@ impl Note {
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         postcard::from_bytes(bytes).ok()
+    }
+
+    /// Reads the same form without the parts that only a single note needs: its headings, and the texts, anchors and
+    /// relations of its links are left out. Many notes at once then take less than half the memory.
+    #[must_use]
+    pub fn decode_outline(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok().map(|Outline(note)| note)
+    }
+}
+
+/// A note without the parts that [`Note::decode_outline`] leaves out. They are read and dropped one by one.
+struct Outline(Note);
+
+impl<'de> Deserialize<'de> for Outline {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// The fields of [`Note`], in their order.
+        #[derive(Deserialize)]
+        struct Fields<'a> {
+            frontmatter: Frontmatter,
+            title: String,
+            body: Range<usize>,
+            lead: Range<usize>,
+            aliases: Vec<String>,
+            tags: Vec<String>,
+            #[serde(borrow)]
+            headings: List<HeadingFields<'a>, ()>,
+            #[serde(borrow)]
+            links: List<LinkFields<'a>, Link>,
+            word_count: u32,
+            zk: Option<ZkTitle>,
+        }
+        let Fields { frontmatter, title, body, lead, aliases, tags, headings, links, word_count, zk } =
+            Fields::deserialize(deserializer)?;
+        let (List(_, _), List(links, _)) = (headings, links);
+        Ok(Self(Note { frontmatter, title, body, lead, aliases, tags, headings: Vec::new(), links, word_count, zk }))
+    }
+}
+
+/// The fields of [`Heading`], in their order.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the fields are read to get to what follows them")]
+struct HeadingFields<'a> {
+    level: u8,
+    text: &'a str,
+    span: Range<usize>,
+    content: Range<usize>,
+}
+
+impl From<HeadingFields<'_>> for () {
+    fn from(_: HeadingFields<'_>) {}
+}
+
+/// The fields of [`Link`], in their order.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "some fields are read to get to what follows them")]
+struct LinkFields<'a> {
+    kind: LinkKind,
+    target: String,
+    anchor: Option<&'a str>,
+    text: &'a str,
+    #[serde(borrow)]
+    relations: Vec<&'a str>,
+    is_external: bool,
+    span: Range<usize>,
+    target_span: Range<usize>,
+    context: Range<usize>,
+}
+
+impl From<LinkFields<'_>> for Link {
+    fn from(link: LinkFields<'_>) -> Self {
+        let LinkFields { kind, target, is_external, span, target_span, context, .. } = link;
+        let (anchor, text, relations) = (None, String::new(), Vec::new());
+        Self { kind, target, anchor, text, relations, is_external, span, target_span, context }
+    }
+}
+
+/// A list of `F`, each converted into `T` as soon as it is read.
+struct List<F, T>(Vec<T>, PhantomData<F>);
+
+impl<'de, F: Deserialize<'de>, T: From<F>> Deserialize<'de> for List<F, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+/// Reader of a [`List`].
+struct Items<F, T>(PhantomData<(F, T)>);
+
+impl<'de, F: Deserialize<'de>, T: From<F>> Visitor<'de> for Items<F, T> {
+    type Value = List<F, T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element::<F>()? {
+            list.push(T::from(item));
+        }
+        Ok(List(list, PhantomData))
     }
 }
 

@@ -305,7 +305,14 @@ impl FilterArgs {
         .with(ConditionKind::ModifiedBefore, self.modified_before.clone())
         .with(ConditionKind::ModifiedAfter, self.modified_after.clone());
         let limit = if self.text_search(&relative)?.is_empty() { self.limit() } else { None };
-        Ok(ListNotes { filter, sort: self.sort_keys()?, limit, zk_links: true, with_text: true, with_links: false })
+        Ok(ListNotes {
+            filter,
+            sort: self.sort_keys()?,
+            limit,
+            zk_links: true,
+            with_text: true,
+            ..ListNotes::default()
+        })
     }
 
     /// Returns the search over the notes of the request. `relative` is that of [`request`](Self::request).

@@ -34,7 +34,7 @@ impl From<SelectError> for Error {
                 "give the path of a note below the root of the notebook, or a part of its name",
             ),
             SelectError::NegatedTagInGroup { filter } => Self::invalid_argument(
-                format!("cannot negate a tag in a OR group: `{}`", filter.escape_debug()),
+                format!("cannot negate a tag in a OR group: {}", filter.escape_debug()),
                 "give what must not be there as a tag filter of its own: `--tag 'NOT done'`",
             ),
         }

@@ -12,6 +12,7 @@ use saddlebag_markdown::paths::{folder, join, normalize, stem, without_extension
 
 use super::zk_links::ZkResolver;
 use crate::document::{Link, LinkKind, Note, Value};
+use crate::notebook::note_filter::NoteFilter;
 use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;
 use crate::part::SlicePart;
@@ -55,6 +56,16 @@ impl LinkTable {
             table.starts.push(table.targets.len());
         }
         table
+    }
+}
+
+/// Resolves the links of all notes, by Saddlebag's rule or by zk's, if a filter follows them or they are `shown`. Else no
+/// link leads anywhere.
+pub(crate) fn link_table(notes: &[NoteView<'_>], filter: &NoteFilter, shown: bool, as_zk: bool) -> LinkTable {
+    match (shown || filter.needs_links(), as_zk) {
+        (false, _) => LinkTable::default(),
+        (true, true) => LinkTable::zk(notes),
+        (true, false) => LinkTable::new(notes),
     }
 }
 

@@ -1,5 +1,4 @@
-//! Titles and aliases in the texts of notes: [`Names`] finds which there are, [`unlinked_mentions`] the lines that name
-//! a note without a link to it.
+//! Titles and aliases in the texts of notes: [`Names`] finds which there are, [`NameLines`] the lines that name a note.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,45 +7,38 @@ use hashbrown::{HashMap, HashSet};
 use memchr::memmem::Finder;
 use unicode_normalization::UnicodeNormalization;
 
-use super::graph::Graph;
 use super::links::{fold, names};
+use crate::document::Note;
 use crate::notebook::types::NoteView;
 use crate::order;
 
 /// Stands where a link stood; no name has it.
 const LINK: char = '\u{0}';
 
-/// A line where a note is named.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mention<'a> {
-    /// The note that names it.
-    pub(crate) index: usize,
-    /// The line of the file, counted from 1.
-    pub(crate) line: u32,
-    /// The title or alias, as the named note has it; the first one of the line.
-    pub(crate) name: &'a str,
+/// Finds the lines of texts that have the title or an alias of a note. What stands within a link is not a mention.
+pub(crate) struct NameLines {
+    finders: Vec<Finder<'static>>,
+    text: FoldedText,
 }
 
-/// The lines of notes that have the title or an alias of a note in their text, of notes without a link to
-/// it. What stands within a link to something else is not a mention.
-pub(crate) fn unlinked_mentions<'a>(notes: &[NoteView<'a>], graph: &Graph, note: usize) -> Vec<Mention<'a>> {
-    let Some(named) = notes.get(note) else { return Vec::new() };
-    let folded: Vec<(&'a str, String)> = names(named).map(|name| (name, fold(name))).collect();
-    let finders: Vec<(&'a str, Finder<'_>)> =
-        folded.iter().map(|(name, folded)| (*name, Finder::new(folded.as_bytes()))).collect();
-    let is_linked = |from: usize| from == note || graph.backlinks(note).binary_search(&from).is_ok();
-    let mut text = FoldedText::default();
-    let others = notes.iter().enumerate().filter(|&(from, _)| !finders.is_empty() && !is_linked(from));
-    let mut mentions: Vec<Mention<'a>> = Vec::new();
-    for (index, view) in others {
-        text.read(view);
-        let named = finders.iter().flat_map(|(name, finder)| text.places(finder).map(|at| (at, *name)));
-        let mut places: Vec<(usize, &'a str)> = named.collect();
-        order::sort_slice_by_key(&mut places, |&(at, _)| at);
-        mentions.extend(places.into_iter().map(|(at, name)| Mention { index, line: text.line(at), name }));
+impl NameLines {
+    /// Learns the names of a note.
+    pub(crate) fn new(named: &NoteView<'_>) -> Self {
+        let finders = names(named).map(|name| Finder::new(fold(name).as_bytes()).into_owned());
+        Self { finders: finders.collect(), text: FoldedText::default() }
     }
-    mentions.dedup_by_key(|mention| (mention.index, mention.line));
-    mentions
+
+    /// Returns the lines of a file that name the note, counted from 1.
+    pub(crate) fn find(&mut self, text: &str, note: &Note) -> Vec<u32> {
+        self.text.read(text, note);
+        let mut lines: Vec<u32> = Vec::new();
+        for finder in &self.finders {
+            lines.extend(self.text.places(finder).map(|at| self.text.line(at)));
+        }
+        order::sort_slice(&mut lines, Ord::cmp);
+        lines.dedup();
+        lines
+    }
 }
 
 /// Titles and aliases of notes, to be found in texts.
@@ -128,23 +120,23 @@ struct FoldedText {
 }
 
 impl FoldedText {
-    fn read(&mut self, view: &NoteView<'_>) {
+    fn read(&mut self, text: &str, note: &Note) {
         self.text.clear();
         self.lines.clear();
-        let mut at = view.note.frontmatter.span.end;
-        let before = view.text.get(..at).unwrap_or_default();
+        let mut at = note.frontmatter.span.end;
+        let before = text.get(..at).unwrap_or_default();
         self.first_line = u32::try_from(before.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u32::MAX);
         self.lines.push(0);
-        for link in &view.note.links {
-            self.push(view.text.get(at..link.span.start).unwrap_or_default());
+        for link in &note.links {
+            self.push(text.get(at..link.span.start).unwrap_or_default());
             self.text.push(LINK);
             // Line ends within a link count as well.
-            for _ in view.text.get(link.span.clone()).unwrap_or_default().matches('\n') {
+            for _ in text.get(link.span.clone()).unwrap_or_default().matches('\n') {
                 self.lines.push(self.text.len());
             }
             at = at.max(link.span.end);
         }
-        self.push(view.text.get(at..).unwrap_or_default());
+        self.push(text.get(at..).unwrap_or_default());
     }
 
     fn push(&mut self, text: &str) {

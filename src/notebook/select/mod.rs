@@ -23,9 +23,9 @@ use core::cmp::Ordering;
 use core::ops::Range;
 
 pub(crate) use self::error::SelectError;
-pub(crate) use self::graph::{DeadLink, Edge, Graph, RelatedReason, dead_links, edges, related};
-pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, resolve_path};
-pub(crate) use self::mentions::unlinked_mentions;
+pub(crate) use self::graph::{Graph, RelatedReason, dead_links, edges, related};
+pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, link_table, resolve_path};
+pub(crate) use self::mentions::NameLines;
 pub use self::paths::notes_named;
 pub(crate) use self::snippets::Snippets;
 pub(crate) use self::tags::tag_counts;
@@ -123,11 +123,7 @@ impl Selection {
         ]
         .map(|(kind, direction, wanted)| (filter.values(kind), direction, wanted));
         let related = filter.values(ConditionKind::Related);
-        let asks_for_links = reached.iter().any(|(paths, ..)| !paths.is_empty())
-            || !related.is_empty()
-            || filter.orphan
-            || filter.missing_backlink;
-        if !asks_for_links {
+        if !filter.needs_links() {
             return Ok(());
         }
         let graph = Graph::new(notes.len(), links);

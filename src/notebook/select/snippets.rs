@@ -1,6 +1,5 @@
-//! [`Snippets`]: what a listing shows of each note.
+//! [`Snippets`]: which links a listing shows the blocks of.
 
-use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -9,9 +8,8 @@ use super::links::Links;
 use super::paths::named;
 use crate::notebook::note_filter::{ConditionKind, NoteFilter};
 use crate::notebook::types::NoteView;
-use crate::part::TextPart;
 
-/// The text that a listing shows of each note: the blocks of the links that were followed, else the lead.
+/// The links of each note whose blocks a listing shows: those that were followed. A note without them shows its lead.
 pub(crate) struct Snippets {
     /// By note: from these, and to these.
     linking: Vec<bool>,
@@ -34,44 +32,29 @@ impl Snippets {
         Ok(Self { linking: marked(ConditionKind::LinkedBy)?, linked: marked(ConditionKind::LinkTo)? })
     }
 
-    /// The notes whose text is shown besides that of the listed ones: those that link to them.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
-        self.linking.iter().enumerate().filter(|(_, is_linking)| **is_linking).map(|(note, _)| note)
-    }
-
-    /// The snippets of a note.
-    pub(crate) fn of(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<String> {
-        let Some(view) = notes.get(note) else { return Vec::new() };
-        let mut snippets = Vec::new();
+    /// The links whose blocks are shown for a note, each as the note that has it and its place there.
+    pub(crate) fn blocks(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<(usize, usize)> {
+        let mut blocks = Vec::new();
         let is_marked = |marks: &[bool], note: usize| marks.get(note).copied().unwrap_or_default();
         for from in (0..self.linking.len()).filter(|&from| is_marked(&self.linking, from)) {
-            push_blocks(&mut snippets, notes, links, from, |to| to == note);
+            push_blocks(&mut blocks, notes, links, from, |to| to == note);
         }
-        push_blocks(&mut snippets, notes, links, note, |to| is_marked(&self.linked, to));
-        if snippets.is_empty() {
-            snippets.push(view.text.part(view.note.lead.clone()).to_string());
+        if !self.linked.is_empty() {
+            push_blocks(&mut blocks, notes, links, note, |to| is_marked(&self.linked, to));
         }
-        snippets.retain(|snippet| !snippet.is_empty());
-        snippets
+        blocks
     }
 }
 
-/// The blocks of the links of a note that lead where they should, each once.
+/// Adds the links of a note that lead where they should.
 fn push_blocks(
-    snippets: &mut Vec<String>,
+    blocks: &mut Vec<(usize, usize)>,
     notes: &[NoteView<'_>],
     links: &dyn Links,
     from: usize,
     leads_there: impl Fn(usize) -> bool,
 ) {
     let Some(view) = notes.get(from) else { return };
-    for (link, target) in view.note.links.iter().zip(links.targets(from)) {
-        if !target.is_some_and(&leads_there) {
-            continue;
-        }
-        let block = view.text.part(link.context.clone());
-        if snippets.last().is_none_or(|last| last != block) {
-            snippets.push(block.to_string());
-        }
-    }
+    let links = (0..view.note.links.len()).zip(links.targets(from));
+    blocks.extend(links.filter(|(_, target)| target.is_some_and(&leads_there)).map(|(link, _)| (from, link)));
 }

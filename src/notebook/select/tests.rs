@@ -9,7 +9,6 @@ use chrono::DateTime;
 use serde_json::Value;
 
 use super::graph::DeadLink;
-use super::mentions::Mention;
 use super::paths::index_order;
 use super::tags::TagCount;
 use super::*;
@@ -186,7 +185,15 @@ fn snippets_are_those_that_zk_records() {
     let shown = |request: &ListNotes| -> Vec<Vec<String>> {
         let snippets = Snippets::new(&views, &request.filter).expect("valid");
         let selected = select(&views, request, NOW, &links).expect("valid");
-        selected.into_iter().map(|note| snippets.of(&views, &links, note)).collect()
+        let shown = |note: usize| {
+            let blocks = snippets.blocks(&views, &links, note).into_iter();
+            let blocks: Vec<&str> =
+                blocks.map(|(from, link)| &views[from].text[views[from].note.links[link].context.clone()]).collect();
+            let lead = &views[note].text[views[note].note.lead.clone()];
+            let shown = if blocks.is_empty() { vec![lead] } else { blocks };
+            shown.into_iter().filter(|text| !text.is_empty()).map(String::from).collect()
+        };
+        selected.into_iter().map(shown).collect()
     };
     let recorded = |key: &str| -> Vec<Vec<String>> {
         let strings = |note: &Value| note["snippets"].as_array().expect("a list").iter().map(string).collect();
@@ -379,12 +386,9 @@ fn a_mention_is_a_phrase_of_its_own_and_no_link() {
         ("f.md", "# F\n\n赤錆だ"),
     ]);
     let views = notes.views();
-    let graph = Graph::new(views.len(), &LinkTable::new(&views));
-    let mention = |index, line, name| Mention { index, line, name };
-    assert_eq!(
-        unlinked_mentions(&views, &graph, 0),
-        [mention(1, 3, "Use Rust"), mention(5, 3, "C++"), mention(5, 6, "Use Rust"), mention(6, 3, "錆")]
-    );
+    let mut names = NameLines::new(&views[0]);
+    let lines: Vec<Vec<u32>> = views.iter().map(|view| names.find(view.text, view.note)).collect();
+    assert_eq!(lines, [vec![4], vec![3], vec![], vec![3], vec![], vec![3, 6], vec![3]]);
 }
 
 #[test]

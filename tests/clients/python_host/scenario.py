@@ -192,16 +192,16 @@ def notebook(scene):
     related = scene("notebook", "related", dict(note="Database")).notes
     assert [one.path for one in related] == [other.path], related
     assert [(tag.name, tag.notes) for tag in scene("notebook", "tags").tags] == [("storage", 2)]
-    listed = scene("notebook", "list_notes", dict(filter=note_filter(("tag", "storage")), sort=[], zk_links=False,
+    listed = scene("notebook", "list_notes", dict(filter=note_filter(("tag", "storage")), sort=[], offset=0, zk_links=False,
                                                   with_text=False, with_links=True))
     assert len(listed.notes) == 2, listed
     today = scene("notebook", "journal", dict(entry="shipped"))
     assert today.created and "shipped" in scene.text(today.path), today
     gone = scene("notebook", "forget", dict(note="Database"))
     assert not (scene.root / gone.path).exists() and "SQLite" in scene.text(gone.backup), gone
-    assert scene("notebook", "dead_links").links[0].path == other.path
+    assert scene("notebook", "dead_links", dict(only_notes=False)).links[0].path == other.path
     scene("notebook", "restore_note", dict(note=gone.path))
-    assert not scene("notebook", "dead_links").links and "SQLite" in scene.text(gone.path)
+    assert not scene("notebook", "dead_links", dict(only_notes=True)).links and "SQLite" in scene.text(gone.path)
     # A second memory answers from the copy of the index, which names versions that this host gave.
     assert (scene.root / ".saddlebag").is_dir()
     fresh = Scene(scene.runtime, scene.root)

@@ -141,6 +141,7 @@ fn notebook() -> Vec<Case> {
         Case::new("recall", &["recall", "which port does the database listen on?"]),
         Case::new("recall-explained", &["recall", "port", "--explain", "-n", "2", "--tag", "db"]),
         Case::new("recall-nothing", &["recall", "zebra"]),
+        Case::new("recall-both", &["recall", "cluster"]),
         Case::new("note-journal", &["note", "journal", "deployed"]),
         Case::new("today", &["today"]),
         Case::new("today-made", &["today"]).after(&[&["note", "forget", "daily/2026-05-30.md"]]),
@@ -164,6 +165,7 @@ fn notebook() -> Vec<Case> {
         Case::new("note-graph", &["note", "graph"]),
         Case::new("note-orphans", &["note", "orphans"]),
         Case::new("note-dead-links", &["note", "dead-links"]),
+        Case::new("note-list-snippets", &["note", "list", "--sort", "path", "--snippets"]),
         Case::new("note-mentions", &["note", "mentions", "facts/the-database.md"]),
         Case::new("zk", &["zk", "list", "--quiet", "--notebook-dir", STORE, "--format", "json"]),
     ]

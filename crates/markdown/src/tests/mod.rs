@@ -42,6 +42,21 @@ fn check_hashtags(text: &str, expected: &[&str]) {
     assert_eq!(tags(text, HASHTAGS), expected, "{text:?}");
 }
 
+#[test]
+fn an_outline_is_the_note_without_its_headings_and_the_texts_of_its_links() {
+    let text = "---\ntitle: T\naliases: [U]\ntags: [a]\n---\n\n# One\n\n[[x#y|z]] [k](l.md \"up\") <https://m.n>\n\n## Two #b\n";
+    let note = note(text);
+    assert!(note.headings.len() == 2 && note.links.len() == 3);
+    let outline = Note::decode_outline(&note.encode().expect("encoded")).expect("decoded");
+    let bare = |link: &Link| Link { anchor: None, text: String::new(), relations: Vec::new(), ..link.clone() };
+    let links = note.links.iter().map(bare).collect();
+    assert_eq!(outline, Note { headings: Vec::new(), links, ..note.clone() });
+    for end in 0..note.encode().expect("encoded").len() {
+        let bytes = note.encode().expect("encoded");
+        assert_eq!(Note::decode_outline(&bytes[..end]), None, "cut at {end}");
+    }
+}
+
 /// Returns `kind target#anchor (text) relations` of each link.
 fn links(text: &str) -> Vec<String> {
     let show = |link: &Link| {

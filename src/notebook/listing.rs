@@ -1,0 +1,106 @@
+//! [`Listing`]: the notes that a filter selects, in the order of the listing. A memory keeps it for the next page.
+
+use alloc::vec::Vec;
+
+use super::list_notes::ListNotes;
+use super::select::{Snippets, edges, link_table, select};
+use super::snapshot::Snapshot;
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::search::DocId;
+
+/// The notes that a filter selects. It has numbers alone, so a listing of many notes is small.
+///
+/// A number is that of a text: a note that changed since has another one.
+pub(super) struct Listing {
+    /// Request of the first page.
+    request: ListNotes,
+    notes: Vec<DocId>,
+    /// Links between the notes, in zk's order, if they were requested.
+    links: Vec<ListedLink>,
+    /// Links whose blocks are shown as snippets of a note instead of its lead, by note.
+    blocks: Vec<(DocId, LinkPlace)>,
+}
+
+/// A link by its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkPlace {
+    pub(super) from: DocId,
+    /// Place among the links of the note.
+    pub(super) link: usize,
+}
+
+/// A link between two notes of a listing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ListedLink {
+    pub(super) place: LinkPlace,
+    pub(super) to: DocId,
+}
+
+impl Listing {
+    /// Selects the notes for a request.
+    pub(super) fn new(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Self, Error> {
+        let by_path = &*request.by_path(snapshot)?;
+        let links = link_table(&snapshot.views, &by_path.filter, request.with_links, request.zk_links);
+        let now = call.now.timestamp();
+        let selected = select(&snapshot.views, &by_path.filter, &by_path.sort, None, now, &links)?;
+        let mut listing = Self::of_request(request);
+        if request.with_text {
+            let snippets = Snippets::new(&snapshot.views, &by_path.filter)?;
+            for &note in &selected {
+                for (from, link) in snippets.blocks(&snapshot.views, &links, note) {
+                    listing.blocks.push((snapshot.id(note)?, LinkPlace { from: snapshot.id(from)?, link }));
+                }
+            }
+        }
+        if request.with_links {
+            for edge in edges(&snapshot.views, &links, &selected) {
+                let place = LinkPlace { from: snapshot.id(edge.from)?, link: edge.link };
+                listing.links.push(ListedLink { place, to: snapshot.id(edge.to)? });
+            }
+        }
+        listing.notes = selected.iter().map(|&note| snapshot.id(note)).collect::<Result<_, Error>>()?;
+        Ok(listing)
+    }
+
+    fn of_request(request: &ListNotes) -> Self {
+        let request = ListNotes { offset: 0, limit: None, ..request.clone() };
+        Self { request, notes: Vec::new(), links: Vec::new(), blocks: Vec::new() }
+    }
+
+    /// Returns true if a request asks for a page of this listing.
+    pub(super) fn is_of(&self, request: &ListNotes) -> bool {
+        Self::of_request(request).request == self.request
+    }
+
+    /// Returns the number of notes on all pages.
+    pub(super) fn total(&self) -> usize {
+        self.notes.len()
+    }
+
+    /// Returns the notes of a page.
+    pub(super) fn page(&self, request: &ListNotes) -> &[DocId] {
+        let rest = self.notes.get(request.offset as usize..).unwrap_or_default();
+        let count = request.limit.map_or(rest.len(), |limit| rest.len().min(limit as usize));
+        rest.get(..count).unwrap_or_default()
+    }
+
+    /// Returns the links of the notes of a page.
+    pub(super) fn links_of<'a>(&'a self, page: &[DocId]) -> impl Iterator<Item = &'a ListedLink> + use<'a> {
+        let is_on_page = marks(page);
+        self.links.iter().filter(move |link| is_on_page(link.place.from))
+    }
+
+    /// Returns the links whose blocks are snippets of the notes of a page, each with the note.
+    pub(super) fn blocks_of<'a>(&'a self, page: &[DocId]) -> impl Iterator<Item = &'a (DocId, LinkPlace)> + use<'a> {
+        let is_on_page = marks(page);
+        self.blocks.iter().filter(move |(note, _)| is_on_page(*note))
+    }
+}
+
+/// Returns a predicate for the notes of a page.
+fn marks(page: &[DocId]) -> impl Fn(DocId) -> bool + use<> {
+    let mut sorted = page.to_vec();
+    crate::order::sort_slice(&mut sorted, Ord::cmp);
+    move |id| sorted.binary_search(&id).is_ok()
+}
