@@ -97,7 +97,8 @@ impl Run<NotebookCall<'_>> for ListNotes {
                 reply.warnings = warnings(call, notebook);
                 reply.skipped = skipped(call, notebook);
             }
-            if request.with_text {
+            // The texts of all pages together may not fit into memory.
+            if request.with_text && request.limit.is_some() {
                 notebook.corpus.borrow_mut().drop_texts_of(&texts_of(&listing, &request));
             }
             let end = request.offset as usize + reply.notes.len();
