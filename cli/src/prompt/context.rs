@@ -169,7 +169,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
 fn is_empty(args: &ContextArgs, store: &mut Store, output: &mut Output) -> Result<bool, Failure> {
     let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
     let has_entries = args.entries.is_none() && store.call(newest, output)?.total > 0;
-    Ok(!has_entries && store.call(ListNotes::default(), output)?.notes.is_empty())
+    Ok(!has_entries && store.call(ListNotes { limit: Some(0), ..ListNotes::default() }, output)?.total == 0)
 }
 
 /// Recalls the notes that answer a question, and returns the turn that they were recalled for.
