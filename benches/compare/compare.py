@@ -234,7 +234,8 @@ def named_in_order(answer):
     """Returns the notes that an answer names by their paths, in order, each once."""
     places = {}
     for note in KNOWN:
-        found = [place for place in (answer.find(note), answer.find(note.removesuffix(".md") + '"')) if place >= 0]
+        name = note.removesuffix(".md")
+        found = [place for place in (answer.find(note), answer.find(name + '"'), answer.find(name + "\n")) if place >= 0]
         if found:
             places[note] = min(found)
     return sorted(places, key=places.get)
