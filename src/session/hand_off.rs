@@ -162,7 +162,7 @@ async fn is_taken(call: &Call, note: &SessionNote, notes: &[SessionNote]) -> Res
     if notes.iter().any(|other| other.session == *claimed_by && other.worked) {
         return Ok(true);
     }
-    // A person may have written a name that is none.
+    // A person may have written an invalid name.
     let Ok(claimant) = SessionName::new(call, claimed_by.clone()) else { return Ok(true) };
     let state = State::load(call, &claimant).await?;
     let last = state.lines.last().map(|line| call.now.timestamp().seconds.saturating_sub(line.at).unsigned_abs());
