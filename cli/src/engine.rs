@@ -6,11 +6,8 @@ use saddlebag_host::EngineKind;
 #[cfg(feature = "component")]
 use saddlebag_host::{ComponentCode, ComponentOptions};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, WITH_NATIVE};
 use crate::global::{Engine, Global};
-
-/// Command that builds a program with both engines.
-pub(crate) const WITH_NATIVE: &str = "`cargo install --locked saddlebag-cli --features native`";
 
 #[cfg(not(any(feature = "component", feature = "native")))]
 compile_error!("the program needs an engine: enable `component` or `native`");

@@ -10,7 +10,6 @@ use saddlebag_words::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::WITH_NATIVE;
 use crate::wording::for_people;
 
 /// Exit code of the program.
@@ -121,6 +120,9 @@ words!(ProgramCode, "code of a failure" {
     Server = "server",
     Token = "token",
 });
+
+/// Command that builds a program with both engines.
+pub(crate) const WITH_NATIVE: &str = "`cargo install --locked saddlebag-cli --features native`";
 
 /// Reason why the program failed.
 #[derive(Clone, Debug)]
