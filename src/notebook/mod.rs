@@ -79,7 +79,7 @@ pub use note_info::NoteInfo;
 pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use recall_for_turn::RecallForTurn;
 pub use related::{Related, RelatedNote, RelatedReply};
-pub use remember::{MAX_TAG_BYTES, MAX_TAGS, Remember, RememberReply, RememberState};
+pub use remember::{Remember, RememberReply, RememberState};
 pub use remember_error::{
     ERROR_LIFE_SECONDS, ErrorNote, ErrorReply, ErrorState, MAX_ERROR_NOTES, RememberError, error_note,
 };
@@ -93,7 +93,7 @@ pub use tags::{TagCount, Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use title::MAX_TITLE_BYTES;
 pub use today::{Today, TodayReply};
-pub use types::{MemoriesReply, SortBy, SortFields, SortKey, Warning};
+pub use types::{MAX_TAG_BYTES, MAX_TAGS, MemoriesReply, SortBy, SortFields, SortKey, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 

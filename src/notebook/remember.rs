@@ -15,7 +15,7 @@ use super::same_title::SameTitle;
 use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
 use super::title::checked_title;
-use super::types::Warning;
+use super::types::{MAX_TAG_BYTES, MAX_TAGS, Warning, is_tag};
 use crate::document::one_line;
 use crate::engine::Call;
 use crate::journal::MAX_WRITE_BYTES;
@@ -24,12 +24,6 @@ use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
-
-/// Maximum number of tags of a new note.
-pub const MAX_TAGS: usize = 100;
-
-/// Maximum size of a tag in bytes.
-pub const MAX_TAG_BYTES: usize = 200;
 
 /// Maximum number of notes with one name.
 const MAX_NAMES: u32 = 10_000;
@@ -290,7 +284,7 @@ async fn make(
             continue;
         };
         let linked: Vec<String> = links.iter().map(|(path, _)| path.clone()).collect();
-        let old = Superseded::load(call, notebook, &old, request, (&tags, &linked), provenance).await?;
+        let old = Superseded::load(call, notebook, &old, &request.content, (&tags, &linked), provenance).await?;
         let all_tags: Vec<String> = tags.iter().chain(&old.tags).cloned().collect();
         let taken = old.links.iter().map(|(path, title)| LinkTarget { path, title });
         let all_links: Vec<LinkTarget<'_>> = targets.iter().copied().chain(taken).collect();
@@ -341,11 +335,6 @@ pub(super) fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
         }
     }
     Ok(checked)
-}
-
-/// Returns true for one line of 1 to [`MAX_TAG_BYTES`] bytes.
-pub(super) fn is_tag(tag: &str) -> bool {
-    !tag.is_empty() && tag.len() <= MAX_TAG_BYTES && !tag.chars().any(char::is_control)
 }
 
 #[cfg(test)]

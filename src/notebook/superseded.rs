@@ -8,10 +8,9 @@ use alloc::vec::Vec;
 
 use super::files::{below_notebook, check_not_kept, notebook_file};
 use super::index::{Notebook, catch_up, look_checked};
-use super::remember::{MAX_TAGS, Remember, is_tag};
 use super::select::{Resolution, Resolver};
 use super::snapshot::Snapshot;
-use super::types::SUPERSEDES;
+use super::types::{MAX_TAGS, SUPERSEDES, is_tag};
 use crate::document::{LinkKind, Note, Value, one_line};
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
@@ -67,7 +66,7 @@ impl Superseded {
         call: &Call,
         notebook: &Arc<Notebook>,
         path: &RelPath,
-        request: &Remember,
+        content: &str,
         (tags, links): (&[String], &[String]),
         provenance: Provenance,
     ) -> Result<Self, Error> {
@@ -82,7 +81,7 @@ impl Superseded {
             let mut missing: Vec<String> = note.tags.iter().filter(is_new).cloned().collect();
             missing.truncate(MAX_TAGS.saturating_sub(tags.len()));
             let resolver = Resolver::new(&snapshot.views);
-            let content = Note::parse(&request.content, config.tag_syntax());
+            let content = Note::parse(content, config.tag_syntax());
             let own = content.links.iter().map(|link| resolver.resolve(place, link));
             let mut known: Vec<usize> = own.filter_map(Resolution::only).chain([place]).collect();
             known.extend(links.iter().filter_map(|link| resolver.place(link)));

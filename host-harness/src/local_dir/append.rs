@@ -147,7 +147,7 @@ impl LocalDir {
         addition: &Addition<'_>,
     ) -> Result<Option<(u64, Option<Version>)>, FsError> {
         let folder = place.folder;
-        let now = version::now();
+        let now = sys::now();
         let mut file = match sys::open_file(folder, name, Access::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -252,7 +252,7 @@ fn sync(folder: &Dir, file: &File, created: bool) -> io::Result<()> {
 }
 
 fn version_of(file: &mut File) -> io::Result<Version> {
-    let now = version::now();
+    let now = sys::now();
     let stat = sys::stat_of(file)?;
     if version::is_settled(&stat, now) {
         return Ok(version::of_stat(&stat));

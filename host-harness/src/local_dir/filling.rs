@@ -8,7 +8,6 @@ use std::time::Duration;
 use cap_std::fs::Dir;
 
 use super::sys::{self, Stat};
-use super::version;
 
 /// Time since the last change for which an empty file may be about to be filled, in nanoseconds.
 const FILLING: i64 = 1_000_000_000;
@@ -27,7 +26,7 @@ pub(super) fn stays_empty(folder: &Dir, name: &str, stat: &Stat) -> io::Result<b
             return Ok(false);
         }
         // A time in the future is not a recent change.
-        if !(0..FILLING).contains(&version::now().saturating_sub(stat.modified)) {
+        if !(0..FILLING).contains(&sys::now().saturating_sub(stat.modified)) {
             break;
         }
         #[cfg(test)]

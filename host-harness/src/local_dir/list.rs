@@ -54,7 +54,7 @@ impl LocalDir {
 
 /// Returns the entries of one folder. Several threads look at them if there are many.
 fn look_at_folder(folder: &Dir, mut names: Vec<Name>) -> Result<Vec<Entry>, FsError> {
-    let now = version::now();
+    let now = sys::now();
     let look = |names: Vec<Name>| -> Result<Vec<Entry>, FsError> {
         let mut entries = Vec::with_capacity(names.len());
         for (path, kind) in names {

@@ -26,7 +26,7 @@ impl LocalDir {
     ) -> Result<ReadOutcome, FsError> {
         // The usual case in the fewest calls: a search may read thousands of files.
         if unless.is_none() {
-            let now = version::now();
+            let now = sys::now();
             if let Ok(mut file) = sys::open_file_at(&self.root, path.as_str())
                 && let Some(content) = self.read_open(&mut file, now, offset, max_bytes)?
             {
@@ -37,7 +37,7 @@ impl LocalDir {
             return Ok(ReadOutcome::Absent);
         };
         for _ in 0..ATTEMPTS {
-            let now = version::now();
+            let now = sys::now();
             if let Some(unless) = unless {
                 let Some(found) = walk::probe(&folder, name)? else {
                     return Ok(ReadOutcome::Absent);

@@ -37,13 +37,12 @@ pub(super) fn join(root: &Dir, patience: Duration) -> Result<Vec<Recovered>, FsE
 /// Removes the folder of the first protocol while none of its hosts holds a lock.
 fn take_over(root: &Dir, patience: Duration, recovered: &mut Vec<Recovered>) -> Result<(), FsError> {
     let Some(state) = walk::find_folder(root, STATE_FOLDER)? else { return Ok(()) };
-    let earlier = match walk::find_folder(&state, LOCKS_FOLDER) {
-        Ok(Some(folder)) => folder,
-        // Another host was faster.
-        Ok(None) | Err(FsError::NotDirectory) => return Ok(()),
-        Err(error) => return Err(error),
+    // Without the folder, another host was faster.
+    let Some(earlier) = folder_of_earlier(&state)? else { return Ok(()) };
+    let mut guard = match lock::acquire_earlier(&earlier, patience) {
+        Err(_) if folder_of_earlier(&state)?.is_none() => return Ok(()),
+        guard => guard?,
     };
-    let mut guard = lock::acquire_earlier(&earlier, patience)?;
     recovered.extend(guard.leftovers().iter().filter_map(|text| leftovers::clear(root, text)));
     if let Some(marked) = walk::find_folder(&earlier, MARKERS_FOLDER)? {
         let markers = walk::make_folder(&make(root)?, MARKERS_FOLDER, Durability::Fast)?;
@@ -66,5 +65,13 @@ fn take_over(root: &Dir, patience: Duration, recovered: &mut Vec<Recovered>) -> 
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
         Err(error) => Err(refusal(error)),
         Ok(()) => Ok(()),
+    }
+}
+
+/// Opens the folder of the first protocol; `None` if it is gone or replaced by the file that refuses its hosts.
+fn folder_of_earlier(state: &Dir) -> Result<Option<Dir>, FsError> {
+    match walk::find_folder(state, LOCKS_FOLDER) {
+        Err(FsError::NotDirectory) => Ok(None),
+        found => found,
     }
 }

@@ -11,7 +11,6 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, Precondition, Version};
@@ -32,14 +31,6 @@ const DOUBT: i64 = 20_000_000;
 const COARSE_DOUBT: i64 = 2_000_000_000;
 
 const SECOND: i64 = 1_000_000_000;
-
-/// Returns nanoseconds since 1970.
-///
-/// Call it before the stat that it judges. A later time would trust the stat too early.
-pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-}
 
 /// Returns true if any change after `now` will show in the stat.
 pub(super) fn is_settled(stat: &Stat, now: i64) -> bool {
@@ -105,7 +96,7 @@ pub(super) fn check(
     found: Option<&Stat>,
     precondition: &Precondition,
 ) -> Result<Check, FsError> {
-    let now = now();
+    let now = sys::now();
     match (precondition, found) {
         (Precondition::Any, _) | (Precondition::Absent, None) => Ok(Check::Holds),
         (Precondition::Matches(_), None) => Ok(Check::Stale(None)),
@@ -113,7 +104,7 @@ pub(super) fn check(
             if stat.size > 0 || filling::stays_empty(folder, name, stat).map_err(refusal)? {
                 return Ok(Check::Holds);
             }
-            let now = self::now();
+            let now = sys::now();
             let found = walk::probe(folder, name)?;
             let version = found.map(|stat| of_file(folder, name, &stat, now)).transpose()?;
             Ok(Check::Stale(version.flatten()))

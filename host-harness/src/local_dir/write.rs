@@ -84,14 +84,14 @@ pub(super) fn version_of_written(folder: &Dir, name: &str, content: &[u8]) -> Op
     if content.len() as u64 <= version::HASH_LIMIT {
         return Some(version::of_content(content));
     }
-    let now = version::now();
+    let now = sys::now();
     let stat = sys::stat_at(folder, name).ok()?;
     Some(if version::is_settled(&stat, now) { version::of_stat(&stat) } else { version::in_doubt(&stat) })
 }
 
 /// Returns the answer to a write that lost its race: the current version.
 fn current(folder: &Dir, name: &str) -> Result<WriteOutcome, FsError> {
-    let now = version::now();
+    let now = sys::now();
     let found = walk::probe(folder, name)?;
     let version = found.map(|stat| version::of_file(folder, name, &stat, now)).transpose()?;
     Ok(WriteOutcome::Stale(version.flatten()))
