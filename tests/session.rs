@@ -94,14 +94,14 @@ fn a_superseded_decision_never_reaches_a_prompt_and_its_successor_has_its_score(
     let old: RememberReply = drive.call(Remember { tags: vec!["billing".into()], ..old }).unwrap();
     let question = "Which database does billing use for its transactions?";
     let before: RecallForPromptReply = drive.call(prompt("one", question)).unwrap();
-    assert_eq!(before.sources, [old.path.clone()], "{kind:?}");
+    assert_eq!(before.sources, std::slice::from_ref(&old.path), "{kind:?}");
     // It has hardly a word of the question.
     let new = Remember { template: String::new(), ..fact("Use SQLite", "One file is enough.") };
     let new: RememberReply = drive.call(Remember { supersedes: Some("Use Postgres".into()), ..new }).unwrap();
     assert!(new.path.starts_with("projects/proj/decisions/"), "{kind:?}: {new:?}");
     for session in ["one", "two"] {
         let found: RecallForPromptReply = drive.call(prompt(session, question)).unwrap();
-        assert_eq!(found.sources, [new.path.clone()], "{kind:?} {session}: {found:?}");
+        assert_eq!(found.sources, std::slice::from_ref(&new.path), "{kind:?} {session}: {found:?}");
         assert!(!found.text.expect("a text").contains("Postgres, because"), "{kind:?}");
     }
     // A third one takes the place of both.

@@ -223,7 +223,8 @@ fn a_note_over_the_limit_is_skipped_by_name_and_never_changed(kind: Kind) {
 #[both_engines]
 fn no_note_is_made_that_could_not_be_read_again(kind: Kind) {
     let limits = Limits { max_file_bytes: 4_096, ..Limits::default() };
-    let files: [(&str, &[u8]); 2] = [("a.md", b"# A\n"), ("b.md", &[b'b'; 4_090])];
+    let large = format!("# B\n\n{}", "b".repeat(4_085));
+    let files: [(&str, &[u8]); 2] = [("a.md", b"# A\n"), ("b.md", large.as_bytes())];
     let mut drive = drive(kind, Config { limits, ..config() }, &files);
     let error = refused(&mut drive, NotebookCommand::Remember(fact("Large", &"x ".repeat(3_000))));
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");

@@ -179,6 +179,7 @@ fn reader(mut pipe: impl Read + Send + 'static, limit: u64) -> JoinHandle<Vec<u8
 mod tests {
     use super::*;
 
+    #[allow(clippy::expect_used, reason = "a helper of tests")]
     fn shell(script: &str) -> Child {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
