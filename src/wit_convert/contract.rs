@@ -176,11 +176,11 @@ macro_rules! wit_contract {
             journal::ListedFile { path, size, modified }
             journal::ChangedFile { path, bytes, backup, message }
             journal::SlashReply { text }
-            journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, skipped, text }
             journal::TermCount { term, lines }
             journal::SearchHit { path, terms, lines, total_lines, filename_only, date, long_term, heading, body, unapproved }
             journal::Skipped { path, kind, reason }
             journal::ListReply { files, skipped }
+            journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, skipped, text }
             journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }
         }
 
