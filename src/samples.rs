@@ -15,6 +15,6 @@ pub(crate) const SAMPLE_WAITING: &str = "---\nprovenance: tool\n---\n# Waits\n\n
 /// Note of a finished session that nobody has claimed.
 pub(crate) const SAMPLE_SESSION: &str = "---\nsession: b\nfinished: true\nlast: 2026-05-24T12:00:00Z\nprovenance: agent\n---\n\n# Session of 2026-05-24\n\nIt worked.\n";
 
-/// State of the session [`SAMPLE_NAME`].
-pub(crate) const SAMPLE_STATE: &str =
-    "{\"at\":1779700000,\"by\":\"user\",\"event\":\"prompt\",\"text\":\"fix the build\"}\n";
+/// State of the session [`SAMPLE_NAME`], in which a command was run.
+pub(crate) const SAMPLE_STATE: &str = "{\"at\":1779700000,\"by\":\"user\",\"event\":\"prompt\",\"text\":\"fix the build\"}\n\
+     {\"at\":1779700001,\"by\":\"user\",\"event\":\"tool\",\"tool\":\"Bash\",\"command\":\"cargo build\"}\n";

@@ -181,8 +181,10 @@ fn is_of_entries(command: &Command) -> bool {
         Command::Files(_) | Command::Trust(_) => true,
         Command::Prompt(PromptCommand::Context(request)) => request.entries.is_some(),
         Command::Prompt(PromptCommand::Preamble(request)) => request.memory.entries.is_some(),
-        // What a session is shown includes the entries.
-        Command::Session(SessionCommand::BeginSession(_) | SessionCommand::RecallForPrompt(_)) => true,
+        // What a session is shown includes the entries, and its note names those that it stored.
+        Command::Session(
+            SessionCommand::BeginSession(_) | SessionCommand::RecallForPrompt(_) | SessionCommand::EndSession(_),
+        ) => true,
         Command::Tools(ToolsCommand::CallTool(call)) => {
             tools(&[ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.name)
         }

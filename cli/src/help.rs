@@ -29,7 +29,7 @@ pub(crate) fn example(words: &str) -> String {
 pub(crate) fn with_overview(command: Command) -> Command {
     let global_options: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let template = format!(
-        "{{about-with-newline}}{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
+        "{{about-with-newline}}{{usage-heading}} {{usage}}\n{}{}\n{{options}}{{after-help}}",
         overview(&command),
         heading("Options of every command, all of them with --help")
     );

@@ -17,7 +17,9 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
 
-/// Print the entries that go into a prompt, under a budget. Their contents are indented
+/// Print the entries that go into a prompt, under a budget
+///
+/// The contents of the entries are indented.
 #[derive(Debug, Args)]
 #[command(after_help = example("entry hydrate --max-bytes 4096"))]
 pub(crate) struct HydrateArgs {
