@@ -7,13 +7,24 @@ use crate::run::{Output, add_target, cargo, cargo_with, command, program, root};
 use crate::{clients, component, new_user, release};
 
 /// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
-/// Of a test in both engines, the native one stays with [`all`].
-const SLOW: [&str; 5] = [
+/// Of most tests in both engines the native one stays with [`all`].
+const SLOW: [&str; 16] = [
     "agents_are_isolated::agents_are_isolated::component",
     "agents_are_isolated::no_spelling_of_a_name_reaches_the_memory_of_another",
     "catalogue::a_host_that_fails_once_loses_no_text::component",
+    "concurrency::two_processes_appending_lose_no_line_ten_times_in_a_row",
     "durability::a_change_that_is_not_durable_is_never_acknowledged::component",
     "durability::acknowledged_writes_survive::component",
+    "index_file::a_damaged_index_is_never_believed",
+    "index_file::a_forged_index_does_not_trap::component",
+    "index_file::an_index_in_parts_is_taken_whole_or_not_at_all",
+    "index_file::commands_at_once_leave_an_index_that_is_true::component",
+    "index_file::damage_in_what_is_read_later_is_noticed::component",
+    "notebook::hostile::a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known",
+    "notebook::hostile::notes_with_more_links_than_fit_into_memory_end_in_a_typed_error",
+    "nothing_escapes_the_root::links_to_files_are_neither_followed_nor_replaced",
+    "nothing_escapes_the_root::links_to_folders_are_not_followed",
+    "hydration::hydration_is_a_pure_function_of_entries_budget_and_clock",
 ];
 
 /// Target without a standard library, to check that a crate uses none.
