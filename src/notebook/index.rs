@@ -305,7 +305,7 @@ pub(super) fn changed_meanwhile() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::list_notes::ListNotes;
+    use super::super::listing::ListNotes;
     use super::super::testing::{Store, call_at, day, path};
     use super::*;
     use crate::document::{Note, TagSyntax};

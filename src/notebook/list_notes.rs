@@ -1,6 +1,5 @@
 //! `list-notes`: lists the notes that match a filter.
 
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -12,37 +11,18 @@ use super::index::{
     MAX_ATTEMPTS, Notebook, NotebookCall, catch_up, changed_meanwhile, known_config, look_as, read_missing,
     read_texts_as, skipped, warnings,
 };
-use super::listing::{LinkPlace, Listing};
+use super::listing::{LinkPlace, ListNotes, Listing};
 use super::note_filter::{ConditionKind, NoteFilter};
 use super::note_info::{NoteInfo, info};
-use super::select::{Resolver, link_table, select};
+use super::select::{link_table, select};
 use super::snapshot::Snapshot;
-use super::types::{SortKey, Warning};
+use super::types::Warning;
 use crate::document::Note;
-use crate::engine::{Call, Scope};
+use crate::engine::Call;
 use crate::part::TextPart;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped};
-
-/// Lists notes by filters, as `zk list` does.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ListNotes {
-    /// Filter.
-    pub filter: NoteFilter,
-    /// Sort keys, the most important first; empty for the title.
-    pub sort: Vec<SortKey>,
-    /// Maximum number of notes in the reply; `None` for all.
-    pub limit: Option<u32>,
-    /// Number of notes to skip, for the next page. The memory keeps the listing of the last page, so further pages are quick.
-    pub offset: u32,
-    /// If set, resolves links by substring, as zk does.
-    pub zk_links: bool,
-    /// If set, includes what is read from the files: the text of each note, its lead and snippets, and those of links.
-    pub with_text: bool,
-    /// If set, includes the links of the notes in the reply to notes that match.
-    pub with_links: bool,
-}
 
 /// Notes that match a filter.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -125,30 +105,6 @@ fn texts_of(listing: &Listing, request: &ListNotes) -> Vec<DocId> {
     let page = listing.page(request);
     let sources = listing.blocks_of(page).map(|(_, place)| place.from);
     page.iter().copied().chain(sources).collect()
-}
-
-impl ListNotes {
-    pub(super) fn below_notebook(self, scope: &Scope) -> Self {
-        Self { filter: self.filter.below_notebook(scope), ..self }
-    }
-
-    /// Returns the request with each note of its filter named by its path. zk knows neither titles nor aliases, so a
-    /// request with its rules is returned as it is.
-    pub(super) fn by_path(&self, snapshot: &Snapshot<'_>) -> Result<Cow<'_, Self>, Error> {
-        if self.zk_links || !self.filter.names_notes() {
-            return Ok(Cow::Borrowed(self));
-        }
-        let resolver = Resolver::new(&snapshot.views);
-        let mut by_path = NoteFilter { conditions: Vec::new(), ..self.filter.clone() };
-        for condition in &self.filter.conditions {
-            if condition.kind.names_a_note() {
-                by_path = by_path.with(condition.kind, snapshot.paths_named(&resolver, &condition.value)?);
-            } else {
-                by_path.conditions.push(condition.clone());
-            }
-        }
-        Ok(Cow::Owned(Self { filter: by_path, ..self.clone() }))
-    }
 }
 
 /// Returns the index numbers of the notes that match a filter.

@@ -1,13 +1,59 @@
-//! [`Listing`]: the notes that a filter selects, in the order of the listing. A memory keeps it for the next page.
+//! [`ListNotes`], and [`Listing`]: the notes that its filter selects, in the order of the listing. A memory keeps it for the next
+//! page.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::list_notes::ListNotes;
-use super::select::{Snippets, edges, link_table, select};
+use super::note_filter::NoteFilter;
+use super::select::{Resolver, Snippets, edges, link_table, select};
 use super::snapshot::Snapshot;
-use crate::engine::Call;
+use super::types::SortKey;
+use crate::engine::{Call, Scope};
 use crate::protocol::Error;
 use crate::search::DocId;
+
+/// Lists notes by filters, as `zk list` does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListNotes {
+    /// Filter.
+    pub filter: NoteFilter,
+    /// Sort keys, the most important first; empty for the title.
+    pub sort: Vec<SortKey>,
+    /// Maximum number of notes in the reply; `None` for all.
+    pub limit: Option<u32>,
+    /// Number of notes to skip, for the next page. The memory keeps the listing of the last page, so further pages are quick.
+    pub offset: u32,
+    /// If set, resolves links by substring, as zk does.
+    pub zk_links: bool,
+    /// If set, includes what is read from the files: the text of each note, its lead and snippets, and those of links.
+    pub with_text: bool,
+    /// If set, includes the links of the notes in the reply to notes that match.
+    pub with_links: bool,
+}
+
+impl ListNotes {
+    pub(super) fn below_notebook(self, scope: &Scope) -> Self {
+        Self { filter: self.filter.below_notebook(scope), ..self }
+    }
+
+    /// Returns the request with each note of its filter named by its path. zk knows neither titles nor aliases, so a
+    /// request with its rules is returned as it is.
+    pub(super) fn by_path(&self, snapshot: &Snapshot<'_>) -> Result<Cow<'_, Self>, Error> {
+        if self.zk_links || !self.filter.names_notes() {
+            return Ok(Cow::Borrowed(self));
+        }
+        let resolver = Resolver::new(&snapshot.views);
+        let mut by_path = NoteFilter { conditions: Vec::new(), ..self.filter.clone() };
+        for condition in &self.filter.conditions {
+            if condition.kind.names_a_note() {
+                by_path = by_path.with(condition.kind, snapshot.paths_named(&resolver, &condition.value)?);
+            } else {
+                by_path.conditions.push(condition.clone());
+            }
+        }
+        Ok(Cow::Owned(Self { filter: by_path, ..self.clone() }))
+    }
+}
 
 /// The notes that a filter selects. It has numbers alone, so a listing of many notes is small.
 ///

@@ -69,7 +69,8 @@ pub use import_notes::{
 pub use init::{InitNotebook, InitReply};
 pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
-pub use list_notes::{ListNotes, ListNotesReply};
+pub use list_notes::ListNotesReply;
+pub use listing::ListNotes;
 pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
 pub use memory_context::{
     DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply, format_memory_context,

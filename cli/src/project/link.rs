@@ -13,7 +13,9 @@ use crate::output::{Output, single_line};
 use crate::store::disk;
 use crate::subcommand::Subcommand;
 
-/// Open the memory of another project in this folder; the other folder keeps it too
+/// Open the memory of another project in this folder
+///
+/// The other folder keeps it too.
 #[derive(Debug, Args)]
 #[command(after_help = example("project link api-0db23a34"))]
 pub(crate) struct LinkArgs {

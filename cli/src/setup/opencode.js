@@ -13,7 +13,11 @@ const LIMIT = 6_000
 /** Most characters of the output of a command that are handed on. The program looks for an error in them. */
 const MAX_OUTPUT = 20_000
 /** Arguments of tools that are handed on. The content of a file never is. */
-const ARGUMENTS = ["filePath", "path", "command", "patchText", "key", "title", "target", "name", "from", "to"]
+const ARGUMENTS = ["filePath", "path", "command", "patchText", "key", "title", "target", "name", "from", "to", "provenance"]
+/** Most characters of an answer of the agent that are handed on. The program keeps fewer. */
+const MAX_ANSWER = 4_000
+/** Most messages whose author is kept. */
+const MAX_MESSAGES = 256
 
 /** Runs the program with a payload, and returns its text, or an empty one. It never fails. */
 function run(event, fields) {
@@ -50,6 +54,9 @@ export const Saddlebag = async ({ directory, worktree }) => {
   const texts = new Map()
   /** Session above each session of a subagent. */
   const parents = new Map()
+  /** Last messages of the agent, and its last answer in each session. */
+  const ofAgent = new Set()
+  const answers = new Map()
   /** Arguments of the calls in flight. */
   const calls = new Map()
   /** Runs whose answer nobody needs. */
@@ -87,18 +94,27 @@ export const Saddlebag = async ({ directory, worktree }) => {
         }
         case "session.idle": {
           const session = properties.sessionID
-          if (session && !parents.has(session)) later("stop", session)
+          if (session && !parents.has(session)) later("stop", session, { answer: answers.get(session) })
           break
         }
         case "session.deleted": {
           const id = properties.info?.id
           if (texts.delete(id)) later("end", id)
+          answers.delete(id)
           parents.delete(id)
+          break
+        }
+        case "message.updated": {
+          const { id, role } = properties.info ?? {}
+          if (role !== "assistant" || !id) break
+          if (ofAgent.size >= MAX_MESSAGES) ofAgent.delete(ofAgent.values().next().value)
+          ofAgent.add(id)
           break
         }
         case "message.part.updated": {
           // A tool that fails has no `tool.execute.after`.
-          const { type, tool, callID, sessionID, state } = properties.part ?? {}
+          const { type, tool, callID, sessionID, state, messageID, text } = properties.part ?? {}
+          if (type === "text" && ofAgent.has(messageID) && text) answers.set(sessionID, String(text).slice(0, MAX_ANSWER))
           if (type === "tool" && state?.status === "error") {
             calls.delete(callID)
             used(sessionID, callID, tool, state.input, { error: String(state.error ?? "").slice(0, MAX_OUTPUT) })

@@ -13,7 +13,7 @@ use super::paths::index_order;
 use super::tags::TagCount;
 use super::*;
 use crate::document::{Note, TagSyntax};
-use crate::notebook::list_notes::ListNotes;
+use crate::notebook::listing::ListNotes;
 use crate::notebook::types::SortBy;
 
 /// Noon of 2026-01-07, UTC.
