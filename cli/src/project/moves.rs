@@ -14,7 +14,7 @@ use crate::output::{Output, single_line};
 use crate::store::disk;
 use crate::subcommand::Subcommand;
 
-/// Give the memory of a project to this folder, after its folder was moved
+/// Give the memory of a project to this folder after the project moved
 #[derive(Debug, Args)]
 #[command(after_help = example("project move api-0db23a34"))]
 pub(crate) struct MoveArgs {
