@@ -268,7 +268,7 @@ fn entries_are_stored_recalled_listed_and_forgotten(kind: Kind) {
     let (_, again) = done(&mut host, "memory_store", json!({ "key": "port", "content": "staging runs on 9090" }));
     assert_eq!((&again["state"], &again["category"]), (&json!("updated"), &json!("core")));
     let (text, _) = done(&mut host, "memory_recall", json!({ "key": "port" }));
-    assert_eq!(text, "[port] (core), updated 2026-05-25T12:00:00.000000001Z\nstaging runs on 9090");
+    assert_eq!(text, "[port] (core), updated 2026-05-25T12:00:00Z\nstaging runs on 9090");
     let (text, _) = done(&mut host, "memory_recall", json!({ "query": "which port is staging on?", "limit": null }));
     assert_eq!(text, "Found 1 memory:\n1. [port] (core): staging runs on 9090");
     let (text, _) = done(&mut host, "memory_list", json!({}));
