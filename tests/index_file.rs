@@ -392,7 +392,7 @@ fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
         let operation = drive.executor.operations();
         drive.executor.edit_at(operation, &path(&last), new);
         assert_eq!(format!("{:?}", drive.run(list())), expected);
-        assert_eq!(recalled(&mut drive, "zebra19"), ["notes/n019.md"]);
+        assert_eq!(recalled(&mut drive, &format!("qka{}", letters(19))), ["notes/n019.md"]);
         let since = drive.executor.operations();
         let mut next = Drive::new(kind, config(3, true), drive.executor);
         assert_eq!(recalled(&mut next, "zebra18"), ["notes/n018.md"]);
