@@ -302,8 +302,8 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
     let of_entries = |given: &Submission<Command>| matches!(given.command, Command::Entries(_));
     for verb in every_command("core").into_iter().filter(of_entries) {
         for (named, code, message) in [
-            (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
-            (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: the entries of `a` are its own"),
+            (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: only the agent `a` may use its entries"),
+            (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: only the agent `a` may use its entries"),
             (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` is visible from this memory"),
             // In a foreign workspace, not even a peer is known.
             (

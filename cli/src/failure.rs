@@ -32,7 +32,7 @@ pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
     (0, "done"),
     (1, "nothing found: no match, empty memory, or no such note, entry, file or backup; of `replay`: a difference"),
     (2, "bad use: unknown options, targets, modes or arguments"),
-    (3, "refused or failed: bad names, a name that several notes have, storage errors"),
+    (3, "refused or failed: invalid or ambiguous names, storage errors"),
 ];
 
 impl From<Exit> for ExitCode {

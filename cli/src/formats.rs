@@ -31,7 +31,7 @@ pub(crate) enum FormatName {
     Letta,
     /// Codex's memories; only imported
     Codex,
-    /// Format that the folder looks like; without a folder, all that this machine has; import only
+    /// Detect the format of the folder; without a folder, import all that this machine has; import only
     Auto,
 }
 

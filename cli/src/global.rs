@@ -18,7 +18,7 @@ pub(crate) struct Global {
     /// missing]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) root: Option<PathBuf>,
-    /// Path in the project whose memory to use [default: the current folder]
+    /// Folder or file in the project whose memory to use [default: the current folder]
     #[arg(long, global = true, value_name = "PATH", conflicts_with = "notebook")]
     pub(crate) project: Option<PathBuf>,
     /// Use the root of the store as the notebook, without a project
@@ -37,16 +37,17 @@ pub(crate) struct Global {
     /// Workspace that the agent shares entries with
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME", env = "SADDLEBAG_WORKSPACE")]
     pub(crate) workspace: Option<String>,
-    /// Largest number of entries of the agent, and of the workspace; beyond it the coldest are removed
+    /// Maximum number of entries of the agent, and of the workspace; a new entry evicts the one that was changed
+    /// longest ago
     #[arg(long, global = true, hide_short_help = true, value_name = "N", env = "SADDLEBAG_MAX_ENTRIES", default_value_t = MAX_ENTRIES)]
     pub(crate) max_entries: u32,
-    /// Origin of the text that is stored: user (the default), agent (the default of `mcp` and `tools call`), tool or
-    /// import; text of tools and imports goes into no prompt until the user approves it
+    /// Origin of the stored text; text of tools and imports does not go into prompts until the user approves it
+    /// [default: user; agent for `mcp` and `tools call`]
     #[arg(long, global = true, hide_short_help = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
         value_parser = word::<Provenance>())]
     pub(crate) provenance: Option<Provenance>,
-    /// Long-term memory that commands write: `MEMORY.md` of the project, or the one that all projects share; both are read
-    /// [default: all; project for `mcp`, `tools call` and any --provenance except user]
+    /// Long-term memory that commands write: the project's `MEMORY.md`, or the shared one; both are read [default: all;
+    /// project for `mcp`, `tools call` and any --provenance except user]
     #[arg(long, global = true, hide_short_help = true, value_name = "SCOPE", env = "SADDLEBAG_SCOPE", value_enum)]
     pub(crate) scope: Option<Scope>,
     /// Treatment of secrets in text that is stored
@@ -59,7 +60,7 @@ pub(crate) struct Global {
     /// Engine: the WebAssembly component, or the same code compiled natively
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t)]
     pub(crate) engine: Engine,
-    /// Crashes that a change survives: full, of the machine; fast, of the program
+    /// Crash that changes survive: full, of the machine; fast, only of the program
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t)]
     pub(crate) durability: Durability,
     /// Print one JSON object; an error is one on standard error
@@ -68,7 +69,7 @@ pub(crate) struct Global {
     /// File to append every command, request and result to, one JSON object a line, with content; `replay` runs it again
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Leave content out of the trace: a text becomes its length, a name a number
+    /// Leave content out of the trace: text becomes its length, and a name becomes a number
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) redact: bool,
     /// Print absolute paths instead of paths below the root

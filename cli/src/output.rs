@@ -40,8 +40,7 @@ pub(crate) const FAINT: Style = Style::new().dimmed();
 pub(crate) fn recovered(found: &Recovered) {
     let Recovered { path, kept } = found;
     let text = format!(
-        "a program was stopped while it wrote `{path}`; a text that it had not written itself is kept in `{kept}`: \
-         compare the two, and delete what you do not need"
+        "a program was stopped while it wrote `{path}`; text that another program wrote is kept in `{kept}`: compare the two files, and delete what you do not need"
     );
     warn(&text);
 }
@@ -143,11 +142,6 @@ pub(crate) fn tell_part(text: &str) {
 /// Returns true if standard error is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
-}
-
-/// Returns true if the program can ask a question on the terminal.
-fn can_ask() -> bool {
-    io::stdin().is_terminal() && is_seen()
 }
 
 /// Asks a question on the terminal. Any answer except yes means no.
@@ -260,7 +254,20 @@ impl Output {
 
     /// Returns true if the program can ask a question and does not print JSON.
     pub(crate) fn can_ask(&self) -> bool {
-        can_ask() && !self.json
+        self.why_silent().is_none()
+    }
+
+    /// Returns the reason why the program cannot ask a question, if it cannot.
+    pub(crate) fn why_silent(&self) -> Option<&'static str> {
+        if self.json {
+            Some("a run with --json does not ask")
+        } else if !io::stdin().is_terminal() {
+            Some("standard input is not a terminal")
+        } else if !is_seen() {
+            Some("standard error is not a terminal")
+        } else {
+            None
+        }
     }
 
     /// Asks a question on the terminal, after the text that was printed before.
@@ -269,9 +276,9 @@ impl Output {
         asks(question)
     }
 
-    /// Asks the user to confirm a change. Fails if the user does not agree, or if nobody can be asked, for example
-    /// because standard input is the import itself (`takes_input`). The error consists of `would`, a description of
-    /// the change, and `help`, the way to confirm it without a question.
+    /// Asks the user to confirm a change. Fails if the user does not agree, or if the program cannot ask, for
+    /// example because standard input is the import itself (`takes_input`). The error consists of `would`, a description
+    /// of the change, and `help`, which names the option that confirms it.
     pub(crate) fn confirm(
         &mut self,
         question: &str,
@@ -283,8 +290,11 @@ impl Output {
             exit: Exit::Failed,
             ..Failure::usage(format!("{would}, and {why}"), format!("{help}; nothing was changed"))
         };
-        if takes_input || !self.can_ask() {
-            return Err(refused("nobody can be asked"));
+        if takes_input {
+            return Err(refused("standard input is the import"));
+        }
+        if let Some(why) = self.why_silent() {
+            return Err(refused(why));
         }
         if self.asks(question)? { Ok(()) } else { Err(refused("the answer was not yes")) }
     }

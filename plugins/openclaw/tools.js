@@ -42,7 +42,7 @@ export const TOOLS = [
     description: "Search long-term memory: notes, logs and facts. Returns passages with their paths and keys.",
     parameters: object(["query"], {
       query: text("A question, or words"),
-      limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: "Largest number of hits; 5 without it" },
+      limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: "Maximum number of hits; 5 without it" },
     }),
     runs: "notebook_recall",
     run: search,

@@ -200,7 +200,9 @@ fn decide(fact: &Fact<'_>, prefer: Option<Side>, is_emptied: bool) -> Decision {
                 _ if item.content == entry.content || in_section => Decision::Follow,
                 _ if in_store => Decision::Store,
                 Some(_) => conflict("both the section and the entry have changed", Decision::Store),
-                None => conflict("it was added to the section, but an entry with another text exists", Decision::Store),
+                None => {
+                    conflict("it was added to the section, but an entry with different text exists", Decision::Store)
+                }
             }
         }
         (Some(_), None, None) => Decision::Store,

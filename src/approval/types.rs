@@ -143,7 +143,7 @@ pub(super) fn named<'a>(call: &Call, waiting: &'a Waiting, name: &str) -> Result
     };
     match waiting.skipped.iter().find(unread) {
         Some(file) => Err(format!("the file could not be read: {}", file.reason)),
-        None => Err("nothing with this name waits for approval".to_string()),
+        None => Err("no note or entry of this name waits for approval".to_string()),
     }
 }
 

@@ -220,7 +220,7 @@ impl<'a> Work<'a> {
             self.claim(one, &key);
             return Ok((key, state));
         }
-        let reason = format!("`{}` and its replacement keys are taken by other texts", one.fields.key);
+        let reason = format!("`{}` and its replacement keys are taken by other entries", one.fields.key);
         Ok((one.fields.key.clone(), ExchangeState::Rejected(reason)))
     }
 

@@ -126,7 +126,7 @@ impl Entry {
             (false, Some(name)) => name.parse::<Category>().map_err(|error| problem(error.into_message()))?,
         };
         if !shared && category == Category::Workspace {
-            let message = "its category is `workspace`, whose entries belong into the folder of the workspace";
+            let message = "its category is `workspace`, whose entries belong in the folder of the workspace";
             return Err(problem(message.into()));
         }
         let content = content_start(text, &frontmatter).and_then(|start| text.get(start..));

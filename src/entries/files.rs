@@ -165,7 +165,7 @@ pub(crate) async fn rename_file(
 
 fn pool_of<'a>(scope: &'a EntriesScope, stored: &Stored) -> Result<&'a Pool, Error> {
     let pool = scope.pools().find(|pool| pool.shared == stored.shared);
-    pool.ok_or_else(|| Error::internal(format!("{} is in no folder of this memory", stored.path)))
+    pool.ok_or_else(|| Error::internal(format!("{} is not in a folder of this memory", stored.path)))
 }
 
 /// Returns the entry that is shown at a path.

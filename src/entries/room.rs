@@ -47,9 +47,10 @@ pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     if has_room {
         return Ok(());
     }
-    let (key, category, cap) = (&fields.key, &fields.category, pool.cap);
-    let message =
-        format!("`{key}` would be evicted at once: {pinned} core entries hold all {cap} places, {category} needs 1");
+    let (key, cap) = (&fields.key, pool.cap);
+    let message = format!(
+        "`{key}` would be evicted at once: memory is full ({cap} entries), and its {pinned} core entries are evicted last"
+    );
     let help = "forget core entries that are no longer true; nothing was changed";
     Err(Error::new(ErrorCode::TooLarge, message, help))
 }

@@ -107,7 +107,7 @@ impl EntriesScope {
         }
         let Some(agent) = agent.filter(|agent| *agent != self.own.owner) else { return Ok(()) };
         if self.peers.iter().any(|peer| peer == agent) {
-            let message = format!("UZ-MEM-001: the entries of `{agent}` are its own");
+            let message = format!("UZ-MEM-001: only the agent `{agent}` may use its entries");
             let help = "share what both need in the category `workspace`";
             return Err(Error::new(ErrorCode::ScopeDenied, message, help));
         }

@@ -24,7 +24,7 @@ pub struct EntryFilter {
     pub all_tags: alloc::vec::Vec<String>,
     /// Tags of which the entry must have at least one; empty for no condition.
     pub any_tags: alloc::vec::Vec<String>,
-    /// Earliest time of the last change, inclusive, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Only entries changed at or after this time, inclusive, in nanoseconds since 1970-01-01T00:00:00Z.
     pub since: Option<u64>,
     /// Latest time of the last change, exclusive, in nanoseconds since 1970-01-01T00:00:00Z.
     pub until: Option<u64>,

@@ -375,7 +375,10 @@ fn e_an_entry_that_would_be_evicted_at_once_is_refused_with_numbers() {
         .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("n", "v", "notes"), expected_version: None }))
         .unwrap_err();
     assert_eq!(refused.code, ErrorCode::TooLarge);
-    assert_eq!(refused.message, "`n` would be evicted at once: 2 core entries hold all 2 places, notes needs 1");
+    assert_eq!(
+        refused.message,
+        "`n` would be evicted at once: memory is full (2 entries), and its 2 core entries are evicted last"
+    );
     assert_eq!(world.keys(), ["c1", "c2"]);
     // A core entry that becomes one of notes frees its own place.
     assert_eq!(world.keep("c2", "v", "notes").state, StoreState::Moved("core".into()));

@@ -239,7 +239,7 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
             format!("it was forgotten at {}; its version is {}", utc_text(moment), entry.version)
         }
         (None, None) => {
-            "a recall with a query searches keys and texts; a list without a filter names every key".to_string()
+            "a recall with a query searches keys and content; a list without a filter shows every key".to_string()
         }
     };
     Error::new(ErrorCode::EntryNotFound, format!("UZ-MEM-004: no entry `{key}`"), help)

@@ -420,7 +420,7 @@ pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
     }
     for entry in entries.iter().filter(|entry| !written.contains(&entry.key.as_str())) {
         if entry.key.starts_with(PREFIX) && entry.source.as_deref().is_some_and(|source| source.starts_with(MARK)) {
-            let reason = "it was changed here, so it becomes a note of its own: links to its note do not lead to it";
+            let reason = "it was changed here, so it becomes a separate note: links to its note do not lead to it";
             exported.left_out.push(Loss { key: entry.key.clone(), field: "note".into(), reason: reason.into() });
         }
         exported.file(format!("{}.md", file_name(&entry.key)), note(entry));

@@ -110,7 +110,7 @@ fn is_of_all(format: Format, field: &str) -> bool {
 
 fn reason(format: Format, field: &str) -> &'static str {
     match (format, field) {
-        (Format::OpenClaw | Format::NullClaw, "created" | "updated") => "the format does not have them to the second",
+        (Format::OpenClaw | Format::NullClaw, "created" | "updated") => "the format keeps no exact times",
         (Format::ClaudeCode, "created" | "updated") => "the text of the index has no dates",
         (Format::BasicMemory, "created" | "updated") => "the observations of a note have one date",
         (_, "created" | "updated") => "the format has no dates",

@@ -41,8 +41,7 @@ impl<'a> ParsedNotes<'a> {
             if parts > MAX_PARTS {
                 let message =
                     format!("the notes have more than {MAX_PARTS} links and tags together, up to {}", document.path);
-                let help = "leave generated files out of the notebook with `exclude` in `.zk/config.toml`, or move notes \
-                            to a notebook of their own";
+                let help = "leave generated files out of the notebook with `exclude` in `.zk/config.toml`, or move notes to another notebook";
                 return Err(Error::new(ErrorCode::TooLarge, message, help));
             }
             notes.push((id, document, note));

@@ -164,7 +164,7 @@ fn unused(state: &State, provenance: Provenance) -> Vec<String> {
     let mut left_out = Vec::new();
     let unused = state.lines.iter().filter(|line| !line.is_trusted_as(provenance)).count();
     if unused > 0 {
-        left_out.push(format!("texts of {unused} lines that are not from the person or the agent"));
+        left_out.push(format!("the text of {unused} lines that are not from the person or the agent"));
     }
     if state.ignored > 0 {
         left_out.push(format!("{} lines of the state that could not be read", state.ignored));

@@ -131,7 +131,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         let recorded = record(call, &session, line).await?;
         match recorded {
             Recorded::Whole => {}
-            Recorded::WithoutTexts => screening.leave_out("the texts, which contain a secret together"),
+            Recorded::WithoutTexts => screening.leave_out("texts that contain a secret when they are joined"),
             Recorded::Full => screening.leave_out("the use of the tool: the state of the session is full"),
         }
         let mut error_note = None;

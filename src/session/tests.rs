@@ -470,7 +470,7 @@ fn text_of_a_tool_is_counted_and_not_in_the_note() {
     assert!(reply.expect("recorded").recorded);
     run(&mut store, day(), command("one", "make", true));
     let reply = run(&mut store, day(), end("one", true));
-    assert_eq!(reply.left_out, ["texts of 1 lines that are not from the person or the agent"]);
+    assert_eq!(reply.left_out, ["the text of 1 lines that are not from the person or the agent"]);
     let text = store.text(&reply.note.expect("a note"));
     assert!(text.contains("2 uses of tools, 2 errors") && text.contains("make") && !text.contains("curl"), "{text}");
 }

@@ -162,7 +162,7 @@ impl InputPolicy {
             false => after,
             true => mark(&after, TrustState::from_text(before).provenance).ok_or_else(|| {
                 let message = format!("{path} is approved, and its frontmatter cannot be changed");
-                let help = "ask a person to edit it, or store the new text as a note of its own; nothing was written";
+                let help = "ask a person to edit it, or store the new text as a separate note; nothing was written";
                 Error::new(ErrorCode::NotPermitted, message, help)
             })?,
         };
@@ -274,8 +274,7 @@ impl InputPolicy {
             return Ok(());
         }
         let message = format!("text of `{provenance}` cannot change or remove {path}, whose text is trusted");
-        let help = "keep it as a note with `remember`, or as an entry with `entry store`, under a name of its own; \
-                    nothing was changed";
+        let help = "keep it as a note with `remember`, or as an entry with `entry store`, under another name; nothing was changed";
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 

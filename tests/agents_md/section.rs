@@ -122,7 +122,7 @@ fn a_conflict_loses_neither_side_until_one_is_preferred(kind: Kind) {
             |text| {
                 text.replace("`k`: base", "`k`: section").replace(text.split("saddlebag:end").nth(1).unwrap(), " -->\n")
             },
-            "it was added to the section, but an entry with another text exists",
+            "it was added to the section, but an entry with different text exists",
         ),
     ];
     for (in_store, in_section, edit, reason) in edits {

@@ -32,7 +32,7 @@ impl SourceName {
     }
 }
 
-/// Make notes of commits or past sessions, which wait for approval
+/// Make unapproved notes from commits or past sessions
 #[derive(Debug, Args)]
 #[command(after_help = example("backfill --from git --dry-run"))]
 pub(crate) struct BackfillArgs {
@@ -42,13 +42,13 @@ pub(crate) struct BackfillArgs {
     /// Another repository, or a folder or file of transcripts [default: the project, or the folder of the agent]
     #[arg(value_name = "PATH")]
     pub(super) path: Option<PathBuf>,
-    /// Date or time: leave out older commits, and sessions that ended before
+    /// Leave out commits and sessions from before this date or time
     #[arg(long, value_name = "DATE", value_parser = since)]
     pub(super) since: Option<Timestamp>,
-    /// Largest number of notes, the newest first
+    /// Maximum number of notes; the newest are made first
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5_000))]
     pub(super) limit: u32,
-    /// Take sessions of every project, not only of this one
+    /// Import sessions of every project, not only of this one
     #[arg(long)]
     pub(super) all_projects: bool,
     /// Print what would be done, and change nothing

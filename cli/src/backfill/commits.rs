@@ -253,7 +253,7 @@ pub(super) fn reason_to_leave_out(commit: &Commit) -> Option<&'static str> {
     }
     let body = explanation(&commit.body);
     if is_release(text) && body.is_empty() {
-        return Some("a release without a text");
+        return Some("a release without a description");
     }
     let is_breaking = subject.split_once(':').is_some_and(|(prefix, _)| prefix.ends_with('!'));
     if (body.len() >= MIN_BODY && gives_reason(&body)) || is_breaking || is_decision(&subject) {
@@ -479,8 +479,8 @@ mod tests {
             ("chore: WIP on the queue", text, Some("work in progress")),
             ("Typo", text, Some("a title of one word")),
             ("fix: typo", text, Some("a title of one word")),
-            ("v1.2.3 is out", "", Some("a release without a text")),
-            ("Bump serde to 1.0", "", Some("a release without a text")),
+            ("v1.2.3 is out", "", Some("a release without a description")),
+            ("Bump serde to 1.0", "", Some("a release without a description")),
         ] {
             assert_eq!(reason_to_leave_out(&one(subject, body)), reason, "{subject}: {body}");
         }

@@ -30,7 +30,7 @@ const SETTINGS: [&str; 8] = [
     "diff.ignoreSubmodules=all",
 ];
 
-/// Longest time that git may take. A repository may name a file that is a pipe.
+/// Time limit of git. A repository may name a file that is a pipe.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Pause between two looks at git.

@@ -95,7 +95,7 @@ impl Wanted<'_> {
             }
             match session.and_then(|session| session.note(&time_of(&found))) {
                 Some(note) => sessions.notes.push(note),
-                None => left_out.add("without a prompt and an outcome of its own, or only thanks", &name),
+                None => left_out.add("without a prompt or an outcome, or only thanks", &name),
             }
         }
         sessions

@@ -1,4 +1,4 @@
-//! `entry edit`: replaces the one occurrence of a text in an entry.
+//! `entry edit`: replaces text that occurs exactly once in an entry.
 
 use clap::Args;
 use saddlebag::entries::{EditEntry, StoreReply};
@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::replacement::Replacement;
 use crate::subcommand::Ask;
 
-/// Replace the one occurrence of a text in an entry
+/// Replace text that occurs exactly once in an entry
 #[derive(Debug, Args)]
 #[command(after_help = example("entry edit deploy_target \"Staging first\" \"Production first\""))]
 pub(crate) struct EditArgs {

@@ -14,7 +14,7 @@ use crate::output::{FAINT, Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
-/// Print why each entry would go into a prompt or not
+/// Explain why each entry goes into a prompt or is left out
 #[derive(Debug, Args)]
 #[command(after_help = example("entry explain --max-bytes 4096"))]
 pub(crate) struct ExplainArgs {

@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
 
-/// Print the entries that go into a prompt, under a budget
+/// Print the entries that go into a prompt within a budget
 ///
 /// The contents of the entries are indented.
 #[derive(Debug, Args)]
@@ -26,8 +26,8 @@ pub(crate) struct HydrateArgs {
     /// Budget for the entries, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_HYDRATE_BYTES)]
     max_bytes: u64,
-    /// Choice under the budget: greedy takes every core entry that fits, then every other that fits; prefix ends each tier
-    /// at the first entry that does not fit
+    /// Choice under the budget: greedy takes every core entry that fits, then every other entry that fits; prefix ends
+    /// each tier at the first entry that does not fit
     #[arg(long, default_value_t, value_parser = word::<HydrationPolicy>())]
     policy: HydrationPolicy,
 }

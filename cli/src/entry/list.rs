@@ -14,25 +14,25 @@ use saddlebag::store::{Timestamp, utc_text};
 #[derive(Debug, Args)]
 #[command(after_help = example("entry list --tag ops"))]
 pub(crate) struct ListArgs {
-    /// Category of the entries
+    /// Only entries of this category
     #[arg(long, short = 'c', value_name = "CATEGORY")]
     category: Option<String>,
-    /// Tag that the entries have; repeatable, or separated by commas: each of them
+    /// Only entries with this tag; repeatable, or separated by commas: each must match
     #[arg(long, short = 't', value_delimiter = ',', value_name = "TAG")]
     tag: Vec<String>,
-    /// Tags of which the entries have at least one
+    /// Only entries with at least one of these tags
     #[arg(long, value_delimiter = ',', value_name = "TAG")]
     any_tag: Vec<String>,
-    /// Earliest time of the last change
+    /// Only entries changed at or after this time
     #[arg(long, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
     since: Option<Timestamp>,
-    /// Time before which the last change was
+    /// Only entries changed before this time
     #[arg(long, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
     until: Option<Timestamp>,
-    /// Largest number of entries, up to 100
+    /// Maximum number of entries, up to 100
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<u32>,
-    /// Cursor that the page before has printed
+    /// Cursor that the previous page printed
     #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
     after: Option<String>,
 }

@@ -16,7 +16,7 @@ pub(crate) struct RecallArgs {
     /// Question, or query as for `recall`; put `--` before a query with a word that begins with a hyphen
     #[arg(required = true)]
     query: Vec<String>,
-    /// Largest number of entries
+    /// Maximum number of entries
     #[arg(long, short = 'n', default_value_t = DEFAULT_FOUND_ENTRIES, value_name = "N")]
     limit: u32,
 }

@@ -9,7 +9,7 @@ use crate::help::example;
 use crate::output::Output;
 use crate::subcommand::Ask;
 
-/// Bring a forgotten entry back, or the text before the last change
+/// Restore a forgotten entry, or undo the last change of an entry
 #[derive(Debug, Args)]
 #[command(after_help = example("entry restore deploy_target"))]
 pub(crate) struct RestoreArgs {

@@ -24,8 +24,8 @@ pub(crate) struct RunArgs {
     /// Number of the run, which grows with each run of the agent
     #[arg(long, value_name = "N")]
     fence: u64,
-    /// Entries, one JSON object a line: key, content, category, tags, source, supersedes; with `deleted` true the key is
-    /// forgotten; each is stored whole or not at all; `-` reads them from standard input
+    /// Entries, one JSON object a line, with key, content, category, tags, source, supersedes, or key and `deleted` to
+    /// forget one; `-` reads them from standard input
     #[arg(default_value = "-")]
     entries: String,
 }

@@ -33,7 +33,7 @@ impl Subcommand for ShowArgs {
         // Standard output gets only the content, byte for byte.
         if let Some(from) = entry.trust_state().unapproved() {
             output.warning(&format!(
-                "unapproved: {from}: it goes into no prompt until `saddlebag memory approve` lets it in"
+                "unapproved: {from}: it does not go into prompts until you approve it with `saddlebag memory approve`"
             ));
         } else if !entry.only_in.is_empty() {
             output.warning(&format!(

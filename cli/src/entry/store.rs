@@ -9,7 +9,7 @@ use crate::input;
 use crate::output::{Output, single_line};
 use crate::subcommand::Ask;
 
-/// Keep an entry under a key: create it, or replace its text
+/// Store an entry under a key, or replace its text
 #[derive(Debug, Args)]
 #[command(after_help = example("entry store deploy_target \"Staging first, then production.\" --tag ops"))]
 pub(crate) struct StoreArgs {
@@ -19,7 +19,7 @@ pub(crate) struct StoreArgs {
     /// Text of the entry, kept byte for byte; `-` reads it from standard input
     #[arg(allow_hyphen_values = true)]
     content: String,
-    /// Category: core, daily, workspace, or one of your own
+    /// Category: core, daily, workspace, or your own category
     #[arg(long, short = 'c', default_value = "core", value_name = "CATEGORY")]
     category: String,
     /// Tag of the entry; repeatable, or separated by commas
@@ -31,7 +31,7 @@ pub(crate) struct StoreArgs {
     /// Key of an entry that this one replaces
     #[arg(long, value_name = "KEY")]
     supersedes: Option<String>,
-    /// Version that the entry must still have
+    /// Store only if the entry still has this version
     #[arg(long, value_name = "VERSION")]
     base: Option<String>,
 }

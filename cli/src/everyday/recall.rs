@@ -25,7 +25,7 @@ pub(crate) struct RecallArgs {
     /// word that begins with a hyphen
     #[arg(required = true)]
     query: Vec<String>,
-    /// Largest number of notes, and of entries
+    /// Maximum number of notes, and of entries
     #[arg(long, short = 'n', default_value_t = DEFAULT_HITS, value_name = "N")]
     limit: u32,
     /// Number of notes to skip, for the next page

@@ -20,7 +20,7 @@ pub(crate) struct RememberArgs {
     /// Text of the note, in Markdown; `-` reads it from standard input
     #[arg(allow_hyphen_values = true)]
     content: String,
-    /// Kind of note: fact, decision, or the name of a folder [default: that of the replaced note, else fact]
+    /// Kind of note: fact, decision, or the name of a folder [default: kind of the replaced note, else fact]
     #[arg(long, value_name = "KIND")]
     template: Option<String>,
     /// Group of the configuration that gives file name and template [default: group of the folder]
@@ -32,10 +32,10 @@ pub(crate) struct RememberArgs {
     /// Note to link to; repeatable
     #[arg(long, value_name = "NOTE")]
     link: Vec<String>,
-    /// Replace the note of this title: the new note supersedes it, and takes over its kind, tags and links
+    /// Supersede the note with this title; the new note takes over its kind, tags and links
     #[arg(long)]
     supersede: bool,
-    /// Replace this note, whatever its title
+    /// Note to supersede, whatever its title
     #[arg(long, value_name = "NOTE")]
     supersedes: Option<String>,
 }
@@ -46,7 +46,7 @@ impl Ask for RememberArgs {
     fn request(self) -> Result<Remember, Failure> {
         Ok(Remember {
             title: self.title,
-            content: input::not_blank(input::text(self.content)?, "the text", "say what there is to remember")?,
+            content: input::not_blank(input::text(self.content)?, "the text", "give the text to remember")?,
             template: self.template.unwrap_or_default(),
             group: self.group,
             tags: self.tag,

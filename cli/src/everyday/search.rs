@@ -20,13 +20,13 @@ pub(crate) struct SearchArgs {
     /// Words or parts of words, in any case; `-` reads them from standard input
     #[arg(required = true)]
     words: Vec<String>,
-    /// Largest number of files to show
+    /// Maximum number of files to show
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
     /// Number of files to skip, for the next page
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u32,
-    /// Largest number of bytes of text to show
+    /// Maximum number of bytes of text to show
     #[arg(long, value_name = "BYTES", default_value_t = saddlebag::journal::DEFAULT_READ_BYTES)]
     max_bytes: u32,
 }

@@ -7,11 +7,12 @@ use clap::Args;
 use crate::formats::FormatName;
 use crate::help::example;
 
-/// Write the entries to files, our own or those of another agent
+/// Write the entries to files, in our format or another agent's
 #[derive(Debug, Args)]
 #[command(after_help = example("memory export --to jsonl --out entries.jsonl"))]
 pub(crate) struct ExportArgs {
-    /// Empty or new folder, or a new file for a format that is one file; `-` is standard output: that file, or a tar stream
+    /// Empty or new folder, or a new file if the format is one file; `-` writes the file, or a tar stream, to standard
+    /// output
     #[arg(long, value_name = "FOLDER")]
     pub(super) out: PathBuf,
     /// Format of the files

@@ -1,4 +1,4 @@
-//! `file edit`: replaces the one occurrence of a text in a file of memory.
+//! `file edit`: replaces text that occurs exactly once in a file of memory.
 
 use clap::Args;
 use saddlebag::journal::{ChangedFile, Edit, EditChange, TargetRole};
@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::replacement::Replacement;
 use crate::subcommand::Ask;
 
-/// Replace the one occurrence of a text in a file of memory
+/// Replace text that occurs exactly once in a file of memory
 #[derive(Debug, Args)]
 #[command(after_help = example("file edit long_term \"port 8443\" \"port 9443\""))]
 pub(crate) struct EditArgs {

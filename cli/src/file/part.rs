@@ -12,7 +12,7 @@ pub(crate) struct Part {
     /// First byte to print
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     offset: u64,
-    /// Largest number of bytes to print
+    /// Maximum number of bytes to print
     #[arg(long, value_name = "BYTES", default_value_t = saddlebag::journal::DEFAULT_READ_BYTES)]
     max_bytes: u32,
 }

@@ -19,7 +19,7 @@ use crate::output::Output;
 use crate::store::{Root, named_project};
 use crate::subcommand::Subcommand;
 
-/// Print the absolute path of a file or folder; nothing is made
+/// Print the absolute path of a file or folder, without creating it
 #[derive(Debug, Args)]
 #[command(after_help = example("file path daily"))]
 pub(crate) struct PathArgs {

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
-/// Put the backup of a file back; a second time undoes the first
+/// Restore a file from its backup; a second run undoes the first
 #[derive(Debug, Args)]
 #[command(after_help = example("file restore long_term"))]
 pub(crate) struct RestoreArgs {

@@ -13,25 +13,25 @@ const LOG: &str = "log";
 /// Largest score that `--min-score` takes.
 const MAX_SCORE: f64 = 1_000_000.0;
 
-/// Keep and recall memory at an event of a client
+/// Handle an event of a client: keep and recall memory
 #[derive(Debug, Args)]
 #[command(after_help = example("hook log"))]
 pub(crate) struct HookArgs {
-    /// Event: start, prompt, tool, compact, stop, end, or its name in the client [default: that of the payload]; `log`
+    /// Event: start, prompt, tool, compact, stop, end, or the client's name for it [default: from the payload]; `log`
     /// prints the last failures
     #[arg(value_name = "EVENT")]
     pub(crate) event: Option<String>,
     /// Client, if the payload does not show which one it is
     #[arg(long, value_name = "CLIENT", value_parser = word::<Client>())]
     pub(crate) client: Option<Client>,
-    /// Largest size of the text for the model, in bytes [default: 8000 at the start, 1500 for a prompt; at most what the
-    /// client takes]
+    /// Maximum size of the text for the model, in bytes [default: 8000 at the start, 1500 for a prompt; at most the
+    /// client's limit]
     #[arg(long, value_name = "BYTES")]
     pub(crate) max_bytes: Option<u32>,
-    /// Least score of a note or an entry that is recalled for a prompt [default: measured, see docs/hooks.md]
+    /// Minimum score of notes and entries that are recalled for a prompt [default: measured, see docs/hooks.md]
     #[arg(long, value_name = "SCORE", value_parser = thousandths)]
     pub(crate) min_score: Option<u32>,
-    /// Paths that are never recorded, relative to the project; may be given several times
+    /// Paths that are never recorded, relative to the project; repeatable
     #[arg(long, value_name = "GLOB", value_parser = exclusion)]
     pub(crate) exclude: Vec<Glob>,
     /// Print the last failures, as `hook log` does

@@ -11,11 +11,11 @@ use super::event::{Client, Moment, moment};
 use super::log::{Line, Log};
 use super::trouble::Trouble;
 
-/// Longest time of a run for a prompt. The user waits for it.
+/// Time limit of a run for a prompt. The user waits for it.
 const PROMPT_LIMIT: Duration = Duration::from_secs(2);
-/// Longest time of a run at the end of a session of Codex, which ends the program after three seconds.
+/// Time limit of a run at the end of a session of Codex, which ends the program after three seconds.
 const CODEX_END_LIMIT: Duration = Duration::from_millis(2_500);
-/// Longest time of any other run.
+/// Time limit of any other run.
 const OTHER_LIMIT: Duration = Duration::from_secs(5);
 /// Size of the stack of a run, as large as that of a main thread.
 const STACK_BYTES: usize = 8 << 20;

@@ -93,7 +93,7 @@ fn reason(code: &str) -> &'static str {
         "usage" => "the command line of the hook is invalid",
         "storage" => "the memory could not be opened, read or written",
         "component" | "engine" => "the engine of the memory did not run",
-        "secret" => "a text looked like a secret",
+        "secret" => "text looked like a secret",
         _ => "a command of the memory was refused or failed",
     }
 }

@@ -242,7 +242,7 @@ fn source(fields: &Fields<'_>) -> Result<Source, Trouble> {
         Some(Value::String(word)) => {
             word.parse().map_err(|_| Trouble::input(format!("`{}` is not a source of a session", shown(word))))
         }
-        Some(_) => Err(Trouble::input("the source of the session is not a text")),
+        Some(_) => Err(Trouble::input("the source of the session is not a string")),
     }
 }
 

@@ -329,7 +329,9 @@ impl Summary {
     fn print(&self, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
         for Conflict { key, stored_as, .. } in &self.conflicts {
             let (key, stored) = (single_line(key), single_line(stored_as));
-            output.line(&format!("conflict: {key} has other content here, which is kept: stored as {stored}"))?;
+            output.line(&format!(
+                "conflict: {key} has different content here; the imported content is stored as {stored}"
+            ))?;
         }
         for Kept { key, reason } in &self.kept {
             output.line(&format!("kept {}: {}", single_line(key), single_line(reason)))?;

@@ -184,7 +184,7 @@ fn pieces(path: &str, bytes: &[u8]) -> Vec<ForeignFile> {
             _ if window.len() == rest.len() => rest.len(),
             Some(end) => end + 1,
             None => {
-                let reason = format!("the line has more than {PIECE_BYTES} bytes, which no entry has");
+                let reason = format!("the line has more than {PIECE_BYTES} bytes, more than an entry can have");
                 pieces.push(ForeignFile { path: path.to_string(), first_line, content: Err(reason) });
                 let end = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
                 (rest, first_line) = (&rest[end..], first_line + 1);

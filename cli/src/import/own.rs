@@ -133,7 +133,7 @@ fn show(planned: &[ImportedFile], deleted: &[DeletedEntry]) {
     }
 }
 
-/// Asks for confirmation if entries are lost. If nobody can be asked, only `--yes` confirms.
+/// Asks for confirmation if entries are lost. If the program cannot ask, only `--yes` confirms.
 fn confirm(args: &ImportArgs, replaced: usize, deleted: usize, output: &mut Output) -> Result<(), Failure> {
     if args.yes || replaced + deleted == 0 {
         return Ok(());
@@ -147,13 +147,13 @@ fn confirm(args: &ImportArgs, replaced: usize, deleted: usize, output: &mut Outp
         }
         (_, 0) => {
             let entries = entries(replaced);
-            (format!("Replace {entries}?"), format!("{entries} with another text would be replaced"))
+            (format!("Replace {entries}?"), format!("{entries} with different text would be replaced"))
         }
         _ => {
             let (replaced, deleted) = (entries(replaced), entries(deleted));
             (
                 format!("Replace {replaced} and forget {deleted}?"),
-                format!("{replaced} with another text would be replaced, {deleted} would be forgotten"),
+                format!("{replaced} with different text would be replaced, {deleted} would be forgotten"),
             )
         }
     };

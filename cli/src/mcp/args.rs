@@ -19,8 +19,8 @@ const DEFAULT_MESSAGE_BYTES: u32 = 8 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = example("mcp --http 127.0.0.1:7423"))]
 pub(crate) struct McpArgs {
-    /// Address of this machine to serve HTTP on, instead of standard input and output [without ADDRESS: 127.0.0.1:7423;
-    /// port 0: any free port]
+    /// Local address to serve HTTP on, instead of standard input and output [without ADDRESS: 127.0.0.1:7423; port 0:
+    /// any free port]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = DEFAULT_ADDRESS, value_parser = loopback)]
     pub(crate) http: Option<SocketAddr>,
     /// Sets of tools: journal, entries, notebook, anthropic [default: all except anthropic]
@@ -30,10 +30,10 @@ pub(crate) struct McpArgs {
     /// `saddlebag-mcp-token` in the platform's data folder]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Longest time of one call, in seconds
+    /// Time limit of one call, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) timeout: u64,
-    /// Largest size of one message, in bytes
+    /// Maximum size of one message, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MESSAGE_BYTES, value_parser = clap::value_parser!(u32).range(1024..))]
     pub(crate) max_message_bytes: u32,
 }
@@ -49,7 +49,7 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
     }
     Err(format!(
         "other machines can reach this address, and memory is served only to this one; give one such as \
-         {DEFAULT_ADDRESS} or [::1]:7423, and put a proxy of your own in front to go further"
+         {DEFAULT_ADDRESS} or [::1]:7423, and put your own proxy in front to serve other machines"
     ))
 }
 

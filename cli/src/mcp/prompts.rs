@@ -25,7 +25,7 @@ impl Named {
 
     fn description(self) -> &'static str {
         match self {
-            Self::Protocol => "What memory says now, and how to use it: for the start of a conversation.",
+            Self::Protocol => "The memory block and how to use it, for the start of a conversation.",
             Self::Reflect => "Look back over the conversation and keep what a later one will need.",
             Self::Flush => "Keep what would be lost when the conversation is compacted.",
         }

@@ -84,7 +84,7 @@ impl Token {
     fn new() -> Result<Self, Failure> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| {
-            let help = "give a token of your own, in a file with --token-file";
+            let help = "give your own token, in a file with --token-file";
             Failure::new(ProgramCode::Token, format!("the system gives no random bytes: {error}"), help)
         })?;
         Ok(Self(BASE64_URL_SAFE_NO_PAD.encode(bytes)))

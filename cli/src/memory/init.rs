@@ -8,7 +8,7 @@ use crate::help::example;
 use crate::output::Output;
 use crate::subcommand::Ask;
 
-/// Make the folders and templates of a notebook that are missing
+/// Create the missing folders and templates of a notebook
 #[derive(Debug, Args)]
 #[command(after_help = example("memory init"))]
 pub(crate) struct InitArgs;

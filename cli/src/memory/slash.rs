@@ -12,7 +12,7 @@ use crate::subcommand::Ask;
 #[derive(Debug, Args)]
 #[command(after_help = example("memory slash search staging port"))]
 pub(crate) struct SlashArgs {
-    /// Words after `/memory`, such as `search WORDS` or `clear scratchpad`; none for the status
+    /// Words after `/memory`, such as `search WORDS` or `clear scratchpad`; without words, the status
     #[arg(value_name = "LINE", trailing_var_arg = true, allow_hyphen_values = true)]
     line: Vec<String>,
 }

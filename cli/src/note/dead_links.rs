@@ -8,7 +8,7 @@ use crate::help::example;
 use crate::output::{Output, warn_of_skipped};
 use crate::subcommand::Ask;
 
-/// List the links that lead to no note, or to more than one
+/// List the links whose target is missing or ambiguous
 #[derive(Debug, Args)]
 #[command(after_help = example("note dead-links"))]
 pub(crate) struct DeadLinksArgs {

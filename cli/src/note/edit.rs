@@ -1,4 +1,4 @@
-//! `note edit`: replaces the one occurrence of a text in a note.
+//! `note edit`: replaces text that occurs exactly once in a note.
 
 use clap::Args;
 use saddlebag::journal::{ChangedFile, Edit, EditChange, Target};
@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::replacement::Replacement;
 use crate::subcommand::Ask;
 
-/// Replace the one occurrence of a text in a note
+/// Replace text that occurs exactly once in a note
 #[derive(Debug, Args)]
 #[command(after_help = example("note edit \"Load balancer\" \"60 days\" \"90 days\""))]
 pub(crate) struct EditArgs {

@@ -9,67 +9,67 @@ use crate::failure::Failure;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
-    /// Folder of the notes, or the beginning of their paths; repeatable
+    /// Only notes in this folder, or whose paths begin like this; repeatable
     #[arg(long = "path", value_name = "PATH")]
     paths: Vec<String>,
     /// Folder to leave out; repeatable
     #[arg(long, short = 'x', value_name = "PATH")]
     exclude: Vec<String>,
-    /// Tag of the notes, a glob such as `lang/*`, `a OR b`, or `NOT a`; repeatable: each must match
+    /// Only notes with this tag, a glob such as `lang/*`, `a OR b`, or `NOT a`; repeatable: each must match
     #[arg(long, short = 't', value_name = "TAG", value_delimiter = ',')]
     tag: Vec<String>,
     /// Only notes without a tag
     #[arg(long, hide_short_help = true)]
     tagless: bool,
-    /// Note that links to them
+    /// Only notes that this note links to
     #[arg(long, short = 'L', value_name = "NOTE")]
     linked_by: Vec<String>,
-    /// Note that they link to: its backlinks
+    /// Only notes that link to this note: its backlinks
     #[arg(long, short = 'l', value_name = "NOTE")]
     link_to: Vec<String>,
-    /// Note that does not link to them
+    /// Only notes that this note does not link to
     #[arg(long, hide_short_help = true, value_name = "NOTE")]
     no_linked_by: Vec<String>,
-    /// Note that they do not link to
+    /// Only notes that do not link to this note
     #[arg(long, hide_short_help = true, value_name = "NOTE")]
     no_link_to: Vec<String>,
     /// Follow links over several notes
     #[arg(long, short = 'r', hide_short_help = true)]
     recursive: bool,
-    /// Largest number of links to follow
+    /// Maximum number of links to follow
     #[arg(long, hide_short_help = true, value_name = "N", requires = "recursive")]
     max_distance: Option<u32>,
-    /// Note that is two links away from them
+    /// Only notes that are two links away from this note
     #[arg(long, hide_short_help = true, value_name = "NOTE")]
     related: Vec<String>,
-    /// Note whose title or alias they mention
+    /// Only notes that mention the title or an alias of this note
     #[arg(long, hide_short_help = true, value_name = "NOTE")]
     mention: Vec<String>,
-    /// Note that mentions their title or alias
+    /// Only notes whose title or alias this note mentions
     #[arg(long, hide_short_help = true, value_name = "NOTE")]
     mentioned_by: Vec<String>,
     /// Only notes that no other note links to
     #[arg(long, hide_short_help = true)]
     orphan: bool,
-    /// Only notes that do not link back to a note which links to them
+    /// Only notes that do not link back to a note that links to them
     #[arg(long, hide_short_help = true)]
     missing_backlink: bool,
-    /// Day, month or year of creation
+    /// Only notes created on this day, or in this month or year
     #[arg(long, hide_short_help = true, value_name = "DATE")]
     created: Option<String>,
-    /// Day before which they were created
+    /// Only notes created before this day
     #[arg(long, hide_short_help = true, value_name = "DATE")]
     created_before: Option<String>,
-    /// Day after which they were created
+    /// Only notes created after this day
     #[arg(long, hide_short_help = true, value_name = "DATE")]
     created_after: Option<String>,
-    /// Day, month or year of the last change, such as `today` or 2026-05
+    /// Only notes last changed on this day, or in this month or year, such as `today` or 2026-05
     #[arg(long, value_name = "DATE")]
     modified: Option<String>,
-    /// Day before which the last change was
+    /// Only notes last changed before this day
     #[arg(long, hide_short_help = true, value_name = "DATE")]
     modified_before: Option<String>,
-    /// Day after which the last change was
+    /// Only notes last changed after this day
     #[arg(long, hide_short_help = true, value_name = "DATE")]
     modified_after: Option<String>,
 }

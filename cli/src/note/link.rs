@@ -9,7 +9,7 @@ use crate::input::shown_path;
 use crate::output::Output;
 use crate::subcommand::Ask;
 
-/// Write a link to a note at the end of another
+/// Add a link to a note at the end of another note
 #[derive(Debug, Args)]
 #[command(after_help = example("note link \"Load balancer\" deploy"))]
 pub(crate) struct LinkArgs {

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
-/// List notes: all of them, or those that pass filters
+/// List all notes, or those that match filters
 #[derive(Debug, Args)]
 #[command(after_help = example("note list --tag infra --sort modified --limit 10"))]
 pub(crate) struct ListArgs {
@@ -22,7 +22,7 @@ pub(crate) struct ListArgs {
     /// Key to sort by: created, modified, path, title, word-count; `+` after it sorts upward, `-` downward; repeatable
     #[arg(long, short = 's', value_name = "KEY")]
     sort: Vec<String>,
-    /// Largest number of notes
+    /// Maximum number of notes
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<u32>,
     /// With --json, add the beginning of each note and the passages that match; reads each note

@@ -17,7 +17,7 @@ pub(crate) struct RelatedArgs {
     /// Path, name, title or alias of the note
     #[arg(value_parser = shown_path)]
     note: String,
-    /// Largest number of notes
+    /// Maximum number of notes
     #[arg(long, short = 'n', value_name = "N", default_value_t = DEFAULT_HITS)]
     limit: u32,
 }

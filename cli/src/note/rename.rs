@@ -9,7 +9,7 @@ use crate::input::shown_path;
 use crate::output::Output;
 use crate::subcommand::Ask;
 
-/// Give a note another title, and rewrite every link to it
+/// Rename a note, and rewrite every link to it
 #[derive(Debug, Args)]
 #[command(after_help = example("note rename \"Load balancer\" \"Load balancers\""))]
 pub(crate) struct RenameArgs {

@@ -17,7 +17,7 @@ use crate::subcommand::Subcommand;
 /// Size of the part that is read to learn the path of a note: the smallest allowed, in bytes.
 const LITTLE: u32 = 4;
 
-/// Put the backup of a note back, after it was edited or forgotten
+/// Restore a note from its backup, after an edit or `note forget`
 #[derive(Debug, Args)]
 #[command(after_help = example("note restore facts/load-balancer.md"))]
 pub(crate) struct RestoreArgs {

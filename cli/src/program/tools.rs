@@ -25,7 +25,7 @@ pub(crate) struct ListArgs {
     /// Sets of tools: journal, entries, notebook, anthropic [default: journal,entries,notebook]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
-    /// Program whose JSON to print
+    /// Shape of the JSON
     #[arg(long = "for", value_enum, value_name = "SHAPE")]
     shape: Option<Shape>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct CallArgs {
     /// Sets of tools: journal, entries, notebook, anthropic [default: all]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
-    /// Words in which the tool `memory` answers: those of the API's documentation, or of its SDK
+    /// Wording of the tool `memory`: as in the API's documentation, or as in its SDK
     #[arg(long, default_value_t, value_parser = word::<Dialect>())]
     dialect: Dialect,
 }

@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::subcommand::Subcommand;
 use crate::zk;
 
-/// Run a command line of zk: list, new, tag list, graph, init
+/// Run a command of zk: list, new, tag list, graph or init
 #[derive(Debug, Args)]
 #[command(after_help = example("zk list --sort modified"))]
 pub(crate) struct ZkArgs {

@@ -19,10 +19,10 @@ use crate::subcommand::Subcommand;
 #[derive(Debug, Args)]
 #[command(after_help = example("project link api-0db23a34"))]
 pub(crate) struct LinkArgs {
-    /// Project: its name or its folder, as `project list` prints them
+    /// Name or folder of the project, as `project list` prints them
     #[arg(value_name = "NAME|PATH")]
     name: String,
-    /// Link without a question
+    /// Link without asking
     #[arg(long)]
     yes: bool,
 }
@@ -55,12 +55,11 @@ impl Subcommand for LinkArgs {
             format!("{} would read and change the memory of `{}`, made in {place}", folder.display(), other.name);
         if !self.yes {
             if projects.has_notes(&own).map_err(|error| storage(&error))? {
-                output.note(&format!(
-                    "this folder has memory of its own, which stays in `projects/{own}` and is not read"
-                ));
+                output
+                    .note(&format!("this folder has its own memory, which stays in `projects/{own}` and is not read"));
             }
             let would = single_line(&would);
-            output.confirm(&format!("{would}. Link it?"), &would, "add --yes to link it without a question", false)?;
+            output.confirm(&format!("{would}. Link it?"), &would, "add --yes to link it without asking", false)?;
         }
         projects.link(&folder, Some(&other.name)).map_err(|error| storage(&error))?;
         let opens = projects.opened(&folder).map_err(|error| storage(&error))?;

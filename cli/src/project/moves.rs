@@ -14,14 +14,14 @@ use crate::output::{Output, single_line};
 use crate::store::disk;
 use crate::subcommand::Subcommand;
 
-/// Give the memory of a project to this folder after the project moved
+/// Give a project's memory to this folder, after the project moved
 #[derive(Debug, Args)]
 #[command(after_help = example("project move api-0db23a34"))]
 pub(crate) struct MoveArgs {
-    /// Project: its name or its folder, as `project list` prints them
+    /// Name or folder of the project, as `project list` prints them
     #[arg(value_name = "NAME|PATH")]
     name: String,
-    /// Move without a question
+    /// Move without asking
     #[arg(long)]
     yes: bool,
 }
@@ -52,22 +52,24 @@ impl Subcommand for MoveArgs {
             return Err(Failure::usage(message, "name another project; nothing was changed"));
         }
         if !self.yes {
-            let still = if recorded_folder(&other).is_some() { ", and its present folder would have none" } else { "" };
-            let would = format!("the memory of `{}` would become that of {}{still}", other.name, folder.display());
+            let still =
+                if recorded_folder(&other).is_some() { ", and its present folder would have no memory" } else { "" };
+            let would =
+                format!("the memory of `{}` would become the memory of {}{still}", other.name, folder.display());
             let would = single_line(&would);
-            output.confirm(&format!("{would}. Move it?"), &would, "add --yes to move it without a question", false)?;
+            output.confirm(&format!("{would}. Move it?"), &would, "add --yes to move it without asking", false)?;
         }
         match projects.take(&folder, &other.name).map_err(|error| storage(&error))? {
             RenameOutcome::Done => {}
             RenameOutcome::Exists => {
-                let message = format!("this folder has memory of its own, in `projects/{own}`");
+                let message = format!("this folder has its own memory, in `projects/{own}`");
                 let help = "`project link` opens the other memory instead; or move that folder of the store away first; nothing was changed";
                 return Err(Failure::new(ProgramCode::NotEmpty, message, help));
             }
             _ => return Err(Failure::nothing(format!("`{}` has no memory to move", other.name))),
         }
         let moved = Moved { folder: folder.display().to_string(), from: other.name, name: own };
-        let text = format!("The memory of {} is that of {} now: projects/{}", moved.from, moved.folder, moved.name);
+        let text = format!("{} now has the memory of {}: projects/{}", moved.folder, moved.from, moved.name);
         output.object_or_line(&moved, &single_line(&text))?;
         Ok(Exit::Done)
     }

@@ -13,7 +13,7 @@ use crate::output::{Output, single_line};
 use crate::store::disk;
 use crate::subcommand::Subcommand;
 
-/// Open the folder's own memory again, after `project link`
+/// Undo `project link`: open the memory of this folder again
 #[derive(Debug, Args)]
 #[command(after_help = example("project unlink"))]
 pub(crate) struct UnlinkArgs;
@@ -42,7 +42,7 @@ impl Subcommand for UnlinkArgs {
         }
         projects.link(&folder, None).map_err(|error| storage(&error))?;
         let unlinked = Unlinked { folder: folder.display().to_string(), opens: own };
-        let text = format!("{} opens its own memory; that of {before} is unchanged", unlinked.folder);
+        let text = format!("{} opens its own memory; the memory of {before} is unchanged", unlinked.folder);
         output.object_or_line(&unlinked, &single_line(&text))?;
         Ok(Exit::Done)
     }

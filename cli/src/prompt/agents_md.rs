@@ -36,13 +36,13 @@ pub(crate) struct SyncArgs {
     /// Key of a fact to list; repeatable
     #[arg(long, short, value_name = "KEY", allow_hyphen_values = true)]
     key: Vec<String>,
-    /// Largest size of the section, in bytes
+    /// Maximum size of the section, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = saddlebag::agents_md::DEFAULT_SECTION_BYTES)]
     max_bytes: u32,
     /// Side that wins a conflict: section or store
     #[arg(long, value_name = "SIDE", value_parser = word::<Side>())]
     prefer: Option<Side>,
-    /// Confirm without a question: changes of prompts, a section that another store wrote, a tag or key that no entry has
+    /// Confirm without asking: changes to prompts, a section that another store wrote, an unknown tag or key
     #[arg(long)]
     yes: bool,
     /// Print what would change, and change nothing

@@ -42,22 +42,22 @@ pub(crate) struct ContextArgs {
     /// Choice when memory is larger than the block: documented, prioritised or balanced
     #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
     overflow: Overflow,
-    /// Largest size of the block, in bytes
+    /// Maximum size of the block, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
     max_bytes: u32,
-    /// Budget for entries in the block, in bytes [without BYTES: as many as the block has]
+    /// Include entries, up to this many bytes [without BYTES: up to the size of the block]
     #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true)]
     entries: Option<Option<u64>>,
-    /// Print the size of the block and what it leaves out instead of the block
+    /// Instead of the block, print its size and what it leaves out
     #[arg(long)]
     report: bool,
-    /// Print the file of each line of the block instead of the block
+    /// Instead of the block, print the file of each of its lines
     #[arg(long, conflicts_with_all = ["report", "prompt", "append_to", "message"])]
     sources: bool,
     /// Print the instructions about memory for a model after the block
     #[arg(long, conflicts_with = "report")]
     prompt: bool,
-    /// Question whose answers from memory become the last section of the block
+    /// Question to recall; the answers become the last section of the block
     #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
     recall: Option<String>,
 }
@@ -149,7 +149,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
     }
     output.flush()?;
     if preamble_given && context.block.is_none() && exit == Exit::Done {
-        output.note("memory has nothing for a block: the text is printed without one");
+        output.note("memory has nothing for a block: the text is printed without a block");
     }
     for line in left_out(&context.left_out).iter().chain(&flagged(&context)) {
         output.warning(line);

@@ -36,10 +36,10 @@ pub(crate) struct PreambleArgs {
     /// File with the base prompt; `-` reads it from standard input
     #[arg(long, value_name = "FILE")]
     base: Option<PathBuf>,
-    /// Largest size of the whole text, in bytes
+    /// Maximum size of the preamble, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = saddlebag::context::DEFAULT_PREAMBLE_BYTES)]
     max_bytes: u32,
-    /// Largest size of the memory block, in bytes
+    /// Maximum size of the memory block, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
     memory_bytes: u32,
     /// Form of the block: claude (tags), openai (Markdown) or plain (no markup)
@@ -48,16 +48,16 @@ pub(crate) struct PreambleArgs {
     /// Choice when memory is larger than its block: documented, prioritised or balanced
     #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
     overflow: Overflow,
-    /// Budget for entries in the block, in bytes [without BYTES: as many as the block has]
+    /// Include entries, up to this many bytes [without BYTES: up to the size of the block]
     #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true)]
     entries: Option<Option<u64>>,
-    /// Question whose answers from memory become the last section of the block
+    /// Question to recall; the answers become the last section of the block
     #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
     recall: Option<String>,
     /// Print the instructions about memory for a model at the end
     #[arg(long)]
     prompt: bool,
-    /// Print the parts and what is left out instead of the text
+    /// Instead of the text, print its parts and what is left out
     #[arg(long)]
     report: bool,
 }

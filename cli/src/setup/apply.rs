@@ -66,7 +66,7 @@ pub(super) fn write(
         // The record comes first: if the program is stopped meanwhile, `--remove` still knows the bytes from before.
         for plan in plans.iter().filter(|plan| plan.changes()) {
             let entry = entry_for(plan, record).map_err(|error| {
-                refused(format!("the bytes from before cannot be kept: {}", saddlebag_host::io_cause(&error)))
+                refused(format!("the previous content cannot be kept: {}", saddlebag_host::io_cause(&error)))
             })?;
             record.put(entry);
         }

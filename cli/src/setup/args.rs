@@ -10,7 +10,7 @@ use crate::global;
 use crate::help::example;
 use crate::word::word;
 
-/// Give agents their memory: the server and the hooks
+/// Connect agents to memory: the server and the hooks
 ///
 /// Each file is edited in place, and the difference is shown before it is written. Without a name, every agent that is
 /// installed is set up.
@@ -22,13 +22,13 @@ pub(crate) struct SetupArgs {
     pub(super) agents: Vec<Client>,
     #[command(flatten)]
     pub(super) scope: ScopeArg,
-    /// Take our entries out again; a file that nobody has changed since gets its bytes from before
+    /// Remove our entries; a file that was not changed since is restored byte for byte
     #[arg(long)]
     pub(super) remove: bool,
     /// Print what would change, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Write without a question
+    /// Write without asking
     #[arg(long)]
     pub(super) yes: bool,
     /// Add the server alone, without hooks
@@ -37,7 +37,7 @@ pub(crate) struct SetupArgs {
     /// Program that the entries run [default: this program]
     #[arg(long, value_name = "PATH", conflicts_with = "remove")]
     pub(super) command: Option<PathBuf>,
-    /// Replace an entry with our name that is not ours
+    /// Replace an entry named `saddlebag` that setup did not write
     #[arg(long, conflicts_with = "remove")]
     pub(super) force: bool,
 }

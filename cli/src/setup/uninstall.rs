@@ -27,17 +27,17 @@ use crate::prompt;
 use crate::store::Root;
 use crate::subcommand::Subcommand;
 
-/// Remove the program and all that it made, except memory
+/// Remove the program and everything it made, except memory
 #[derive(Debug, Args)]
 #[command(after_help = example("uninstall --dry-run"))]
 pub(crate) struct UninstallArgs {
     /// Print what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
-    /// Remove without a question
+    /// Remove without asking
     #[arg(long)]
     yes: bool,
-    /// Remove the memory too, after a question of its own
+    /// Remove the memory too; asks separately
     #[arg(long)]
     memory: bool,
 }

@@ -17,19 +17,19 @@ use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
-/// Let notes and entries into prompts
+/// Approve notes and entries, which then may go into prompts
 #[derive(Debug, Args)]
 #[command(after_help = example("memory approve deploy_target facts/load-balancer.md"))]
 pub(crate) struct ApproveArgs {
-    /// Keys of entries, or paths, names or titles of notes; put `--` before a name that begins with a hyphen; a terminal
-    /// shows each text and asks
+    /// Keys of entries, or paths, names or titles of notes; put `--` before a name that begins with a hyphen; on a
+    /// terminal, you see each before you confirm
     #[arg(value_name = "KEY|PATH", value_parser = shown_path)]
     names: Vec<String>,
-    /// Source: approve all that `memory pending --from SOURCE` lists now
+    /// Approve everything that `memory pending --from SOURCE` lists
     #[arg(long, value_name = "SOURCE", conflicts_with = "names")]
     all_from: Option<String>,
-    /// Version that `memory pending` printed, once for each name in their order; with --all-from the digest that it
-    /// printed; needed where nobody can be asked
+    /// Version that `memory pending` printed, one per name in the same order, or its digest with --all-from; required
+    /// if standard input is not a terminal
     #[arg(long, value_name = "VERSION")]
     base: Vec<String>,
     /// Print what would be approved, and approve nothing
@@ -106,12 +106,12 @@ fn named(
     let ApproveArgs { names, base, dry_run, .. } = args;
     if !base.is_empty() && names.len() != base.len() {
         let message = format!("{} name(s) and {} version(s)", names.len(), base.len());
-        return Err(Failure::usage(message, "give --base once for each name, in their order; nothing was changed"));
+        return Err(Failure::usage(message, "give --base once for each name, in the same order; nothing was changed"));
     }
     let asks = base.is_empty() && !dry_run;
     if !names.is_empty() && asks && !output.can_ask() {
         let help = "give the version that `saddlebag memory pending` prints with --base, once for each name; nothing was changed";
-        return Err(Failure::usage("nobody can be asked, and no version says which text was seen", help));
+        return Err(Failure::usage("nothing can be confirmed here, and no --base says which text you have seen", help));
     }
     let mut items: Vec<(String, PendingItem)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -164,7 +164,7 @@ fn all_from(
         _ if count == 0 => {}
         [] if args.dry_run => {}
         [base] if *base == listing.digest => {}
-        [_] => return Err(changed("the text that waits is not the text that was listed")),
+        [_] => return Err(changed("the text has changed since it was listed")),
         [] if output.can_ask() => {
             for item in &listing.items {
                 print_item(item, output)?;
@@ -173,7 +173,7 @@ fn all_from(
                 return Err(changed("the answer was not yes"));
             }
         }
-        [] => return Err(changed("nobody can be asked, and no --base says which text was seen")),
+        [] => return Err(changed("nothing can be confirmed here, and no --base says which text you have seen")),
         _ => {
             return Err(Failure::usage(
                 "--all-from takes one --base",

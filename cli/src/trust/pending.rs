@@ -14,16 +14,16 @@ use crate::subcommand::Ask;
 #[derive(Debug, Args)]
 #[command(after_help = example("memory pending --from claude-code"))]
 pub(crate) struct PendingArgs {
-    /// Key of an entry, or path, name or title of a note: print its whole text
+    /// Print the whole text of this entry (key) or note (path, name or title)
     #[arg(value_name = "KEY|PATH", value_parser = shown_path, conflicts_with_all = ["from", "after"])]
     name: Option<String>,
     /// Source of the text: `tool`, `import`, a format such as claude-code, or the source that an entry names
     #[arg(long, value_name = "SOURCE")]
     from: Option<String>,
-    /// Largest number of notes and entries
+    /// Maximum number of notes and entries
     #[arg(long, short = 'n', default_value_t = DEFAULT_PENDING_ITEMS, value_name = "N")]
     limit: u32,
-    /// Cursor that the page before has printed
+    /// Cursor that the previous page printed
     #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
     after: Option<String>,
 }

@@ -48,7 +48,7 @@ pub(super) fn waiting(
 ) -> Result<Result<PendingItem, String>, Failure> {
     let request = Pending { limit: 1, name: Some(name.into()), ..Pending::default() };
     match store.call(request, output) {
-        Ok(reply) => Ok(reply.items.into_iter().next().ok_or_else(|| "nothing with this name waits".into())),
+        Ok(reply) => Ok(reply.items.into_iter().next().ok_or_else(|| "no note or entry of this name waits".into())),
         Err(failure) if failure.code == ErrorCode::NotFound.into() => {
             let of_name = format!("`{}`: ", name.escape_debug());
             Ok(Err(failure.message.strip_prefix(&of_name).unwrap_or(&failure.message).into()))
@@ -60,7 +60,7 @@ pub(super) fn waiting(
 /// Prints a hint after an import that its text waits for approval.
 pub(crate) fn note_pending(output: &mut Output) -> Result<(), Failure> {
     output.flush()?;
-    output.note("`saddlebag memory pending` lists what waits to be approved; until then it goes into no prompt");
+    output.note("`saddlebag memory pending` lists what waits to be approved; until then it does not go into prompts");
     Ok(())
 }
 

@@ -229,7 +229,7 @@ fn a_replacement_shows_what_it_forgets_and_waits_for_a_yes() {
         .exits(0)
         .prints("Imported: 0 upserted, 1 unchanged, 0 deleted, 0 rejected\n");
     let refused = store.run(&["memory", "import", "out", "--mode", "replace"]).exits(3).complains(shown);
-    refused.complains("1 entry would be forgotten, and nobody can be asked");
+    refused.complains("1 entry would be forgotten, and standard input is not a terminal");
     assert_eq!(store.tree(), before);
     let done = store
         .run(&["--json", "memory", "import", "out", "--mode", "replace", "--yes"])

@@ -46,7 +46,10 @@ fn a_key_that_says_something_else_here_is_a_conflict_that_is_named() {
     claude(&store);
     store.run(&["entry", "store", "role", "mine"]).exits(0);
     let run = store.run(&["memory", "import", "claude", "--from", "claude-code"]).exits(0);
-    assert!(run.stdout.starts_with("conflict: role has other content here, which is kept: stored as role_"), "{run:?}");
+    assert!(
+        run.stdout.starts_with("conflict: role has different content here; the imported content is stored as role_"),
+        "{run:?}"
+    );
     store.run(&["entry", "show", "role"]).prints("mine");
     let json =
         store.run(&["--json", "memory", "import", "claude", "--from", "claude-code", "--dry-run"]).exits(0).json();
@@ -201,7 +204,7 @@ fn what_is_on_the_machine_is_shown_before_anything_is_done() {
     run(&["memory", "import", "--from", "auto"])
         .exits(3)
         .complains(shown)
-        .complains("2 sources would be imported, and nobody can be asked");
+        .complains("2 sources would be imported, and standard input is not a terminal");
     run(&["memory", "import", "--from", "auto", "--dry-run"])
         .exits(0)
         .complains(shown)
@@ -243,7 +246,8 @@ fn an_older_export_names_what_it_would_replace_and_waits_for_a_yes() {
     store.run(&["entry", "store", "changed", "new"]).exits(0);
     let refused = store.run(&["memory", "import", "out"]).exits(3);
     let refused = refused.complains("to replace: changed  (from core/changed.md)");
-    let refused = refused.complains("1 entry with another text would be replaced, and nobody can be asked");
+    let refused =
+        refused.complains("1 entry with different text would be replaced, and standard input is not a terminal");
     assert!(!refused.stderr.contains("same"), "{refused:?}");
     store.run(&["entry", "show", "changed"]).prints("new");
     store.run(&["memory", "import", "out", "--dry-run"]).exits(0).complains("to replace: changed");

@@ -90,7 +90,11 @@ fn a_person_links_a_folder_to_the_memory_of_another_and_unlinks_it() {
     has_remote(&store, "clone/api", "git@example.org:Team/api.git");
     let before = store.tree();
 
-    store.run_in("clone/api", &["project", "link", &api]).exits(3).complains("nobody can be asked").complains("--yes");
+    store
+        .run_in("clone/api", &["project", "link", &api])
+        .exits(3)
+        .complains("standard input is not a terminal")
+        .complains("--yes");
     let agent = ["--provenance", "agent", "project", "link", &api, "--yes"];
     store.run_in("clone/api", &agent).exits(3).complains("only a person");
     store.run_in("clone/api", &["project", "link", "nothing-00000000", "--yes"]).exits(1).complains("`project list`");
@@ -136,7 +140,7 @@ fn the_memory_of_a_folder_that_was_moved_is_named_and_moved_after_it() {
     assert!(status.contains("which does not exist any more, with the same git remote"), "{status}");
     let listed = store.run_in("new/service", &["--json", "project", "list"]).exits(0).json();
     assert_eq!((&listed["projects"][0]["name"], &listed["projects"][0]["is_gone"]), (&json!(api), &json!(true)));
-    store.run_in("new/service", &["project", "move", &api]).exits(3).complains("nobody can be asked");
+    store.run_in("new/service", &["project", "move", &api]).exits(3).complains("standard input is not a terminal");
 
     store.run_in("new/service", &["project", "move", &api, "--yes"]).exits(0);
 
@@ -157,7 +161,7 @@ fn memory_is_not_moved_over_other_memory() {
     let api = name_of(&store, &[]);
     store.run_in("other", &["remember", "Other", "Of the other."]).exits(0);
     let before = store.tree();
-    store.run_in("other", &["project", "move", &api, "--yes"]).exits(3).complains("has memory of its own");
+    store.run_in("other", &["project", "move", &api, "--yes"]).exits(3).complains("has its own memory");
     assert_eq!(store.tree(), before);
 }
 

@@ -216,8 +216,8 @@ fn nothing_is_approved_that_nobody_has_seen() {
     for key in ["a", "b"] {
         store.run(&["--provenance", "tool", "entry", "store", key, "text"]).exits(0);
     }
-    store.refuses(&["memory", "approve", "a"], 2, "nobody can be asked");
-    store.refuses(&["memory", "approve", "--all-from", "tool"], 3, "nobody can be asked");
+    store.refuses(&["memory", "approve", "a"], 2, "no --base says which text you have seen");
+    store.refuses(&["memory", "approve", "--all-from", "tool"], 3, "no --base says which text you have seen");
     let listing = store.run(&["--json", "memory", "pending", "--from", "tool"]).exits(0).json();
     let version = |number: usize| listing["items"][number]["version"].as_str().unwrap();
     assert_eq!(version(0).len(), 64, "SHA-256: who makes two texts of one version could swap them");
@@ -229,7 +229,7 @@ fn nothing_is_approved_that_nobody_has_seen() {
     store.refuses(
         &["memory", "approve", "--all-from", "tool", "--base", digest],
         3,
-        "the text that waits is not the text that was listed",
+        "the text has changed since it was listed",
     );
     store.run(&["--provenance", "tool", "entry", "store", "b", "another text"]).exits(0);
     let some = store.run(&["memory", "approve", "a", "b", "--base", version(0), "--base", version(1)]).exits(3);
@@ -266,7 +266,7 @@ fn pending_shows_what_a_text_its_name_and_its_source_hide() {
     let whole = store.run(&["memory", "pending", "k[U+202E]ey"]).exits(0).stdout;
     assert!(whole.contains("\n  The end[U+200B].\n"), "{whole}");
     store.run(&["memory", "approve", "k[U+202E]ey", "--base", item["version"].as_str().unwrap()]).exits(0);
-    store.run(&["memory", "pending", "gone"]).exits(1).complains("nothing with this name waits");
+    store.run(&["memory", "pending", "gone"]).exits(1).complains("no note or entry of this name waits");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn call<'a>(words: &'a [Word], item: Item<'a>, context: &Context) -> Result<Fill
     let [Word::Name(helper), arguments @ ..] = words else {
         return match words {
             [word] => argument(word),
-            _ => Err("template: a quoted text is not a helper".into()),
+            _ => Err("template: quoted text is not a helper".into()),
         };
     };
     match (helper.as_str(), arguments) {
@@ -141,7 +141,7 @@ fn call<'a>(words: &'a [Word], item: Item<'a>, context: &Context) -> Result<Fill
             (Filled::Texts(texts), Word::Quoted(separator)) => {
                 Ok(Filled::Owned(visible(&texts.join(separator)).into_owned()))
             }
-            _ => Err("template: join takes a list and a text".into()),
+            _ => Err("template: join takes a list and a string".into()),
         },
         // Colours would only disturb a script.
         ("style", [_, word]) => argument(word),

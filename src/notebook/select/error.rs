@@ -35,7 +35,7 @@ impl From<SelectError> for Error {
             ),
             SelectError::NegatedTagInGroup { filter } => Self::invalid_argument(
                 format!("cannot negate a tag in a OR group: {}", filter.escape_debug()),
-                "give what must not be there as a tag filter of its own: `--tag 'NOT done'`",
+                "use a separate tag filter for what must not be there: `--tag 'NOT done'`",
             ),
         }
     }

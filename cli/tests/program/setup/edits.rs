@@ -70,7 +70,7 @@ fn without_a_terminal_nothing_is_written_unless_it_was_confirmed() {
     let home = Home::new();
     home.put(".codex/config.toml", "");
     let before = home.tree();
-    home.setup(&["codex"]).exits(3).complains("nobody can be asked").complains("--yes");
+    home.setup(&["codex"]).exits(3).complains("standard input is not a terminal").complains("--yes");
     assert_eq!(home.tree(), before);
 }
 

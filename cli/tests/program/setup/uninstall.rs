@@ -100,7 +100,7 @@ fn after_uninstall_nothing_is_left_but_the_memory() {
 #[test]
 fn the_memory_goes_only_if_it_is_asked_for() {
     let used = Used::new("bin");
-    used.run(&["uninstall", "--memory"]).exits(3).complains("nobody can be asked");
+    used.run(&["uninstall", "--memory"]).exits(3).complains("standard input is not a terminal");
     assert!(used.has_memory());
     used.run(&["uninstall", "--memory", "--yes"]).exits(0);
     assert!(!used.has_memory());
