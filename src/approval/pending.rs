@@ -32,7 +32,7 @@ pub struct Pending {
     pub source: Option<String>,
 }
 
-/// A page of texts that wait for approval.
+/// A page of items that wait for approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PendingReply {
@@ -42,7 +42,7 @@ pub struct PendingReply {
     pub next: Option<String>,
     /// Number of items on all pages.
     pub total: u32,
-    /// SHA-256 of the paths and versions on this page. Two pages with the same digest list the same texts.
+    /// SHA-256 of the paths and versions on this page. Two pages with the same digest list the same items.
     pub digest: String,
     /// Files that could not be read, so that it is not known if they wait; only on the first page of all items.
     pub skipped: Vec<Skipped>,

@@ -20,7 +20,7 @@ const PREVIEW_BYTES: usize = 160;
 /// Maximum number of items in one command.
 pub const MAX_NAMES: usize = 1_024;
 
-/// A text to approve or to reject.
+/// An item to approve or to reject.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveItem {

@@ -92,7 +92,7 @@ pub struct ImportedFile {
     /// True if it belongs to the workspace.
     #[serde(skip)]
     pub shared: bool,
-    /// True if a live entry with another text, category or tags was replaced or forgotten.
+    /// True if a live entry with different text, category or tags was replaced or forgotten.
     pub replaces: bool,
     /// Result of the import.
     #[serde(flatten)]

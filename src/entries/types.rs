@@ -12,7 +12,7 @@ use crate::trust::{ForModel, Provenance, TrustState};
 #[serde(into = "StateView")]
 #[non_exhaustive]
 pub enum StoreState {
-    /// Created: the key is new, or was forgotten with another text.
+    /// Created: the key is new, or was forgotten with different text.
     Stored,
     /// Updated: the text of the key was replaced.
     Updated,
@@ -108,7 +108,8 @@ pub struct EntryInfo {
     pub provenance: Provenance,
     /// Time when a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
     pub approved: Option<u64>,
-    /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into those of this memory.
+    /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into the prompts of
+    /// this memory.
     pub only_in: Vec<String>,
 }
 
@@ -144,7 +145,8 @@ struct EntryView {
     approved: Option<String>,
     /// Origin of its text, if the entry is kept out of prompts until a person approves it.
     unapproved: Option<Provenance>,
-    /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into those of this memory.
+    /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into the prompts of
+    /// this memory.
     only_in: Vec<String>,
 }
 

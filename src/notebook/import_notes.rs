@@ -64,8 +64,8 @@ pub struct ImportNotes {
 /// A note to import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportedNote {
-    /// Format and place of the text, such as `git ~/shop 1f0c9d`; one line of 1 to [`MAX_IMPORT_ID_BYTES`] bytes. A text
-    /// with the same id is the same note.
+    /// Format and place of the text, such as `git ~/shop 1f0c9d`; one line of 1 to [`MAX_IMPORT_ID_BYTES`] bytes.
+    /// Content with the same id is the same note.
     pub id: String,
     /// Title: one line.
     pub title: String,

@@ -73,9 +73,9 @@ pub struct BeginSessionReply {
     pub tokens: u64,
     /// Path of the note of a session in the block, which was claimed or is the session's own.
     pub hand_off: Option<String>,
-    /// Texts that are not in the block, or not completely.
+    /// Text that is not in the block, or not completely.
     pub left_out: Vec<LeftOut>,
-    /// Findings in the texts, by section.
+    /// Findings in the text, by section.
     pub findings: Vec<Flagged>,
 }
 
