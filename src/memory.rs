@@ -35,7 +35,7 @@ pub const MAX_VERSION_SCHEME_BYTES: usize = 64;
 /// Configuration of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
-    /// Number that differs from that of every earlier opening of the same store. It is part of every context key.
+    /// Number that differs from the number of every earlier opening of the same store. It is part of every context key.
     pub epoch: u64,
     /// Folder of the project under `projects/`; `None` makes the root the notebook.
     pub project: Option<String>,
@@ -47,13 +47,13 @@ pub struct Config {
     pub index_file: bool,
     /// Name of the host's version scheme, such as `local-dir/1`; empty if all hosts of this store use the same one.
     pub version_scheme: String,
-    /// If set, asks the host to rate the best notes of a recall, and merges its order with that of the engine.
+    /// If set, asks the host to rate the best notes of a recall, and merges its order with the engine's order.
     pub rescore: bool,
     /// Scope of the entries; `None` refuses every command of the entries.
     pub entries: Option<EntriesConfig>,
     /// Policy for the text that the memory accepts.
     pub trust: TrustConfig,
-    /// File that long-term memory is written to: the shared one, or that of the project.
+    /// File that long-term memory is written to: the shared file, or the project's file.
     pub long_term: LongTermScope,
     /// Key of 32 random bytes that the host keeps outside of the store. Its length is checked, but nothing uses it
     /// yet.
@@ -232,7 +232,7 @@ impl<R: Member<Family: Part>> From<R> for Command {
     }
 }
 
-/// A command that a memory takes, optionally with an origin of its own.
+/// A command that a memory takes, optionally with its own origin.
 pub trait Submit {
     /// Returns the command with its origin.
     fn submission(self) -> Submission<Command>;
@@ -250,7 +250,7 @@ impl<C: Into<Command>> Submit for Submission<C> {
     }
 }
 
-/// A command whose reply can be told from those of others.
+/// A command whose reply can be told from the replies of other commands.
 pub trait Answered: Submit {
     /// Type of the command.
     type Request: Request;

@@ -64,7 +64,7 @@ pub trait Family: Sized {
     /// Replies of the family. Commands with the same kind of reply may share a case.
     type Reply;
 
-    /// Name of the family: that of its interface in `wit/`.
+    /// Name of the family: the name of its interface in `wit/`.
     const NAME: &'static str;
 
     /// Passes each command of the family to the visitor, in order.

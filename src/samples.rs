@@ -1,4 +1,4 @@
-//! Names and texts that the samples of commands and their store share.
+//! Names and text that the samples of commands and their store share.
 
 /// Name for the samples: [`sample_files`](crate::catalogue::sample_files) has a note and an entry with it.
 pub const SAMPLE_NAME: &str = "a";

@@ -1,4 +1,4 @@
-//! Tests that the words of enums are those of the contract.
+//! Tests that the words of enums are the words of the contract.
 
 use alloc::vec::Vec;
 

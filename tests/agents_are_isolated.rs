@@ -38,7 +38,7 @@ fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers
     Config { epoch, project: project.map(String::from), entries: Some(entries), ..Config::default() }
 }
 
-/// A store in which agent `a` of workspace `w` has secrets of its own and of the workspace.
+/// A store in which agent `a` of workspace `w` has its own secrets and secrets of the workspace.
 fn store_of_a(kind: Kind) -> Simulator {
     let mut drive = Drive::new(kind, config(1, None, "a", "w", &["b"]), Simulator::new(1));
     for category in ["core", "daily", "notes"] {

@@ -11,8 +11,8 @@ use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
 use support::{Kind, both_engines, each, every_question};
 
-/// Commands that change nothing that people keep: a run without entries has nothing to store, its number and the state of
-/// a session are in files of their own, and the host writes the section of AGENTS.md.
+/// Commands that change nothing that people keep: a run without entries has nothing to store, its number and the state
+/// of a session are in their own files, and the host writes the section of AGENTS.md.
 const CHANGES_NOTHING_ALONE: [&str; 5] = ["open-run", "checkpoint", "close-run", "recall-for-prompt", "sync-agents-md"];
 
 type Files = BTreeMap<String, Vec<u8>>;

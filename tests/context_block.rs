@@ -187,7 +187,7 @@ proptest! {
         let entries: BTreeMap<String, String> = entries.collect();
         let kept: Vec<(String, String, &str)> =
             entries.into_iter().map(|(key, content)| (key, content, "core")).collect();
-        // A command would refuse some of these texts as text of the block, so the files are written by hand.
+        // A command would refuse some of these lines as text of the block, so the files are written by hand.
         let folder = EntryFolder::for_agent("a").unwrap();
         for (key, content, category) in &kept {
             let text = format!("---\nkey: {}\n---\n\n{content}", yaml_string(key));

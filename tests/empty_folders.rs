@@ -1,4 +1,4 @@
-//! A command that empties a folder of its own leaves no empty folder, and takes nobody else's.
+//! A command removes a folder that it has emptied, and no other empty folder.
 
 use saddlebag::entries::{ForgetEntry, PurgeEntries};
 use saddlebag::protocol::FsError;

@@ -74,7 +74,7 @@ fn all(drive: &mut Drive<Simulator>) -> Vec<EntryInfo> {
     }
 }
 
-/// Returns the fields that two formats with keys, categories, tags and texts can both express.
+/// Returns the fields that two formats with keys, categories, tags and content can both express.
 fn expressed(drive: &mut Drive<Simulator>) -> Vec<(String, String, String, Vec<String>)> {
     all(drive).into_iter().map(|entry| (entry.key, entry.category, entry.content, entry.tags)).collect()
 }

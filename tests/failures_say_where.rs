@@ -27,7 +27,7 @@ fn it_fails_at_a_case(kind: Kind) {
     });
 }
 
-/// Runs a test of this file that is otherwise ignored, in a process of its own.
+/// Runs a test of this file that is otherwise ignored, in a separate process.
 fn output_of(test: &str) -> String {
     let own = std::env::current_exe().unwrap();
     let name = format!("failures_say_where::{test}");

@@ -292,7 +292,7 @@ fn a_store_that_takes_no_index_answers_all_the_same(kind: Kind) {
 
 #[test]
 fn an_index_in_parts_is_taken_whole_or_not_at_all() {
-    // Small notes with words of their own make an index of several parts.
+    // Small notes with their own words make an index of several parts.
     let text = |i: usize, version: &str| {
         let words: String = (0..3_000).map(|w| format!("{version}{i}x{w} ")).collect();
         format!("# Note {i}\n\n{words}\n")
@@ -325,7 +325,7 @@ fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     }
 }
 
-/// Returns a store with an index of several parts. Each note has words of its own at three places of it.
+/// Returns a store with an index of several parts. Each note has its own words at three places of it.
 fn indexed_in_parts() -> Simulator {
     let mut store = Simulator::new(1);
     for i in 0..130 {
@@ -550,7 +550,7 @@ fn a_literal_search_reads_what_only_the_index_file_knew(kind: Kind) {
     }
 }
 
-/// Replaces a text in the index by another of its length, and corrects the checksums.
+/// Replaces text in the index by another of its length, and corrects the checksums.
 fn forge(store: &mut Simulator, old: &[u8], new: &[u8]) {
     assert_eq!(old.len(), new.len());
     let part = store.files().remove(PART).expect("an index");

@@ -45,7 +45,7 @@ fn start_with(kind: Kind, config: Config, store: Simulator) -> Start {
     let tags = drive.run(NotebookCommand::Tags(Tags)).unwrap();
     let log = drive.executor.log()[since..].iter();
     let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/")).count();
-    // A list of notes reads their texts, whatever the index knows.
+    // A list of notes reads their text, whatever the index knows.
     let notes = drive.run(NotebookCommand::ListNotes(ListNotes::default())).unwrap();
     let Reply::Notebook(NotebookReply::ListNotes(notes)) = notes else { panic!("{notes:?}") };
     let notes: Vec<(String, String)> = notes.notes.into_iter().map(|note| (note.path, note.title)).collect();

@@ -1,4 +1,4 @@
-//! The journal beyond the recorded vectors: exact texts, paging, undo, command lines, and a search that keeps up with
+//! The journal beyond the recorded vectors: exact text, paging, undo, command lines, and a search that keeps up with
 //! the files.
 
 use saddlebag::journal::{

@@ -54,7 +54,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// One engine with a store of its own, which goes through the actions alone.
+/// One engine with its own store, which goes through the actions alone.
 struct Side {
     engine: Box<dyn Engine>,
     store: Simulator,

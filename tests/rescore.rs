@@ -44,7 +44,7 @@ fn order(reply: &RecallReply) -> Vec<&str> {
     reply.hits.iter().map(|hit| hit.path.as_str()).collect()
 }
 
-/// Runs a recall until the host is asked to rate, and returns the texts.
+/// Runs a recall until the host is asked to rate, and returns the passages.
 fn asked(drive: &mut Drive<Simulator>, request: Recall) -> Vec<String> {
     drive.submit(request);
     loop {

@@ -1,4 +1,4 @@
-//! Memory of one project and of all projects: the memory of one project reaches no other, by any command.
+//! Memory of one project and of all projects: no command brings the memory of one project to another.
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::entries::{EditEntry, EntriesCommand, EntriesConfig, ForgetEntry, RestoreEntry};
@@ -223,7 +223,7 @@ fn entries_are_kept_in_a_project_too(kind: Kind) {
             let config = Config { entries: Some(entries), ..config(1, "a", provenance, LongTermScope::Project) };
             let mut drive = Drive::new(kind, config, simulator(&[("MEMORY.md", b"shared\n")]));
             let mut commands = vec![keep("k", "one", "core"), keep("k", "two", category)];
-            // A text of a tool waits for approval first.
+            // Text of a tool waits for approval first.
             if provenance == Provenance::Agent {
                 let edit = EditEntry { key: "k".into(), old_text: "two".into(), new_text: "not two".into() };
                 commands.push(EntriesCommand::EditEntry(edit));

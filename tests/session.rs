@@ -1,4 +1,4 @@
-//! The session of an agent, through both engines: two sessions from begin to end, races, and texts that must stay out.
+//! The session of an agent, through both engines: two sessions from begin to end, races, and text that must stay out.
 
 use std::time::Duration;
 

@@ -36,7 +36,7 @@ fn command(verb: EntriesCommand) -> Command {
     verb.into()
 }
 
-/// Returns an existing entry with another text for each change.
+/// Returns an existing entry with different text for each change.
 fn store(change: usize) -> Command {
     let entry = NewEntry {
         tags: vec!["ops".into()],

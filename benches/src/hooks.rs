@@ -22,7 +22,7 @@ struct Client<'a> {
     program: &'a Path,
     root: &'a Path,
     home: &'a Path,
-    /// Number of events so far. Each is a moment of its own.
+    /// Number of events so far. Each is a separate moment.
     events: u32,
 }
 

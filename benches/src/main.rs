@@ -238,7 +238,8 @@ fn small_work(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
 }
 
 fn footprint(report: &mut Report, runtime: &ComponentRuntime) -> Result<()> {
-    // Measures the cost of opening a scope without that of closing it: all instances are kept until the last is open.
+    // Measures the cost of opening a scope without the cost of closing it: all instances are kept until the last is
+    // open.
     let mut opened = Vec::new();
     let instantiate = median(101, || {
         opened.push(runtime.open(config(1))?);

@@ -27,7 +27,7 @@ pub(crate) enum Exit {
     OfZk(u8),
 }
 
-/// Exit codes of every command except `zk`, which uses those of zk.
+/// Exit codes of every command except `zk`, which uses the exit codes of zk.
 pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
     (0, "done"),
     (1, "nothing found: no match, empty memory, or no such note, entry, file or backup; of `replay`: a difference"),

@@ -90,7 +90,7 @@ impl Global {
     }
 
     /// Returns the file of long-term memory that commands write. By default a person writes the file of all projects,
-    /// and an agent writes that of its project.
+    /// and an agent writes the memory of its project.
     pub(crate) fn long_term(&self) -> LongTermScope {
         let is_for_person = self.provenance.unwrap_or_default() == Provenance::User;
         match self.scope {

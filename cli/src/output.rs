@@ -35,8 +35,8 @@ pub(crate) const STRONG: Style = Style::new().bold();
 /// Style of remarks.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 
-/// Reports a text that was found in a temporary file, on standard error. It may be the only copy, so a run that
-/// prints JSON reports it too.
+/// Reports text that was found in a temporary file, on standard error. It may be the only copy, so a run that prints
+/// JSON reports it too.
 pub(crate) fn recovered(found: &Recovered) {
     let Recovered { path, kept } = found;
     let text = format!(

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::failure::Failure;
 use crate::input::{self, free_text};
 
-/// A text that occurs once, and the text in its place.
+/// Text that occurs once, and the text in its place.
 #[derive(Debug, Args)]
 pub(crate) struct Replacement {
     /// Text to replace; it must occur exactly once; `-` reads it from standard input

@@ -1,4 +1,4 @@
-//! Checks that every command line in the documentation and in the program's texts can run.
+//! Checks that every command line in the documentation and in the program's messages can run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -192,8 +192,8 @@ fn split(command: &str) -> Vec<String> {
     words
 }
 
-/// Returns the reason why a command line cannot run, if there is one. A text may omit arguments, or use placeholders
-/// such as NOTE, `[TEXT]`, `[filters]` and `…`.
+/// Returns the reason why a command line cannot run, if there is one. Text may omit arguments, or use placeholders such
+/// as NOTE, `[TEXT]`, `[filters]` and `…`.
 fn problem(command: &str) -> Option<String> {
     let words: Vec<String> = split(command)
         .into_iter()

@@ -57,9 +57,9 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
     }
 }
 
-/// Returns the commands that a word means: a command of the noun or of the program, otherwise those of the table,
-/// otherwise the nouns that have it as a verb. After a noun, only the noun's own commands are returned if there are
-/// any.
+/// Returns the commands that a word means: a command of the noun or of the program, otherwise the commands of the
+/// table, otherwise the nouns that have it as a verb. After a noun, only the noun's own commands are returned if there
+/// are any.
 fn commands_for(word: &str, noun: Option<&Command>, line: &Command) -> Vec<String> {
     match noun {
         Some(noun) if noun.find_subcommand(word).is_some() => return vec![format!("{} {word}", noun.get_name())],

@@ -1,7 +1,7 @@
 //! [`for_people`]: errors of the memory in the words of the program.
 //!
-//! Some messages of the memory are those of the programs that its tools stand in for, word by word, because models and
-//! their hosts know them. They name arguments of tools and codes that a person never sees.
+//! Some messages of the memory are, word for word, the messages of the programs that its tools replace, because models
+//! and their hosts know them. They name arguments of tools and codes that a person never sees.
 
 use saddlebag::protocol::{Error, ErrorCode, ErrorDetails};
 
@@ -43,7 +43,7 @@ pub(crate) fn without_code(message: &str) -> &str {
     if is_code { rest } else { message }
 }
 
-/// Returns the message for a text that does not occur once, from `old_str matched N time(s) in FILE; …`.
+/// Returns the message for text that does not occur once, from `old_str matched N time(s) in FILE; …`.
 fn of_edit(message: &str) -> Option<String> {
     let (count, rest) = message.strip_prefix("old_str matched ")?.split_once(" time(s) in ")?;
     let (file, _) = rest.rsplit_once("; ")?;

@@ -1,9 +1,9 @@
 //! Builds the component and tells the library where it is.
 //!
-//! It runs `cargo rustc --target wasm32-wasip2` with a profile for components, in a target folder of its
-//! own, without the flags of the build that this script belongs to. Cargo runs it again when the sources
-//! or the contract change. `SADDLEBAG_COMPONENT=path` embeds that file instead.
-//! A crate from a registry embeds the `saddlebag.wasm` that it carries.
+//! It runs `cargo rustc --target wasm32-wasip2` with a profile for components, in its own target folder, without the
+//! flags of the build that this script belongs to. Cargo runs it again when the sources or the contract change.
+//! `SADDLEBAG_COMPONENT=path` embeds that file instead. A crate from a registry embeds the `saddlebag.wasm` that it
+//! carries.
 //!
 //! With the feature `compiled` it also compiles the component to code of the target.
 
@@ -111,8 +111,8 @@ fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a folder beside those of the profiles, so that every profile of the host shares one component: `OUT_DIR` is
-/// `<target>/<profile>/build/<package>/out`.
+/// Returns a folder beside the folders of the profiles, so that every profile of the host shares one component:
+/// `OUT_DIR` is `<target>/<profile>/build/<package>/out`.
 fn target_dir(out_dir: &Path) -> PathBuf {
     out_dir.ancestors().nth(4).unwrap_or(out_dir).join("component")
 }

@@ -14,9 +14,10 @@ use crate::host::{Host, HostError};
 const ATTEMPTS: usize = 16;
 
 impl<E: Engine, X: Executor> Host<E, X> {
-    /// Synchronises the managed section of `path` in `folder` with the entries: reads the file, lets the component decide, and writes
-    /// the file if it is unchanged. After a lost race it begins again, at most 16 times. The content of the request is ignored; its
-    /// identity must be that of the file. If a person must confirm the changes first, nothing is written, and the reply has them.
+    /// Synchronises the managed section of `path` in `folder` with the entries: reads the file, lets the component
+    /// decide, and writes the file if it is unchanged. After a lost race it begins again, at most 16 times. The content
+    /// of the request is ignored; its identity must be the identity of the file. If a person must confirm the changes
+    /// first, nothing is written, and the reply has them.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ pub fn parse_time(text: &str) -> Result<Timestamp, TimeError> {
     parsed.filter(|moment| moment.local().is_some()).ok_or_else(|| TimeError(text.escape_debug().to_string()))
 }
 
-/// A text that is not an RFC 3339 date and time.
+/// Text that is not an RFC 3339 date and time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an rfc 3339 date and time; an example is 2026-05-30T09:15:00+02:00")]
 pub struct TimeError(String);

@@ -72,7 +72,7 @@ pub enum ComponentCode {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Compile {
-    /// Bytes of the component, for example those of the crate `saddlebag-component`.
+    /// Bytes of the component, for example from the crate `saddlebag-component`.
     pub component: Cow<'static, [u8]>,
     /// SHA-256 of [`component`](Self::component) in hexadecimal, if known: hashing the bytes takes longer than loading
     /// compiled code. Compiled code is stored under this name, so a wrong value loads the code of another component
@@ -415,7 +415,7 @@ fn trapped(error: &wasmtime::Error) -> EngineError {
 
 /// Returns the error and its causes without line breaks.
 fn one_line(error: &wasmtime::Error) -> String {
-    // Code is mapped and made executable by the system, whose errors are told as those of the store are.
+    // Code is mapped and made executable by the system, whose errors are reported like errors of the store.
     match error.chain().find_map(error_of_system) {
         Some(error) => crate::local_dir::io_cause(&error),
         None => normalize_line(&format!("{error:#}")),

@@ -93,7 +93,7 @@ pub struct Options {
     pub trust: TrustConfig,
     /// File that long-term memory is written to in a project.
     pub long_term: LongTermScope,
-    /// Called for each text that was recovered from the temporary file of a writer that died.
+    /// Called for each recovered temporary file of a writer that died.
     pub on_recovered: Option<fn(&Recovered)>,
     /// Recording of every call to the engine.
     pub recording: Option<Recording>,

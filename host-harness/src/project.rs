@@ -16,13 +16,13 @@ const OTHER_MARKERS: [&str; 3] = [".hg", ".jj", ".svn"];
 /// Maximum size of a pointer file in bytes, larger than any of git's.
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
 
-/// Returns the root of the project that contains `path`: that of its version control, else the path itself, absolute and
-/// without symbolic links.
+/// Returns the root of the project that contains `path`: the root of its version control, else the path itself,
+/// absolute and without symbolic links.
 ///
 /// - The nearest folder upwards with `.git`, `.hg`, `.jj` or `.svn` is the root.
 /// - A worktree of git belongs to the main working copy of its repository. If there is none, it belongs to
 ///   the bare repository.
-/// - A submodule is a project of its own.
+/// - A submodule is a separate project.
 /// - A `.git` file that leads nowhere marks its own folder, and so does one that claims to be the worktree of a repository
 ///   whose record of that worktree does not name this very file: a folder from elsewhere must not get access to the memory
 ///   of another project. After moving a worktree by hand, `git worktree repair` corrects the record.
@@ -48,7 +48,7 @@ pub fn project_slug(root: &Path) -> ProjectSlug {
     }
 }
 
-/// What clones and copies of a project have in common. Anyone can give a folder the same traits.
+/// Traits that clones and copies of a project have in common. Anyone can give a folder the same traits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectTraits {
     /// Digest of the first remote of the repository, however it is spelled.

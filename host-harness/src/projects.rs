@@ -36,13 +36,13 @@ const MAX_FOLDERS: usize = 256;
 /// A project of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectRecord {
-    /// Name of the project: that of its folder in the store.
+    /// Name of the project: the name of its folder in the store.
     pub name: String,
     /// Folder of the project, when its memory was last used; `None` if that is not known.
     pub path: Option<String>,
     /// Name of the project whose memory the folder opens instead of its own.
     pub opens: Option<String>,
-    /// What clones and copies of the folder have in common.
+    /// Traits that clones and copies of the folder have in common.
     pub traits: ProjectTraits,
 }
 
@@ -62,7 +62,7 @@ pub enum Similarity {
 pub struct SimilarProject {
     /// The project.
     pub record: ProjectRecord,
-    /// What it has in common with the other.
+    /// Trait that it has in common with the other.
     pub similarity: Similarity,
 }
 
@@ -186,7 +186,7 @@ impl<'s> Projects<'s> {
                 }
             }
         }
-        // So many folders are not those of an empty project.
+        // An empty project does not have so many folders.
         Ok(true)
     }
 
@@ -210,8 +210,8 @@ impl<'s> Projects<'s> {
         self.write(&ProjectRecord { name, path, opens, traits: project_traits(&root) })
     }
 
-    /// Gives the memory of the project of this name to the folder, which must not have memory of its own. Folders that
-    /// are linked to it follow.
+    /// Gives the memory of the project of this name to the folder, which must not have memory yet. Folders that are
+    /// linked to it follow.
     ///
     /// # Errors
     ///

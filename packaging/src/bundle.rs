@@ -48,8 +48,8 @@ pub(crate) fn file_name(release: &Release) -> String {
     format!("{}-{}.mcpb", Release::NAME, release.version)
 }
 
-/// Builds the bundle for all operating systems from those of the targets in the folder. Returns its path; `None` if there
-/// is no such bundle.
+/// Builds the bundle for all operating systems from the bundles of the targets in the folder. Returns its path; `None`
+/// if there is no such bundle.
 pub(crate) fn build_for_all(release: &Release, out: &Path) -> Result<Option<PathBuf>, String> {
     let mut tools = None;
     let mut find = |triple: &str| -> Result<Option<Content>, String> {

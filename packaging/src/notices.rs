@@ -16,8 +16,8 @@ const FILES: [&str; 6] = ["license", "licence", "copying", "notice", "unlicense"
 
 /// Returns the licences of all crates that the program for a target is built of.
 ///
-/// A text that several crates have is printed once, with all of their names. A crate without a text of its own gets that
-/// of a licence that its manifest names, if it is in this repository.
+/// Text that several crates have is printed once, with all of their names. A crate without a licence file gets the
+/// licence of a licence that its manifest names, if it is in this repository.
 pub(crate) fn text(release: &Release, triple: &str) -> Result<String, String> {
     let used = licenses_of_crates(triple)?;
     let mut folders = BTreeMap::new();
@@ -78,7 +78,7 @@ fn folders_of(metadata: &Value) -> Result<BTreeMap<Crate, String>, String> {
     Ok(packages.iter().filter_map(folder).collect())
 }
 
-/// Returns the texts of the licences in the folder of a crate, with uniform line ends.
+/// Returns the licences in the folder of a crate, with uniform line ends.
 fn texts_in(folder: &Path) -> Result<Vec<String>, String> {
     let failed = |error: std::io::Error| format!("cannot read {}: {error}", folder.display());
     let mut paths = Vec::new();

@@ -21,7 +21,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads a program, and checks that it is that of the release and needs no more than its target has.
+    /// Reads a program, and checks that it is the program of the release and needs no more than its target has.
     ///
     /// # Errors
     ///

@@ -88,12 +88,12 @@ impl Release {
         Ok(format!("io.github.{owner}/{}", Self::NAME))
     }
 
-    /// Reads a text file of the repository.
+    /// Reads the text file of the repository.
     pub(crate) fn text(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(self.root.join(path)).map_err(|error| format!("cannot read {path}: {error}"))
     }
 
-    /// Returns the texts of the licences, with their names.
+    /// Returns the licences, with their names.
     pub(crate) fn licenses(&self) -> Result<Vec<(&'static str, String)>, String> {
         ["LICENSE-APACHE", "LICENSE-MIT"].into_iter().map(|name| Ok((name, self.text(name)?))).collect()
     }

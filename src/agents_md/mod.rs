@@ -4,10 +4,11 @@
 //! [`SyncAgentsMdReply`], if there are any and the file did not change meanwhile. Entries become items of the section, and
 //! edits of the section become changes of entries.
 //!
-//! Anyone who can write the file can write the section: it may come with a repository from elsewhere. Therefore text that is
-//! read back waits for approval, and only facts that the request names are written into the file. A person must confirm every
-//! change of text that goes into prompts, and every section that this store did not write last. The store remembers that
-//! section as the base of a three-way merge. If both sides changed, both texts stay, and the reply names the conflict.
+//! Anyone who can write the file can write the section: it may come with a repository from elsewhere. Therefore text
+//! that is read back waits for approval, and only facts that the request names are written into the file. A person must
+//! confirm every change of text that goes into prompts, and every section that this store did not write last. The store
+//! remembers that section as the base of a three-way merge. If both sides changed, both versions stay, and the reply
+//! names the conflict.
 //!
 //! `section` finds, reads and writes the section, `item` one fact of it, `written` is what the store remembers. `sync` is
 //! the command: `sides` compares both sides, `merge` decides for each fact, `layout` fits them into the new section, and

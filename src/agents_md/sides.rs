@@ -14,7 +14,7 @@ use crate::notebook::slug;
 use crate::protocol::Error;
 use crate::sorted::SortedMap;
 
-/// Maximum number of words of a text that become its key.
+/// Maximum number of words of text that become its key.
 const KEY_WORDS: usize = 6;
 
 /// Both sides, and the record of the last section.
@@ -24,7 +24,7 @@ pub(super) struct Sides<'a> {
     pub(super) text: &'a str,
     pub(super) agent: &'a str,
     pub(super) section: Option<&'a Section>,
-    /// Section as this store wrote it; `None` if the file's section is not one of its own.
+    /// Section as this store wrote it; `None` if another store wrote the file's section.
     pub(super) seen: Option<&'a Written>,
     pub(super) known: &'a [EntryInfo],
     /// Number of entries that can be added before others are evicted.

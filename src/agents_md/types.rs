@@ -31,8 +31,8 @@ pub const MAX_IDENTITY_BYTES: usize = 4_096;
 pub struct SyncAgentsMd {
     /// Name of the file in messages and in the source of text that is read from it.
     pub name: String,
-    /// Identity of the file, for example its absolute path with links resolved. It must differ from that of every
-    /// other file. A copy of the file has another identity, so its section counts as foreign.
+    /// Identity of the file, for example its absolute path with links resolved. It must differ from the identity of
+    /// every other file. A copy of the file has another identity, so its section counts as foreign.
     pub identity: String,
     /// Bytes of the whole file, at most [`MAX_AGENTS_MD_BYTES`]; `None` if the file does not exist.
     pub content: Option<Vec<u8>>,

@@ -11,7 +11,7 @@ use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_WAITING;
 use crate::trust::{PendingApproval, approve as approved_text, version_of};
 
-/// Approves texts, so that they can appear in prompts.
+/// Approves items, so that their text can appear in prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approve {
     /// Texts to approve, at most [`MAX_NAMES`].

@@ -1,4 +1,4 @@
-//! `pending`: lists the texts that wait for approval.
+//! `pending`: lists the items that wait for approval.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,7 @@ use crate::trust::{PendingApproval, sha256};
 /// Default number of items on a page.
 pub const DEFAULT_PENDING_ITEMS: u32 = 50;
 
-/// Lists the texts that wait for approval.
+/// Lists the items that wait for approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
     /// Maximum number of items.
@@ -26,9 +26,9 @@ pub struct Pending {
     /// Name of a single item, which is listed with its whole text: the key of an entry, or the path, name or title of
     /// a note.
     pub name: Option<String>,
-    /// Filter by source. `tool` and `import` select all texts of that provenance; `agent` selects the entries that go into the
-    /// prompts of one project only, which no other filter lists; the name of a format such as `claude-code` selects all texts
-    /// imported from it; any other value must equal the item's `source`.
+    /// Filter by source. `tool` and `import` select all items of that provenance; `agent` selects the entries that go
+    /// into the prompts of one project only, which no other filter lists; the name of a format such as `claude-code`
+    /// selects all items imported from it; any other value must equal the item's `source`.
     pub source: Option<String>,
 }
 

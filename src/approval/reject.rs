@@ -1,4 +1,4 @@
-//! `reject`: removes texts that wait for approval, so that they no longer wait.
+//! `reject`: removes items that wait for approval, so that they no longer wait.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,8 +13,8 @@ use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_WAITING;
 use crate::trust::{PendingApproval, version_of};
 
-/// Rejects texts that wait for approval. A note is forgotten as by `forget`, an entry as by `forget-entry`, so that both can be
-/// restored, and an import does not bring them back.
+/// Rejects items that wait for approval. A note is forgotten as by `forget`, an entry as by `forget-entry`, so that
+/// both can be restored, and an import does not bring them back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reject {
     /// Texts to reject, at most [`MAX_NAMES`].
@@ -86,7 +86,7 @@ impl Run<TrustCall<'_>> for Reject {
     }
 }
 
-/// Forgets a text, if it still has the version that was listed.
+/// Forgets the text, if it still has the version that was listed.
 async fn forget(with: &TrustCall<'_>, item: &PendingApproval) -> Result<(), Error> {
     if !item.is_entry {
         return forget_version(with.call, &item.path, &item.version).await;

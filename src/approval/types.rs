@@ -196,7 +196,7 @@ fn preview(text: &str) -> ForModel {
     preview
 }
 
-/// Returns the reason why a text of another version is left alone.
+/// Returns the reason why text of another version is left alone.
 pub(super) fn changed(version: &str) -> String {
     format!("its text no longer has the version `{}`", head(version, 64).escape_debug())
 }

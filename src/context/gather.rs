@@ -38,7 +38,7 @@ pub(super) struct Gathered {
     sections: Vec<Section>,
     /// Files and entries that are in no section.
     left_out: Vec<LeftOut>,
-    /// Findings in texts that were made harmless before.
+    /// Findings in text that was made harmless before.
     findings: Vec<Flagged>,
 }
 
@@ -61,7 +61,7 @@ impl Run<PromptCall<'_>> for Context {
     }
 }
 
-/// Builds the block for the start of a session, with the note of an earlier one as a section of its own.
+/// Builds the block for the start of a session, with the note of an earlier one as a separate section.
 pub(crate) async fn session_block(
     with: &PromptCall<'_>,
     request: Context,
@@ -240,8 +240,8 @@ async fn large(
         _ if size > u64::from(limit) => return unusable(LeftOutReason::TooLarge, size),
         _ => (0, limit),
     };
-    // The frontmatter at the start gives the provenance. Start and end must be of one version, because a text that replaces
-    // the file between the two reads would go into the prompt with the provenance of the other.
+    // The frontmatter at the start gives the provenance. Start and end must be of one version, because text that
+    // replaces the file between the two reads would go into the prompt with the provenance of the other.
     let mut head = None;
     for _ in 0..MAX_ATTEMPTS {
         if offset > 0 {

@@ -7,19 +7,19 @@
 //! # How is the context block made?
 //!
 //! `gather.rs` reads the sections together: long-term memory of the project and of all projects, the open items of the
-//! scratchpad, two daily logs. A request with `entries` adds the hydrated entries under a budget of their own. A request with a
-//! `turn` adds what the session has in memory for that turn, as the last section. Then `overflow.rs` builds the block as a pure
-//! function of sections, policy and budget. No other file of the store is read, so the cost does not depend on the number of
-//! notes.
+//! scratchpad, two daily logs. A request with `entries` adds the hydrated entries under their own budget. A request
+//! with a `turn` adds what the session has in memory for that turn, as the last section. Then `overflow.rs` builds the
+//! block as a pure function of sections, policy and budget. No other file of the store is read, so the cost does not
+//! depend on the number of notes.
 //!
 //! | Policy | Order | When it is too much | Budget holds for |
 //! | --- | --- | --- | --- |
-//! | `documented` | Long-term memory of the project, that of all projects, scratchpad, yesterday, today | The end is cut off, with a marker | The text, without wrapper and marker |
-//! | `prioritised` | Scratchpad, newest log, long-term memory of the project, that of all projects, second-newest log | One section is cut, those after it are only named | The same |
+//! | `documented` | Long-term memory of the project, long-term memory of all projects, scratchpad, yesterday, today | The end is cut off, with a marker | The text, without wrapper and marker |
+//! | `prioritised` | Scratchpad, newest log, long-term memory of the project, long-term memory of all projects, second-newest log | One section is cut, those after it are only named | The same |
 //! | `balanced`, the default | As `documented`, and the same block when everything fits | Small sections stay whole, the others share evenly; logs and long-term memory keep their newest text, the scratchpad its first items, the recalled notes the best of them; entries are whole or left out; each cut is marked. If a share would be useless, a section is left out: the older log, then what was recalled, then the scratchpad, then the log of today, then the hand-off, then the entries, then the memory of all projects | The whole block |
 //!
-//! The first two are those of zerostack v1.5 to v1.7 and leave out long-term memory over 131,072 bytes. `prioritised` lists
-//! the folder of the logs and takes the two newest that have text, whatever their day.
+//! The first two come from zerostack v1.5 to v1.7 and leave out long-term memory over 131,072 bytes. `prioritised`
+//! lists the folder of the logs and takes the two newest that have text, whatever their day.
 //!
 //! **Escaping** comes before the cuts of the policies. A `<`, or a character that looks like it, before the name of our tag
 //! becomes `&lt;`, whatever the case, white space or invisible characters in between; so does one before the tag of a role or a
@@ -32,10 +32,10 @@
 //! line of stored text. No line of the block's own begins with that mark. The escapes come first in all forms, and the marks
 //! come before the cuts; a cut that takes the mark off a line puts it back.
 //!
-//! **The report** (`left-out`) names each file that is missing or cut: the reason, the number of bytes in the block, and the
-//! number left out. The reasons are the budget, the size, bytes that are not UTF-8, a log whose name is not a date, and the
-//! host's error. Each entry is named by its key, with hydration's reason if hydration left it out. Each recalled note that
-//! nobody approved is also named. `findings` counts by section what the texts hide or imitate.
+//! **The report** (`left-out`) names each file that is missing or cut: the reason, the number of bytes in the block,
+//! and the number left out. The reasons are the budget, the size, bytes that are not UTF-8, a log whose name is not a
+//! date, and the host's error. Each entry is named by its key, with hydration's reason if hydration left it out. Each
+//! recalled note that nobody approved is also named. `findings` counts by section what the text hides or imitates.
 //!
 //! **The memories of a session** are in the component's memory and nowhere else. `load-memories` loads the newest facts,
 //! `recall-for-turn` what a turn asks for. `memory-context` returns both as a section of Markdown: each note whole, with its

@@ -245,7 +245,7 @@ fn omission(title: &str) -> ForModel {
     note("\n\n…[section omitted: ", title, "]")
 }
 
-/// Returns a line about a section, between fixed texts.
+/// Returns a line about a section, between fixed words.
 fn note(before: &'static str, text: &str, after: &'static str) -> ForModel {
     let mut note = ForModel::ours(before);
     note.push_within_line(&text.replace(is_line_break, " "));
@@ -345,7 +345,7 @@ fn shares(bodies: &[Body<'_>], included: &[bool], room: usize) -> Option<Vec<usi
     Some(shares)
 }
 
-/// Returns the size of a section of which only the unread part is left out.
+/// Returns the size of a section that lacks only its unread part.
 fn needed(body: &Body<'_>) -> usize {
     let marker = if body.unread_bytes > 0 { cut_marker(body, 0).len() } else { 0 };
     body.whole() + marker
@@ -423,7 +423,7 @@ fn assemble(
     (content.whole(), cut)
 }
 
-/// Returns the end of a text, from the start of a line if that costs less than half of it.
+/// Returns the end of the text, from the start of a line if that costs less than half of it.
 fn last_lines(text: &str, max_bytes: usize) -> &str {
     let end = tail(text, max_bytes);
     if end.len() == text.len() || text.as_bytes().get(text.len() - end.len() - 1) == Some(&b'\n') {
@@ -435,7 +435,7 @@ fn last_lines(text: &str, max_bytes: usize) -> &str {
     }
 }
 
-/// Returns the start of a text, to the end of a line if that costs less than half of it.
+/// Returns the start of the text, to the end of a line if that costs less than half of it.
 pub(super) fn first_lines(text: &str, max_bytes: usize) -> &str {
     let start = head(text, max_bytes);
     if start.len() == text.len() || text.as_bytes().get(start.len()) == Some(&b'\n') {

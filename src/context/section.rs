@@ -38,7 +38,7 @@ pub enum SectionKind {
 pub struct Section {
     /// Kind of the section.
     pub kind: SectionKind,
-    /// Path of the file as it is shown. Items have paths of their own.
+    /// Path of the file as it is shown. Items have their own paths.
     pub path: String,
     /// Text, or the reason why there is no text.
     pub content: SectionContent,
@@ -73,7 +73,7 @@ pub enum SectionContent {
     },
 }
 
-/// One of several texts in a section.
+/// One of several items in a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionItem {
     /// Path of its file as it is shown; empty if it has none.

@@ -72,8 +72,8 @@ pub(super) struct Place<'a> {
 
 /// Text of a block while it is built, and the sources of its lines.
 ///
-/// Lines are counted instead of bytes: if two texts together would form a tag, joining them inserts an escape, and the
-/// following text moves.
+/// Lines are counted instead of bytes: if two pieces of text would form a tag when joined, joining them inserts an
+/// escape, and the following text moves.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     text: ForModel,
@@ -185,7 +185,7 @@ pub(super) fn line_feeds(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count()
 }
 
-/// Counts the lines of a text. A line feed at the end does not begin a further line.
+/// Counts the lines of the text. A line feed at the end does not begin a further line.
 fn lines_of(text: &str) -> usize {
     match text.strip_suffix('\n') {
         Some(text) => line_feeds(text) + 1,

@@ -58,7 +58,7 @@ pub(crate) struct TurnMemories {
     pub(crate) files: Vec<JoinedFile>,
     /// Notes that nobody has approved.
     pub(crate) unapproved: Vec<String>,
-    /// Findings: what the texts hide or imitate.
+    /// Findings: what the text hides or imitates.
     pub(crate) findings: Vec<Flag>,
 }
 
@@ -124,7 +124,7 @@ pub struct ContextReply {
     pub tokens: u64,
     /// Report of what was left out, in the order of the sections.
     pub left_out: Vec<LeftOut>,
-    /// Findings in the order of the sections: what the texts hide or imitate, cut text included.
+    /// Findings in the order of the sections: what the text hides or imitates, cut text included.
     pub findings: Vec<Flagged>,
     /// Sources of the lines of stored text, in the order of the block. Each such line has one.
     pub sources: Vec<LineSource>,
@@ -144,7 +144,7 @@ pub struct Flagged {
     pub findings: Vec<Flag>,
 }
 
-/// A text that is left out of the block, as a whole or in part.
+/// Text that is left out of the block, as a whole or in part.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
@@ -165,7 +165,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Returns the report on a text of this size of which nothing is in the block. It is not an entry.
+    /// Returns the report on text of this size that is not in the block at all. It is not an entry.
     pub(crate) fn whole(path: impl Into<String>, section: impl Into<String>, reason: LeftOutReason, size: u64) -> Self {
         let (path, section) = (path.into(), section.into());
         let (kind, reason) = (reason.kind(), reason.to_string());
@@ -173,7 +173,7 @@ impl LeftOut {
     }
 }
 
-/// Kind of a reason why a text is left out of the block.
+/// Kind of a reason why text is left out of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeftOutKind {
@@ -206,7 +206,7 @@ words!(LeftOutKind, "kind of left-out text" {
     Unapproved = "unapproved",
 });
 
-/// Reason why a text is left out of the block.
+/// Reason why text is left out of the block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeftOutReason {

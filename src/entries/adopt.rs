@@ -45,7 +45,7 @@ pub(super) async fn adopt(
     let prepared: Vec<Result<Prepared<'_>, String>> =
         adoption.entries.iter().map(|given| work.prepare(given, &adoption, provenance)).collect();
     // Finds the entries that are here already before it stores any, so that a key that only gives a position is not
-    // assigned to another text.
+    // assigned to other text.
     let mut found: Vec<Option<String>> = Vec::with_capacity(prepared.len());
     for one in &prepared {
         let known = one.as_ref().ok().and_then(|one| work.find(one));
@@ -81,9 +81,9 @@ struct Prepared<'a> {
 
 struct Work<'a> {
     entries: Intake<'a>,
-    /// Index that has the texts of the files.
+    /// Index that has the text of the files.
     corpus: &'a AtomicRefCell<Corpus>,
-    /// Keys of the entries that came from a place with a text, by [`name`] of their [`Mark`].
+    /// Keys of the entries that came from a place with text, by [`name`] of their [`Mark`].
     marked: SortedMap<String, Vec<String>>,
     /// Latest time that was assigned, for the agent and for the workspace.
     newest: [Option<u64>; 2],
@@ -95,7 +95,7 @@ enum Plan<'a> {
     Update(&'a Stored),
     Unchanged,
     Keep(String),
-    /// Another text has this key.
+    /// Different text has this key.
     Taken,
 }
 
@@ -307,7 +307,7 @@ impl<'a> Work<'a> {
         let newest = self.newest_of(one.pool.shared);
         let given = one.given;
         let stamped = stamp(now, *newest);
-        // Times in the future come from a wrong clock. They are accepted only from a dump of our own.
+        // Times in the future come from a wrong clock. They are accepted only from our own dump.
         let known = |moment: Option<u64>| moment.map(|moment| if given.is_exact { moment } else { moment.min(now) });
         let dated = known(given.updated).or(known(given.created));
         let updated = match (dated, before) {

@@ -291,7 +291,7 @@ const PROJECTS: &str = "origin-project";
 /// Project that no memory has. A field without a name keeps the text out of all prompts.
 const NO_PROJECT: &str = "?";
 
-/// Keys that name the agent, those of zombie's own exports included.
+/// Keys that name the agent, including the keys in zombie's own exports.
 const AGENT_FIELDS: [&str; 3] = ["agent", "zombie_id", "fleet_id"];
 
 /// Returns the owner that the file names.
@@ -326,7 +326,7 @@ fn head_of(text: &str) -> Note {
 }
 
 /// Returns where the content begins: after the frontmatter and one blank line. A file without frontmatter is all
-/// content. `None` if the frontmatter belongs to another text.
+/// content. `None` if the frontmatter belongs to other text.
 fn content_start(text: &str, frontmatter: &Frontmatter) -> Option<usize> {
     let end = frontmatter.span.end;
     let rest = text.get(end..)?;
@@ -337,7 +337,7 @@ fn content_start(text: &str, frontmatter: &Frontmatter) -> Option<usize> {
     Some(end + blank.map_or(0, str::len))
 }
 
-/// Reads tags from a list, or from a text with commas.
+/// Reads tags from a list, or from text with commas.
 fn tags(value: &Value) -> Vec<String> {
     let tags: Vec<String> = match value {
         Value::List(items) => items.iter().filter_map(Value::text).collect(),
@@ -347,7 +347,7 @@ fn tags(value: &Value) -> Vec<String> {
     tags.into_iter().filter_map(trimmed).collect()
 }
 
-/// Reads the projects of a text.
+/// Reads the projects of the text.
 fn projects(value: &Value) -> Vec<String> {
     let named = tags(value);
     if named.is_empty() { alloc::vec![NO_PROJECT.into()] } else { named }

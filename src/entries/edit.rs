@@ -80,7 +80,7 @@ impl EditEntry {
     }
 }
 
-/// Returns the error for a text that occurs this many times.
+/// Returns the error for text that occurs this many times.
 fn not_once(count: usize) -> Error {
     let help = match count {
         0 => "read the entry again and copy the text exactly, with its white space",

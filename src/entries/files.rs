@@ -52,7 +52,7 @@ fn place(folder: &str, name: &str) -> Result<(String, String, RelPath), Error> {
     Ok((category, key, path))
 }
 
-/// Creates an entry from a text: a file with frontmatter, or content only. Returns `false` if the entry exists.
+/// Creates an entry from text: a file with frontmatter, or content only. Returns `false` if the entry exists.
 pub(crate) async fn create_file(
     call: &Call,
     entries: &Entries,
@@ -179,7 +179,7 @@ fn at<'a>(call: &Call, view: &'a View, path: &RelPath) -> Result<Option<&'a Stor
     Ok(None)
 }
 
-/// Parses a text as the entry of this category and key, within the limits of entries.
+/// Parses the text as the entry of this category and key, within the limits of entries.
 fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Result<Entry, Error> {
     let path = pool.file(category, key)?;
     let now = call.now.epoch_nanoseconds();

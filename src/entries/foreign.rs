@@ -119,7 +119,7 @@ pub enum ExchangeState {
     Updated,
     /// Unchanged: the entry here is the same.
     Unchanged,
-    /// Stored under another key, because another text has its key. The value is its key in the original.
+    /// Stored under another key, because different text has its key. The value is its key in the original.
     Renamed(String),
     /// Not imported: the entry here stays. The value is the reason.
     Kept(String),

@@ -180,7 +180,7 @@ struct Given<'a> {
     entry: Entry,
     /// Path in the store that its own path gives.
     place: RelPath,
-    /// Path where it is written: that of the existing file of its key, if there is one.
+    /// Path where it is written: the path of the existing file of its key, if there is one.
     target: RelPath,
 }
 

@@ -31,7 +31,7 @@ impl<'a> Mark<'a> {
         format!("import:{origin}:{line} #{digest}")
     }
 
-    /// Returns a text that is equal for two marks that differ only in the line.
+    /// Returns text that is equal for two marks that differ only in the line.
     pub(super) fn text(&self) -> String {
         format!("{} {}", self.digest, self.origin)
     }
@@ -63,7 +63,7 @@ pub(super) fn digest(category: &str, tags: &[String], content: &str, summary: Op
     hash(&parts, 8)
 }
 
-/// Returns the first bytes of the SHA-256 of texts, in hexadecimal.
+/// Returns the first bytes of the SHA-256 of the given text, in hexadecimal.
 pub(crate) fn hash(parts: &[&str], bytes: usize) -> String {
     let mut hasher = Sha256::new();
     for part in parts {

@@ -9,10 +9,10 @@
 //! docs/entries.md has the rules. Decisions are pure functions (`hydrate.rs`, `retention.rs`, `select.rs`,
 //! `document.rs`); the commands around them do four things.
 //!
-//! **Look** (`view.rs`). A separate `Corpus`, with the same code as that of the other families, is brought up to date over the
-//! folders of the agent and its workspace. New files are parsed once. One file per key counts. The corpus is separate from that
-//! of journal and notebook for isolation: their searches cannot find an entry, and `find` cannot find a note, whatever the
-//! filter. It is empty and needs no operation until the first command that uses entries.
+//! **Look** (`view.rs`). A separate `Corpus`, with the code that the other families use, is brought up to date over the
+//! folders of the agent and its workspace. New files are parsed once. One file per key counts. The corpus is separate
+//! from that of journal and notebook for isolation: their searches cannot find an entry, and `find` cannot find a note,
+//! whatever the filter. It is empty and needs no operation until the first command that uses entries.
 //!
 //! **Change** (`write.rs`). Each change is computed by `engine::update` from the bytes that it replaces. The view only selects
 //! the file. A file that is not an entry, or is of another key, is an error there, so no hand-written file is lost. Expired
@@ -234,7 +234,7 @@ pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<Entry
     readable::current(call, entries, scope).await.map_err(unavailable)
 }
 
-/// Hydrates entries with their texts as they are stored. The block makes them harmless and reports the findings.
+/// Hydrates entries with their text as it is stored. The block makes it harmless and reports the findings.
 pub(crate) async fn hydrate_as_stored(
     call: &Call,
     entries: &Entries,

@@ -73,7 +73,7 @@ async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Resul
     Ok(restored(call, stored, &stored.entry, StoreState::Stored, version, "forgotten"))
 }
 
-/// Swaps an entry with its backup. At every moment both texts are in some file: the replaced text waits in a third
+/// Swaps an entry with its backup. At every moment both versions are in some file: the replaced text waits in a third
 /// file until the entry has the text of the backup.
 async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
     let limit = call.scope.limits.max_file_bytes;
@@ -134,7 +134,7 @@ fn read_backup<'a>(
         let message = format!("{} cannot be read as an entry: {reason}", call.scope.display_path(backup));
         Error::invalid_argument(message, "correct the file, or store the entry again; nothing was changed")
     };
-    // Fields that the text lacks come from the path of the entry, not from that of the backup.
+    // Fields that the text lacks come from the path of the entry, not from the path of the backup.
     let now = call.now.epoch_nanoseconds();
     let entry = Entry::parse(&pool.folder, &stored.path, text, now, pool.shared);
     let entry = entry.map_err(|problem| unusable(problem.message))?;

@@ -1,4 +1,4 @@
-//! Rules of a change: the entry that results when another text is stored under its key.
+//! Rules of a change: the entry that results when different text is stored under its key.
 //!
 //! They are computed from the file that the change replaces, which [`read_entry`] parses, and need no operation.
 
@@ -83,18 +83,18 @@ pub(super) fn check_trust_state(before: &Fields, fields: &Fields) -> Result<(), 
     Err(Error::new(ErrorCode::NotPermitted, message, help))
 }
 
-/// Returns true if a person stores a text that nobody has approved yet, or not for all projects.
+/// Returns true if a person stores text that nobody has approved yet, or not for all projects.
 pub(super) fn approves(before: &Fields, fields: &Fields) -> bool {
     let is_withheld = before.trust_state.unapproved().is_some() || before.is_confined();
     fields.trust_state.provenance == Provenance::User && is_withheld
 }
 
-/// Returns true if an agent repeats a text that it wrote in other projects only.
+/// Returns true if an agent repeats text that it wrote in other projects only.
 fn adds_project(before: &Fields, fields: &Fields) -> bool {
     before.is_confined() && fields.projects.iter().any(|project| !before.projects.contains(project))
 }
 
-/// Returns the projects of a text that is repeated.
+/// Returns the projects of text that is repeated.
 fn joined(before: &Fields, fields: &Fields) -> Vec<String> {
     let mut projects = before.projects.clone();
     if adds_project(before, fields) {

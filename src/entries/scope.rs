@@ -46,7 +46,7 @@ impl EntriesConfig {
     }
 }
 
-/// Entries of one owner, with a limit of their own.
+/// Entries of one owner, with their own limit.
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) folder: EntryFolder,
@@ -125,7 +125,7 @@ impl EntriesScope {
         }
     }
 
-    /// Returns the agent's pool, then that of the workspace.
+    /// Returns the agent's pool, then the pool of the workspace.
     pub(super) fn pools(&self) -> impl Iterator<Item = &Pool> {
         core::iter::once(&self.own).chain(&self.shared)
     }

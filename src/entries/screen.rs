@@ -23,7 +23,7 @@ pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provena
     Ok(fields)
 }
 
-/// Returns the projects that a text of this provenance goes into the prompts of; empty for all projects.
+/// Returns the projects that text of this provenance goes into the prompts of; empty for all projects.
 ///
 /// Text of tools and imports does not go into a prompt before a person approves it, and an approval is for all projects.
 fn projects(call: &Call, provenance: Provenance) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Tests of the commands over a store in memory. The letters are those of the faults that the original had.
+//! Tests of the commands over a store in memory. The letters name the faults of the original.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;

@@ -202,7 +202,7 @@ impl EntryInfo {
         self.trust_state().unapproved().is_some() || !self.only_in.is_empty()
     }
 
-    /// Makes its texts safe for a model to read.
+    /// Makes its text safe for a model to read.
     pub(super) fn make_harmless(&mut self) {
         let texts = [&mut self.key, &mut self.category, &mut self.content, &mut self.path];
         let texts = texts

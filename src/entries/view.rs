@@ -1,8 +1,8 @@
 //! Current entries: files are brought up to date through the index, parsed, and reduced to one per key.
 //!
-//! The index is a [`Corpus`] apart from that of journal and notebook. It covers only the folders of the scope, so no
-//! filter is needed to keep `find` off the notes, or search and recall off the entries. It is empty, and no folder is
-//! listed, until the first command that uses entries.
+//! The index is a [`Corpus`] apart from the corpus of journal and notebook. It covers only the folders of the scope, so
+//! no filter is needed to keep `find` off the notes, or search and recall off the entries. It is empty, and no folder
+//! is listed, until the first command that uses entries.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -2,7 +2,7 @@
 //!
 //! A note becomes an entry per observation and one for the rest. An export writes the entries of a note as this note
 //! again, under its title and permalink, so that links still lead to it. Entries that have changed since, and all
-//! others, become notes of their own.
+//! others, become their own notes.
 //!
 //! The recorded pairs in `tests/vectors/basic-memory.json` define what counts as an observation or a relation. A note
 //! that Saddlebag wrote says so in its frontmatter, and is imported without a loss.
@@ -233,7 +233,7 @@ fn relation_kind(before: &str) -> Option<String> {
     }
 }
 
-/// Splits a text at the first `[[…]]`. The link may contain brackets.
+/// Splits the text at the first `[[…]]`. The link may contain brackets.
 fn link(text: &str) -> Option<(&str, &str, &str)> {
     let start = text.find("[[")?;
     let (mut depth, mut at) = (0_usize, start);
@@ -301,7 +301,7 @@ fn moment(frontmatter: &Frontmatter, name: &str) -> Option<u64> {
 
 fn own_note(file: &TextFile<'_>, frontmatter: &Frontmatter, key: String) -> ForeignEntry {
     let text = format!("{}\n", body(file.text, frontmatter));
-    // The mark must be a line of its own, because the generated lines may quote the content.
+    // The mark must be a separate line, because the generated lines may quote the content.
     let content = match text.rsplit_once(&format!("\n\n{END}\n")) {
         Some((content, _)) => content,
         None => text.strip_suffix('\n').unwrap_or(&text),
@@ -461,7 +461,7 @@ fn read_back(path: &str, text: &str) -> Vec<ForeignEntry> {
     import(&[TextFile { path, first_line: 1, text }]).entries
 }
 
-/// Returns true if a note carries the entry. Its dates are those of the note.
+/// Returns true if a note carries the entry. It has the dates of the note.
 fn is_same(entry: &ForeignEntry, back: &ForeignEntry) -> bool {
     (&entry.key, &entry.category, &entry.content, &entry.tags, &entry.summary, &entry.supersedes, &entry.kept)
         == (&back.key, &back.category, &back.content, &back.tags, &back.summary, &back.supersedes, &back.kept)

@@ -289,7 +289,7 @@ fn by_section<'e>(entries: impl Iterator<Item = (&'e ForeignEntry, &'e str)>) ->
 fn index(text: Option<&ForeignEntry>, sections: &[Section<'_>]) -> String {
     let mut index = format!("{TITLE}\n\n");
     let mut left: usize = sections.iter().map(|(_, listed)| listed.len()).sum();
-    // The text comes last, so that its headings are not taken for those of the list.
+    // The text comes last, so that its headings are not taken for headings of the list.
     let text = text.map(|entry| format!("\n{}\n", entry.content)).unwrap_or_default();
     let mut lines = 2 + text.lines().count();
     'sections: for (section, listed) in sections {

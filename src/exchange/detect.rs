@@ -81,7 +81,7 @@ fn is_note(path: &str) -> bool {
     name.ends_with(".md") && !NO_NOTES.contains(&name.as_str())
 }
 
-/// Returns true if a text has what only notes of basic-memory have: a permalink, an observation with a category, or a
+/// Returns true if the text has what only notes of basic-memory have: a permalink, an observation with a category, or a
 /// relation with a type. A name that ends with `.md` says too little.
 #[must_use]
 pub fn is_basic_memory(path: &str, text: &str) -> bool {

@@ -95,7 +95,8 @@ impl Run<ExchangeCall<'_>> for ExportTo {
     }
 }
 
-/// Removes unapproved entries and those of other projects, and reports each, because a reader of the files would trust them.
+/// Removes unapproved entries and entries of other projects, and reports each, because a reader of the files would
+/// trust them.
 fn leave_out_withheld(entries: &mut Vec<ForeignEntry>, project: Option<&str>) -> Vec<Loss> {
     let mut left_out = Vec::new();
     entries.retain(|entry| {

@@ -11,7 +11,7 @@ use crate::document::{FenceTracker, heading};
 use crate::entries::ForeignEntry;
 use crate::order;
 
-/// Separator between two texts of Hermes.
+/// Separator between two entries of Hermes.
 const BETWEEN: &str = "\n§\n";
 /// Maximum number of characters in the files of Hermes, separators included.
 const MEMORY_CHARS: usize = 2_200;
@@ -59,7 +59,7 @@ pub(super) fn export_hermes(entries: &[ForeignEntry]) -> Exported {
         for entry in ranked.iter().filter(|entry| is_user(entry) == wanted) {
             let content = entry.content.as_str();
             if content.split('\n').any(|line| line.trim() == "§") {
-                exported.leave_out(entry, "a line with `§` alone ends a text there");
+                exported.leave_out(entry, "a line with `§` alone ends an entry there");
                 continue;
             }
             let between = if text.is_empty() { "" } else { BETWEEN };

@@ -136,7 +136,7 @@ fn line(entry: &ForeignEntry) -> String {
     line
 }
 
-/// Returns a text field; `None` if it is missing or null.
+/// Returns a string field; `None` if it is missing or null.
 pub(super) fn text_field(object: &Value, name: &str) -> Result<Option<String>, String> {
     match object.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -145,7 +145,7 @@ pub(super) fn text_field(object: &Value, name: &str) -> Result<Option<String>, S
     }
 }
 
-/// Returns a field with a list of texts; empty if it is missing or null.
+/// Returns a field with a list of strings; empty if it is missing or null.
 fn texts_field(object: &Value, name: &str) -> Result<Vec<String>, String> {
     let refused = || format!("`{name}` must be a list of strings");
     match object.get(name) {

@@ -27,7 +27,7 @@ const RELATION: &str = "rel:";
 const EMPTY: &str = "mcp:no-observation";
 /// Tag of an entry for an entity that only relations name.
 const UNKNOWN: &str = "mcp:no-entity";
-/// Prefix of the category, in the type of an entity for an entry of our own.
+/// Prefix of the category, in the type of an entity for our own entry.
 const OWN_TYPE: &str = "memory:";
 /// Type of the relation to a tag.
 const TAGGED: &str = "tagged";

@@ -1,4 +1,4 @@
-//! Steps that all formats share: limits, and splitting texts that are too large.
+//! Steps that all formats share: limits, and splitting of text that is too large.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,8 +19,7 @@ const MAX_SUMMARY_BYTES: usize = 1_024;
 /// Maximum size of a kept field of another format, in bytes.
 const MAX_KEPT_BYTES: usize = 2_048;
 
-/// Cuts, splits or drops entries over a limit, and reports each as a rejected part. Entries of our own dump are
-/// unchanged.
+/// Cuts, splits or drops entries over a limit, and reports each as a rejected part. Entries of our dump are unchanged.
 pub(super) fn within_limits(converted: Converted) -> (Vec<ForeignEntry>, Vec<RejectedPart>) {
     let Converted { entries, mut rejected } = converted;
     let mut kept = Vec::with_capacity(entries.len());
@@ -103,7 +102,7 @@ fn parts(content: &str) -> Vec<&str> {
     if !rest.is_empty() {
         parts.push(rest);
     }
-    // Even a part of white space only is kept, so that no text is lost.
+    // Even a part of white space only is kept, so that nothing is lost.
     parts
 }
 

@@ -170,7 +170,7 @@ pub(super) fn export_nullclaw(entries: &[ForeignEntry]) -> Exported {
     exported
 }
 
-/// Shortens a text for an error.
+/// Shortens the text for an error.
 fn short(text: &str) -> String {
     crate::document::head(text, 60).escape_debug().to_string()
 }

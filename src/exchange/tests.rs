@@ -1,4 +1,4 @@
-//! Tests of every format with files of its own, and round trips.
+//! Tests of every format with its own files, and round trips.
 
 use alloc::format;
 use alloc::string::{String, ToString};

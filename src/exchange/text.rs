@@ -13,7 +13,7 @@ use crate::percent;
 /// Maximum size of a generated description in bytes.
 const HOOK_BYTES: usize = 100;
 
-/// Returns the lines of a text without their endings. A carriage return belongs to the line unless all lines have one.
+/// Returns the lines of text without their endings. A carriage return belongs to the line unless all lines have one.
 pub(super) fn lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     let is_ended = lines.last() == Some(&"");
@@ -38,7 +38,7 @@ pub(super) fn bullet(line: &str) -> Option<&str> {
     ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark))
 }
 
-/// Returns eight hexadecimal digits of a text's digest.
+/// Returns eight hexadecimal digits of the text's digest.
 pub(super) fn hash8(text: &str) -> String {
     hash(&[text], 4)
 }
@@ -57,7 +57,7 @@ pub(super) fn slug(text: &str) -> String {
     if trimmed.is_empty() { hash8(text) } else { trimmed.into() }
 }
 
-/// Returns a text on one line: each line break becomes a space.
+/// Returns text on one line: each line break becomes a space.
 pub(super) fn one_line(text: &str) -> String {
     text.replace("\r\n", " ").replace(['\n', '\r'], " ")
 }
@@ -109,12 +109,12 @@ pub(super) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns a text field of a frontmatter.
+/// Returns a string field of a frontmatter.
 pub(super) fn text_of(frontmatter: &Frontmatter, name: &str) -> Option<String> {
     frontmatter.value(name).and_then(Value::text).filter(|text| !text.is_empty())
 }
 
-/// Returns the items of a list, or the parts of a text with commas.
+/// Returns the items of a list, or the parts of text with commas.
 pub(super) fn list_of(value: &Value) -> Vec<String> {
     match value {
         Value::List(items) => items.iter().filter_map(Value::text).collect(),
@@ -122,7 +122,7 @@ pub(super) fn list_of(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the text after its frontmatter. If the frontmatter is of another text, the whole text is returned, so that
+/// Returns the text after its frontmatter. If the frontmatter is of other text, the whole text is returned, so that
 /// none is lost.
 pub(super) fn after_frontmatter<'a>(text: &'a str, frontmatter: &Frontmatter) -> &'a str {
     text.get(frontmatter.span.end..).unwrap_or_else(|| {
@@ -198,7 +198,7 @@ pub(super) fn is_safe_path(path: &str) -> bool {
     path.ends_with(".md") && path.len() <= 240 && path.split('/').all(is_safe)
 }
 
-/// Returns the line, counted from 1, on which a part of a text begins.
+/// Returns the line, counted from 1, on which a part of the text begins.
 pub(super) fn line_at(text: &str, offset: usize) -> u32 {
     let before = text.as_bytes().part(..offset);
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)

@@ -1,7 +1,7 @@
 //! Files of a scope by their paths, for programs that show memory as files.
 //!
-//! The files are the Markdown files directly in the root, those of the project that are not hidden, and those of the
-//! entries that the memory was opened for. Commands cannot name any other file.
+//! The files are the Markdown files directly in the root, the files of the project that are not hidden, and the files
+//! of the entries that the memory was opened for. Commands cannot name any other file.
 
 mod list;
 mod read;

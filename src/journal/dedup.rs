@@ -20,13 +20,13 @@ pub(super) enum Novelty {
     Nothing { skipped: u32 },
 }
 
-/// Separator between the words of a list item and those of a line nested under it. No line contains it.
+/// Separator between the words of a list item and the words of a line nested under it. Lines do not contain it.
 const NESTED: char = '\n';
 
 /// A line and its position in the document.
 struct Line<'a> {
     text: &'a str,
-    /// Words of the line, after those of the list items above it; empty if the line cannot be a duplicate.
+    /// Words of the line, after the words of the list items above it; empty if the line cannot be a duplicate.
     key: String,
     /// Words of the heading above; `None` before the first heading.
     section: Option<String>,

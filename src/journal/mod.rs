@@ -3,7 +3,7 @@
 //! Names, write, append, edit, search, ranking and rendering equal zerostack v1.7.2 byte for byte, except where
 //! zerostack loses text or lets text escape.
 //!
-//! [`Target`] names a file; each command is a struct in a file of its own, such as [`Write`] with [`WriteReply`].
+//! [`Target`] names a file; each command is a struct in a separate file, such as [`Write`] with [`WriteReply`].
 
 mod append_daily;
 mod dedup;

@@ -61,7 +61,7 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFi
         replaced = current.map(<[u8]>::to_vec);
         Ok(Change::Write(call.screen.restored(&path, current, kept.clone())?, ()))
     };
-    // At every moment both texts are in some file: the replaced text waits beside the backup until the file has the
+    // At every moment both versions are in some file: the replaced text waits beside the backup until the file has the
     // backup's text.
     let (_, moved) = update(&call.fs, &path, limit, Backups::KeepIn(&waiting), change).await?;
     let replaced = match (replaced, moved) {

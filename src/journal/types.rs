@@ -27,7 +27,7 @@ pub const MAX_QUERY_BYTES: usize = 4_096;
 /// Mode of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteMode {
-    /// Adds the text at the end, on a line of its own.
+    /// Adds the text at the end, on a separate line.
     Append,
     /// Replaces the existing text.
     Overwrite,

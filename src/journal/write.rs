@@ -24,7 +24,7 @@ pub struct Write {
     pub mode: WriteMode,
     /// The text, at most [`MAX_WRITE_BYTES`].
     pub content: String,
-    /// If set, cuts a longer text at the limit instead of refusing it. The reply reports the cut.
+    /// If set, cuts longer text at the limit instead of refusing it. The reply reports the cut.
     pub truncate: bool,
 }
 
@@ -57,7 +57,7 @@ impl Run<JournalCall<'_>> for Write {
     }
 }
 
-/// Treatment of a text over the limit.
+/// Treatment of text over the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OverLimit {
     /// Refuse it, and write nothing.
@@ -150,7 +150,7 @@ impl Written {
     }
 }
 
-/// Appends on a line of its own. The file ends in a newline afterwards.
+/// Appends on a separate line. The file ends in a newline afterwards.
 async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Error> {
     let limit = call.scope.limits.max_file_bytes;
     if call.scope.trust.provenance != Provenance::User

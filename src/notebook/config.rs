@@ -93,7 +93,7 @@ pub enum LinkFormat {
     Template(String),
 }
 
-/// A group of notes with rules of their own.
+/// A group of notes with their own rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Name of the group.

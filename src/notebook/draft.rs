@@ -222,7 +222,7 @@ impl Draft<'_> {
         };
         let path = notebook_file(self.call, &self.kind.below(&format!("{stem}.{}", note.extension)))?;
         check_new_note(self.call, &path)?;
-        // The file name may have folders. Days and templates have commands of their own.
+        // The file name may have folders. Days and templates have their own commands.
         let below = below_notebook(self.call, &path);
         match below.split_once('/') {
             Some((first, _)) if [DAILY_FOLDER, TEMPLATES_FOLDER].into_iter().any(|kept| is_name(first, kept)) => {

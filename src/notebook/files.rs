@@ -1,4 +1,4 @@
-//! Files of a notebook for its commands: paths, whole texts, folders, templates.
+//! Files of a notebook for its commands: paths, whole notes, folders, templates.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -127,8 +127,8 @@ pub(super) fn template_folders() -> [String; 2] {
     [TEMPLATES_FOLDER.to_string(), format!("{ZK_FOLDER}/{TEMPLATES_FOLDER}")]
 }
 
-/// Finds the template for a note of a group: that of the group, else `<kind>.md` in a folder of templates, else that
-/// of the whole notebook; `None` if there is none of them.
+/// Finds the template for a note of a group: the group's template, else `<kind>.md` in a folder of templates, else the
+/// notebook's template; `None` if there is none of them.
 ///
 /// A missing template that the configuration names is a warning. zk would refuse the note, but its text matters more.
 pub(super) async fn find_template(
@@ -186,7 +186,7 @@ fn template_error(path: &str, problem: &str) -> Error {
     Error::invalid_argument(format!("{path}: {problem}"), help)
 }
 
-/// Returns the lines of a text without white space at their ends and without CRLF, which do not change the meaning.
+/// Returns the lines of text without white space at their ends and without CRLF, which do not change the meaning.
 pub(super) fn normalized_lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
     let blank = lines.iter().take_while(|line| line.is_empty()).count();

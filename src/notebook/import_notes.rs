@@ -1,4 +1,4 @@
-//! `import-notes`: creates a note for each text from elsewhere, and never changes what a person has touched.
+//! `import-notes`: creates a note for each item from elsewhere, and never changes what a person has touched.
 //!
 //! The field `source` of an imported note has the id of the text and two digests: `import:git ~/shop 1f0c9d:1
 //! #0f1e2d3c4b5a69780f1e2d3c4b5a6978`. The first digest is of title and text, the second of the other fields. They tell
@@ -29,7 +29,7 @@ use crate::trust::{ForModel, Provenance, TrustState, mark, sha256};
 /// Maximum number of notes in one command.
 pub const MAX_IMPORTED_NOTES: usize = 256;
 
-/// Maximum size of the texts of one command, in bytes.
+/// Maximum size of the content of one command, in bytes.
 pub const MAX_IMPORTED_NOTES_BYTES: usize = 4 << 20;
 
 /// Maximum size of an id, in bytes.
@@ -50,7 +50,7 @@ const NAME_DIGITS: usize = 8;
 /// Maximum length of the part of the file name that the title gives, in bytes.
 const MAX_NAME_BYTES: usize = 60;
 
-/// Creates a note for each text from elsewhere. The notes wait for approval.
+/// Creates a note for each item from elsewhere. The notes wait for approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportNotes {
     /// Folder of the notebook for new notes.
@@ -355,10 +355,10 @@ impl<'a> Work<'a> {
                 return Ok(Change::Keep(NoteImportState::Unchanged));
             }
             if TrustState::from_text(before).unapproved().is_none() {
-                return kept("it was approved here, and its origin has another text now");
+                return kept("it was approved here, and its origin has different text now");
             }
             if !mark.is_same_text(&Mark::of_text(&mark.id, before)) {
-                return kept("it was edited here, and its origin has another text now");
+                return kept("it was edited here, and its origin has different text now");
             }
             let screened = call.screen.file(path, Some(bytes), text.clone().into_bytes())?;
             Ok(if self.request.dry_run {

@@ -23,10 +23,10 @@ use crate::search::{
 };
 use crate::store::{NOTE_SUFFIX, RelPath};
 
-/// Maximum number of attempts to read texts that change meanwhile.
+/// Maximum number of attempts to read notes that change meanwhile.
 pub(super) const MAX_ATTEMPTS: u32 = 8;
 
-/// Number of notes that are in memory with their texts while a command reads those of many notes.
+/// Number of notes that are in memory with their text while a command reads many notes.
 const TEXTS_AT_ONCE: usize = 1024;
 
 /// Maximum number of further notes that a warning about frontmatter names.
@@ -67,7 +67,7 @@ struct KnownConfig {
 pub(super) enum Needed<'a> {
     /// The parsed notes.
     Notes,
-    /// What a search for the query needs.
+    /// Needs of a search for the query.
     Words(&'a Query),
     Everything,
 }
@@ -226,7 +226,7 @@ pub(super) fn look_as<T>(
     answer(&Snapshot::from_zk_notes(&parsed, &call.scope))
 }
 
-/// Reads the texts that an answer needs, if they are known only from the index file.
+/// Reads the notes that an answer needs, if they are known only from the index file.
 pub(super) async fn read_texts(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -235,7 +235,7 @@ pub(super) async fn read_texts(
     read_texts_as(call, notebook, false, needed).await
 }
 
-/// Reads the texts that an answer needs. The notes are as zk would see them, or as they are.
+/// Reads the notes that an answer needs. The notes are as zk would see them, or as they are.
 pub(super) async fn read_texts_as(
     call: &Call,
     notebook: &Arc<Notebook>,
@@ -254,11 +254,11 @@ pub(super) async fn read_texts_as(
         load_texts(call, &notebook.corpus, &missing).await;
         notebook.corpus.borrow_mut().index_notes();
     }
-    // Without their texts, the answer would show notes as empty.
+    // Without their text, the answer would show notes as empty.
     Err(changed_meanwhile())
 }
 
-/// Calls a function with each of these notes while its text is in memory. All texts together may not fit there. Returns
+/// Calls a function with each of these notes while its text is in memory. All notes together may not fit there. Returns
 /// false if one of the notes has changed since its number was known.
 pub(super) async fn with_texts(
     call: &Call,
@@ -283,7 +283,7 @@ pub(super) async fn with_texts(
     true
 }
 
-/// Reads those of the texts that are not in memory.
+/// Reads the notes that are not in memory.
 pub(super) async fn read_missing(call: &Call, notebook: &Arc<Notebook>, mut ids: Vec<DocId>) {
     {
         let corpus = notebook.corpus.borrow();

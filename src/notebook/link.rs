@@ -99,7 +99,7 @@ async fn link(
     write(call, &config, &from, &to, &title, text, leads_to).await
 }
 
-/// Adds a link to `to` at the end of `from`, on a line of its own, unless `from` has one.
+/// Adds a link to `to` at the end of `from`, on a separate line, unless `from` has one.
 ///
 /// `text` is the text of the link, or else `title`, the title of the target. `leads_to` returns true for a link of
 /// `from` that leads to the target.

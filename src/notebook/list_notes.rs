@@ -77,7 +77,7 @@ impl Run<NotebookCall<'_>> for ListNotes {
                 reply.warnings = warnings(call, notebook);
                 reply.skipped = skipped(call, notebook);
             }
-            // The texts of all pages together may not fit into memory.
+            // The text of all pages together may not fit into memory.
             if request.with_text && request.limit.is_some() {
                 notebook.corpus.borrow_mut().drop_texts_of(&texts_of(&listing, &request));
             }
@@ -100,7 +100,7 @@ async fn listing(call: &Call, notebook: &Arc<Notebook>, request: &ListNotes) -> 
     look_as(notebook, call, request.zk_links, |snapshot| Listing::new(call, snapshot, request))
 }
 
-/// Returns the notes whose texts a page shows.
+/// Returns the notes whose text a page shows.
 fn texts_of(listing: &Listing, request: &ListNotes) -> Vec<DocId> {
     let page = listing.page(request);
     let sources = listing.blocks_of(page).map(|(_, place)| place.from);

@@ -25,7 +25,8 @@ pub struct ListNotes {
     pub offset: u32,
     /// If set, resolves links by substring, as zk does.
     pub zk_links: bool,
-    /// If set, includes what is read from the files: the text of each note, its lead and snippets, and those of links.
+    /// If set, includes what is read from the files: the text of each note, its lead and snippets, and the snippets of
+    /// links.
     pub with_text: bool,
     /// If set, includes the links of the notes in the reply to notes that match.
     pub with_links: bool,
@@ -57,7 +58,7 @@ impl ListNotes {
 
 /// The notes that a filter selects. It has numbers alone, so a listing of many notes is small.
 ///
-/// A number is that of a text: a note that changed since has another one.
+/// A number belongs to one text: a note that changed since has another number.
 pub(super) struct Listing {
     /// Request of the first page.
     request: ListNotes,

@@ -97,7 +97,7 @@ fn approved_facts(
             continue;
         }
         let parsed = corpus.note_of_text(document);
-        let note = parsed.ok_or_else(|| Error::internal(format!("{path}: a text that is not parsed")))?;
+        let note = parsed.ok_or_else(|| Error::internal(format!("{path}: text that is not parsed")))?;
         let title = title_or_stem(&note.title, document.path.as_str());
         memories.push(RecalledMemory { path, title, text: part_of(text, note.body)?.to_string() });
     }

@@ -43,7 +43,7 @@ pub struct MemoryContextReply {
     pub left_out: Vec<String>,
     /// Notes that were left out because nobody has approved them.
     pub unapproved: Vec<String>,
-    /// Findings: invisible characters and forged markers in the texts.
+    /// Findings: invisible characters and forged markers in the text.
     pub findings: Vec<Flag>,
 }
 

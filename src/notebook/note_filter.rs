@@ -145,7 +145,7 @@ impl NoteFilter {
         self.orphan || self.missing_backlink || self.conditions.iter().any(|condition| is_about_links(condition.kind))
     }
 
-    /// Returns true if the filter needs the texts of notes, which the index does not keep.
+    /// Returns true if the filter needs the text of notes, which the index does not keep.
     pub(super) fn needs_text(&self) -> bool {
         let is_mention = |kind| matches!(kind, ConditionKind::Mention | ConditionKind::MentionedBy);
         self.conditions.iter().any(|condition| is_mention(condition.kind))

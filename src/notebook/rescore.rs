@@ -23,9 +23,9 @@ use crate::trust::TrustState;
 /// Number of best notes that are rated.
 pub(super) const CANDIDATES: usize = MAX_SCORED_TEXTS;
 
-/// Maximum size of a text in bytes.
+/// Maximum size of the text in bytes.
 const TEXT_BYTES: usize = 1000;
-/// Maximum size of all texts in bytes.
+/// Maximum size of all passages in bytes.
 const ALL_BYTES: usize = 64 << 10;
 
 /// Constant of reciprocal rank fusion. The larger it is, the less the first ranks count.
@@ -34,7 +34,7 @@ const FUSION: f64 = 60.0;
 /// Ratings of the host by note. Notes that were not sent have none.
 pub(super) type Scored = SortedMap<DocId, f64>;
 
-/// Asks the host to rate the passages of these notes. Their texts must be in memory.
+/// Asks the host to rate the passages of these notes. Their text must be in memory.
 ///
 /// # Errors
 ///
@@ -49,7 +49,7 @@ pub(super) async fn score(call: &Call, asked: &str, texts: Vec<(DocId, String)>)
     Ok(scored)
 }
 
-/// Returns the texts of the best notes that may leave the store: the best passage of each, read from its file.
+/// Returns the passages of the best notes that may leave the store: the best passage of each, read from its file.
 pub(super) fn texts(corpus: &Corpus, query: &Query, best: &[Ranked]) -> Vec<(DocId, String)> {
     let mut passages = Passages::new(corpus.ranked(), query);
     let (mut texts, mut room) = (Vec::new(), ALL_BYTES);

@@ -99,8 +99,8 @@ impl SameTitle {
         self.counted().rev().find(|note| !is_superseded(note)).or(self.counted().last())
     }
 
-    /// Returns the notes that a text of this provenance may repeat or supersede. A note that waits for approval is in no
-    /// prompt, so it cannot take the place of a text that goes into prompts.
+    /// Returns the notes that text of this provenance may repeat or supersede. A note that waits for approval is in no
+    /// prompt, so it cannot take the place of text that goes into prompts.
     fn counted(&self) -> impl DoubleEndedIterator<Item = &Known> {
         self.notes.iter().filter(|note| !(self.is_trusted && note.is_unapproved))
     }
@@ -131,7 +131,7 @@ fn newer(call: &Call, notebook: &Notebook, path: &RelPath) -> Option<String> {
 /// Returns true if a note of the same title has the content of the new one: the same text without metadata and links,
 /// and every link of the new one.
 fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> Result<bool, Error> {
-    // If a part were lost here, the texts could look the same, and the new note would not be written.
+    // If a part were lost here, two notes could look the same, and the new note would not be written.
     let after = |text: &str, note: &Note| -> Result<_, Error> {
         Ok(parts(part_of(text, note.frontmatter.span.end..text.len())?))
     };
@@ -143,7 +143,7 @@ fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> 
     Ok(has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0))
 }
 
-/// Returns the lines of a text, and separately those that are only a link.
+/// Returns the lines of the text, and separately those that are only a link.
 fn parts(text: &str) -> (Vec<String>, SortedSet<String>) {
     let mut words = String::new();
     let mut links = SortedSet::default();

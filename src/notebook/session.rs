@@ -1,4 +1,4 @@
-//! [`Session`]: memories of a conversation, and those of one of its turns.
+//! [`Session`]: memories of a conversation, and memories of one of its turns.
 
 use alloc::format;
 use alloc::string::String;

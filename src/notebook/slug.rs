@@ -18,9 +18,9 @@ const MAX_CHARS: usize = 1_000;
 
 /// Returns the file name for a title, without its extension.
 ///
-/// Letters and digits of every script are kept in lower case, those of Latin, Greek and Cyrillic without their diacritics;
-/// everything between them becomes one `-`. The result has 1 to [`MAX_SLUG_BYTES`] bytes, is never hidden and never the name of a
-/// device. A title without a letter or digit gets a generated name.
+/// Letters and digits of every script are kept in lower case, Latin, Greek and Cyrillic letters without their
+/// diacritics; everything between them becomes one `-`. The result has 1 to [`MAX_SLUG_BYTES`] bytes, is never hidden
+/// and never the name of a device. A title without a letter or digit gets a generated name.
 ///
 /// ```
 /// use saddlebag::notebook::slug;
@@ -32,7 +32,7 @@ const MAX_CHARS: usize = 1_000;
 #[must_use]
 pub fn slug(title: &str) -> String {
     let mut words = String::new();
-    // True if marks on the last letter are dropped, such as that of é.
+    // True if marks on the last letter are dropped, such as the mark of é.
     let mut folds_marks = true;
     for c in title.chars().take(MAX_CHARS).nfkd().flat_map(char::to_lowercase) {
         if is_combining_mark(c) {

@@ -137,7 +137,7 @@ impl<'a> Snapshot<'a> {
             }
             Resolution::Ambiguous(notes) => {
                 self.rely_on(&notes);
-                // A text that nobody has approved must not hide the note that a name meant before.
+                // Text that nobody has approved must not hide the note that a name meant before.
                 let mut approved = notes.iter().filter(|&&note| self.unapproved(note).is_ok_and(|from| from.is_none()));
                 if let (Some(&note), None) = (approved.next(), approved.next()) {
                     return Ok(note);
@@ -268,7 +268,7 @@ fn no_such_place(note: usize, notes: usize) -> Error {
     Error::internal(format!("note {note} of {notes} notes"))
 }
 
-/// Returns the line of a byte in a text, counted from 1.
+/// Returns the line of a byte in the text, counted from 1.
 pub(super) fn line_of(text: &str, byte: usize) -> u32 {
     let before = text.as_bytes().get(..byte).unwrap_or_default();
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! Which notes supersede which.
+//! The notes that supersede others.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -11,8 +11,8 @@ use crate::store::NOTE_SUFFIX;
 
 /// Returns the superseded notes, each with the last note of the chain that supersedes it, sorted by the superseded note.
 ///
-/// A note that waits for approval supersedes nothing, and neither do those of `refused`. Notes that supersede each other in
-/// a circle count as current. With `for_prompt`, a superseded note that waits for approval has no successor, because its
+/// Notes that wait for approval, and notes in `refused`, do not supersede others. Notes that supersede each other in a
+/// circle count as current. With `for_prompt`, a superseded note that waits for approval has no successor, because its
 /// text must not decide what a prompt shows.
 pub(super) fn successions(call: &Call, corpus: &Corpus, refused: &[DocId], for_prompt: bool) -> Vec<Succession> {
     if !corpus.has_superseded() {

@@ -357,7 +357,7 @@ fn refused(name: &str, kind: &str) -> String {
     }
 }
 
-/// Returns the texts between the tags without the white space that the tags remove: the sides marked with `~`, and the
+/// Returns the text between the tags without the white space that the tags remove: the sides marked with `~`, and the
 /// whole line of a block or a comment that is alone on it.
 fn kept_texts<'a>(texts: &'a [String], tags: &[(Tag, Trim, usize)]) -> Vec<&'a str> {
     let mut cuts: Vec<(usize, usize)> = texts.iter().map(|text| (0, text.len())).collect();

@@ -50,7 +50,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     }
 }
 
-/// Runs a command like a process of its own.
+/// Runs a command like a separate process.
 pub(crate) async fn run_alone<R>(fs: Fs, request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<NotebookCall<'a>>,
@@ -72,7 +72,7 @@ pub(crate) struct Store {
     pub(crate) writes: Vec<String>,
     /// Number of effects after which every further one fails, as if the process had died.
     pub(crate) dies_after: Option<usize>,
-    /// Number of the effect before which an editor saves a text, once: number, file, text.
+    /// Number of the effect before which an editor saves text, once: number, file, text.
     pub(crate) editor: Option<(usize, &'static str, &'static str)>,
     /// File that cannot be written.
     pub(crate) denies: Option<&'static str>,

@@ -9,7 +9,7 @@ use crate::protocol::{Error, ErrorCode};
 /// Maximum size of a title in bytes.
 pub const MAX_TITLE_BYTES: usize = 1_000;
 
-/// Maximum size of a title or an error that is quoted in another text, in bytes.
+/// Maximum size of a title or an error that is quoted in other text, in bytes.
 pub(super) const MAX_SHOWN_TITLE_BYTES: usize = 120;
 
 /// Maximum size of a tool's name that is kept, in bytes.

@@ -40,10 +40,10 @@ impl Warning {
     }
 }
 
-/// Returns the part of a text at a span. The span comes from the index, which may be of another text.
+/// Returns the part of the text at a span. The span comes from the index, which may be of other text.
 pub(super) fn part_of(text: &str, span: Range<usize>) -> Result<&str, Error> {
     let size = text.len();
-    text.get(span.clone()).ok_or_else(|| Error::internal(format!("bytes {span:?} of a text of {size} bytes")))
+    text.get(span.clone()).ok_or_else(|| Error::internal(format!("bytes {span:?} of text of {size} bytes")))
 }
 
 /// A key to sort by.

@@ -1,6 +1,6 @@
 //! Parser of zk's output, for a host that runs zk itself.
 //!
-//! The formats are those of `reference/notebook.md`, section 1.6.
+//! `reference/notebook.md`, section 1.6, has the formats.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -25,8 +25,8 @@ use crate::trust::TrustState;
 /// Number of notes that are indexed between two checks if the index should be packed.
 const SETTLE_EVERY: DocId = 512;
 
-/// Size from which on parsed notes are put into a piece of memory of their own. Small pieces of each note between words that
-/// come and go would leave holes in the memory of the component, which cannot be given back.
+/// Size from which on parsed notes are put into a separate piece of memory. Small pieces of each note between words
+/// that come and go would leave holes in the memory of the component, which cannot be given back.
 const RECORDS_BYTES: usize = 128 << 10;
 
 /// Predicate: true for paths of notes.
@@ -97,7 +97,7 @@ pub(crate) struct Corpus {
     pub(super) rules: u64,
     /// True if the last update succeeded.
     pub(super) loaded: bool,
-    /// True if literal search, which needs every text, was ever used.
+    /// True if literal search, which needs all text, was ever used.
     pub(super) keeps_texts: bool,
 }
 
@@ -613,7 +613,7 @@ impl Corpus {
         }
     }
 
-    /// Drops the texts of notes that were read for one answer, unless texts are kept.
+    /// Drops the text of notes that was read for one answer, unless text is kept.
     pub(crate) fn drop_texts_of(&mut self, ids: &[DocId]) {
         if !self.keeps_texts {
             self.files.drop_texts_of(ids);
@@ -705,8 +705,8 @@ fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath
     }
 }
 
-/// Returns a text after its frontmatter, which says nothing to a reader of the hit, and the numbers that lines have there. If
-/// only the frontmatter has matches, the hit shows the first line.
+/// Returns text after its frontmatter, which says nothing to a reader of the hit, and the numbers that lines have
+/// there. If only the frontmatter has matches, the hit shows the first line.
 fn without_frontmatter<'a>(text: &'a str, frontmatter: &Frontmatter, lines: &[u32]) -> (&'a str, Vec<u32>) {
     if frontmatter.span.is_empty() {
         return (text, lines.to_vec());

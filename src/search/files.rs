@@ -27,10 +27,10 @@ pub(crate) type DocId = TextId;
 #[derive(Default)]
 pub(crate) struct Files {
     slots: Vec<Slot>,
-    /// Files that are not those of the table.
+    /// Files that are not in the table.
     by_path: BTreeMap<RelPath, DocId>,
     live_bytes: u64,
-    /// Size of the texts that were removed or changed since the literal index was packed.
+    /// Size of the text that was removed or changed since the literal index was packed.
     dead_bytes: u64,
     table: Table,
     /// Body of the index file, if one was read.
@@ -308,7 +308,7 @@ impl Files {
         }
     }
 
-    /// Drops the texts from a number on, if they can be read again.
+    /// Drops the text from a number on, if it can be read again.
     pub(crate) fn drop_texts(&mut self, first: DocId) {
         for slot in self.slots.iter_mut().skip(first as usize) {
             if let Slot::Known(doc) = slot
@@ -319,7 +319,7 @@ impl Files {
         }
     }
 
-    /// Drops the texts of files, if they can be read again.
+    /// Drops the text of files, if it can be read again.
     pub(crate) fn drop_texts_of(&mut self, ids: &[DocId]) {
         for &id in ids {
             if let Some(Slot::Known(doc)) = self.slots.get_mut(id as usize)
@@ -483,7 +483,7 @@ impl Files {
         self.by_path.len() + self.table.live
     }
 
-    /// Returns the size of the kept texts in bytes.
+    /// Returns the size of the kept text in bytes.
     pub(crate) fn live_bytes(&self) -> u64 {
         self.live_bytes
     }

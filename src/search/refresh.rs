@@ -27,9 +27,9 @@ const READ_BYTES: u64 = 8 << 20;
 /// Purpose of reading files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Literal search: the texts are kept.
+    /// Literal search: the text is kept.
     Literal,
-    /// Ranked search: a text is indexed when it arrives, and read again if a passage of it is to be shown.
+    /// Ranked search: text is indexed when it arrives, and read again if a passage of it is to be shown.
     Ranked,
 }
 
@@ -187,7 +187,7 @@ async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>,
     }
 }
 
-/// Reads the texts of files that are known from the index file. A file that changed since is a new file.
+/// Reads the text of files that are known from the index file. A file that changed since is a new file.
 pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, ids: &[DocId]) {
     let limits = &call.scope.limits;
     for batch in ids.chunks(READ_BATCH) {
@@ -219,7 +219,7 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
     }
 }
 
-/// Prepares a literal search: reads every text that is known only from the index file, and the names of new files.
+/// Prepares a literal search: reads all text that is known only from the index file, and the names of new files.
 pub(crate) async fn read_all(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     let missing: Vec<DocId> = {
         let mut corpus = corpus.borrow_mut();

@@ -1,4 +1,4 @@
-//! Rendering of search hits as one text for a model or a person.
+//! Rendering of search hits as text for a model or a person.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,8 +14,8 @@ pub const TRUNCATED: &str = "\n…[memory truncated]";
 
 /// Renders the blocks of `hits` that fit, under a line with the query.
 ///
-/// `blocks` returns the text of each hit in rank order. The first is always shown, and the first that does not fit
-/// ends the rendering. `files` counts all matching files, `remaining` those of the blocks.
+/// `blocks` returns the text of each hit in rank order. The first is always shown, and the first that does not fit ends
+/// the rendering. `files` counts all matching files, `remaining` the files of the blocks.
 pub(super) fn render(
     terms: &[TermCount],
     files: usize,

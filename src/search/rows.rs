@@ -98,7 +98,7 @@ impl Rows {
             RelPath::check(paths.get(path.clone())?).ok()?;
             (start, before) = ((path.end, note.end), Some(id));
         }
-        // Each path is greater than the one before, so all differ, and each row is named once.
+        // Each path is greater than the previous one, so all differ, and each row is named once.
         let is_sorted = (0..count).map(|place| rows.path(rows.row_at(place)?)).try_fold("", |before, path| {
             let path = path?;
             (before < path).then_some(path)

@@ -1,8 +1,9 @@
 //! [`OtherSchemes`]: records of other hosts, carried from one index file to the next.
 //!
-//! Hosts that make versions in different ways cannot compare them. So the index file has a column of versions per scheme. An
-//! engine compares only those of its own scheme. It writes the columns of other schemes back for each file whose bytes are the
-//! same, which it knows by their hash. For any other file they are dropped, and with them the pages of the file's folder.
+//! Hosts that make versions in different ways cannot compare them. So the index file has a column of versions per
+//! scheme. An engine compares only versions of its own scheme. It writes the columns of other schemes back for each
+//! file whose bytes are the same, which it knows by their hash. For any other file they are dropped, and with them the
+//! pages of the file's folder.
 //!
 //! The columns stay bytes of the index file until it is written again, so a command that does not write it pays only for
 //! checking them.
@@ -19,7 +20,7 @@ use crate::store::RelPath;
 /// Maximum number of schemes in the index file. A host of a further scheme drops the one that was written longest ago.
 pub(super) const MAX_SCHEMES: usize = 4;
 
-/// Hash that shows if two hosts have read the same bytes. It protects against accidents only: whoever makes two texts
+/// Hash that shows if two hosts have read the same bytes. It protects against accidents only: whoever makes two files
 /// with one hash can make words of one match the other, which they could also write into the index file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContentHash(pub(super) [u8; 8]);

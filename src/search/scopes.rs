@@ -152,7 +152,8 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
     Ok(found)
 }
 
-/// Lists all files and folders below a folder, except those of other scopes and of tools that keep thousands.
+/// Lists all files and folders below a folder, except the folders of other scopes, and of tools that keep thousands of
+/// files.
 pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits) -> Result<Vec<RelPath>, Error> {
     let mut found = Vec::new();
     let mut walk = Walk::from_scopes(alloc::vec![FolderScope { folder: folder.cloned(), tree: true }]);

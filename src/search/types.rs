@@ -97,7 +97,7 @@ pub enum SkipKind {
     IndexFull,
     /// The file could not be read.
     Unreadable,
-    /// The folder counts on some file systems as that of another project, agent or workspace.
+    /// On some file systems the folder is the folder of another project, agent or workspace.
     OtherMemory,
     /// The name cannot be a path.
     Unnameable,
@@ -131,7 +131,7 @@ pub(crate) enum SkipReason {
     /// The file could not be read.
     #[error("could not be read: {0}")]
     Unreadable(FsError),
-    /// The folder counts on some file systems as that of another project, agent or workspace.
+    /// On some file systems the folder is the folder of another project, agent or workspace.
     #[error("its name counts as the folder of another memory on some systems; rename it to read its notes")]
     OtherMemory,
     /// The name cannot be a path. The given path is the closest valid spelling.

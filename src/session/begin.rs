@@ -114,7 +114,7 @@ impl Run<SessionCall<'_>> for BeginSession {
         line.text = Some(session.as_str().into());
         line.shown = whole(&block);
         line.note = found.path.as_ref().filter(|_| found.is_of_another).map(|path| note_name(call, path));
-        // Without room for the line, a prompt may get a text that the block has.
+        // Without room for the line, a prompt may get text that the block has.
         record(call, &session, line).await?;
         let ContextReply { block, tokens, mut left_out, findings, .. } = block;
         left_out.extend(found.left_out);
@@ -123,7 +123,7 @@ impl Run<SessionCall<'_>> for BeginSession {
     }
 }
 
-/// Returns the paths of the texts that are whole in a block.
+/// Returns the paths of the files that are whole in a block.
 fn whole(reply: &ContextReply) -> Vec<String> {
     let is_cut = |path: &str| reply.left_out.iter().any(|out| out.path == path && out.kind == LeftOutKind::Budget);
     let mut paths: Vec<String> = Vec::new();

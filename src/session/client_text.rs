@@ -1,4 +1,4 @@
-//! Text that a client writes in the place of a prompt, and texts that say too little to be kept.
+//! Text that a client writes in the place of a prompt, and text that says too little to be kept.
 
 /// Elements that a client puts into a prompt. A name that ends in `-` or `_` is the start of several.
 const ELEMENTS: [&str; 22] = [
@@ -26,7 +26,7 @@ const ELEMENTS: [&str; 22] = [
     "user_instructions",
 ];
 
-/// Beginnings of texts that a client writes as a whole.
+/// Beginnings of text that a client writes as a whole.
 const BEGINNINGS: [&str; 5] = [
     "# AGENTS.md instructions",
     "Caveat: The messages below",
@@ -35,16 +35,16 @@ const BEGINNINGS: [&str; 5] = [
     "[Request interrupted",
 ];
 
-/// Lines before the prompt in a text of an editor.
+/// Lines before the prompt in text of an editor.
 const EDITORS: [(&str, &str); 1] = [("# Context from my IDE setup:", "## My request for Codex:")];
 
 /// Maximum number of elements of a client before a prompt.
 const MAX_ELEMENTS: usize = 64;
 
-/// Minimum number of words of a text that says something.
+/// Minimum number of words of text that says something.
 const MIN_WORDS: usize = 4;
 
-/// Minimum number of letters of such a text in a script that may have no spaces.
+/// Minimum number of letters of such text in a script that may have no spaces.
 const MIN_LETTERS: usize = 8;
 
 /// Returns what a person has written in a prompt; `None` if a client has written all of it.
@@ -74,7 +74,7 @@ pub fn prompt_of(text: &str) -> Option<&str> {
     (!is_whole && !rest.is_empty()).then_some(rest)
 }
 
-/// Returns the name of the client's element that a text begins with.
+/// Returns the name of the client's element that the text begins with.
 fn element_at(text: &str) -> Option<&str> {
     let name = text.strip_prefix('<')?;
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

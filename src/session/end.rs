@@ -22,7 +22,7 @@ use crate::trust::{Provenance, TrustState, head_without_divided_secret, mark, sh
 /// Maximum number of notes of one session.
 const MAX_NOTES: u32 = 64;
 
-/// Maximum number of stored texts that are looked for, the last ones.
+/// Maximum number of stored items that are looked for, the last ones.
 const MAX_STORED: usize = 20;
 
 /// Pattern of times in the frontmatter, as in other notes.
@@ -130,7 +130,7 @@ async fn over(call: &Call, session: &SessionName, state: &State, finished: bool)
     Ok(EndSessionReply::default())
 }
 
-/// Returns what happened in a session, by the lines whose text may be in a text of this provenance.
+/// Returns what happened in a session, by the lines whose text may be in text of this provenance.
 fn summary(state: &State, provenance: Provenance) -> SessionSummary {
     let mut summary = SessionSummary {
         prompt_count: state.of(Event::Prompt).count(),
@@ -175,8 +175,8 @@ fn unused(state: &State, provenance: Provenance) -> Vec<String> {
     left_out
 }
 
-/// Returns the names of the texts that the session has stored, as far as trusted texts have these names. A tool that stores
-/// what it was told to, such as text of a page, would otherwise bring the name into the next prompt.
+/// Returns the names of what the session has stored, as far as trusted text has these names. A tool that stores what it
+/// was told to, such as text of a page, would otherwise bring the name into the next prompt.
 async fn stored_names(with: &SessionCall<'_>, state: &State, provenance: Provenance) -> Result<Vec<String>, Error> {
     let SessionCall { call, notebook, entries, origin } = *with;
     let mut items: Vec<&StoredItem> = Vec::new();
@@ -226,8 +226,8 @@ struct NewNote<'a> {
     finished: bool,
 }
 
-/// Writes the note under the first name that is free or has a text of this command. Returns its path, and the path of
-/// a note that a person has changed.
+/// Writes the note under the first name that is free or has text of this command. Returns its path, and the path of a
+/// note that a person has changed.
 async fn write(call: &Call, state: &State, note: &NewNote<'_>) -> Result<(RelPath, Option<RelPath>), Error> {
     let digest = sha256(note.text.trim());
     let mut known = digests(state);
@@ -277,7 +277,7 @@ fn number_of(line: &Line) -> Option<u32> {
 
 enum Written {
     Done,
-    /// The file has another text, which stays.
+    /// The file has different text, which stays.
     Foreign,
 }
 
@@ -306,7 +306,7 @@ async fn write_at(call: &Call, path: &RelPath, note: &NewNote<'_>, known: &[Stri
     Ok(update(&call.fs, path, limit, Backups::Off, change).await?.0)
 }
 
-/// Returns the digests of the texts that this session has written, or was about to write.
+/// Returns the digests of the notes that this session has written, or was about to write.
 fn digests(state: &State) -> Vec<String> {
     state.of(Event::Note).filter_map(|line| line.digest.clone()).collect()
 }

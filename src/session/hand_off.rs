@@ -292,7 +292,7 @@ fn shown(
     }
 }
 
-/// Adds the lines of a file to a text.
+/// Adds the lines of a file to the text.
 fn add(text: &mut String, files: &mut Vec<JoinedFile>, path: String, lines: &str) {
     let first = text.matches('\n').count();
     text.push_str(lines);

@@ -1,7 +1,8 @@
-//! What a note may say about the error of a command.
+//! Words that a note may say about the error of a command.
 //!
-//! The output of a command is text of a tool: it may have the words of a page that was fetched, and goes into no prompt before
-//! a person approves it. So a note has only what is in a list here, and numbers and codes of a strict shape.
+//! The output of a command is text of a tool: it may have the words of a page that was fetched, and does not go into a
+//! prompt before a person approves it. So a note has only what is in a list here, and numbers and codes of a strict
+//! shape.
 
 use alloc::format;
 use alloc::string::String;

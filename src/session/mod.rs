@@ -1,20 +1,20 @@
 //! The session of an agent: what hosts call at the events of a client.
 //!
 //! `begin-session` builds the block for the start, `recall-for-prompt` finds what memory knows about a prompt,
-//! `record-tool-use` records what a tool did, and `end-session` writes the note of the session. Each event of a client is a
-//! process of its own, and several may run at once, so nothing is kept in memory.
+//! `record-tool-use` records what a tool did, and `end-session` writes the note of the session. Each event of a client
+//! is a separate process, and several may run at once, so nothing is kept in memory.
 //!
 //! # What is kept?
 //!
-//! `state.rs` has the file of a session, `.saddlebag/sessions/<digest>.jsonl` in the scope: one JSON object per line, only
-//! ever appended to. A line that does not parse is counted and ignored, so a torn line costs only itself. `screened.rs` decides
-//! what may be recorded: `<private>` text, excluded paths and secrets are left out, texts are cut. The state never holds the
-//! content of a file or the output of a tool. A line names the provenance of its text; the note of the session has only text
-//! that is trusted at least as much as the note.
+//! `state.rs` has the file of a session, `.saddlebag/sessions/<digest>.jsonl` in the scope: one JSON object per line,
+//! only ever appended to. A line that does not parse is counted and ignored, so a torn line costs only itself.
+//! `screened.rs` decides what may be recorded: `<private>` text, excluded paths and secrets are left out, long text is
+//! cut. The state never holds the content of a file or the output of a tool. A line names the provenance of its text;
+//! the note of the session has only text that is trusted at least as much as the note.
 //!
-//! `note.rs` makes the note `sessions/<date>-<digits>.md` of the state, as a pure function. Before a note is written, the
-//! state gets a line with the digest of its text. So the command knows its own texts again, whatever process wrote them, and
-//! replaces no other: if a person has changed the note, it stays, and the session goes on in a new note.
+//! `note.rs` makes the note `sessions/<date>-<digits>.md` of the state, as a pure function. Before a note is written,
+//! the state gets a line with the digest of its text. So the command recognises its own text, whatever process wrote
+//! it, and replaces no other: if a person has changed the note, it stays, and the session goes on in a new note.
 //!
 //! # How is a session handed on?
 //!

@@ -37,7 +37,7 @@ pub(super) const LAST_PROMPT: &str = "Last prompt";
 pub(super) const ANSWER: &str = "Last answer of the agent";
 pub(super) const FAILING: &str = "Commands that still fail";
 
-/// What happened in a session. Hooks and transcripts give the same note of the same session.
+/// Events of a session. Hooks and transcripts give the same note of the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionSummary {
     /// Prompts, in order. A host may leave out all but those that the note has.
@@ -56,7 +56,7 @@ pub struct SessionSummary {
     pub answer: Option<String>,
     /// True if something was stored in memory.
     pub has_stored: bool,
-    /// Names of the stored texts that may be in a prompt.
+    /// Names of the stored items that may be in a prompt.
     pub stored: Vec<String>,
     /// Files of the project, with the number of uses.
     pub files: Vec<(String, usize)>,
@@ -71,7 +71,7 @@ pub struct CommandOutcome {
     pub has_failed: bool,
     /// True if the last run has failed.
     pub fails: bool,
-    /// What is known of the last error, in our own words; empty if nothing is known.
+    /// Known words of the last error; empty if there are none.
     pub error: String,
 }
 
@@ -254,7 +254,7 @@ fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// Returns a text in a code span, so that it cannot be read as a link, a tag or a heading.
+/// Returns text in a code span, so that it cannot be read as a link, a tag or a heading.
 fn code(text: &str) -> String {
     let text = one_line(text);
     let mut longest = 0;
@@ -268,12 +268,12 @@ fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// Returns a text that cannot be read as a link or a tag.
+/// Returns text that cannot be read as a link or a tag.
 fn plain(text: &str) -> String {
     one_line(text).replace("[[", "[ [").replace('#', "\\#")
 }
 
-/// Returns the lines of a text, indented as code so that nothing in it is read as a link, a tag or a heading.
+/// Returns the lines of the text, indented as code so that nothing in it is read as a link, a tag or a heading.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> = text
         .lines()

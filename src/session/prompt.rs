@@ -200,7 +200,7 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         }
         match record(call, &session, line).await? {
             Recorded::Whole => {}
-            // Without its texts, the line does not say what was shown.
+            // Without its text, the line does not say what was shown.
             Recorded::WithoutTexts | Recorded::Full => {
                 let sources = core::mem::take(&mut reply.sources).into_iter();
                 not_shown.extend(sources.map(|source| NotShown { source, reason: NotShownReason::StateFull }));
@@ -290,7 +290,7 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
         }));
     }
     order::sort_slice(&mut hits, |a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
-    // A text that nobody has approved is not shown, so it must not keep others from being shown.
+    // Text that nobody has approved is not shown, so it must not keep others from being shown.
     let is_withheld =
         |hit: &&Hit| matches!(hit.reason, Some(NotShownReason::Unapproved | NotShownReason::OtherProject));
     let shown = hits.iter().find(|hit| !is_withheld(hit));

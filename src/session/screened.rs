@@ -14,12 +14,12 @@ use crate::trust::head_without_divided_secret;
 /// Maximum number of globs.
 const MAX_GLOBS: usize = 256;
 
-/// Returns the first characters of a text. It ends before a secret that the cut would divide.
+/// Returns the first characters of the text. It ends before a secret that the cut would divide.
 pub(super) fn first_chars(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).map_or(text, |(at, _)| head_without_divided_secret(text, at))
 }
 
-/// Checks texts, and collects the reasons why some are not recorded.
+/// Checks text, and collects the reasons why some of it is not recorded.
 pub(super) struct Screening<'a> {
     call: &'a Call,
     pub(super) unrecorded: Vec<String>,
@@ -91,7 +91,7 @@ impl Excluded {
         self.0.iter().any(is_excluded) || path.split('/').any(holds_secrets)
     }
 
-    /// Returns true if a text names such a path.
+    /// Returns true if the text names such a path.
     pub(super) fn is_named_in(&self, text: &str) -> bool {
         let is_between = |c: char| c.is_whitespace() || c.is_control() || "\"'`=:;,|&<>()[]{}$@".contains(c);
         text.split(is_between).filter(|word| !word.is_empty()).any(|word| self.has(word))

@@ -41,7 +41,7 @@ const TAIL_BYTES: u32 = 32 << 10;
 pub(super) struct Line {
     /// Time in seconds since 1970-01-01T00:00:00Z.
     pub(super) at: i64,
-    /// Provenance of the texts.
+    /// Provenance of the text.
     pub(super) by: String,
     pub(super) event: Event,
     /// Name of the session, the start of a prompt, or the start of an answer.
@@ -51,10 +51,10 @@ pub(super) struct Line {
     pub(super) tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) command: Option<String>,
-    /// What is known of the error of the command, in our own words.
+    /// Known words of the error of the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
-    /// What the tool has stored in memory.
+    /// Item that the tool has stored in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<StoredItem>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -101,13 +101,14 @@ impl Line {
         Self { at: call.now.timestamp().seconds, by, event, ..Self::default() }
     }
 
-    /// Returns the line without its texts, which are replaced as a whole if they contain a secret together.
+    /// Returns the line without its text, which is replaced as a whole if its fields contain a secret when they are
+    /// joined.
     fn without_texts(&self) -> Self {
         let Self { at, by, event, failed, finished, .. } = self.clone();
         Self { at, by, event, failed, finished, ..Self::default() }
     }
 
-    /// Returns true if the texts may be in a text of this provenance.
+    /// Returns true if the text of the line may be in text of this provenance.
     pub(super) fn is_trusted_as(&self, provenance: Provenance) -> bool {
         self.by.parse().unwrap_or(Provenance::Imported) <= provenance
     }
@@ -165,7 +166,7 @@ impl State {
 pub(super) enum Recorded {
     /// The line is in the state.
     Whole,
-    /// The line is in the state without its texts, as together they contain a secret.
+    /// The line is in the state without its text, because its fields contain a secret when they are joined.
     WithoutTexts,
     /// The state is full.
     Full,
@@ -226,8 +227,8 @@ fn file_of(call: &Call, session: &SessionName) -> Result<RelPath, Error> {
     in_scope(call, &format!("{FOLDER}/{}{EXTENSION}", session.digits(32)))
 }
 
-/// Removes old states: those of finished sessions, and those that nobody has added to for a long time. Each call looks
-/// at a few files only. A state that cannot be removed stays.
+/// Removes old states: of finished sessions, and of sessions without an event for a long time. Each call looks at a few
+/// files only. A state that cannot be removed stays.
 pub(super) async fn sweep(call: &Call, own: &SessionName) -> Result<(), Error> {
     let folder = in_scope(call, FOLDER)?;
     let own = file_of(call, own)?;

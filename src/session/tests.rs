@@ -21,7 +21,7 @@ fn after(seconds: i64) -> LocalTime {
     Timestamp { seconds: day.seconds + seconds, ..day }.local().expect("valid")
 }
 
-/// Runs a command like a process of its own.
+/// Runs a command like a separate process.
 async fn alone<R>(fs: crate::engine::Fs, now: LocalTime, request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<SessionCall<'a>>,

@@ -21,7 +21,7 @@ use crate::percent;
 pub const AGENTS_FOLDER: &str = "agents";
 /// Folder of the workspaces.
 pub const WORKSPACES_FOLDER: &str = "workspaces";
-/// Folder of the entries, in that of an agent or a workspace.
+/// Folder of the entries, in the folder of an agent or a workspace.
 pub const ENTRIES_FOLDER: &str = "entries";
 
 /// Maximum length of a file name that is not cut, in bytes, without its extension.
@@ -126,13 +126,13 @@ pub fn portable_path(category: &str, key: &str) -> Result<RelPath, PathError> {
     RelPath::new(file_stem(category))?.join(&format!("{}{NOTE_SUFFIX}", file_stem(key)))
 }
 
-/// Returns the name of the file or folder for a text, without extension: all bytes except `a-z`, `0-9`, `.`, `_`
-/// and `-` are percent-encoded.
+/// Returns the name of the file or folder for text, without extension: all bytes except `a-z`, `0-9`, `.`, `_` and `-`
+/// are percent-encoded.
 ///
-/// Upper case is encoded so that no two texts get one name on a file system that ignores case. A dot at the start or the end,
-/// and the first letter of a device name, are encoded because Windows changes such names. A name of more than 200 bytes is cut
-/// at 180, and `~` with 16 hexadecimal digits of the SHA-256 of the text follows. The rule is section 1.9 of zombie's export
-/// format.
+/// Upper case is encoded so that two keys never get one name on a file system that ignores case. A dot at the start or
+/// the end, and the first letter of a device name, are encoded because Windows changes such names. A name of more than
+/// 200 bytes is cut at 180, and `~` with 16 hexadecimal digits of the SHA-256 of the text follows. The rule is section
+/// 1.9 of zombie's export format.
 ///
 /// ```
 /// use saddlebag::store::file_stem;
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(stem.len(), 178 + 17);
         assert_ne!(stem, file_stem(&format!("{long}y")));
         assert_eq!(text_of(&stem), None);
-        // The digits are those of `sha256sum`.
+        // The digits come from `sha256sum`.
         assert!(file_stem(&"k".repeat(300)).ends_with("~17b16d8ef494060f"));
     }
 

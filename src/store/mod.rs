@@ -1,7 +1,7 @@
 //! Parts of a store: paths, names, dates, and the place of each file.
 //!
 //! [`RelPath`] names a file, [`NoteName`] and [`ProjectSlug`] are names that people and agents give, [`Timestamp`] is
-//! the time that the host passes, [`Layout`] has the paths of a scope, and [`EntryFolder`] those of an agent's or a
+//! the time that the host passes, [`Layout`] has the paths of a scope, and [`EntryFolder`] the paths of an agent's or a
 //! workspace's entries.
 
 mod dates;

@@ -21,7 +21,7 @@ pub const NOTE_SUFFIX: &str = ".md";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NoteName(String);
 
-/// Reason why a text is not a [`NoteName`].
+/// Reason why text is not a [`NoteName`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {

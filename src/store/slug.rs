@@ -1,6 +1,6 @@
 //! The project slug: the folder under `projects/` that belongs to a path.
 //!
-//! The rule is that of zerostack v1.7.2, byte for byte, so that an existing store keeps its folders.
+//! The rule is zerostack's, v1.7.2, byte for byte, so that an existing store keeps its folders.
 
 use alloc::string::String;
 use core::fmt;

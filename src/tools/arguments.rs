@@ -97,7 +97,7 @@ impl Arguments {
         }
     }
 
-    /// Returns a text that the table requires.
+    /// Returns text that the table requires.
     pub(super) fn needed(&self, name: &str) -> Result<String, Error> {
         self.text(name).map(ToString::to_string).ok_or_else(|| Error::internal(format!("no `{name}` was given")))
     }

@@ -93,7 +93,7 @@ fn shown(spec: &Spec) -> Tool {
     }
 }
 
-/// Parts of a memory that a tool needs: those of the families.
+/// Parts of a memory that a tool needs: the parts of the families.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolsCall<'a> {
     pub(crate) call: &'a Call,

@@ -16,7 +16,7 @@ pub(super) enum Kind {
         most: i64,
     },
     Flag,
-    /// List of texts, at most this many.
+    /// List of strings, at most this many.
     Texts(usize),
     /// Two whole numbers.
     Range,

@@ -1,8 +1,8 @@
-//! [`InputPolicy`]: the policy of a memory, which every text in a command must pass.
+//! [`InputPolicy`]: the policy of a memory, which all text in a command must pass.
 //!
-//! Commands check their arguments first, so that an error names the argument. Then the bytes of each file are checked as they
-//! will be stored, because only that finds a secret that two harmless texts make together. [`Screened`] and [`Removal`] are the
-//! proof of this check, and the engine changes no file without one.
+//! Commands check their arguments first, so that an error names the argument. Then the bytes of each file are checked
+//! as they will be stored, because only that finds a secret that two harmless pieces of text make when joined.
+//! [`Screened`] and [`Removal`] are the proof of this check, and the engine changes no file without one.
 
 use alloc::format;
 use alloc::string::String;
@@ -80,7 +80,7 @@ impl TrustConfig {
 
 /// Bytes that may be stored.
 ///
-/// The engine writes nothing else. They have passed a [`InputPolicy`], were stored before, or are a record of our own.
+/// The engine writes nothing else. They have passed a [`InputPolicy`], were stored before, or are our own record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Screened(Vec<u8>);
 
@@ -105,13 +105,13 @@ impl Screened {
 pub(crate) struct Removal(());
 
 impl Removal {
-    /// Permission for a file whose text another file has, or that is a record of our own.
+    /// Permission for a file whose text another file has, or that is our own record.
     pub(crate) const OF_COPY: Self = Self(());
     /// Permission for an entry that has expired.
     pub(crate) const OF_EXPIRED: Self = Self(());
 }
 
-/// Policy of a memory, and a record of the changes that it made to the texts of one command.
+/// Policy of a memory, and a record of the changes that it made to the text of one command.
 #[derive(Clone, Debug)]
 pub(crate) struct InputPolicy {
     config: TrustConfig,
@@ -120,7 +120,7 @@ pub(crate) struct InputPolicy {
     done: Arc<AtomicRefCell<Done>>,
 }
 
-/// Changes that were made to texts, for the reply.
+/// Changes that were made to text, for the reply.
 #[derive(Debug, Default)]
 struct Done {
     redacted: Vec<&'static str>,
@@ -191,7 +191,7 @@ impl InputPolicy {
         self.without_new_secrets(path, before.unwrap_or_default(), after).map(Screened)
     }
 
-    /// Checks bytes that are added at the end of a file, on a line of their own.
+    /// Checks bytes that are added at the end of a file, on a separate line.
     pub(crate) fn added(&self, path: &RelPath, addition: Vec<u8>) -> Result<Screened, Error> {
         self.needs_trust(path.as_str())?;
         self.moved(path, None, addition)
@@ -221,7 +221,7 @@ impl InputPolicy {
         Ok(Removal(()))
     }
 
-    /// Checks the removal of a text with this record.
+    /// Checks the removal of text with this record.
     pub(crate) fn removed_of(&self, path: &RelPath, trust_state: TrustState) -> Result<Removal, Error> {
         self.check_place(path)?;
         self.check_replaced(path, trust_state)?;
@@ -310,7 +310,7 @@ impl InputPolicy {
         add_rules(&mut self.done.borrow_mut().redacted, found);
     }
 
-    /// Checks a text to store: removes blocks of memory, and applies the policy for secrets.
+    /// Checks text to store: removes blocks of memory, and applies the policy for secrets.
     pub(crate) fn text(&self, what: &str, text: String) -> Result<String, Error> {
         let text = match echo(&text) {
             Echo::Nothing => text,
@@ -324,7 +324,7 @@ impl InputPolicy {
         self.without_secrets(what, text)
     }
 
-    /// Checks a text that would be lost if it were refused: sections of the block are removed as well.
+    /// Checks text that would be lost if it were refused: sections of the block are removed as well.
     pub(crate) fn summary(&self, what: &str, text: String) -> Result<String, Error> {
         let text = match echo(&text) {
             Echo::Nothing => text,
@@ -404,7 +404,7 @@ impl InputPolicy {
     }
 }
 
-/// Returns the ranges in which two texts differ, extended as far as a secret can reach.
+/// Returns the ranges in which two versions of a file differ, extended as far as a secret can reach.
 fn differing(before: &[u8], after: &[u8]) -> (Range<usize>, Range<usize>) {
     let shortest = before.len().min(after.len());
     let same_start = before.iter().zip(after).take_while(|(a, b)| a == b).count();
@@ -421,7 +421,7 @@ fn differing(before: &[u8], after: &[u8]) -> (Range<usize>, Range<usize>) {
     (range(before), range(after))
 }
 
-/// Returns the secrets that occur more often in a text than in another one.
+/// Returns the secrets that occur more often in text than in another one.
 fn secrets_beside(text: &str, other: &str) -> Vec<FoundSecret> {
     let mut found = secrets_in(text);
     if found.is_empty() {

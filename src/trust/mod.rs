@@ -7,7 +7,7 @@
 //! * [`TrustConfig`] is the policy of a memory. A `InputPolicy` checks incoming text against it, and removes text of the memory
 //!   block.
 //!
-//! The functions on text that need none of this are those of `saddlebag-sanitize`, for example [`secrets_in`] and
+//! Functions on text that do not need this are in `saddlebag-sanitize`, for example [`secrets_in`] and
 //! [`without_private`]. Small components have this package compiled for size, where a loop over characters is slow.
 //!
 //! ```
@@ -37,10 +37,10 @@
 //! side of the contract, `from_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command
 //! ends, in `memory.rs`.
 //!
-//! An approval is a field of the file. Every change of content, category or tags through a command writes the field again, so
-//! an approval holds only for the approved text. An approval is a conditional write under the version of the text that was
-//! listed, its SHA-256, which the request names for each text. If a turn recalls something unapproved, it recalls once more
-//! among the others, so that unapproved text takes no place from them.
+//! An approval is a field of the file. Every change of content, category or tags through a command writes the field
+//! again, so an approval holds only for the approved text. An approval is a conditional write under the version of the
+//! text that was listed, its SHA-256, which the request names for each item. If a turn recalls something unapproved, it
+//! recalls once more among the others, so that unapproved text does not crowd them out.
 
 mod for_model;
 mod host_secret;

@@ -30,8 +30,8 @@ pub(crate) struct PendingApproval {
 }
 
 impl PendingApproval {
-    /// Returns true if the text goes into no prompt. An agent's entry goes into those of its project, and can be approved for
-    /// all.
+    /// Returns true if the text does not go into prompts. An agent's entry goes into the prompts of its project, and
+    /// can be approved for all.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.provenance.is_trusted()
     }
@@ -43,12 +43,12 @@ impl PendingApproval {
     }
 }
 
-/// Returns a version that nobody can forge, because a person approves a text by it.
+/// Returns a version that nobody can forge, because a person approves text by it.
 pub(crate) fn version_of(text: &str) -> String {
     sha256(text)
 }
 
-/// Returns the SHA-256 of a text in hexadecimal.
+/// Returns the SHA-256 of the text in hexadecimal.
 pub(crate) fn sha256(text: &str) -> String {
     let digits = |byte: &u8| [byte >> 4, byte & 15].map(|four| char::from_digit(u32::from(four), 16));
     Sha256::digest(text.as_bytes()).iter().flat_map(digits).flatten().collect()

@@ -70,8 +70,7 @@ impl TrustState {
         Self { provenance, approved }
     }
 
-    /// Reads the record in the text of a whole file. Invalid frontmatter that names a provenance counts as that of an
-    /// import.
+    /// Reads the record in the text of a whole file. Invalid frontmatter that names a provenance counts as `import`.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         let frontmatter = Frontmatter::parse(text);
@@ -82,8 +81,8 @@ impl TrustState {
         Self::from_frontmatter(&frontmatter)
     }
 
-    /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end in it counts
-    /// as that of an import, because the rest may name one.
+    /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end in it
+    /// counts as the text of an import, because the rest may name one.
     #[must_use]
     pub(crate) fn from_start(text: &str) -> Self {
         let is_open =

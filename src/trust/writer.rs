@@ -1,4 +1,4 @@
-//! [`Writer`]: the agent, the client, the session and the tool that wrote a text, as its file names them.
+//! [`Writer`]: the agent, the client, the session and the tool that wrote text, as its file names them.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;

@@ -343,7 +343,7 @@ macro_rules! wit_variants {
     };
 }
 
-/// Implements [`WitConvert`] from a variant of this crate to that of the contract.
+/// Implements [`WitConvert`] from a variant of this crate to the variant of the contract.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_variant_out {

@@ -1,4 +1,4 @@
-//! Random commands, texts and stores.
+//! Random commands, text and stores.
 
 use proptest::prelude::*;
 use saddlebag::agents_md::{Side, SyncAgentsMd};

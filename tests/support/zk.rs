@@ -38,7 +38,7 @@ impl Case {
     }
 }
 
-/// The recorded notebook in a folder of its own, with the times of its files.
+/// The recorded notebook in its own folder, with the times of its files.
 pub struct Notebook(TempDir);
 
 impl Notebook {

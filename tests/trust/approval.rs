@@ -63,7 +63,7 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     assert_eq!(pending(&mut drive).total, 0);
     assert!(text(&drive, "agents/a/entries/core/port.md").contains("\napproved: 2026-05-25T"));
 
-    // The same text again changes nothing; another text needs a new approval.
+    // The same text again changes nothing; different text needs a new approval.
     let before = drive.executor.files();
     assert_eq!(import(&mut drive, &given, None), [ImportState::Unchanged]);
     assert_eq!(drive.executor.files(), before);

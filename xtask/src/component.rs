@@ -23,7 +23,7 @@ pub(crate) struct World {
     pub(crate) name: &'static str,
     /// Cargo features that select it.
     pub(crate) features: &'static str,
-    /// Cargo profile of a release: that of the component of the program, or the one for small components.
+    /// Cargo profile of a release: the profile of the program's component, or the profile for small components.
     pub(crate) profile: &'static str,
     /// Maximum size of its optimised component in bytes.
     pub(crate) max_bytes: u64,

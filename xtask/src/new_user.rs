@@ -48,7 +48,7 @@ fn folder(root: &Path) -> PathBuf {
     root.join("target/clients/claude-code")
 }
 
-/// Returns the program of Claude Code for this platform, which a package of its own has.
+/// Returns the program of Claude Code for this platform, which a separate package has.
 fn claude_code(root: &Path) -> Option<PathBuf> {
     let packages = fs::read_dir(folder(root).join("node_modules/@anthropic-ai")).ok()?;
     let mut programs = packages.filter_map(|package| Some(package.ok()?.path().join("claude")));

@@ -30,8 +30,8 @@ const SLOW: [&str; 16] = [
 /// Target without a standard library, to check that a crate uses none.
 const NO_STD_TARGET: &str = "wasm32v1-none";
 
-/// The packages that the component is made of: they do without the standard library, and their unit tests are a step
-/// of their own.
+/// The packages that the component is made of: they do without the standard library, and their unit tests are their own
+/// step.
 const COMPONENT: [&str; 16] = [
     "--package",
     "saddlebag",
@@ -67,7 +67,7 @@ const PACKAGES: [&str; 12] = [
     "xtask",
 ];
 
-/// What is run of [`PACKAGES`].
+/// Part of [`PACKAGES`] that is run.
 const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 
 /// The packages that need no component, with the native engine alone.
@@ -164,8 +164,8 @@ impl Pass {
             cargo(["build", "--bin", "saddlebag"])?;
             cargo(["test", "--no-run"].into_iter().chain(PACKAGES))
         })?;
-        // The tests of the disk wait for syncs, so another build beside them costs little. The component of a
-        // release has a target folder of its own; cargo would make anything else wait for the tests to start.
+        // The tests of the disk wait for syncs, so another build beside them costs little. The component of a release
+        // has its own target folder; cargo would make anything else wait for the tests to start.
         let beside = Background::start("release component, docs, tokens", |output| {
             component::build_with(output)?;
             let no_warnings = [("RUSTDOCFLAGS", "--deny warnings")];
@@ -266,7 +266,7 @@ fn format() -> Result<(), String> {
     cargo(["fmt", "--all", "--check"])
 }
 
-/// The conversions are those of `wit/`. In a run of its own: the parser of `wit/` changes the features of other crates.
+/// The conversions match `wit/`. In a separate run: the parser of `wit/` changes the features of other crates.
 fn contract() -> Result<(), String> {
     cargo(["test", "--package", "saddlebag-contract"])
 }

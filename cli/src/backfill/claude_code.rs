@@ -43,7 +43,7 @@ fn counts(line: &Value) -> bool {
 /// Tree of the lines of a session.
 #[derive(Default)]
 pub(super) struct Branches {
-    /// Lines in order: the line, the one before it, and true if it is a prompt.
+    /// Lines in order: the line, the previous line, and true if it is a prompt.
     lines: Vec<(u64, u64, bool)>,
     is_full: bool,
 }

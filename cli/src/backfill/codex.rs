@@ -72,7 +72,7 @@ fn item(payload: &Value, session: &mut Session) {
     let number = || field(payload, "call_id").unwrap_or_default().to_string();
     match field(payload, "type") {
         Some("function_call" | "local_shell_call") => {
-            // Only a tool that patches names files. The text of another command may be that of a page.
+            // Only a tool that patches names files. The text of another command may come from a page.
             if field(payload, "name") == Some("apply_patch") {
                 patched(&patch(payload), session);
             } else if let Some(command) = command(payload) {

@@ -21,7 +21,7 @@ const FIELDS: usize = 7;
 /// Maximum number of files of a commit that are read.
 const MAX_READ_FILES: usize = 10_000;
 
-/// Minimum length in bytes of a text that explains a commit.
+/// Minimum length in bytes of text that explains a commit.
 const MIN_BODY: usize = 20;
 
 /// Words of a title that tell of a decision.
@@ -46,7 +46,7 @@ const DECISIONS: [&str; 18] = [
     "work around",
 ];
 
-/// Words of a text that gives a reason.
+/// Words of text that gives a reason.
 const REASONS: [&str; 45] = [
     "after",
     "although",
@@ -231,7 +231,7 @@ fn commit(fields: &[String]) -> Option<Commit> {
     })
 }
 
-/// Returns the reason why a commit becomes no note; `None` if it becomes one.
+/// Returns the reason why a commit is skipped; `None` if it becomes a note.
 pub(super) fn reason_to_leave_out(commit: &Commit) -> Option<&'static str> {
     let subject = commit.subject.trim().to_lowercase();
     let text = title_of(&subject);
@@ -262,7 +262,8 @@ pub(super) fn reason_to_leave_out(commit: &Commit) -> Option<&'static str> {
     Some("a title without a reason")
 }
 
-/// Returns true if a text below a title says why: it has a word of a reason, or a sentence that is not only about what was done.
+/// Returns true if the text below a title says why: it has a word of a reason, or a sentence that is not only about
+/// what was done.
 fn gives_reason(body: &str) -> bool {
     let mut is_in_code = false;
     let mut prose = String::new();
@@ -304,7 +305,7 @@ fn gives_reason(body: &str) -> bool {
     })
 }
 
-/// Returns true if a text has a word that begins with one of these.
+/// Returns true if the text has a word that begins with one of these.
 fn has_word_of(text: &str, known: &[&str]) -> bool {
     let words: String = text.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     let words = format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "));

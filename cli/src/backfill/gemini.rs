@@ -17,7 +17,7 @@ const EDITS: [&str; 3] = ["write_file", "replace", "edit"];
 /// Maximum number of messages of a session.
 const MAX_MESSAGES: usize = 100_000;
 
-/// Maximum size of a text that is kept of a message, in bytes.
+/// Maximum size of text that is kept of a message, in bytes.
 const MAX_TEXT: usize = 4_096;
 
 /// Maximum size of the events that are kept of a session, in bytes.
@@ -113,7 +113,7 @@ impl Chat {
         }
     }
 
-    /// Returns the session; `None` for that of a subagent.
+    /// Returns the session; `None` for the session of a subagent.
     pub(super) fn session(self, folder: Option<String>) -> Option<Session> {
         if self.is_of_subagent {
             return None;
@@ -153,7 +153,7 @@ fn events(line: &Value) -> Vec<Event> {
     events
 }
 
-/// Returns a text, or the texts of a list of parts.
+/// Returns the text, or the joined text of a list of parts.
 fn text(content: Option<&Value>) -> String {
     let bounded = |text: &str| saddlebag::document::head(text, MAX_TEXT).to_string();
     match content {

@@ -18,7 +18,7 @@ const MAX_OUTPUT: u64 = 64 << 20;
 /// Maximum size of an error of git, in bytes.
 const MAX_ERROR: u64 = 2_048;
 
-/// Settings that win over those of the repository. Each names something that git would run, read or fetch.
+/// Settings that win over the repository's own. Each names something that git would run, read or fetch.
 const SETTINGS: [&str; 8] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -129,7 +129,7 @@ fn command(repository: &Path) -> Command {
     command
 }
 
-/// What git has written until it ended.
+/// Output of git until it ended.
 struct Ended {
     /// Standard output, up to one byte over its limit.
     output: Vec<u8>,

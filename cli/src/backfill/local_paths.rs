@@ -1,4 +1,4 @@
-//! [`LocalPaths`]: paths of a machine in a text, which no note keeps.
+//! [`LocalPaths`]: paths of a machine in text, which notes do not keep.
 
 /// Folders of the system. They are the same on every machine, and say nothing about the person.
 const OF_THE_SYSTEM: [&str; 8] = ["/bin/", "/dev/", "/etc/", "/lib/", "/proc/", "/sbin/", "/sys/", "/usr/"];
@@ -14,7 +14,8 @@ impl LocalPaths {
         Self { folder: folder.filter(|folder| !folder.is_empty()) }
     }
 
-    /// Returns a text in which a path of the project is relative, and of any other absolute path only its last part is left.
+    /// Returns text in which a path of the project is relative, and of any other absolute path only its last part is
+    /// left.
     pub(super) fn hidden_in(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -56,7 +57,7 @@ impl LocalPaths {
     }
 }
 
-/// Returns the length of the absolute path that a text begins with; 0 if it begins with none.
+/// Returns the length of the absolute path that the text begins with; 0 if it begins with none.
 fn path_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_drive = bytes.first().is_some_and(u8::is_ascii_alphabetic)

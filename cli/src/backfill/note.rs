@@ -42,7 +42,7 @@ impl From<&Candidate> for ImportedNote {
 pub(super) struct LeftOut(BTreeMap<String, (usize, String)>);
 
 impl LeftOut {
-    /// Counts a text. The first of each reason is named.
+    /// Counts an item that is left out. The first of each reason is named.
     pub(super) fn add(&mut self, reason: &str, what: &str) {
         self.add_many(reason, what, 1);
     }
@@ -65,7 +65,7 @@ impl LeftOut {
     }
 }
 
-/// Returns a text as one line of at most `limit` bytes. A cut line ends in `…`.
+/// Returns text as one line of at most `limit` bytes. A cut line ends in `…`.
 pub(super) fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
@@ -80,7 +80,7 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// Returns at most `limit` bytes of a text, `…` included. It has no part of a secret at its end.
+/// Returns at most `limit` bytes of the text, `…` included. It has no part of a secret at its end.
 pub(super) fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         text.to_string()
@@ -98,7 +98,7 @@ pub(super) fn file_list<'a>(files: impl IntoIterator<Item = &'a str>) -> String 
     format!("{}{more}", named.join(", "))
 }
 
-/// Returns a text as Markdown code on one line.
+/// Returns text as Markdown code on one line.
 pub(super) fn code(text: &str, limit: usize) -> String {
     format!("`{}`", one_line(&text.replace('`', "'"), limit))
 }

@@ -1,7 +1,7 @@
 //! [`Session`]: a conversation with an agent, and the note that it becomes.
 //!
-//! The note is that of `end-session`, as hooks make it: counts, the first and the last prompt, the last answer, the commands that
-//! failed and the files. No model is asked.
+//! The note is the note of `end-session`, as hooks make it: counts, the first and the last prompt, the last answer, the
+//! commands that failed and the files. No model is asked.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use saddlebag::trust::{head_without_divided_secret, without_private};
 use super::local_paths::LocalPaths;
 use super::note::{Candidate, MAX_TITLE, one_line};
 
-/// Maximum number of prompts that are kept. Of more, the last one replaces the one before.
+/// Maximum number of prompts that are kept. Each further prompt replaces the last one.
 const MAX_PROMPTS: usize = 64;
 
-/// Maximum size of a text that is looked at, in bytes. A note has less of it.
+/// Maximum size of text that is looked at, in bytes. A note has less of it.
 const MAX_KEPT: usize = 8 << 10;
 
 /// Maximum number of files that a session remembers.
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// Returns the start of a text without private parts, and with paths of this machine as the project names them.
+    /// Returns the start of text without private parts, and with paths of this machine as the project names them.
     fn public(&self, text: &str) -> String {
         self.shown(&without_private(text))
     }

@@ -23,7 +23,7 @@ pub(crate) struct Backfilled {
     stored: usize,
     /// Number of notes whose text changed at the source.
     updated: usize,
-    /// Number of texts that a note already has.
+    /// Number of items that a note already has.
     unchanged: usize,
     /// Notes that were stored.
     notes: Vec<Stored>,
@@ -67,7 +67,7 @@ struct Rejected {
 struct LeftOutTexts {
     /// Reason.
     reason: String,
-    /// Number of texts.
+    /// Number of items.
     count: usize,
     /// One of them.
     first: String,
@@ -127,7 +127,7 @@ impl Backfilled {
         summary
     }
 
-    /// Prints the result. Returns the exit code, which is that of an import.
+    /// Prints the result. Returns the exit code, as an import does.
     pub(super) fn show(&self, output: &mut Output) -> Result<Exit, Failure> {
         if output.is_json() {
             output.object(self)?;

@@ -1,4 +1,5 @@
-//! `status`: prints the size of memory, the number of notes and entries, and the number of texts that wait for approval.
+//! `status`: prints the size of memory, the number of notes and entries, and the number of items that wait for
+//! approval.
 
 use clap::Args;
 use saddlebag::approval::Pending;
@@ -41,7 +42,7 @@ pub(crate) struct Sizes {
     /// Last failure in the log of the hooks.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_hook_failure: Option<log::Line>,
-    /// Projects whose memory may be that of this folder, which does not open it.
+    /// Projects whose memory may belong to this folder, which does not open it.
     other_memory: Vec<Other>,
 }
 

@@ -1,4 +1,4 @@
-//! `memory export`: writes the entries to files, our own or those of another agent.
+//! `memory export`: writes the entries to files, in our format or another agent's.
 
 mod args;
 mod foreign;

@@ -23,7 +23,7 @@ pub(crate) struct WriteArgs {
     /// Place of the text: append adds it at the end, overwrite replaces the file
     #[arg(long, default_value = "append", value_parser = word::<WriteMode>())]
     mode: WriteMode,
-    /// Keep the first 65,536 bytes of a longer text instead of refusing it
+    /// Cut longer text after 65,536 bytes instead of refusing it
     #[arg(long)]
     truncate: bool,
 }

@@ -9,7 +9,7 @@ pub(crate) const START_BYTES: u32 = 8_000;
 /// Default maximum size of the text for a prompt, in bytes.
 pub(crate) const PROMPT_BYTES: u32 = 1_500;
 
-/// Returns the maximum size of a text that a client takes whole, in bytes. Longer text would be moved to a file or cut.
+/// Returns the maximum size of text that a client takes whole, in bytes. Longer text would be moved to a file or cut.
 fn limit(client: Client) -> u32 {
     match client {
         // 10,000 characters; a character has at least one byte.
@@ -55,7 +55,7 @@ pub(crate) fn takes_text_with_a_prompt(client: Client) -> bool {
     }
 }
 
-/// Returns the answer with a text for the model.
+/// Returns the answer with text for the model.
 pub(crate) fn answer(event: &Event, text: &str) -> Value {
     match event.style {
         Style::Nested => {

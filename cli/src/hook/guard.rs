@@ -17,7 +17,7 @@ const PROMPT_LIMIT: Duration = Duration::from_secs(2);
 const CODEX_END_LIMIT: Duration = Duration::from_millis(2_500);
 /// Time limit of any other run.
 const OTHER_LIMIT: Duration = Duration::from_secs(5);
-/// Size of the stack of a run, as large as that of a main thread.
+/// Size of the stack of a run, as large as the stack of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
 /// Client and event of the run, once they are known. A run that is given up still names them.
@@ -34,7 +34,7 @@ impl Run {
     }
 }
 
-/// Returns the longest time of a run for an event and a client of the command line. It is shorter than that of the
+/// Returns the time limit of a run for an event and a client of the command line. It is shorter than the limit of the
 /// client, because a run that the client ends is in no log.
 pub(crate) fn limit(event: Option<&str>, client: Option<Client>) -> Duration {
     match event.and_then(moment) {

@@ -37,7 +37,7 @@ fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Trouble> {
     }
 }
 
-/// Replaces the escapes of half surrogate pairs. JavaScript writes them where a text was cut inside of a character.
+/// Replaces the escapes of half surrogate pairs. JavaScript writes them where text was cut inside of a character.
 fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
@@ -72,7 +72,7 @@ fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
 /// Length of an escape such as `\u12ab`, in bytes.
 const ESCAPE_BYTES: usize = 6;
 
-/// Returns the UTF-16 unit of the escape that a text begins with.
+/// Returns the UTF-16 unit of the escape that the text begins with.
 fn escaped_unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());

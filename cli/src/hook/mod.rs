@@ -84,7 +84,7 @@ impl Subcommand for HookArgs {
     }
 }
 
-/// Returns the arguments of the process, or those of a hook for a run without any, except on a terminal.
+/// Returns the arguments of the process, or the arguments of a hook for a run without any, except on a terminal.
 pub(crate) fn arguments(given: Vec<OsString>) -> Vec<OsString> {
     if is_bare() && !io::stdin().is_terminal() { ["saddlebag", "hook"].map(OsString::from).to_vec() } else { given }
 }

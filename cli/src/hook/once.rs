@@ -91,7 +91,7 @@ impl Once {
     }
 }
 
-/// Returns true for an empty regular file whose name is that of a moment.
+/// Returns true for an empty regular file whose name is the name of a moment.
 fn is_ours(path: &Path) -> bool {
     let named = path.file_stem().and_then(|name| name.to_str());
     named.is_some_and(|name| name.len() == NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_hexdigit()))

@@ -42,7 +42,7 @@ impl Paths {
         (is_kept && root.join(&relative).symlink_metadata().is_ok()).then_some(relative)
     }
 
-    /// Returns true if a text has a word that is an excluded path.
+    /// Returns true if the text has a word that is an excluded path.
     pub(crate) fn names_an_excluded_path(&self, text: &str) -> bool {
         if self.excluded.is_empty() {
             return false;

@@ -71,7 +71,7 @@ pub(crate) fn event(payload: &Map<String, Value>, given: &Given) -> Result<Optio
     }))
 }
 
-/// Returns true if a payload names its event itself, as those of hooks do.
+/// Returns true if a payload names its event itself, as payloads of hooks do.
 pub(crate) fn names_an_event(payload: &Map<String, Value>) -> bool {
     ["hook_event_name", "hookEventName"].iter().any(|name| payload.get(*name).is_some_and(Value::is_string))
 }
@@ -206,7 +206,7 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
             let result = ["tool_response", "tool_result", "toolResult", "tool_output", "result"];
             let result = fields.any(&result).unwrap_or(&Value::Null);
             let error = fields.any(&["error_message", "error"]).filter(|error| !error.is_null());
-            // An event of a failure may come without a text.
+            // An event of a failure may come without text.
             let failed = error.or(name.ends_with("Failure").then_some(&Value::Null));
             let used = tool_use(client, tool, input, result, failed);
             if is_stopped || !used.is_worth_recording() {

@@ -149,7 +149,7 @@ const PATCH_LINES: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Dele
 /// Returns the use of a tool. `result` is the answer of the tool, and `error` the error that the client reports
 /// itself.
 pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value, error: Option<&Value>) -> ToolUse {
-    // Copilot and Cursor may give the arguments as a text.
+    // Copilot and Cursor may give the arguments as a string.
     let parsed = input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()).filter(Value::is_object);
     let input = parsed.as_ref().unwrap_or(input);
     let kind = kind(client, tool);
@@ -195,7 +195,7 @@ fn argument(input: &Value, may_be_all: bool) -> String {
     }
 }
 
-/// Returns a command that is a text, or a list of words. The script of a shell is the command itself.
+/// Returns a command that is a string, or a list of words. The script of a shell is the command itself.
 fn words_of(value: &Value) -> String {
     let Value::Array(words) = value else { return value.as_str().unwrap_or_default().to_string() };
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -217,7 +217,7 @@ fn written_files(input: &Value) -> Vec<String> {
             _ => {}
         }
     }
-    // Some tools make several replacements, each in a file of its own.
+    // Some tools make several replacements, each in a separate file.
     for edit in input.get("replacements").and_then(Value::as_array).into_iter().flatten() {
         files.extend(FILE_FIELDS.iter().find_map(|name| edit.get(*name)?.as_str()).map(str::to_string));
     }
@@ -298,7 +298,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Returns the text of an error or an output: a text, the message of an object, or the texts of a list.
+/// Returns the text of an error or an output: a string, the message of an object, or the strings of a list.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -336,7 +336,7 @@ fn added(line: &str) -> Option<(Added, String)> {
     known.find_map(|(start, added)| Some((*added, line.strip_prefix(start)?.to_string())))
 }
 
-/// Returns the first bytes of a text without its private parts, and without a part of a secret at its end.
+/// Returns the first bytes of text without its private parts, and without a part of a secret at its end.
 ///
 /// Memory removes private parts too, for every host. Here they are removed so that the limit counts what is left, and so
 /// that a trace of the hook does not have them.

@@ -67,7 +67,7 @@ struct Imports {
     summary: Summary,
 }
 
-/// Imports files of another agent. Returns `None` if the folder holds entries of our own.
+/// Imports files of another agent. Returns `None` if the folder holds our own entries.
 pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
     match (args.format, &args.from) {
         (FormatName::Auto, None) => of_machine(args, global, output).map(Some),

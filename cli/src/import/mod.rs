@@ -1,4 +1,4 @@
-//! `memory import`: imports files as entries, our own or those of another agent.
+//! `memory import`: imports files as entries, in our format or another agent's.
 
 mod args;
 mod foreign;

@@ -112,7 +112,7 @@ impl Import {
     }
 }
 
-/// Returns the files that replace or forget an entry with another text, category or tags.
+/// Returns the files that replace or forget an entry with different text, category or tags.
 fn replaced(imported: &[ImportedFile]) -> impl Iterator<Item = &ImportedFile> {
     imported.iter().filter(|file| file.replaces)
 }
@@ -121,7 +121,7 @@ fn key_of(file: &ImportedFile) -> &str {
     file.key.as_deref().unwrap_or(&file.path)
 }
 
-/// Prints the entries that the import replaces, and those that are in none of the files, on standard error, because
+/// Prints the entries that the import replaces, and the entries that the files do not have, on standard error, because
 /// standard output gets the summary.
 fn show(planned: &[ImportedFile], deleted: &[DeletedEntry]) {
     for file in replaced(planned) {

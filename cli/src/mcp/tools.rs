@@ -1,4 +1,4 @@
-//! Converts tools and answers of the component into those of the protocol.
+//! Converts tools and answers of the component into tools and answers of the protocol.
 
 use std::sync::Arc;
 

@@ -125,7 +125,7 @@ impl Memory {
     }
 }
 
-/// Guard that cancels a call when nobody waits for it any more. It has no effect after the call has ended.
+/// Guard that cancels a call when its result is no longer wanted. It has no effect after the call has ended.
 struct Waiting {
     ticket: u64,
     jobs: UnboundedSender<Job>,

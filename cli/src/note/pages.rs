@@ -8,7 +8,7 @@ use crate::store::Store;
 
 /// Number of notes of a page.
 const PAGE: u32 = 8192;
-/// Number of notes of a page with their texts.
+/// Number of notes of a page with their text.
 const PAGE_WITH_TEXT: u32 = 512;
 
 /// Lists notes in pages, up to the limit of the request, and passes each page on. Returns the reply of the first page

@@ -65,7 +65,7 @@ impl ManArgs {
     }
 }
 
-/// Returns the page of a command, followed by those of its subcommands.
+/// Returns the page of a command, followed by the pages of its subcommands.
 fn pages_of(command: &Command) -> Result<Vec<Page>, Failure> {
     let mut pages = vec![page(command)?];
     for below in command.get_subcommands().filter(|below| below.get_name() != "help") {

@@ -1,4 +1,4 @@
-//! What the subcommands of projects share, and the hint at memory that a folder does not open.
+//! Code that the subcommands of projects share, and the hint at memory that a folder does not open.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) struct Other {
     pub(crate) path: Option<String>,
     /// True if that folder does not exist any more, so that it may have been moved.
     pub(crate) is_gone: bool,
-    /// What both have in common: `remote`, `first-commit` or `name`.
+    /// Trait that both have in common: `remote`, `first-commit` or `name`.
     pub(crate) same: &'static str,
 }
 
@@ -79,8 +79,8 @@ pub(crate) fn opened(global: &Global, project: &saddlebag_host::Project) -> Opti
     found.or(name)
 }
 
-/// Returns the projects whose memory may be that of this folder, although the folder does not open it: all of them while the
-/// folder has no memory of its own, otherwise those whose folder does not exist any more.
+/// Returns the projects whose memory may belong to this folder, although the folder does not open it: all of them while
+/// the folder has no memory yet, otherwise only projects whose folder no longer exists.
 pub(crate) fn others(global: &Global) -> Vec<Other> {
     let Ok(folder) = folder(global) else { return Vec::new() };
     let found = disk(global).ok().and_then(|mut disk| {

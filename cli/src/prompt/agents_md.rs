@@ -196,7 +196,7 @@ fn show(reply: SyncAgentsMdReply, dry_run: bool, output: &mut Output) -> Result<
     Ok(exit)
 }
 
-/// Prints a line for each changed fact. Facts that a person must check are printed with their texts.
+/// Prints a line for each changed fact. Facts that a person must check are printed with their text.
 fn show_changes(reply: &SyncAgentsMdReply, would: bool, output: &mut Output) -> Result<(), Failure> {
     for change in &reply.changes {
         let (word, reason) = change.kind.words();

@@ -62,7 +62,7 @@ pub(crate) struct ContextArgs {
     recall: Option<String>,
 }
 
-/// Memory block, and the texts made from it.
+/// Memory block, and the text made from it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Block {
     #[serde(flatten)]
@@ -225,7 +225,7 @@ pub(crate) fn left_out(left_out: &[LeftOut]) -> Vec<String> {
         let (section, reason) = (&left_out.section, &left_out.reason);
         let what = left_out.key.as_deref().map_or_else(|| left_out.path.clone(), single_line);
         match whole {
-            // The size of a note that goes into no prompt is unknown: its text was not read.
+            // The size of an unapproved note is unknown: its text was not read.
             0 => format!("left out: {what} ({section}): {reason}"),
             _ => format!("left out: {} of {whole} bytes of {what} ({section}): {reason}", left_out.left_out_bytes),
         }

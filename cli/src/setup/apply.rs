@@ -216,7 +216,7 @@ fn target(plan: &Plan) -> Option<PathBuf> {
     (real != *path && (plan.scope == Scope::Project || path.is_symlink())).then_some(real)
 }
 
-/// Returns the report of an entry of the record whose path is not that of a client.
+/// Returns the report of an entry of the record whose path does not belong to a client.
 pub(super) fn stranger_report(entry: &Entry) -> FileReport {
     let problem = format!(
         "{FILE} names it for `{}`, which has no configuration there, so it is left alone; if a variable named this folder \

@@ -47,7 +47,7 @@ pub(crate) struct SetupArgs {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScopeArg(pub(super) Scope);
 
-/// Id of the option, which must be that of the global one.
+/// Id of the option, which must be the id of the global one.
 const SCOPE: &str = "scope";
 
 impl Args for ScopeArg {

@@ -126,7 +126,7 @@ fn write(target: &Path, temporary: PathBuf, before: Option<&[u8]>, after: &[u8])
     // Of a new file, the system takes away what the user's mask excludes.
     let mode = if permissions.is_some() { 0o600 } else { 0o666 };
     let mut file = create(temporary, mode).map_err(DiskError::Unwritable)?;
-    // The error of the file itself has its number; that of the temporary file has only its kind.
+    // The error of the file itself has its number; the error of the temporary file has only its kind.
     let filled = file.as_file_mut().write_all(after).and_then(|()| match permissions {
         Some(permissions) => file.as_file().set_permissions(permissions),
         None => Ok(()),
@@ -150,7 +150,7 @@ pub(crate) fn write_private(folder: &Path, path: &Path, bytes: &[u8]) -> io::Res
     Ok(())
 }
 
-/// Creates a temporary file, and holds its lock, so that another run does not take it for that of a killed one.
+/// Creates a temporary file, and holds its lock, so that another run does not take it for a file of a killed run.
 fn create(path: PathBuf, #[cfg_attr(not(unix), allow(unused_variables))] mode: u32) -> io::Result<NamedTempFile> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

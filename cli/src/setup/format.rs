@@ -12,12 +12,12 @@ pub(crate) use super::types::{Step, Unfit};
 pub(crate) enum Format {
     Json(Dialect),
     Toml,
-    /// Text of our own, which is written and removed as a whole.
+    /// Our text, which is written and removed as a whole.
     Whole,
 }
 
 impl Format {
-    /// Returns the value of a text.
+    /// Returns the value of the text.
     pub(crate) fn parse(self, text: &str) -> Result<Value, Unfit> {
         match self {
             Self::Json(dialect) => json::parse(text, dialect),

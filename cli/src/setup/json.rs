@@ -45,7 +45,7 @@ impl Dialect {
     }
 }
 
-/// Returns the value of a text. An empty text is an empty table.
+/// Returns the value of the text. An empty text is an empty table.
 pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Value, Unfit> {
     Ok(Parsed::new(text, dialect)?.root.as_ref().map_or_else(|| Value::Table(Vec::new()), value_of))
 }
@@ -315,7 +315,7 @@ impl<'a> Parsed<'a> {
         self.tokens.iter().filter(|token| is_comment(token)).map(|token| to_range(token.range))
     }
 
-    /// Returns the indentation of one level: that of the first key of the file, or two spaces.
+    /// Returns the indentation of one level: the indentation of the first key of the file, or two spaces.
     fn unit(&self) -> String {
         let first = self.root.as_ref().and_then(Ast::as_object).and_then(|root| root.properties.first());
         let indent = first.map(|first| indent_of(self.text, first.range().start)).filter(|indent| !indent.is_empty());

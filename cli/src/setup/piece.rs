@@ -16,7 +16,7 @@ pub(crate) enum Piece {
     Hook { path: Vec<String>, value: Value },
     /// Key that a client demands in a file with hooks. It is added if it is missing, and stays.
     Demanded { key: String, value: Value },
-    /// Text of a file of our own.
+    /// Text of our own file.
     Text(String),
 }
 
@@ -332,7 +332,7 @@ pub(crate) fn shell_line(words: &[String], shell: Syntax) -> String {
         Syntax::PowerShell => format!("'{}'", word.replace('\'', "''")),
     };
     let line = words.iter().map(quoted).collect::<Vec<_>>().join(" ");
-    // PowerShell takes a quoted program for a text without its call operator.
+    // PowerShell takes a quoted program for text without its call operator.
     if shell == Syntax::PowerShell && line.starts_with('\'') { format!("& {line}") } else { line }
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Record {
     /// Folders that were created for the record.
     made: Vec<PathBuf>,
     files: Vec<Entry>,
-    /// Entries whose paths are not those of a client, so that nothing is written or removed there.
+    /// Entries whose paths do not belong to a client, so that nothing is written or removed there.
     strangers: Vec<Entry>,
     /// Temporary files of the run that wrote the record. They are written down before they are made, because they have
     /// the tokens of a configuration, and a killed run leaves them.
@@ -85,7 +85,7 @@ impl Record {
         Ok(Self { folder: folder.to_path_buf(), read, made, files, strangers, temporary })
     }
 
-    /// Returns the entries whose paths are not those of a client.
+    /// Returns the entries whose paths do not belong to a client.
     pub(crate) fn strangers(&self) -> &[Entry] {
         &self.strangers
     }

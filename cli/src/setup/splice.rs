@@ -1,8 +1,8 @@
-//! [`Splice`]: a replaced part of a text. Every byte outside the parts stays.
+//! [`Splice`]: a replaced part of the text. Every byte outside the parts stays.
 
 use std::ops::Range;
 
-/// Part of a text, and the text that replaces it.
+/// Part of the text, and the text that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Splice {
     pub(super) range: Range<usize>,
@@ -56,7 +56,7 @@ pub(super) fn after_blanks(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start_matches([' ', '\t']).len()
 }
 
-/// Returns the line end that a text uses.
+/// Returns the line end that the text uses.
 pub(super) fn newline_of(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",

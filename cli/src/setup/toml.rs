@@ -9,7 +9,7 @@ use super::splice::{Splice, before_line_end, line_and_column, line_start, newlin
 use super::types::Unfit;
 use super::value::Value;
 
-/// Returns the value of a text.
+/// Returns the value of the text.
 pub(super) fn parse(text: &str) -> Result<Value, Unfit> {
     Ok(value_of_table(document(text)?.as_table()))
 }
@@ -59,7 +59,7 @@ fn document(text: &str) -> Result<Document<&str>, Unfit> {
     })
 }
 
-/// Returns a table as TOML with its header. Its values are texts, numbers, and lists of texts.
+/// Returns a table as TOML with its header. Its values are strings, numbers, and lists of strings.
 fn block(path: &[&str], value: &Value, newline: &str) -> String {
     let mut out = format!("[{}]{newline}", path.join("."));
     if let Value::Table(pairs) = value {
@@ -85,7 +85,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// Returns the lines of the table at a path, those of its subtables included, in the order of the file.
+/// Returns the lines of the table at a path, including the lines of its subtables, in the order of the file.
 fn lines_of(text: &str, path: &[&str]) -> Result<Vec<Range<usize>>, Unfit> {
     let document = document(text)?;
     let mut item = document.as_item();

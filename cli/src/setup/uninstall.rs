@@ -156,7 +156,7 @@ fn entries(places: &Places, program: &Program, record: &Record) -> Result<Vec<Pl
             plans.push(plan::removal(client, scope, &file, record));
         }
     }
-    // A file that nobody can parse has no entry of ours that is known of.
+    // A file that cannot be parsed has no known entry of ours.
     plans.retain(|plan| plan.changes() || record.get(&plan.path).is_some());
     Ok(plans)
 }
@@ -181,7 +181,7 @@ fn items(places: &Places, record: &Record, with_memory: bool, global: &Global) -
     Ok(items)
 }
 
-/// Asks for the removal, and once more for that of the memory.
+/// Asks for the removal, and separately for the removal of the memory.
 fn confirm(report: &UninstallReport, args: &UninstallArgs, output: &mut Output) -> Result<(), Failure> {
     if args.yes {
         return Ok(());

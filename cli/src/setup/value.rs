@@ -78,7 +78,7 @@ impl Value {
             Self::Null => "null",
             Self::Bool(_) => "true or false",
             Self::Number(_) => "a number",
-            Self::Text(_) => "a text",
+            Self::Text(_) => "a string",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",
         }
@@ -184,7 +184,7 @@ fn block<T>(
     out.push(close);
 }
 
-/// Returns a text as a JSON string.
+/// Returns text as a JSON string.
 fn json_text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! `memory pending`: lists text of tools and imports, which goes into no prompt until the user approves it.
+//! `memory pending`: lists text of tools and imports, which does not go into prompts until the user approves it.
 
 use clap::Args;
 use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending, PendingReply};

@@ -1,4 +1,4 @@
-//! What `memory pending`, `memory approve` and `memory reject` share with each other and with other subcommands.
+//! Code that `memory pending`, `memory approve`, `memory reject` and other subcommands share.
 
 use saddlebag::approval::{Pending, PendingItem};
 use saddlebag::document::normalize_line;

@@ -132,7 +132,7 @@ fn a_large_file_in_a_tar_stream_is_read_whole_or_refused() {
     };
     let import =
         |text: &str| Store::new().run_with(&["--json", "memory", "import", "-", "--from", "openclaw"], &archive(text));
-    // Larger than a file of our own may be.
+    // Larger than our own files may be.
     let text: String = (0..500).map(|number| format!("- fact {number} {}\n", "x".repeat(600))).collect();
     let read = import(&text).exits(0).json();
     assert_eq!((read["upserted"].as_u64(), &read["rejected"]), (Some(500), &serde_json::json!([])));

@@ -40,7 +40,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// The words of a text that are paths of Markdown files, with the lines after them.
+/// The words of text that are paths of Markdown files, with the lines after them.
 fn paths(text: &str) -> BTreeSet<String> {
     let is_of_path = |c: char| c.is_alphanumeric() || "/._-:,".contains(c);
     let words = text.split(|c: char| !is_of_path(c)).map(|word| word.trim_end_matches([':', ',', '.']));

@@ -35,7 +35,7 @@ fn name_of(store: &Store, others: &[&str]) -> String {
     names.next().expect("a project")
 }
 
-/// The texts of everything that reads memory, in a project.
+/// The output of everything that reads memory, in a project.
 fn all_that_is_read(store: &Store, project: &str) -> String {
     let commands: [&[&str]; 6] = [
         &["context"],

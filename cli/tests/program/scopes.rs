@@ -265,7 +265,7 @@ fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
     assert_eq!(store.tree(), before);
 }
 
-/// Runs in a process of its own, where a folding file system is mounted.
+/// Runs in a separate process, where a folding file system is mounted.
 #[test]
 #[ignore = "started by `spellings_lead_nowhere_on_a_file_system_that_folds_names`"]
 fn spellings_on_a_folding_file_system() {

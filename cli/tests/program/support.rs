@@ -29,14 +29,14 @@ impl Run {
         self
     }
 
-    /// Checks that standard error contains a text.
+    /// Checks that standard error contains the text.
     #[track_caller]
     pub(crate) fn complains(self, text: &str) -> Self {
         assert!(self.stderr.contains(text), "{text:?} is missing: {self:?}");
         self
     }
 
-    /// Checks that standard output is equal to a text.
+    /// Checks that standard output is equal to the text.
     #[track_caller]
     pub(crate) fn prints(self, text: &str) -> Self {
         assert_eq!(self.stdout, text, "{}", self.stderr);

@@ -112,7 +112,7 @@ pub fn pair(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
-/// Returns a number by which the greatest value sorts first.
+/// Returns a number that sorts the greatest value first.
 #[must_use]
 pub fn descending(value: f32) -> u32 {
     let bits = value.to_bits();

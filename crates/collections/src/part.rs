@@ -1,11 +1,11 @@
-//! Parts of texts and slices that exist, because the caller has found them there.
+//! Parts of strings and slices that exist, because the caller has found them there.
 //!
 //! For a range that comes from elsewhere, such as an argument or a file, use `get`, which returns an option.
 
 use core::fmt::Debug;
 use core::slice::SliceIndex;
 
-/// A text with parts.
+/// Text with parts.
 pub trait TextPart {
     /// Returns the part at a range that is in the text, on character boundaries.
     ///
@@ -26,7 +26,7 @@ impl TextPart for str {
     #[track_caller]
     fn part<R: SliceIndex<str, Output = str> + Clone + Debug>(&self, range: R) -> &str {
         let part = self.get(range.clone());
-        debug_assert!(part.is_some(), "{range:?} is not a part of a text of {} bytes", self.len());
+        debug_assert!(part.is_some(), "{range:?} is not a part of text of {} bytes", self.len());
         part.unwrap_or_default()
     }
 }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "3..4 is not a part of a text of 8 bytes")]
+    #[should_panic(expected = "3..4 is not a part of text of 8 bytes")]
     fn a_range_between_no_characters_stops_a_debug_build() {
         let _ = "größer".part(3..4);
     }

@@ -1,4 +1,4 @@
-//! [`SortedMap`] and [`SortedSet`]: ordered collections like those of the standard library, by one piece of code for
+//! [`SortedMap`] and [`SortedSet`]: ordered collections like the ones of the standard library, by one piece of code for
 //! all types.
 //!
 //! The order is kept as numbers of entries, in chunks, so that an insertion anywhere moves only a few numbers.

@@ -27,7 +27,7 @@ pub const TARGET: &str = env!("SADDLEBAG_EMBEDDED_TARGET");
 static CODE: Pages<{ include_bytes!(env!("SADDLEBAG_EMBEDDED_CODE")).len() }> =
     Pages(*include_bytes!(env!("SADDLEBAG_EMBEDDED_CODE")));
 
-/// Bytes in pages of their own. 64 KiB is the largest page of the targets.
+/// Bytes in their own pages. 64 KiB is the largest page of the targets.
 #[cfg(feature = "compiled")]
 #[repr(C, align(65536))]
 struct Pages<const LENGTH: usize>([u8; LENGTH]);

@@ -17,7 +17,7 @@ pub(super) struct Content<'a> {
 }
 
 impl Content<'_> {
-    /// Creates the content of a text that is one piece in the file.
+    /// Creates the content of text that is one piece in the file.
     pub(super) fn plain(text: &str, start: usize) -> Content<'_> {
         Content { text: Cow::Borrowed(text), start, lines: Vec::new() }
     }

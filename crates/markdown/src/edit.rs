@@ -45,7 +45,7 @@ pub fn replace_spans(text: &str, replacements: &[(Range<usize>, String)]) -> Str
 /// Returns the text with a block of Markdown at its end.
 ///
 /// A blank line comes before the block, unless the text ends in a list and the block starts with an item: then they
-/// become one list. The result ends with a line ending; line endings are those of the text. If the text ends in a code
+/// become one list. The result ends with a line ending; it has the line endings of the text. If the text ends in a code
 /// block or comment that is not closed, the block is inserted before it, because it would otherwise be part of it.
 #[must_use]
 pub fn append_block(text: &str, block: &str) -> String {
@@ -109,7 +109,7 @@ pub fn set_title(text: &str, note: &Note, title: &str) -> String {
         return replace_spans(text, &[(at..at, format!("{before}# {written}{newline}{after}"))]);
     };
     let replaced = replace_spans(text, &[(heading.content.clone(), written.clone())]);
-    // A text that starts like a list or a quote cannot be underlined.
+    // Text that starts like a list or a quote cannot be underlined.
     if Note::parse(&replaced, TagSyntax::default()).title == title {
         return replaced;
     }

@@ -15,7 +15,7 @@ use super::yaml::{self, YamlBlock};
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
-/// Mark that Windows editors write before a text.
+/// Mark that Windows editors write before text.
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Metadata at the head of a note.
@@ -86,7 +86,7 @@ impl Frontmatter {
     }
 
     /// Returns the tags of `tag`, `tags`, `keyword` and `keywords`, without `#`: the items of a list, or the words of
-    /// a text separated by commas and white space.
+    /// the text separated by commas and white space.
     #[must_use]
     pub fn tags(&self) -> Vec<String> {
         let mut tags = Vec::new();
@@ -166,7 +166,7 @@ fn is_dashes(line: &str) -> bool {
     line.len() >= 3 && line.bytes().all(|byte| byte == b'-')
 }
 
-/// Iterator over the lines of a text with their endings.
+/// Iterator over the lines of text with their endings.
 pub(super) struct Lines<'a> {
     pub(super) text: &'a str,
     pub(super) next: usize,

@@ -29,7 +29,7 @@ use saddlebag_collections::{SlicePart, TextPart};
 const MIN_REFERENCE_BUDGET: usize = 100_000;
 /// Maximum number of open brackets in a block; further ones make the first ones text.
 const MAX_BRACKETS: usize = 1024;
-/// Maximum length of a text whose markup is stripped, in bytes; nobody reads a longer heading.
+/// Maximum length of the text whose markup is stripped, in bytes; nobody reads a longer heading.
 const MAX_MARKUP: usize = 64 * 1024;
 
 /// Links and tags in the blocks of a file.

@@ -1,8 +1,8 @@
 //! One Markdown file as a note: its lines, its structure, what it says, and edits of it.
 //!
 //! The reader follows CommonMark's blocks as far as they decide where links, tags and headings are, and adds what
-//! notebooks use: frontmatter, wiki links, hashtags. It renders nothing, resolves no link and reads no file. Every
-//! text is a note, the time is linear in its size, and no text makes it panic.
+//! notebooks use: frontmatter, wiki links, hashtags. It renders nothing, resolves no link and reads no file. Every text
+//! is a note, the time is linear in its size, and it does not panic on any text.
 //!
 //! * [`Note`] is a file as a notebook sees it: title, body, tags, [`Heading`]s, [`Link`]s, and its
 //!   [`Frontmatter`].
@@ -10,9 +10,9 @@
 //!   and leave the rest as it is. They take the [`Note`] for the places that they change.
 //! * [`Outside`] is what leads out of the store: links, pictures, and comments that a reader does not see. It reads
 //!   the same blocks and links as a [`Note`].
-//! * [`hidden_lines`] are those of code. [`heading`], [`list_item`], [`FenceTracker`] and their like look at one line;
-//!   [`head`], [`tail`] and [`truncate`] cut text; [`percent`] encodes what Markdown allows in no link;
-//!   [`paths`] takes the paths in links apart.
+//! * [`hidden_lines`] are the lines of code. [`heading`], [`list_item`], [`FenceTracker`] and their like look at one
+//!   line; [`head`], [`tail`] and [`truncate`] cut text; [`percent`] encodes what Markdown allows in no link; [`paths`]
+//!   takes the paths in links apart.
 //!
 //! ```
 //! use saddlebag_markdown::{Note, TagSyntax, set_title};

@@ -88,7 +88,7 @@ impl Note {
         postcard::from_bytes(bytes).ok()
     }
 
-    /// Reads the same form without the parts that only a single note needs: its headings, and the texts, anchors and
+    /// Reads the same form without the parts that only a single note needs: its headings, and the text, anchors and
     /// relations of its links are left out. Many notes at once then take less than half the memory.
     #[must_use]
     pub fn decode_outline(bytes: &[u8]) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! Parts of a text that lead out of the store, or are invisible when the text is displayed, for a person who decides
+//! Parts of text that lead out of the store, or are invisible when the text is displayed, for a person who decides
 //! about text of others.
 //!
 //! A picture is loaded from its address when the text is displayed, which sends the address to that server. Links and
@@ -16,10 +16,10 @@ use saddlebag_collections::TextPart;
 
 /// Maximum length of a tag of HTML in bytes.
 const MAX_TAG_BYTES: usize = 4_096;
-/// Average number of times that a byte of a text is examined for tags of HTML.
+/// Average number of times that a byte of the text is examined for tags of HTML.
 const LOOKS: usize = 16;
 
-/// Parts of a text that lead out of the store, or are invisible.
+/// Parts of text that lead out of the store, or are invisible.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
     /// Links to an address with a scheme.
@@ -31,7 +31,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Examines a text. The time is linear in its size.
+    /// Examines the text. The time is linear in its size.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         let blocks = Blocks::scan(text, 0);

@@ -6,7 +6,7 @@ use core::ops::Range;
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
-/// Ranges to cut out of a text, and marks of emphasis without a partner so far.
+/// Ranges to cut out of the text, and marks of emphasis without a partner so far.
 #[derive(Debug, Default)]
 pub(super) struct Markup {
     cuts: Vec<Cut>,
@@ -52,7 +52,7 @@ impl Markup {
         self.cuts.push(Cut { range, with: Some(with) });
     }
 
-    /// Returns the number of marks: the index where those of a link's text will start.
+    /// Returns the number of marks: the index where the marks of a link's text will start.
     pub(super) fn marks(&self) -> usize {
         self.marks.len()
     }

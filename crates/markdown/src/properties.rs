@@ -1,7 +1,7 @@
-//! Links in the frontmatter: `related: "[[Port]]"`, in lists and in longer texts too.
+//! Links in the frontmatter: `related: "[[Port]]"`, in lists and in longer text too.
 //!
 //! They are found in the YAML as it is written, so that a rename replaces a name and keeps the quotes. A pair of
-//! brackets counts only if a text of the parsed frontmatter has it: `[[a, b]]` without quotes is a list in a list.
+//! brackets counts only if text of the parsed frontmatter has it: `[[a, b]]` without quotes is a list in a list.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -18,7 +18,7 @@ use saddlebag_collections::TextPart;
 /// Maximum number of bracket pairs that are examined: each may cost as much as its line is long.
 const MAX_BRACKETS: usize = 1_000;
 
-/// Quoting style of a text in YAML.
+/// Quoting style of the text in YAML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quote {
     None,
@@ -26,7 +26,7 @@ enum Quote {
     Double,
 }
 
-/// Returns the links in the frontmatter of a text, in order.
+/// Returns the links in the frontmatter of the text, in order.
 pub(super) fn links(text: &str, frontmatter: &Frontmatter) -> Vec<Link> {
     let mut links = Vec::new();
     let block = text.part(frontmatter.span.clone());
@@ -63,7 +63,7 @@ pub(super) fn links(text: &str, frontmatter: &Frontmatter) -> Vec<Link> {
     links
 }
 
-/// Returns a text as it is written in the frontmatter at a byte of the file: with the escapes of the quotes around it.
+/// Returns text as it is written in the frontmatter at a byte of the file: with the escapes of the quotes around it.
 #[must_use]
 pub fn property_text(text: &str, at: usize, value: &str) -> String {
     match quote_at(text, at).0 {
@@ -82,7 +82,7 @@ fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// Returns the texts in double brackets.
+/// Returns the contents of double brackets.
 fn bracketed(text: &str) -> impl Iterator<Item = &str> {
     let opened = text.split("[[").skip(1);
     opened.filter_map(|rest| rest.split_once("]]")).map(|(inner, _)| inner)
@@ -152,7 +152,7 @@ fn quote_at(text: &str, at: usize) -> (Quote, bool) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.rfind('\n').and_then(|end| before.get(end + 1..)).unwrap_or(before);
     let mut quote = Quote::None;
-    // A quote opens a text only where a value can begin.
+    // A quote opens text only where a value can begin.
     let mut begins = true;
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {

@@ -8,7 +8,7 @@ pub fn head(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or(text)
 }
 
-/// Returns a text as one line: without control characters, and with single spaces only.
+/// Returns text as one line: without control characters, and with single spaces only.
 ///
 /// ```
 /// assert_eq!(saddlebag_markdown::one_line(" a\n\tb "), "a b");
@@ -76,7 +76,7 @@ pub fn normalize_line(line: &str) -> String {
     key
 }
 
-/// Returns true for a character that must not be in a text on one line: a control character or a line break.
+/// Returns true for a character that must not be in text on one line: a control character or a line break.
 #[must_use]
 pub fn breaks_one_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')

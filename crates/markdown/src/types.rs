@@ -41,7 +41,7 @@ pub enum LinkKind {
     Embed,
     /// `![text](target)`, the same in Markdown.
     Image,
-    /// `[[target]]` in a text of the frontmatter.
+    /// `[[target]]` in text of the frontmatter.
     Property,
     /// `<https://…>`, or a bare `https://…`.
     Url,

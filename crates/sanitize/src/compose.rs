@@ -1,4 +1,4 @@
-//! Composition of harmless text: what puts harmless texts together, or cuts one, and keeps it harmless.
+//! Composition of harmless text: joins pieces of harmless text, or cuts one, and keeps the result harmless.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -46,7 +46,8 @@ pub fn part(text: &str, range: Range<usize>) -> &str {
     }
 }
 
-/// Returns harmless text with a mark before every line, and each line end as a line feed. A text without lines gets no mark.
+/// Returns harmless text with a mark before every line, and each line end as a line feed. Text without lines gets no
+/// mark.
 ///
 /// ```
 /// assert_eq!(saddlebag_sanitize::mark_lines("a\r\n\r\nb", "> "), "> a\n>\n> b");
@@ -67,8 +68,8 @@ pub fn mark_lines(text: &str, mark: &str) -> String {
     marked
 }
 
-/// Escapes a heading and a text, and returns them as an item of a list. Every line of the text is indented below the heading,
-/// so that it cannot look like another item. Adds the findings to `flags`.
+/// Escapes a heading and text, and returns them as an item of a list. Every line of the text is indented below the
+/// heading, so that it cannot look like another item. Adds the findings to `flags`.
 #[must_use]
 pub fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> String {
     let mut escaped = |text: &str| {

@@ -27,7 +27,7 @@ const OURS: [&str; 7] = [
     "[memorytruncated]",
 ];
 
-/// Parts of the block in a text.
+/// Parts of the block in text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Echo {
     /// No part of the block.
@@ -38,7 +38,7 @@ pub enum Echo {
     Section(String, String),
 }
 
-/// Searches a text for the block.
+/// Searches the text for the block.
 #[must_use]
 pub fn echo(text: &str) -> Echo {
     let (rest, blocks, unended) = without_blocks(text);

@@ -45,7 +45,7 @@ pub fn escape(text: &str) -> (String, Vec<Flag>) {
     (reveal(&escaped, &mut flags), flags)
 }
 
-/// Adds flags to others and merges those of one kind.
+/// Adds flags to others and merges flags of one kind.
 pub fn add_flags(flags: &mut Vec<Flag>, others: Vec<Flag>) {
     for other in others {
         match flags.iter_mut().find(|flag| flag.kind == other.kind) {
@@ -111,7 +111,7 @@ pub(crate) fn is_tag_start(c: char) -> bool {
     matches!(c, '<' | '＜' | '‹' | '〈' | '﹤')
 }
 
-/// Number of bytes of a text that are searched for a tag that crosses its end.
+/// Number of bytes of text that are searched for a tag that crosses its end.
 pub(crate) const TAG_REACH: usize = 256;
 
 /// Returns position and length of the character that begins a tag, if the text begins with a tag.

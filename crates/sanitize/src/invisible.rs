@@ -8,7 +8,7 @@
 //! * one variation selector after an ideograph;
 //! * the marks of direction (LRM, RLM, ALM) beside a letter that runs from right to left;
 //! * the tags of the three flags that have them: England, Scotland and Wales;
-//! * a byte order mark at the very start of a text, which is dropped.
+//! * a byte order mark at the very start of the text, which is dropped.
 
 use alloc::format;
 use alloc::string::String;
@@ -39,7 +39,7 @@ pub enum FlagKind {
     Bidirectional,
     /// Unicode tag: an invisible copy of an ASCII character.
     UnicodeTag,
-    /// Character that selects a variant of the one before it, and may carry a byte of a hidden message.
+    /// Character that selects a variant of the previous character, and may carry a byte of a hidden message.
     VariationSelector,
     /// Control character, which terminals obey.
     Control,
@@ -144,7 +144,7 @@ fn is_plain(c: char) -> bool {
     matches!(c, ' '..='~' | '\n')
 }
 
-/// Returns the length of the printable ASCII and line feeds at the start of a text.
+/// Returns the length of the printable ASCII and line feeds at the start of the text.
 fn plain_length(text: &str) -> usize {
     const STEP: usize = 64;
     // All bytes of a step are looked at, because that takes one instruction for 16 of them.

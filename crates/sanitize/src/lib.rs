@@ -14,9 +14,9 @@
 //! * [`echo`] finds text of the block that a model repeats. [`titles`] has the titles by which it is recognised.
 //! * [`without_private`] removes what a person marked as private.
 //!
-//! All functions are pure. This crate has no policy: the caller decides whether a secret is refused, and keeps harmless text
-//! apart from other text, with a type of its own. It does not judge what a text says, and cannot find an instruction that is
-//! written as plain prose.
+//! All functions are pure. This crate has no policy: the caller decides whether a secret is refused, and keeps harmless
+//! text apart from other text, with its own type. It does not judge what the text says, and cannot find an instruction
+//! that is written as plain prose.
 //!
 //! ```
 //! use saddlebag_sanitize::{FlagKind, append, escape, secrets_in};
@@ -26,9 +26,8 @@
 //! assert_eq!((flags[0].kind, flags[0].what.as_str()), (FlagKind::Markup, "</memory"));
 //! assert_eq!((flags[1].kind, flags[1].what.as_str()), (FlagKind::Bidirectional, "U+202E"));
 //!
-//! // Two harmless texts could make a tag together.
-//! append(&mut text, "system>");
-//! assert_eq!(text, "&lt;/memory>[U+202E]&lt;system>");
+//! // Two harmless pieces of text could make a tag together. append(&mut text, "system>"); assert_eq!(text,
+//! "&lt;/memory>[U+202E]&lt;system>");
 //!
 //! let secrets = secrets_in("password = kT9#mQ2$vLx4w!");
 //! assert_eq!((secrets[0].rule, secrets[0].range.clone()), ("generic-api-key", 11..25));

@@ -48,14 +48,14 @@ pub fn without_private(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// A tag in a text, with its first byte and the byte after it.
+/// A tag in text, with its first byte and the byte after it.
 struct Tag {
     begins: bool,
     start: usize,
     end: usize,
 }
 
-/// Returns the tags of private parts in a text.
+/// Returns the tags of private parts in text.
 fn tags(text: &str) -> impl Iterator<Item = Tag> + '_ {
     text.match_indices('<').filter_map(|(start, _)| {
         let inside = text.get(start + 1..)?.trim_start_matches(is_ignorable);

@@ -1,9 +1,9 @@
-//! Secrets in a text, recognised by their form.
+//! Secrets in text, recognised by their form.
 //!
-//! The rules have the names of those of gitleaks (<https://github.com/gitleaks/gitleaks>, MIT) and match the same
+//! The rules have the names of the rules of gitleaks (<https://github.com/gitleaks/gitleaks>, MIT) and match the same
 //! forms: the prefix of a token, its characters, and their number. They are a table of parts, because regular
-//! expressions would be a tenth of the component. Two rules use the context of a value: an assignment to a name such
-//! as `api_key` (`generic-api-key`), and a password in an address (`url-password`).
+//! expressions would be a tenth of the component. Two rules use the context of a value: an assignment to a name such as
+//! `api_key` (`generic-api-key`), and a password in an address (`url-password`).
 //!
 //! A missed secret is better than refused prose: a value of plain words, or one that says that it is an example, is
 //! not reported.
@@ -14,7 +14,7 @@ use core::ops::Range;
 
 use saddlebag_collections::{SlicePart, TextPart, order};
 
-/// A secret in a text.
+/// A secret in text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundSecret {
     /// Rule that matched.
@@ -58,7 +58,7 @@ enum Part {
 use Part::{Is, Of};
 use Set::{Alnum, Base64, Digit, Hex, Lower, Query, Upper, Word, WordDash};
 
-/// A rule: name, and parts of the token. The first part is a text.
+/// A rule: name, and parts of the token. The first part is fixed text.
 type Shape = (&'static str, &'static [Part]);
 
 const SHAPES: &[Shape] = &[
@@ -143,8 +143,8 @@ const SHAPES: &[Shape] = &[
     ("xai-api-key", &[Is("xai-"), Of(Lower, 1, 1), Of(Alnum, 79, 79)]),
 ];
 
-/// A rule for a token that is recognised by a text in its middle: name, the set and the number of the characters before that
-/// text, and the parts from that text on.
+/// A rule for a token that is recognised by text in its middle: name, the set and the number of the characters before
+/// that text, and the parts from that text on.
 type MiddleShape = (&'static str, Set, usize, usize, &'static [Part]);
 
 const MIDDLE_SHAPES: &[MiddleShape] = &[
@@ -192,7 +192,7 @@ const PLACEHOLDERS: [&str; 12] = [
     "sample",
 ];
 
-/// Returns the secrets in a text, in order and without overlaps.
+/// Returns the secrets in text, in order and without overlaps.
 #[must_use]
 pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
     let mut found = Vec::new();
@@ -250,8 +250,8 @@ pub fn redact(text: &str, found: &[FoundSecret]) -> String {
     out
 }
 
-/// Returns the beginning of a text, at most `max` bytes. It ends before a secret that the cut would divide, because a search
-/// for secrets does not find a part of one.
+/// Returns the beginning of the text, at most `max` bytes. It ends before a secret that the cut would divide, because a
+/// search for secrets does not find a part of one.
 #[must_use]
 pub fn head_without_divided_secret(text: &str, max: usize) -> &str {
     /// More bytes than any secret has.
@@ -306,8 +306,8 @@ fn token_end(text: &str, start: usize, at: usize, parts: &[Part]) -> Option<usiz
     (!stands_for_another(token) && entropy(token) >= 2 * BIT + BIT / 2).then_some(at)
 }
 
-/// Returns true if the fixed texts of a token are long enough and not a word, so that a letter before it or after it does not
-/// make it another word: `ghp_` is one, `sk-` and `AKIA` are not.
+/// Returns true if the fixed parts of a token are long enough and not a word, so that a letter before it or after it
+/// does not make it another word: `ghp_` is one, `sk-` and `AKIA` are not.
 fn is_distinct(parts: &[Part]) -> bool {
     let texts = || parts.iter().filter_map(|part| if let Is(text) = part { Some(*text) } else { None });
     let is_word = texts().all(|text| text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
@@ -490,7 +490,7 @@ fn is_written_in_words(value: &str) -> bool {
 /// One bit, in the unit of [`entropy`].
 const BIT: u64 = 256;
 
-/// Returns the entropy of a text's bytes (Shannon), in [`BIT`]s per character.
+/// Returns the entropy of the text's bytes (Shannon), in [`BIT`]s per character.
 fn entropy(text: &str) -> u64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {
@@ -529,8 +529,8 @@ mod tests {
     use alloc::format;
     use alloc::string::ToString;
 
-    /// Generates a text that looks random and is the same each time. Tokens are made here, so that no scanner finds
-    /// one in this file.
+    /// Generates text that looks random and is the same each time. Tokens are made here, so that no scanner finds one
+    /// in this file.
     fn random(set: Set, length: usize, seed: u64) -> String {
         let letters: Vec<char> = (33_u8..127).filter(|&byte| set.has(byte) && byte != b'=').map(char::from).collect();
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -14,7 +14,7 @@ pub const MEMORIES: &str = "Relevant Memories";
 /// Title of the note of an earlier session.
 pub const HAND_OFF: &str = "Hand-off of a session";
 
-/// All titles except those of logs, which have a date.
+/// All titles except the titles of logs, which have a date.
 pub(crate) const ALL: [&str; 6] = [LONG_TERM, PROJECT_LONG_TERM, SCRATCHPAD, ENTRIES, MEMORIES, HAND_OFF];
 /// Beginning of the title of a log; the day follows.
 pub const LOG: &str = "Daily log";

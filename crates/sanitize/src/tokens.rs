@@ -1,7 +1,6 @@
 //! Estimates of token counts.
 
-/// Estimates the tokens of a text: wide characters at nine tenths each, the others at a quarter, at
-/// least 1.
+/// Estimates the tokens of the text: wide characters at nine tenths each, the others at a quarter, at least 1.
 ///
 /// ```
 /// assert_eq!(saddlebag_sanitize::estimate_tokens("abcd"), 1);

@@ -1,16 +1,16 @@
-//! Two searches over texts in memory: all lines that contain a term, and the notes that answer a question best.
+//! Two searches over documents in memory: all lines that contain a term, and the notes that answer a question best.
 //!
-//! * [`literal::LiteralIndex`] finds lines, ignoring case: exactly those that a scan of every text finds.
-//!   [`literal::find`] ranks the texts, [`literal::windows`] shows the lines.
+//! * [`literal::LiteralIndex`] finds lines, ignoring case: exactly the lines that a scan of every document finds.
+//!   [`literal::find`] ranks the documents, [`literal::windows`] shows the lines.
 //! * [`ranked::RankedIndex`] ranks notes by the words of a [`ranked::Query`] (BM25 over fields, with stems, phrases
 //!   and proximity), and returns the parts of each score. It can be written to a file and used in that form.
 //! * [`ranked::Passages`] finds the part of a note that matches the query best.
 //!
-//! Each note or text has a number. Numbers only grow: a changed one is removed, and added under a new number. So the indexes
-//! never look at a text twice.
+//! Each note or document has a number. Numbers only grow: a changed one is removed, and added under a new number. So
+//! the indexes never look at a document twice.
 //!
-//! This crate reads no file and keeps no text. It does not parse notes: the caller passes their fields, the positions of their
-//! headings, and which note supersedes which.
+//! This crate does not read files and keeps no text. It does not parse notes: the caller passes their fields, the
+//! positions of their headings, and which note supersedes which.
 //!
 //! ```
 //! use core::cmp::Reverse;

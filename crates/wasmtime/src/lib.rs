@@ -24,8 +24,8 @@ fn config_for(windows: bool) -> Config {
     config
 }
 
-/// Features of a processor that the code for x86-64 uses. They are those of x86-64-v2, which every processor of this
-/// architecture since 2013 has. Without the third, the shuffle of a vector is a call for each byte.
+/// Features of a processor that the code for x86-64 uses. They are the features of x86-64-v2, which every processor of
+/// this architecture since 2013 has. Without the third, the shuffle of a vector is a call for each byte.
 #[cfg(feature = "compiler")]
 const X86_64_V2: [&str; 5] = ["has_popcnt", "has_sse3", "has_ssse3", "has_sse41", "has_sse42"];
 
@@ -44,7 +44,7 @@ pub fn precompile(component: &[u8], target: &str) -> wasmtime::Result<Vec<u8>> {
     if target.starts_with("x86_64-") {
         for feature in X86_64_V2 {
             #[allow(unsafe_code, reason = "wasmtime has no other way to name a feature")]
-            // SAFETY: wasmtime compares the features of the code with those of the processor before it runs it.
+            // SAFETY: wasmtime compares the features of the code with the features of the processor before it runs it.
             unsafe {
                 config.cranelift_flag_enable(feature);
             }

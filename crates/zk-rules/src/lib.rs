@@ -2,7 +2,7 @@
 //!
 //! * [`FullText`] is one or more queries. It gives the matches and the order that SQLite's FTS5 gives, with zk's
 //!   tokenizer, and cuts the same snippets. A [`Row`] is a note as FTS5 sees it.
-//! * [`mentions`] finds which names stand in a note, by the same words.
+//! * [`mentions`] finds which names are in a note, by the same words.
 //!
 //! There is no index: each search reads every note once. Nothing here knows a notebook, its filters or its
 //! configuration; notes are numbered by their place in what the caller hands in.

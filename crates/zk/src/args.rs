@@ -162,7 +162,7 @@ pub struct NewArgs {
     /// Date of the note
     #[arg(long, value_name = "DATE")]
     pub date: Option<String>,
-    /// Group of the configuration whose file name and template are used [default: that of the folder]
+    /// Group of the configuration whose file name and template are used [default: group of the folder]
     #[arg(long, short, value_name = "NAME")]
     pub group: Option<String>,
     /// Further variables for the template: `key=value,…`
@@ -280,7 +280,8 @@ impl FilterArgs {
         let paths = |flag: &str, values: &[String]| -> Result<Vec<String>, BadUse> {
             Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())
         };
-        // The search of this crate does `--mention` and `--mentioned-by`, as zk's words differ from those of the memory.
+        // The search of this crate does `--mention` and `--mentioned-by`, because zk's words differ from the words of
+        // the memory.
         let filter = NoteFilter {
             conditions: Vec::new(),
             tagless: self.tagless,
@@ -315,7 +316,7 @@ impl FilterArgs {
         })
     }
 
-    /// Returns the search over the notes of the request. `relative` is that of [`request`](Self::request).
+    /// Returns the search over the notes of the request. `relative` is the argument of [`request`](Self::request).
     pub fn text_search(&self, relative: impl Fn(&str) -> String) -> Result<TextSearch, BadUse> {
         let paths = |flag: &str, values: &[String]| -> Result<Vec<String>, BadUse> {
             Ok(split(flag, values)?.iter().map(|path| relative(path)).collect())

@@ -1,7 +1,7 @@
 //! [`TextSearch`]: zk's queries and mentions, over the notes of a memory.
 //!
 //! The memory selects notes by every other filter. It has no full-text search of zk's kind: the scores need the text of
-//! every note, and the words are those of FTS5.
+//! every note, and the words are the words of FTS5.
 
 use std::collections::{BTreeMap, BTreeSet};
 

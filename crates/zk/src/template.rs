@@ -1,7 +1,7 @@
 //! Templates of `--format`: the part of Handlebars that scripts use, which runs nothing.
 //!
 //! This is not the language of [`saddlebag::notebook::Template`], which creates notes. Here an unknown name is an
-//! error, blocks are refused, dates and lists look as zk prints them, and control characters in texts are shown.
+//! error, blocks are refused, dates and lists look as zk prints them, and control characters in text are shown.
 
 use serde_json::Value;
 

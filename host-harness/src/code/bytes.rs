@@ -1,4 +1,4 @@
-//! Memory for reading and checking compiled code; wasmtime copies it to pages of its own.
+//! Memory for reading and checking compiled code; wasmtime copies it to its own pages.
 
 #![allow(unsafe_code, reason = "code is run as it is; see the safety comments")]
 

@@ -4,7 +4,7 @@
 //! three. Wasmtime trusts compiled code and runs it unchecked, so code is loaded only if all of this holds:
 //!
 //! - Nobody except this user and root can change the file or any folder above it ([`PrivateFolder`]).
-//! - The tag at its end is a keyed hash of its name and its bytes. The key is random, in a file of its own in another
+//! - The tag at its end is a keyed hash of its name and its bytes. The key is random, in a separate file in another
 //!   folder, so write access to the folder of the code is not enough to make code that runs.
 //! - The bytes that were hashed are the bytes that run: they are read once, into memory that is not backed by a file.
 
@@ -39,7 +39,7 @@ const TRAILER: usize = MAGIC.len() + TAG_BYTES;
 /// Number of bytes that are read and hashed at once: few enough to stay in the processor's cache.
 const CHUNK: usize = 256 * 1024;
 
-/// Maximum size of compiled code in bytes, larger than that of any useful component.
+/// Maximum size of compiled code in bytes, larger than the code of any useful component.
 const MAX_CODE_BYTES: u64 = 256 << 20;
 
 /// Place of compiled code.
@@ -179,7 +179,7 @@ impl Opened {
         let mut file = self.folder.create_new(&new)?;
         let written = self.write(&mut file, name, code).and_then(|()| dir.rename(&new, dir, name));
         if let Err(error) = written {
-            // The error of the write matters more than that of the removal.
+            // The error of the write matters more than the error of the removal.
             let _ = dir.remove_file(&new);
             return Err(error);
         }

@@ -1,8 +1,8 @@
 //! Compiled code of the component: from a cache on disk, or from this program.
 //!
-//! Wasmtime trusts compiled code and runs it unchecked. [`cache`] says why code from the disk is the code that wasmtime made,
-//! and [`embedded`] why that of the program is. On Linux with x86-64 code runs in the pages that it was read to, or
-//! that the program has; [`memory`] makes them executable. Elsewhere wasmtime copies it to pages of its own.
+//! Wasmtime trusts compiled code and runs it unchecked. [`cache`] says why code from the disk is the code that wasmtime
+//! made, and [`embedded`] why the code of the program is. On Linux with x86-64 code runs in the pages that it was read
+//! to, or that the program has; [`memory`] makes them executable. Elsewhere wasmtime copies it to its own pages.
 
 #[cfg(all(feature = "compiler", not(all(target_os = "linux", target_arch = "x86_64"))))]
 mod bytes;
@@ -33,7 +33,7 @@ fn use_memory(config: &mut wasmtime::Config) {
     memory::configure(config);
 }
 
-/// Changes nothing: wasmtime copies code to pages of its own.
+/// Changes nothing: wasmtime copies code to its own pages.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 fn use_memory(_: &mut wasmtime::Config) {}
 

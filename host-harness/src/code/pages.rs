@@ -1,8 +1,8 @@
 //! Memory in which code is read, checked and run.
 //!
-//! Reading code into a `Vec`, which wasmtime copies to pages of its own, takes 17 ms for 7.7 MB if a page fault is
-//! slow, as in a virtual machine. These pages are large and filled once, which takes 5.6 ms; mapping the file would
-//! take 4 ms. But a mapped file can be changed after the check by anyone who has it open.
+//! Reading code into a `Vec`, which wasmtime copies to its own pages, takes 17 ms for 7.7 MB if a page fault is slow,
+//! as in a virtual machine. These pages are large and filled once, which takes 5.6 ms; mapping the file would take 4
+//! ms. But a mapped file can be changed after the check by anyone who has it open.
 
 #![allow(unsafe_code, reason = "pages are mapped, protected and unmapped; see the safety comments")]
 

@@ -111,7 +111,7 @@ pub enum ReplayError {
 }
 
 /// Makes every call of a trace, in order, on engines that `open` opens, and compares the results. It ends at the first
-/// difference. There is no file system: results of operations are those of the trace.
+/// difference. There is no file system: results of operations come from the trace.
 ///
 /// # Errors
 ///
@@ -325,7 +325,7 @@ fn refused(line: u64, error: Malformed) -> ReplayError {
     }
 }
 
-/// An unknown id has no interface of its own, so every interface returns the same.
+/// An unknown id has no interface, so every interface returns the same.
 fn forget_interface_of_take(line: &mut Value) {
     if let Some(take) = line.get_mut("take").and_then(Value::as_object_mut) {
         take.remove("interface");

@@ -18,7 +18,7 @@ const EDITS: usize = 25;
 const FRESH_STORES: usize = 500;
 const FIRST_WRITERS: usize = 4;
 
-/// Runs in a process of its own.
+/// Runs in a separate process.
 #[test]
 #[ignore = "started by `processes_that_append_lose_nothing`"]
 fn append_lines() {
@@ -65,7 +65,7 @@ fn the_first_writers_of_a_fresh_store_make_its_folders_together() {
     }
 }
 
-/// Runs in a process of its own.
+/// Runs in a separate process.
 #[test]
 #[ignore = "started by `concurrent_writers_lose_nothing`"]
 fn edit_a_counter() {
@@ -122,7 +122,7 @@ fn renames_in_opposite_directions_do_not_wait_for_each_other() {
     assert_eq!(open(folder.path()).list("", false).unwrap().len(), 1);
 }
 
-/// Runs in a process of its own, until it is killed.
+/// Runs in a separate process, until it is killed.
 #[test]
 #[ignore = "started by `a_killed_writer_leaves_whole_files_and_no_lock`"]
 fn write_without_end() {
@@ -159,7 +159,7 @@ fn a_killed_writer_leaves_whole_files_and_no_lock() {
     }
 }
 
-/// A text that shows by its length whether all of it is there.
+/// Text that shows by its length whether all of it is there.
 fn whole_text(n: usize) -> String {
     let length = 20_000 + n % 5_000;
     char::from(b'a' + (length % 26) as u8).to_string().repeat(length)

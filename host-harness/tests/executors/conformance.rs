@@ -241,7 +241,7 @@ fn an_empty_folder_is_removed_and_no_other(store: &mut dyn Executor) {
     assert_eq!(store.remove_directory("d/e"), Ok(NotEmpty));
     assert_eq!(store.text("d/e/a.md"), "text");
     assert_eq!(store.remove("d/e/a.md", Any), Ok(RemoveOutcome::Done));
-    // The folder above is removed only by a request of its own.
+    // The folder above is removed only by a separate request.
     assert_eq!(store.remove_directory("d"), Ok(NotEmpty));
     assert_eq!(store.remove_directory("d/e"), Ok(Removed));
     assert_eq!(paths(&store.list("", true).unwrap()), ["d", "file"]);

@@ -222,7 +222,7 @@ mod unix {
         assert!(folder.path().join(".saddlebag/locks-2").is_dir());
     }
 
-    /// Runs in a process of its own, in which no file may grow beyond some size.
+    /// Runs in a separate process, in which no file may grow beyond some size.
     #[test]
     #[ignore = "started by `an_append_that_does_not_fit_is_undone`"]
     fn append_beyond_the_limit() {
@@ -244,7 +244,7 @@ mod unix {
         assert!(run_again("append_beyond_the_limit", setup, folder.path(), &["sh", "-c"]));
     }
 
-    /// Runs in a process of its own, on a small file system.
+    /// Runs in a separate process, on a small file system.
     #[test]
     #[ignore = "started by `a_full_disk_is_reported_and_leaves_files_whole`"]
     fn fill_the_disk() {
@@ -268,7 +268,7 @@ mod unix {
         run_again("fill_the_disk", setup, folder.path(), &["unshare", "-rm", "sh", "-c"]);
     }
 
-    /// Runs in a process of its own, on a file system that cannot be written.
+    /// Runs in a separate process, on a file system that cannot be written.
     #[test]
     #[ignore = "started by `a_read_only_file_system_can_be_read`"]
     fn change_what_is_read_only() {

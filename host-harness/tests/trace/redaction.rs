@@ -81,7 +81,7 @@ fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
         let samples = names.into_iter().flat_map(|name| (info.samples)(name));
         for sample in samples.collect::<Vec<_>>() {
             let json: Value = serde_json::from_str(&scribe.json(&sample.command)).unwrap();
-            // A text that is a number, a word or base64 cannot be parsed with a mark in it.
+            // Text that is a number, a word or base64 cannot be parsed with a mark in it.
             let changed = marked(&json).into_iter().filter_map(|json| read_command(info.family, json).ok());
             for command in changed.chain([sample.command.clone()]).collect::<Vec<_>>() {
                 let (mut host, written) = host(&marked_config(), Content::Redacted, &marked_files());

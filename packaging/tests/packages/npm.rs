@@ -24,7 +24,7 @@ fn install(made: &Made, packages: &[PathBuf], name: &str) -> PathBuf {
     fs::create_dir_all(&folder).expect("a folder");
     let mut npm = Command::new(NPM);
     npm.args(["install", "--offline", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).args(packages);
-    // With a cache of its own it cannot take a package that the machine happens to have.
+    // With its own cache it cannot take a package that the machine happens to have.
     npm.env("npm_config_cache", folder.join("cache")).env("npm_config_update_notifier", "false");
     run(in_home(&mut npm, &folder));
     folder

@@ -6,7 +6,7 @@ use saddlebag_packaging::{RELEASED, Release};
 
 use crate::tool::{installed_below_target, is_installed, of_python, run, shown};
 
-/// Prints a line per problem. The package has no command of its own.
+/// Prints a line per problem. The package does not have its own command.
 const LINT: &str = "
 const fs = require('node:fs');
 const { createLinter } = require(process.argv[1]);

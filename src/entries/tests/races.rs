@@ -41,7 +41,7 @@ fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_nex
     }
 }
 
-/// Runs commands concurrently, each as a process of its own, in an order that the seed decides.
+/// Runs commands concurrently, each as a separate process, in an order that the seed decides.
 fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesCommand]) -> Vec<Result<EntriesReply, Error>> {
     store.race(verbs.len() as u64, seed, |fs, number| {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };

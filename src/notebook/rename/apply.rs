@@ -122,9 +122,9 @@ enum Move {
     Copied(String),
     /// Only in the new file.
     Done,
-    /// The new name is that of another file.
+    /// The new name belongs to another file.
     Taken,
-    /// Both files have texts that the other one does not have.
+    /// Both files have text that the other one does not have.
     BothChanged,
 }
 
@@ -170,7 +170,7 @@ impl Task<'_> {
     /// Creates the new file, and takes over changes that others make in the old one meanwhile.
     async fn copy(&self, is_new: bool) -> Result<Move, Error> {
         let Intent { from, to, .. } = &self.intent;
-        // True once the new file has been seen with a text of this rename. Then its name was not taken before.
+        // True once the new file has been seen with text of this rename. Then its name was not taken before.
         let mut is_begun = !is_new;
         for _ in 0..MAX_ATTEMPTS {
             let (old, new) = (load_text(self.call, from).await?, load_text(self.call, to).await);
@@ -180,7 +180,7 @@ impl Task<'_> {
                 // The text is not one that the rename makes.
                 Err(_) => return Ok(Move::Taken),
             };
-            // A text is recorded before it is written, so the record is read after the texts.
+            // Text is recorded before it is written, so the record is read after the files.
             let Some((current, _)) = self.intent.current(self.call, self.config).await? else {
                 // Others have finished the rename, perhaps after both files were read here.
                 let is_made = new.is_some()

@@ -147,7 +147,7 @@ mod tests {
         let mut names = store.names();
         names.retain(|name| !["a.md", "beta.md", "H.md"].contains(name));
         assert_eq!(names, ["Two Words.md"]);
-        // A note with a title of its own may have any title, and the name says what is left of it.
+        // A note that has a title may have any title, and the name says what is left of it.
         assert_eq!(renames(&mut store, "H.md", "A/B: 2").expect("renamed").path, "a-b-2.md");
     }
 
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Replaces a text in the note under its old name, as `note edit` does.
+    /// Replaces text in the note under its old name, as `note edit` does.
     async fn edit(fs: Fs, old: &str, new: &str) -> Result<(), Error> {
         let (call, note) = (call_at(fs, day()), path(OLD));
         let change = |bytes: Option<&[u8]>| {
@@ -393,7 +393,7 @@ mod tests {
         ];
         let files =
             [("a.md", A), ("b.md", "# B\n\nof b\n"), ("c.md", "[[a]] [[b]]\n"), ("projects/api-0db23a34/a.md", A)];
-        // Whoever knows the other note can make it look like a text of the rename. It is kept beside.
+        // Whoever knows the other note can make it look like text of the rename. It is kept beside.
         let mut store = Store::with(&files);
         store.put(".saddlebag/rename.json", of("a.md", "b.md", "# B\n\nof b\n", None).into_bytes());
         let entry = Journal { entry: "on".into() };

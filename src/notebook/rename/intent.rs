@@ -32,7 +32,7 @@ const FORMAT: u32 = 1;
 /// Maximum size of the file in bytes.
 const MAX_BYTES: u32 = 256 * 1024;
 
-/// Maximum number of texts that the new file is to get.
+/// Maximum number of versions that the new file is to get.
 const MAX_TAKES: usize = 1_024;
 
 /// Time for which a changed old file is still taken for the note that is being renamed, after it may be removed, in seconds.
@@ -57,10 +57,10 @@ pub(super) struct Intent {
     pub(super) steps: Steps,
 }
 
-/// What was recorded of a rename since it began.
+/// Record of a rename since it began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steps {
-    /// Digests of further texts that the new file was to get, because the old one was changed.
+    /// Digests of further versions that the new file was to get, because the old one was changed.
     pub(super) takes: Vec<String>,
     /// Digest of the old file's text when it is removed; `None` until it may be removed. The new file had this text.
     pub(super) removes: Option<String>,
@@ -129,7 +129,7 @@ impl Intent {
         removes.is_none() || allowed_at.is_some_and(|allowed| age(allowed) <= MAX_REMOVAL_SECONDS)
     }
 
-    /// Records a text before it is written into the new file. Returns false if others have finished the rename.
+    /// Records the text before it is written into the new file. Returns false if others have finished the rename.
     pub(super) async fn record(&self, call: &Call, config: &NotebookConfig, text: &str) -> Result<bool, Error> {
         let add = |steps: &mut Steps| steps.takes.push(sha256(text));
         let recorded = self.step(call, config, |current| current.has_recorded(text), add).await?;

@@ -1,6 +1,6 @@
 //! `rename`: gives a note another title and name, and updates every link to it.
 //!
-//! [`command`] asks the index, [`plan`] decides the name and the notes to rewrite, [`rewrite`] makes the new texts,
+//! [`command`] asks the index, [`plan`] decides the name and the notes to rewrite, [`rewrite`] makes the new text,
 //! [`apply`] writes them, and [`intent`] is the file that lets any process finish a rename; [`finish`] does.
 //!
 //! # How does a rename survive a crash?

@@ -76,7 +76,7 @@ pub(super) async fn naming_files(call: &Call, old: &RelPath) -> Result<Vec<Warni
     let below = below_notebook(call, old);
     let path = below.strip_suffix(NOTE_SUFFIX).unwrap_or(below);
     let stem = old.file_stem();
-    // A path in JSON or YAML, a link in a text.
+    // A path in JSON or YAML, a link in text.
     let starts = ["[[", "\"", "'", "(", ": "];
     let names = [path, stem].into_iter().flat_map(|name| starts.map(|start| format!("{start}{name}")));
     let names: Vec<String> = names.collect();
@@ -125,7 +125,7 @@ impl<'a> Meaning<'a> {
 
     pub(super) fn leads_to_old(&self, from: &str, link: &Link) -> bool {
         let from = self.resolver.place(from);
-        // This function cannot return an error. The rewritten texts are those of notes that the same index has named.
+        // This function cannot return an error. The rewritten notes are notes that the same index has named.
         debug_assert!(from.is_some(), "a broken invariant: a link of a note that the index does not have");
         from.is_some_and(|from| self.resolver.resolve(from, link) == Resolution::To(self.old))
     }
@@ -205,7 +205,7 @@ async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
     }
 }
 
-/// Returns the name of a note without a title of its own: the new title.
+/// Returns the name of a note without its own title: the new title.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! [`Task`]: a rename, and the texts that notes have after it.
+//! [`Task`]: a rename, and the text that notes have after it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -40,7 +40,7 @@ impl Task<'_> {
         let Intent { from, to, new_title, .. } = &self.intent;
         let rewritten = self.rewritten(text, from);
         let note = Note::parse(&rewritten.text, self.config.tags);
-        // A note without a title of its own is named by its file.
+        // A note without its own title is named by its file.
         let says_it = if note.title.is_empty() { to.file_stem() == new_title } else { note.title == *new_title };
         let text = if says_it { rewritten.text } else { set_title(&rewritten.text, &note, new_title) };
         Rewritten { text, ..rewritten }
@@ -76,8 +76,8 @@ impl Task<'_> {
                 continue;
             }
             let Some(raw) = text.get(link.target_span.clone()) else {
-                // This function cannot return an error. Keeping a link is better than losing a text.
-                debug_assert!(false, "a broken invariant: {:?} of a text of {} bytes", link.target_span, text.len());
+                // This function cannot return an error. Keeping a link is better than losing text.
+                debug_assert!(false, "a broken invariant: {:?} of text of {} bytes", link.target_span, text.len());
                 continue;
             };
             let Some(target) = renamed.target(self.config, from, link, raw) else { continue };

@@ -11,8 +11,8 @@ const NANOSECONDS: i128 = 1_000_000_000;
 
 /// Parses the date of a filter: the span that it names, in nanoseconds since 1970-01-01T00:00:00Z.
 ///
-/// Where no offset is given the time is that of `now`'s place. Words look back: `monday` is today or
-/// the last one, `last week` the one that ended on Sunday.
+/// Without an offset, the time is in the time zone of `now`. Words look back: `monday` is today or the last one, `last
+/// week` the one that ended on Sunday.
 pub(super) fn parse(text: &str, now: Timestamp) -> Result<Range<u64>, SelectError> {
     let error = || SelectError::Date { text: text.into() };
     let trimmed = text.trim();

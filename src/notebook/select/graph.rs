@@ -212,8 +212,8 @@ pub(crate) struct Edge {
     pub(crate) to: usize,
 }
 
-/// The links between the notes of a selection, as zk lists them: by the number of the note that has them,
-/// then by that of the target, then in the order of the text.
+/// The links between the notes of a selection, as zk lists them: by the number of the note that has them, then by the
+/// path of the target, then in the order of the text.
 pub(crate) fn edges(notes: &[NoteView<'_>], links: &dyn Links, selected: &[usize]) -> Vec<Edge> {
     let mut is_selected = vec![false; notes.len()];
     for &note in selected {

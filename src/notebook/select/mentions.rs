@@ -1,4 +1,4 @@
-//! Titles and aliases in the texts of notes: [`Names`] finds which there are, [`NameLines`] the lines that name a note.
+//! Titles and aliases in the text of notes: [`Names`] finds which there are, [`NameLines`] the lines that name a note.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::order;
 /// Stands where a link stood; no name has it.
 const LINK: char = '\u{0}';
 
-/// Finds the lines of texts that have the title or an alias of a note. What stands within a link is not a mention.
+/// Finds the lines that have the title or an alias of a note. A name within a link is not a mention.
 pub(crate) struct NameLines {
     finders: Vec<Finder<'static>>,
     text: FoldedText,
@@ -41,9 +41,9 @@ impl NameLines {
     }
 }
 
-/// Titles and aliases of notes, to be found in texts.
+/// Titles and aliases of notes, to be found in text.
 ///
-/// Reading a text takes one look-up for each word and for each length of a name that begins with this word, however many
+/// Reading text takes one look-up for each word and for each length of a name that begins with this word, however many
 /// names there are.
 #[derive(Default)]
 pub(super) struct Names {
@@ -69,8 +69,7 @@ impl Names {
         all
     }
 
-    /// The notes whose names are in the title or the text of a note, as words of their own. Each is given once,
-    /// ascending.
+    /// The notes whose names are in the title or the text of a note, as separate words. Each is given once, ascending.
     pub(super) fn found_in(&self, view: &NoteView<'_>) -> Vec<usize> {
         let mut text = FoldedText::default();
         text.push(&view.note.title);
@@ -98,7 +97,7 @@ impl Names {
     }
 }
 
-/// The characters at the beginning of a text that make one word; the first character if it makes none.
+/// The characters at the beginning of text that make one word; the first character if it makes none.
 fn first_word(text: &str) -> &str {
     let end = text.find(|c| !joins(c)).unwrap_or(text.len());
     let first = text.chars().next().map_or(0, char::len_utf8);
@@ -162,7 +161,7 @@ impl FoldedText {
         }
     }
 
-    /// The places where a name stands as words of its own.
+    /// The places where a name occurs as separate words.
     fn places(&self, name: &Finder<'_>) -> impl Iterator<Item = usize> {
         let needle = core::str::from_utf8(name.needle()).unwrap_or_default();
         let (first, last) = (needle.chars().next(), needle.chars().next_back());

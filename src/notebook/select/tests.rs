@@ -32,7 +32,7 @@ struct Owned {
 }
 
 impl Notes {
-    /// Notes of a path and a text each.
+    /// Notes of a path and text each.
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let owned = files.iter().map(|(path, text)| Owned {
             path: path.to_string(),

@@ -10,38 +10,38 @@
 //! | Part | Made | Grows with |
 //! | --- | --- | --- |
 //! | `Files`: path, version | By the first command that looks at the tree | The notes |
-//! | Their texts | By the first literal search, and for the hits of a recall | The text, up to `max-index-bytes` |
+//! | Their text | By the first literal search, and for the hits of a recall | The text, up to `max-index-bytes` |
 //! | Literal words and their lines | By the second literal search | The text |
 //! | The parsed notes, as bytes (`EncodedNote`); the ranked index; which note supersedes which; invalid frontmatter | By the first command of the notebook that asks the index | The notes |
 //!
-//! **Which files.** The Markdown files directly in the root, those of the journal, and every file of the scope's tree that
-//! is a note by the configuration of the notebook; before a notebook command has read it, every Markdown file. Literal search
-//! answers from the journal's files whatever the configuration says, the notebook from its notes. Hidden files and folders are
-//! left out, and so is the memory of other scopes: `projects/<slug>/`, `agents/*/entries/`, `workspaces/*/entries/`. Folders
-//! are listed 16 at a time, at most 65,536 of them with 1,048,576 entries each.
+//! **Which files.** The Markdown files directly in the root, the files of the journal, and every file of the scope's
+//! tree that is a note by the configuration of the notebook; before a notebook command has read it, every Markdown
+//! file. Literal search answers from the journal's files whatever the configuration says, the notebook from its notes.
+//! Hidden files and folders are left out, and so is the memory of other scopes: `projects/<slug>/`,
+//! `agents/*/entries/`, `workspaces/*/entries/`. Folders are listed 16 at a time, at most 65,536 of them with 1,048,576
+//! entries each.
 //!
-//! **Numbers.** A file has a number (`DocId`). A changed file is a new file under a new number, and numbers only grow: the
-//! index entries of the old one are skipped until the index is packed. So a change costs its own size. Packing
-//! (`RankedIndex::settle`) happens when most of the documents are gone, or when the new part has more than half the postings of
-//! the packed part. Spread over the notes, that too costs each its own size.
-//!
-//! **Texts.** A notebook command indexes the notes batch by batch (`READ_BATCH`) as they are read, and then drops each text:
-//! memory holds the words and not the texts. The passages of a hit are cut from its text, which is read for that and kept. Once
-//! literal search was used, which needs every text, all texts are kept.
+//! **Numbers.** A file has a number (`DocId`). A changed file is a new file under a new number, and numbers only grow:
+//! the index entries of the old one are skipped until the index is packed. So a change costs its own size. Packing
+//! (`RankedIndex::settle`) happens when most of the documents are gone, or when the new part has more than half the
+//! postings of the packed part. Spread over the notes, that too costs each its own size. **Text.** A notebook command
+//! indexes the notes batch by batch (`READ_BATCH`) as they are read, and then drops their text: memory holds the words
+//! and not the text. The passages of a hit are cut from its text, which is read for that and kept. Once literal search
+//! was used, which needs all text, all text is kept.
 //!
 //! **Versions.** A file of the index is known by the version that the host gave it, and read again when a listing shows
-//! another. There is no generation and no watch: one listing is the whole check. Hosts of other version schemes have columns of
-//! their own; see `schemes.rs`. A note with a new version but the same bytes is not indexed again.
+//! another. There is no generation and no watch: one listing is the whole check. Hosts of other version schemes have
+//! their own columns; see `schemes.rs`. A note with a new version but the same bytes is not indexed again.
 //!
 //! **The index file** lets a new engine begin without reading every note. It is in `.saddlebag/index/` of the scope,
-//! `0000` and on. Its head has number, path and hash of the bytes of each note, and the dictionary of the ranked index. Its body
-//! has the parsed notes, the postings, and for each version scheme the versions and times of the notes. A `recall` in a new
-//! engine reads the head, the column of its scheme, and the postings of its words; any other command, and any second one, the
-//! whole body. Notes, the table of files and the ranked index are used as they are in the file, so a file that no
-//! command asks for is never decoded. Texts are not in it; those of the hits are read. For
-//! each scheme it also holds the versions of the pages on which the notes were listed: a folder in which nothing changed is
-//! `unchanged`, and none of its entries crosses the boundary. These versions are valid for the configuration that they were
-//! listed under. A folder in which a file could not be read is left out.
+//! `0000` and on. Its head has number, path and hash of the bytes of each note, and the dictionary of the ranked index.
+//! Its body has the parsed notes, the postings, and for each version scheme the versions and times of the notes. A
+//! `recall` in a new engine reads the head, the column of its scheme, and the postings of its words; any other command,
+//! and any second one, the whole body. Notes, the table of files and the ranked index are used as they are in the file,
+//! so a file that no command asks for is never decoded. The text of notes is not in it; for hits it is read. For each
+//! scheme it also holds the versions of the pages on which the notes were listed: a folder in which nothing changed is
+//! `unchanged`, and none of its entries crosses the boundary. These versions are valid for the configuration that they
+//! were listed under. A folder in which a file could not be read is left out.
 //!
 //! - *Format.* See `parts.rs` for the blocks, `catalog.rs` for what is in them, `rows.rs` for the table of files.
 //! - *Read* by the first command that asks the index of the notebook, in an engine that has not listed anything yet. It is

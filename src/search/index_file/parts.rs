@@ -1,12 +1,13 @@
 //! The index on disk: parts, which consist of blocks. Only the needed blocks are read.
 //!
 //! The file has a head, which is read as a whole, and a body, of which ranges are read. Both are cut into blocks, and
-//! the body begins with a block of its own. Each block is filled up with zeros to [`BLOCK_BYTES`], and begins with [`MAGIC`],
-//! the number of the writing, and the XXH3 checksum (64 bits) of its content, with the number of the block as the seed. So a
-//! block of another writing, a missing block and a changed byte are all noticed. The number of the writing is a checksum of
-//! everything. [`BLOCKS_PER_PART`] blocks are one part, which is a file: a host may limit the size of a write.
+//! the body begins with a separate block. Each block is filled up with zeros to [`BLOCK_BYTES`], and begins with
+//! [`MAGIC`], the number of the writing, and the XXH3 checksum (64 bits) of its content, with the number of the block
+//! as the seed. So a block of another writing, a missing block and a changed byte are all noticed. The number of the
+//! writing is a checksum of everything. [`BLOCKS_PER_PART`] blocks are one part, which is a file: a host may limit the
+//! size of a write.
 //!
-//! The head begins with its own length and that of the body, 8 bytes each.
+//! The head begins with its own length and the length of the body, 8 bytes each.
 
 use alloc::vec::Vec;
 use core::ops::Range;

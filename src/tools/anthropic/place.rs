@@ -10,8 +10,8 @@
 //! /memories/<anything else>                 memories/<anything else> of the scope
 //! ```
 //!
-//! What a model makes of its own accord is kept apart in `memories/`, and shown where the model put it. Hidden
-//! files, backups, templates and the memory of other scopes are never shown.
+//! What a model makes without being asked is kept apart in `memories/`, and shown where the model put it. Hidden files,
+//! backups, templates and the memory of other scopes are never shown.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -95,7 +95,7 @@ pub(super) fn replaced(
     Ok((edited, answer))
 }
 
-/// Returns the numbers of the lines in which a text occurs, once per occurrence. Overlapping occurrences count.
+/// Returns the numbers of the lines in which the text occurs, once per occurrence. Overlapping occurrences count.
 fn line_numbers(text: &str, needle: &str) -> String {
     let (mut line, mut places) = (1_usize, Vec::new());
     for (at, character) in text.char_indices().chain([(text.len(), '\0')]) {

@@ -1,4 +1,4 @@
-//! [`Content`]: the amount of text that is shown, and the list of texts that stay if content is left out.
+//! [`Content`]: the amount of text that is shown, and the list of fields that stay if content is left out.
 
 use saddlebag_words::words;
 
@@ -13,12 +13,12 @@ use crate::store::{
 pub enum Content {
     /// Everything.
     Whole,
-    /// Everything except secrets. A text with secrets is `{"redacted": text}`, with the names of the rules in place of
-    /// the secrets. Bytes that are not text are `{"left-out": length}` if they have a secret. So are parts of the index,
-    /// which has the words of every file.
+    /// Everything except secrets. Text with secrets is `{"redacted": text}`, with the names of the rules in place of
+    /// the secrets. Bytes that are not text are `{"left-out": length}` if they have a secret. So are parts of the
+    /// index, which has the words of every file.
     WithoutSecrets,
-    /// No content. A text is `{"left-out": length}`, unless its field is listed as kept, or as a name, whose segments
-    /// are replaced by numbers.
+    /// No content. Text is `{"left-out": length}`, unless its field is listed as kept, or as a name, whose segments are
+    /// replaced by numbers.
     Redacted,
 }
 
@@ -28,7 +28,7 @@ words!(Content, "content of a trace" {
     Redacted = "redacted",
 });
 
-/// Treatment of a text if content is left out.
+/// Treatment of the text if content is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
     /// Shown: it is one of a fixed set of words, or made by the engine.
@@ -193,7 +193,7 @@ const LAYOUT: [&str; 17] = [
     "..",
 ];
 
-/// Returns the treatment of a text in this place. A field that is in no list is left out.
+/// Returns the treatment of the text in this place. A field that is in no list is left out.
 pub(super) fn treatment(place: Option<Place>) -> Treatment {
     let Some(place) = place else { return Treatment::LeftOut };
     let name = place.in_wit();
@@ -214,7 +214,7 @@ pub(super) fn is_layout(segment: &str) -> bool {
     LAYOUT.contains(&segment)
 }
 
-/// Returns the fields and cases whose texts are kept or replaced, such as `fs.read-op.path`.
+/// Returns the fields and cases whose text is kept or replaced, such as `fs.read-op.path`.
 pub fn listed() -> impl Iterator<Item = &'static str> {
     KEPT.iter().chain(NAMES).copied()
 }

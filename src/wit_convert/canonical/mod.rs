@@ -1,11 +1,11 @@
-//! Canonical JSON of the contract's values: one text per value, with the names of `wit/`.
+//! Canonical JSON of the contract's values: one JSON text per value, with the names of `wit/`.
 //!
 //! [`ToCanonical`] and [`FromCanonical`] are implemented for every type in `wit_contract!`, so a new record or case
 //! needs no further code. A record is an object with its fields in the order of `wit/`; a variant is `{"case":
 //! value}`, or `"case"` without a payload; `u64` and `s64` are decimal strings, bytes are base64, an absent option is
 //! `null`, a result is `{"ok": …}` or `{"err": …}`. `docs/writing-a-host.md` has the format for other hosts.
 //!
-//! A [`Scribe`] writes, and decides how much of a text is shown. A text that is left out becomes an object, which
+//! A [`Scribe`] writes, and decides how much of the text is shown. Text that is left out becomes an object, which
 //! [`FromCanonical`] refuses, so an incomplete value is never parsed by mistake.
 
 mod content;

@@ -32,13 +32,13 @@ pub struct Scribe {
 }
 
 impl Scribe {
-    /// Creates a scribe that shows this much of texts.
+    /// Creates a scribe that shows this much of text.
     #[must_use]
     pub fn new(content: Content) -> Self {
         Self { content, names: HashMap::new(), never_written: Vec::new() }
     }
 
-    /// Returns how much of texts it shows.
+    /// Returns how much of text it shows.
     #[must_use]
     pub fn content(&self) -> Content {
         self.content

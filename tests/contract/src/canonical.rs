@@ -1,4 +1,4 @@
-//! The list of texts that stay in a trace without content, held against `wit/`.
+//! The list of fields that stay in a trace without content, held against `wit/`.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ fn texts(contract: &Resolve) -> BTreeSet<String> {
     texts
 }
 
-/// Returns true for text, and for what has text without a name of its own.
+/// Returns true for text, and for what has text without a name.
 fn has_text(contract: &Resolve, of: Type) -> bool {
     let inner = |of: Option<Type>| of.is_some_and(|of| has_text(contract, of));
     match of {

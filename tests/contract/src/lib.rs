@@ -6,8 +6,8 @@
 //! `names.rs` holds the names of `wit/` against the reserved words of other languages.
 //! `schemas.rs` holds the JSON of the program against `docs/schemas/`.
 //!
-//! They are a package of their own, and not a default member of the workspace: the parser of `wit/` changes the features
-//! of what wasmtime depends on, and wasmtime would be compiled a second time.
+//! They are a separate package, and not a default member of the workspace: the parser of `wit/` changes the features of
+//! what wasmtime depends on, and wasmtime would be compiled a second time.
 
 #![cfg(test)]
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]

@@ -7,7 +7,8 @@ use super::program::Program;
 use crate::run::{Output, cargo, cargo_with};
 use crate::{clients, new_user};
 
-/// Makes the packages of these programs in a folder, installs those of this machine into empty folders and uses them.
+/// Makes the packages of these programs in a folder, installs the packages for this machine into empty folders and uses
+/// them.
 pub(super) fn build(programs: &[Program], folder: &Path) -> Result<(), String> {
     let out = folder.to_string_lossy();
     let mut packaged = Vec::new();

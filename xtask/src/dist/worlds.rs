@@ -21,7 +21,7 @@ const OPTIMISED: [&str; 8] = [
     "--emit-target-features",
 ];
 
-/// The world whose JavaScript is measured: that of most hosts.
+/// The world whose JavaScript is measured: the world of most hosts.
 const OF_MOST_HOSTS: &str = "notebook-memory";
 
 /// Maximum size of its JavaScript in bytes: the bar of `docs/benchmarks.md`.

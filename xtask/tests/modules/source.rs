@@ -18,7 +18,7 @@ pub(crate) type Path = Vec<String>;
 /// Content of a file, or of a module inside it.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
-    /// The modules that have a file of their own.
+    /// The modules that have their own file.
     pub(crate) children: BTreeSet<String>,
     /// Modules that are in this file.
     pub(crate) inline: BTreeMap<String, Module>,
@@ -244,7 +244,7 @@ impl Reader<'_> {
     }
 }
 
-/// Ends a branch of `use`. The branch has a name of its own if it added anything to the path above it.
+/// Ends a branch of `use`. The branch has its own name if it added anything to the path above it.
 fn end(above: &mut Path, depth: usize, is_public: bool, imports: &mut Vec<Import>) {
     if above.len() > depth {
         let mut path = above.clone();

@@ -115,7 +115,7 @@ pub(super) fn prepared() -> Store {
     store
 }
 
-/// Returns true for the time of a file or in a text of the store: a whole minute of one month, or a time of the run
+/// Returns true for the time of a file or in the text of the store: a whole minute of one month, or a time of the run
 /// itself, whose clock is fixed.
 pub(super) fn has_time(time: &str) -> bool {
     time.starts_with("2026-05-") && (time.ends_with(":00Z") || time.starts_with("2026-05-30T07:15:00."))

@@ -59,7 +59,7 @@ impl Hooks {
         Self { store, home, project, now: Mutex::new(NOW.into()) }
     }
 
-    /// Creates a memory with a fact, a note about rounding, an entry, an open item and a text that nobody has approved.
+    /// Creates a memory with a fact, a note about rounding, an entry, an open item and text that nobody has approved.
     pub(super) fn with_memory() -> Self {
         let hooks = Self::new();
         hooks.memory(&["file", "write", "long_term", "- Reports are in euros."]).exits(0);

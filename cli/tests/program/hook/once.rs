@@ -45,7 +45,7 @@ fn a_settings_file_that_two_hooks_of_one_client_share_adds_nothing_twice() {
         "hook_event_name": "postToolUse", "tool_name": "Shell", "tool_input": { "command": "make check" },
         "tool_output": "{\"exitCode\":2,\"stderr\":\"error: no rule for check\"}", "tool_use_id": "u1",
     });
-    // Cursor also runs the hooks of Claude Code, with a payload of its own.
+    // Cursor also runs the hooks of Claude Code, with its own payload.
     hooks.send(&["postToolUse"], &of_cursor);
     let after = hooks.everything();
     hooks.send(&["tool", "--client", "claude-code"], &of_cursor);

@@ -122,7 +122,7 @@ fn opencode_gets_its_memory_from_the_plugin() {
     // OpenCode takes every export for a plugin.
     assert_eq!(seen["exports"], 1);
     assert!(texts(&seen["start"])[0].contains("Reports are in euros."), "{seen}");
-    // A subagent works for the session above it, and gets no memory of its own.
+    // A subagent works for the session above it, and does not get memory.
     assert_eq!(texts(&seen["child"]), [""; 0]);
     let prompt = texts(&seen["prompt"]);
     assert_eq!(prompt.len(), 2, "{seen}");
@@ -150,7 +150,7 @@ fn opencode_goes_on_where_there_is_no_program() {
     }
 }
 
-/// Plays the part of OpenClaw: it calls what the plugin has registered, and prints the texts that it got as JSON.
+/// Plays the part of OpenClaw: it calls what the plugin has registered, and prints what it got as JSON.
 const OPENCLAW: &str = r#"
 import { pathToFileURL } from "node:url"
 
@@ -253,7 +253,7 @@ fn run_part(test: &str, command: &mut Command) -> Option<Value> {
     Some(serde_json::from_slice(&output.stdout).expect("JSON"))
 }
 
-/// Checks the texts of a session and of the next one, and what is on disk.
+/// Checks what a session and the next one are given, and what is on disk.
 fn check_two_sessions(hooks: &Hooks, seen: &Value) {
     assert!(seen.to_string().contains("Reports are in euros."), "{seen}");
     assert!(seen["prompt"].to_string().contains("half to even"), "{seen}");

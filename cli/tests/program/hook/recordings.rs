@@ -109,7 +109,7 @@ fn the_start_has_the_memory_and_the_prompt_the_note_that_answers_it_once() {
 fn a_session_becomes_a_note_of_what_happened() {
     for client in CLIENTS {
         let hooks = Hooks::with_memory();
-        // The recorded tools say that they stored these. A name is kept only if there is such a text.
+        // The recorded tools say that they stored these. A name is kept only if there is such text.
         hooks.memory(&["remember", "Half cents", "They are rounded to even."]).exits(0);
         hooks.memory(&["entry", "store", "half-cents", "to even"]).exits(0);
         played(&hooks, client);

@@ -51,14 +51,14 @@ impl Pipes {
         Self::from_command(command)
     }
 
-    /// Starts a server with options of its own.
+    /// Starts a server with its own options.
     pub(crate) fn start_with(store: &Store, options: &[&str]) -> Self {
         let mut command = store.command(&["mcp"]);
         command.args(options);
         Self::from_command(command)
     }
 
-    /// Starts a server by a command of its own.
+    /// Starts a server by its own command.
     pub(crate) fn from_command(mut command: std::process::Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the server starts");
@@ -162,7 +162,7 @@ pub(crate) fn error_of(response: &Value) -> (i64, String) {
     (code, error["message"].as_str().expect("a message").to_string())
 }
 
-/// A server on a port of its own.
+/// A server on its own port.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,

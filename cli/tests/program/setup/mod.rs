@@ -114,7 +114,7 @@ impl Home {
         tree
     }
 
-    /// Replaces the path of this home in a text.
+    /// Replaces the path of this home in the text.
     pub(super) fn normal(&self, text: &str) -> String {
         text.replace(self.path.to_str().expect("text"), "<home>")
     }

@@ -1,4 +1,4 @@
-//! Tests of notes: those of zk's vectors, the corner cases of its rules, and properties of any input.
+//! Tests of notes: cases of zk's vectors, the corner cases of its rules, and properties of any input.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -442,7 +442,7 @@ fn check_ranges(text: &str) {
     assert_eq!(tags.len(), note.tags.len());
 }
 
-/// Generates pieces of Markdown, so that random texts have structure.
+/// Generates pieces of Markdown, so that random text has structure.
 fn markdown() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "---\n",
@@ -520,7 +520,7 @@ proptest! {
     }
 }
 
-/// Measures the time for a text of `size` bytes.
+/// Measures the time for text of `size` bytes.
 fn time(piece: &str, size: usize) -> Duration {
     let text = piece.repeat(size / piece.len());
     let start = Instant::now();

@@ -1,11 +1,12 @@
 //! [`LiteralIndex`]: the lines that contain a word which contains a term.
 //!
-//! A term has no white space, so every occurrence is inside of one word of one line. The index therefore keeps every distinct
-//! word once, folded, in one buffer, and for each word its lines. A search scans the buffer of words instead of the text. It
-//! returns exactly the lines that scanning every text returns, in time that grows with the vocabulary and the matches.
+//! A term has no white space, so every occurrence is inside of one word of one line. The index therefore keeps every
+//! distinct word once, folded, in one buffer, and for each word its lines. A search scans the buffer of words instead
+//! of the documents. It returns exactly the lines that scanning every document returns, in time that grows with the
+//! vocabulary and the matches.
 //!
-//! Indexing costs more than one scan. So the first search scans every text, and only the second one indexes the words; later
-//! searches scan only texts that changed since.
+//! Indexing costs more than one scan. So the first search scans every document, and only the second one indexes the
+//! words; later searches scan only documents that changed since.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,33 +18,33 @@ use memchr::memmem;
 use super::fold::Folder;
 use saddlebag_collections::{SlicePart, order};
 
-/// Number of a text. Numbers only grow, and a changed text gets a new one.
+/// Number of a document. Numbers only grow, and a changed document gets a new one.
 pub type TextId = u32;
 
-/// Texts to search. The caller keeps them; an index is always used with the same ones.
+/// Documents to search. The caller keeps them; an index is always used with the same ones.
 pub trait Texts {
-    /// Returns the number of the next text.
+    /// Returns the number of the next document.
     fn next_id(&self) -> TextId;
 
-    /// Returns the text with this number; `None` if it is gone.
+    /// Returns the document with this number; `None` if it is gone.
     fn text(&self, id: TextId) -> Option<&str>;
 
-    /// Returns true if searches cover the text with this number.
+    /// Returns true if searches cover the document with this number.
     fn is_searched(&self, id: TextId) -> bool;
 
-    /// Returns the properties that rank a text besides its terms.
+    /// Returns the properties that rank a document besides its terms.
     fn rank(&self, id: TextId) -> Rank;
 }
 
-/// Properties that rank a text besides its terms.
+/// Properties that rank a document besides its terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rank {
-    /// True if the text comes before all texts without this flag.
+    /// True if the document comes before all documents without this flag.
     pub comes_first: bool,
-    /// Day of the text, as a number that increases with time. Of texts with equally many matching lines, the later
-    /// comes first.
+    /// Day of the document, as a number that increases with time. Of documents with equally many matching lines, the
+    /// later comes first.
     pub day: Option<u32>,
-    /// Position among all texts, which decides between otherwise equal texts.
+    /// Position among all documents, which decides between otherwise equal documents.
     pub order: u32,
 }
 
@@ -58,7 +59,7 @@ pub(super) struct Place {
 /// An index of the names and words of [`Texts`].
 #[derive(Debug, Default)]
 pub struct LiteralIndex {
-    /// Lower bound of the numbers that are not in `words`; these texts are scanned.
+    /// Lower bound of the numbers that are not in `words`; these documents are scanned.
     indexed: TextId,
     searches: u64,
     words: Words,
@@ -72,11 +73,11 @@ pub struct LiteralIndex {
 #[derive(Debug, Default)]
 struct Names {
     buffer: String,
-    /// Start of each name, and its text.
+    /// Start of each name, and its document.
     starts: Vec<(u32, TextId)>,
 }
 
-/// Amount of dead text that justifies a rebuild, in bytes, whatever the size of the index.
+/// Size of removed documents that justifies a rebuild, in bytes, whatever the size of the index.
 const MIN_DEAD_BYTES: u64 = 1 << 20;
 
 impl LiteralIndex {
@@ -86,10 +87,10 @@ impl LiteralIndex {
         Self { suffix_bytes: suffix.len(), ..Self::default() }
     }
 
-    /// Drops the words if most of them belong to removed or changed texts. Returns true if so; the caller then counts
-    /// dead text from 0 again.
+    /// Drops the words if most of them belong to removed or changed documents. Returns true if so; the caller then
+    /// counts removed documents from 0 again.
     ///
-    /// `live_bytes` is the size of the texts, `dead_bytes` that of the removed ones.
+    /// `live_bytes` is the size of the documents, `dead_bytes` the size of the removed ones.
     pub fn pack(&mut self, live_bytes: u64, dead_bytes: u64) -> bool {
         let is_due = dead_bytes >= MIN_DEAD_BYTES.max(live_bytes);
         if is_due {
@@ -98,7 +99,7 @@ impl LiteralIndex {
         is_due
     }
 
-    /// Drops the names. They must all be added again after texts were added or removed.
+    /// Drops the names. They must all be added again after documents were added or removed.
     pub fn forget_names(&mut self) {
         self.names = Names::default();
     }
@@ -109,7 +110,7 @@ impl LiteralIndex {
         !self.names.starts.is_empty()
     }
 
-    /// Adds the name of a text. The names of all searched texts must be added before a search.
+    /// Adds the name of a document. The names of all searched documents must be added before a search.
     pub fn add_name(&mut self, id: TextId, name: &str) {
         let Names { buffer, starts } = &mut self.names;
         starts.push((u32::try_from(buffer.len()).unwrap_or(u32::MAX), id));
@@ -117,8 +118,8 @@ impl LiteralIndex {
         buffer.push(char::from(WORD_END));
     }
 
-    /// Returns the texts whose names contain the folded term. All names have the same extension, so a match must begin
-    /// before it: `md` matches no file, `auth.md` does.
+    /// Returns the documents whose names contain the folded term. All names have the same extension, so a match must
+    /// begin before it: `md` matches no file, `auth.md` does.
     pub(super) fn named(&self, folded_term: &str) -> Vec<TextId> {
         let Names { buffer, starts } = &self.names;
         let mut found = Vec::new();
@@ -134,8 +135,8 @@ impl LiteralIndex {
         found
     }
 
-    /// Returns every line that contains one of the terms, once per term: sorted by text, line and the term's position
-    /// in the query.
+    /// Returns every line that contains one of the terms, once per term: sorted by document, line and the term's
+    /// position in the query.
     pub(super) fn occurrences(&mut self, texts: &impl Texts, folded_terms: &[String]) -> Vec<Occurrence> {
         if self.searches > 0 {
             self.index_words(texts);
@@ -159,12 +160,12 @@ impl LiteralIndex {
         found
     }
 
-    /// Folds the terms of a query like the text.
+    /// Folds the terms of a query like the documents.
     pub(super) fn fold_terms(&mut self, terms: &[String]) -> Vec<String> {
         terms.iter().map(|term| self.folder.folded(term)).collect()
     }
 
-    /// Adds the words of new texts to the index.
+    /// Adds the words of new documents to the index.
     fn index_words(&mut self, texts: &impl Texts) {
         let Self { words, folder, indexed, .. } = self;
         for id in *indexed..texts.next_id() {
@@ -179,7 +180,7 @@ impl LiteralIndex {
         *indexed = texts.next_id();
     }
 
-    /// Finds the terms in the texts whose words are not in the index.
+    /// Finds the terms in the documents whose words are not in the index.
     fn scan(&mut self, texts: &impl Texts, folded_terms: &[String], found: &mut Vec<Occurrence>) {
         let finders: Vec<memmem::Finder<'_>> =
             folded_terms.iter().map(|term| memmem::Finder::new(term.as_bytes())).collect();
@@ -216,7 +217,7 @@ pub(super) struct Occurrence {
     pub(super) term: usize,
 }
 
-/// Sorts by text, line and term: all by text, then those of each text.
+/// Sorts by document, line and term: all by document, then the lines of each document.
 fn sorted(found: &[Occurrence]) -> Vec<Occurrence> {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let (mut lines, mut spare) = (Vec::new(), Vec::new());
@@ -253,8 +254,8 @@ struct Words {
     scratch: String,
 }
 
-/// Lines of one word as LEB128 numbers: for each line the distance from the previous text and, within one text, from
-/// the previous line.
+/// Lines of one word as LEB128 numbers: for each line the distance from the previous document and, within one document,
+/// from the previous line.
 #[derive(Debug, Default)]
 struct Postings {
     bytes: Vec<u8>,
@@ -372,7 +373,7 @@ mod tests {
     use alloc::string::ToString;
     use proptest::prelude::*;
 
-    /// Texts, each with a name, and their index.
+    /// Documents, each with a name, and their index.
     #[derive(Default)]
     struct Indexed(Named, LiteralIndex);
 

@@ -1,7 +1,7 @@
 //! Literal search: which lines have a term.
 //!
 //! [`Texts`] are what is searched; the caller keeps them. A [`LiteralIndex`] has their names and words. [`find`] gives
-//! the [`Matches`] of [`Terms`], best first: each [`Match`] names a text, and which lines of it have which terms.
+//! the [`Matches`] of [`Terms`], best first: each [`Match`] names a document, and which lines of it have which terms.
 //!
 //! ```
 //! use saddlebag_search::literal::{LiteralIndex, Rank, Terms, TextId, Texts, find, windows};
@@ -42,12 +42,12 @@
 //!    compared by version, and what changed is read in batches of 256 requests. The host still looks at every file of a
 //!    folder to answer, in several threads where there are thousands. With `assume-unchanged` the listing is left out: not
 //!    one request.
-//! 2. **Find.** A term has no white space, so it lies within one word of one line. The first search folds and scans every
-//!    text. When there is a second one, every distinct word goes into an index once, with its lines as LEB128 postings;
-//!    from then on a search scans the words, not the texts, in time that grows with the vocabulary and the matches.
-//!    Indexing costs more than one scan: a program that searches once does not pay for it.
-//! 3. **Rank.** Long-term memory first, then the number of terms, text before file name, matching lines, the date of a log,
-//!    the path. A name counts only for files without a match in their text, and the extension not at all.
+//! 2. **Find.** A term has no white space, so it lies within one word of one line. The first search folds and scans
+//!    every document. When there is a second one, every distinct word goes into an index once, with its lines as LEB128
+//!    postings; from then on a search scans the words, not the documents, in time that grows with the vocabulary and
+//!    the matches. Indexing costs more than one scan: a program that searches once does not pay for it.
+//! 3. **Rank.** Long-term memory first, then the number of terms, content before file name, matching lines, the date of
+//!    a log, the path. A name counts only for files without a match in their content, and the extension not at all.
 //! 4. **Render.** Windows of three lines around the matches, at most five a file, within a budget of bytes; a page of hits
 //!    beside it.
 //!

@@ -1,4 +1,4 @@
-//! Terms of a query, and the texts that match them.
+//! Terms of a query, and the documents that match them.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -32,7 +32,7 @@ impl Terms {
     }
 }
 
-/// Texts that match a query, best first.
+/// Documents that match a query, best first.
 pub struct Matches {
     /// Number of matching lines for each term.
     pub counts: Vec<u32>,
@@ -41,7 +41,7 @@ pub struct Matches {
     named: Vec<(TextId, usize)>,
 }
 
-/// A matching text with the properties that ranking needs.
+/// A matching document with the properties that ranking needs.
 struct Ranked {
     text: TextId,
     rank: Rank,
@@ -51,10 +51,10 @@ struct Ranked {
     evidence: Range<usize>,
 }
 
-/// A text that matches.
+/// A document that matches.
 #[derive(Clone, Debug)]
 pub struct Match {
-    /// Number of the text.
+    /// Number of the document.
     pub text: TextId,
     /// Terms, by their position in the query.
     pub terms: Vec<usize>,
@@ -63,13 +63,13 @@ pub struct Match {
 }
 
 impl Matches {
-    /// Returns the number of matching texts.
+    /// Returns the number of matching documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ranked.len()
     }
 
-    /// Returns true if no text matches.
+    /// Returns true if no document matches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranked.is_empty()
@@ -99,8 +99,8 @@ fn each_once<T: Ord>(mut items: Vec<T>) -> Vec<T> {
     items
 }
 
-/// Finds and ranks the texts: by [comes first](Rank::comes_first), number of terms, text before name, matching lines,
-/// [day](Rank::day), [order](Rank::order).
+/// Finds and ranks the documents: by [comes first](Rank::comes_first), number of terms, content before name, matching
+/// lines, [day](Rank::day), [order](Rank::order).
 pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matches {
     let folded = index.fold_terms(terms.as_slice());
     let occurrences = index.occurrences(texts, &folded);
@@ -123,7 +123,7 @@ pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matc
         start = evidence.end;
         ranked.extend(same_text.first().and_then(|first| rank(texts, first.place.text, terms, lines, evidence)));
     }
-    // The name adds nothing if the text has a term.
+    // The name adds nothing if the document has a term.
     let has_text = |text: &TextId| occurrences.binary_search_by_key(text, |found| found.place.text).is_ok();
     let mut named: Vec<(TextId, usize)> = Vec::new();
     for (number, term) in folded.iter().enumerate() {
@@ -144,13 +144,13 @@ pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matc
     Matches { counts, ranked, occurrences, named }
 }
 
-/// Returns the ranked text; `None` if it is gone.
+/// Returns the ranked document; `None` if it is gone.
 fn rank(texts: &impl Texts, text: TextId, terms: u32, lines: u32, evidence: Range<usize>) -> Option<Ranked> {
     texts.text(text)?;
     Some(Ranked { text, rank: texts.rank(text), terms, lines, evidence })
 }
 
-/// Distinguishes the terms of one text, text after text.
+/// Distinguishes the terms of one document, one document after the other.
 struct SeenTerms(Vec<Option<TextId>>);
 
 impl SeenTerms {

@@ -1,4 +1,4 @@
-//! Lines of a text that a search shows.
+//! Lines of a document that a search shows.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,9 +8,9 @@ use memchr::memchr;
 
 /// Number of lines shown on each side of a hit.
 const CONTEXT_LINES: usize = 3;
-/// Maximum number of windows of one text.
+/// Maximum number of windows of one document.
 const MAX_WINDOWS: usize = 5;
-/// Maximum number of lines shown of a text that matches only by name.
+/// Maximum number of lines shown of a document that matches only by name.
 const NAME_MATCH_LINES: usize = 3;
 
 /// Returns the windows around `hits` (lines counted from 0, ascending), each followed by a line `…`.
@@ -58,7 +58,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the first lines of a text that matches only by its name.
+/// Returns the first lines of a document that matches only by its name.
 #[must_use]
 pub fn name_match(text: &str) -> String {
     let first: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(NAME_MATCH_LINES).collect();

@@ -91,7 +91,7 @@ struct Term {
     /// Previous term with the same hash of its stem.
     same_stem: Option<u32>,
     doc_frequency: u32,
-    /// Slot after that of the last posting.
+    /// Slot after the slot of the last posting.
     next_slot: u32,
     postings: Vec<u8>,
 }

@@ -42,7 +42,7 @@
 //! section. The best block is extended by its heading and by neighbours with words of the query, up to
 //! `PASSAGE_BYTES` (800).
 //!
-//! The arithmetic uses only IEEE 754 operations, with a logarithm of our own, so that every machine gives the same bytes.
+//! The arithmetic uses only IEEE 754 operations, with our own logarithm, so that every machine gives the same bytes.
 
 mod evidence;
 mod index;

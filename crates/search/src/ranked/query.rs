@@ -295,7 +295,7 @@ impl<'a> Parser<'a> {
             let is_character = parts == 1 && !is_whole && is_one_wide_character(token.text);
             let is_last = token.span.end == source.len();
             let is_fragment = !is_whole && parts > 1 && !is_phrase;
-            // The 2 of `eu-west-2` is in many texts that have nothing to do with it.
+            // The 2 of `eu-west-2` is in many notes that have nothing to do with it.
             let is_lone_sign = is_fragment && has_whole && token.text.len() == 1;
             let is_common = is_lone_sign || !is_whole && is_stop_word(token.text);
             let list = if is_whole { &mut word.wholes } else { &mut word.parts };
@@ -390,7 +390,7 @@ fn is_one_wide_character(term: &[u8]) -> bool {
     })
 }
 
-/// Returns true if a normalised word says little about the subject of a text.
+/// Returns true if a normalised word says little about the subject of the text.
 pub(super) fn is_stop_word(word: &[u8]) -> bool {
     STOP_WORDS.binary_search_by(|stop_word| stop_word.as_bytes().cmp(word)).is_ok()
 }

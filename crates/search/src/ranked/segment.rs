@@ -1,8 +1,9 @@
 //! [`Segment`]: an index as two runs of bytes, used in place.
 //!
-//! The head has a header of [`HEADER`] numbers, the documents, the terms (sorted by name), the terms by stem and the names
-//! of the terms. The body has the postings, of which a search needs only those of its terms. All numbers are little-endian.
-//! Only the documents are read when it is loaded, so a damaged file may give wrong answers but neither panics nor loops.
+//! The head has a header of [`HEADER`] numbers, the documents, the terms (sorted by name), the terms by stem and the
+//! names of the terms. The body has the postings, of which a search needs only the postings of its terms. All numbers
+//! are little-endian. Only the documents are read when it is loaded, so a damaged file may give wrong answers but
+//! neither panics nor loops.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,7 +18,7 @@ const MAGIC: u32 = u32::from_le_bytes(*b"SBR2");
 /// Number of numbers in the header: magic, documents, bytes of postings, terms, terms with a stem, bytes of names.
 const HEADER: usize = 6;
 const WORD: usize = 4;
-/// Size of a document: its number, the length of the body and those of the other fields, in 16 bits each.
+/// Size of a document: its number, the length of the body and of the other fields, in 16 bits each.
 pub(super) const DOC_BYTES: usize = 2 * WORD + 5 * 2;
 /// Size of a term: end of its name, end of its postings, number of documents.
 const TERM_BYTES: usize = 3 * WORD;

@@ -484,7 +484,7 @@ fn a_single_character_of_an_identifier_finds_nothing_alone() {
     assert_eq!(found(&index, "eu-west-2"), [1, 2]);
     assert_eq!(found(&index, "1.2"), [3]);
     assert_eq!(found(&index, "plan-b"), [4, 0]);
-    // As a word of its own it is searched for, in whatever order.
+    // As a separate word it is searched for, in whatever order.
     for query in ["eu-west-2 2", "2 eu-west-2"] {
         let mut docs = found(&index, query);
         docs.sort_unstable();

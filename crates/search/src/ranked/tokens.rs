@@ -1,4 +1,4 @@
-//! [`Tokens`]: the words of a text, as the index stores them.
+//! [`Tokens`]: the words of the text, as the index stores them.
 //!
 //! A word is normalised: compatibility forms are resolved, case and diacritics folded. An identifier such as `src/main.rs`,
 //! `parseHttp` or `E0502` is split into its parts, which take the positions; combinations of parts, up to the whole, are further
@@ -18,7 +18,7 @@ pub(super) const MAX_TOKEN_BYTES: usize = 64;
 /// Role of a token in its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// A part, which takes a position of its own.
+    /// A part, which takes its own position.
     Part,
     /// Several parts together.
     Whole,
@@ -65,8 +65,8 @@ struct Mark {
 }
 
 impl Tokens {
-    /// Finds the tokens of `text`, and replaces those of the previous text. The first takes `position`; returns the
-    /// position after the last.
+    /// Finds the tokens of `text`, and replaces the tokens of the previous text. The first takes `position`; returns
+    /// the position after the last.
     pub(super) fn read(&mut self, text: &str, position: u32) -> u32 {
         self.text.clear();
         self.found.clear();

@@ -111,7 +111,7 @@ pub struct Ranked {
     pub phrase: f32,
     /// Bonus for words that are close together.
     pub proximity: f32,
-    /// Amount by which the score of a document that this one supersedes is higher than its own.
+    /// Difference between the score of a superseded document and this document's own score, if the former is higher.
     pub inherited: f32,
     /// Factor for the sum; less than 1 if another document supersedes this one.
     pub weight: f32,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// Words outside of these lengths, in bytes, are their own stems.
 const STEMMED_LENGTHS: core::ops::RangeInclusive<usize> = 3..=64;
 
-/// A suffix and what stands in its place.
+/// A suffix and its replacement.
 type Rule = (&'static [u8], &'static [u8]);
 
 /// In the order in which they are tried; the first that the word ends in decides.

@@ -51,7 +51,7 @@ pub(super) struct Phrase {
 }
 
 impl Expr {
-    /// A text as one phrase in any column.
+    /// Text as one phrase in any column.
     pub(super) fn phrase(text: &str) -> Self {
         let mut stems = tokens::stems(text);
         stems.truncate(MAX_PHRASE_WORDS);
@@ -266,7 +266,7 @@ impl Parser<'_> {
             return self.parenthesised();
         }
         let first = self.term()?;
-        // A column's parenthesised expression stands alone, as every other does.
+        // A column's parenthesised expression is alone, like every other.
         if first.stands_alone {
             return Ok(first.expr);
         }

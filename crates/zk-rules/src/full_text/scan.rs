@@ -1,4 +1,4 @@
-//! [`Scanner`]: where the words of a query stand in a note.
+//! [`Scanner`]: finds where the words of a query are in a note.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -16,7 +16,7 @@ const MAX_PHRASES: usize = 1024;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// Weight of words that stand in more than half of the notes.
+/// Weight of words that are in more than half of the notes.
 const LEAST_IDF: f64 = 1e-6;
 
 /// Queries, all of which must match.
@@ -127,7 +127,7 @@ impl FullText {
     }
 }
 
-/// For each of the names, in their order, whether it stands in the note as a phrase.
+/// For each name, in their order, true if the note has it as a phrase.
 pub fn mentions<'a>(note: &Row<'_>, names: impl Iterator<Item = &'a str>) -> Vec<bool> {
     let mut stands = Vec::new();
     let mut phrases: HashMap<Vec<Vec<u8>>, Vec<usize>> = HashMap::new();

@@ -15,12 +15,12 @@ pub(super) struct Tokens<'a> {
     folded: Vec<u8>,
 }
 
-/// The tokens of a text, folded.
+/// The tokens of the text, folded.
 pub(super) fn tokens(text: &str) -> Tokens<'_> {
     Tokens { text, at: 0, folded: Vec::new() }
 }
 
-/// The stems of the tokens of a text.
+/// The stems of the tokens of the text.
 pub(super) fn stems(text: &str) -> Vec<Vec<u8>> {
     let mut tokens = tokens(text);
     let mut stems = Vec::new();
@@ -50,7 +50,7 @@ impl Tokens<'_> {
             } else {
                 let c = self.text.get(from..).and_then(|rest| rest.chars().next())?;
                 self.at += c.len_utf8();
-                // A mark belongs to the word that it stands in; it begins none.
+                // A mark belongs to the word around it, and does not begin a word.
                 let is_token = is_token_char(c) || (start.is_some() && is_diacritic(c));
                 if is_token && let Some(folded) = fold(c) {
                     self.folded.extend_from_slice(folded.encode_utf8(&mut [0; 4]).as_bytes());
