@@ -1,8 +1,8 @@
 //! Memory for agents: plain Markdown on disk, kept without doing any I/O.
 //!
-//! This crate reads no file, has no clock and draws no random number. [`Memory`] takes commands and returns the file-system
-//! operations that they need; the host performs them and passes the results back. The same commands and results give the same
-//! bytes, in a WebAssembly component and natively.
+//! This crate does not read files, and has no clock and no random numbers. [`Memory`] takes commands and returns the
+//! file-system operations that they need; the host performs them and passes the results back. The same commands and
+//! results give the same bytes, in a WebAssembly component and natively.
 //!
 //! The rooms, from the lowest layer up:
 //!

@@ -189,7 +189,7 @@ macro_rules! families {
 families! {
     /// Journal.
     Journal(JournalCommand => JournalReply) if feature = "journal",
-    /// Texts of a prompt.
+    /// Text of a prompt.
     Prompt(PromptCommand => PromptReply) if all(),
     /// Managed section of AGENTS.md.
     AgentsMd(AgentsMdCommand => AgentsMdReply) if feature = "notebook",

@@ -14,7 +14,7 @@ use crate::trust::{PendingApproval, approve as approved_text, version_of};
 /// Approves items, so that their text can appear in prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approve {
-    /// Texts to approve, at most [`MAX_NAMES`].
+    /// Items to approve, at most [`MAX_NAMES`].
     pub items: Vec<ApproveItem>,
     /// If set, only reports what would be approved.
     pub dry_run: bool,

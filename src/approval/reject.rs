@@ -17,7 +17,7 @@ use crate::trust::{PendingApproval, version_of};
 /// both can be restored, and an import does not bring them back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reject {
-    /// Texts to reject, at most [`MAX_NAMES`].
+    /// Items to reject, at most [`MAX_NAMES`].
     pub items: Vec<ApproveItem>,
     /// If set, only reports what would be rejected.
     pub dry_run: bool,

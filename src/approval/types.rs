@@ -83,7 +83,7 @@ pub struct PendingItem {
     pub findings: Vec<Flag>,
 }
 
-/// Texts that wait for approval.
+/// Items that wait for approval.
 pub(super) struct Waiting {
     /// Items, sorted by path.
     pub(super) items: Vec<PendingApproval>,

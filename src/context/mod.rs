@@ -21,16 +21,16 @@
 //! The first two come from zerostack v1.5 to v1.7 and leave out long-term memory over 131,072 bytes. `prioritised`
 //! lists the folder of the logs and takes the two newest that have text, whatever their day.
 //!
-//! **Escaping** comes before the cuts of the policies. A `<`, or a character that looks like it, before the name of our tag
-//! becomes `&lt;`, whatever the case, white space or invisible characters in between; so does one before the tag of a role or a
-//! tool. Invisible characters become visible, unless the script or the emoji around them needs them. A line that reads like one
-//! of our titles or markers gets a `\` in front. All other text is unchanged. Where a cut takes the `\` off a line, the marks
-//! that made it a title go as well. Every line of an entry or a recalled note is indented below its heading, so that it cannot
-//! look like another one (`escaped_item`).
+//! **Escaping** comes before the cuts of the policies. A `<`, or a character that looks like it, before the name of our
+//! tag becomes `&lt;`, whatever the case, white space or invisible characters in between; so does one before the tag of
+//! a role or a tool. Invisible characters become visible, unless the script or the emoji around them needs them. A line
+//! that reads like one of our titles or markers gets a `\` in front. All other text is unchanged. Where a cut takes the
+//! `\` off a line, the marks that made it a title are removed as well. Every line of an entry or a recalled note is
+//! indented below its heading, so that it cannot look like another one (`escaped_item`).
 //!
-//! **Forms.** `form.rs` has the differences between Claude, OpenAI and plain text: start, end, titles, and a mark before every
-//! line of stored text. No line of the block's own begins with that mark. The escapes come first in all forms, and the marks
-//! come before the cuts; a cut that takes the mark off a line puts it back.
+//! **Forms.** `form.rs` has the differences between Claude, OpenAI and plain text: start, end, titles, and a mark
+//! before every line of stored text. Lines that the block adds never begin with that mark. The escapes come first in
+//! all forms, and the marks come before the cuts; a cut that takes the mark off a line puts it back.
 //!
 //! **The report** (`left-out`) names each file that is missing or cut: the reason, the number of bytes in the block,
 //! and the number left out. The reasons are the budget, the size, bytes that are not UTF-8, a log whose name is not a

@@ -54,7 +54,7 @@ pub enum SectionContent {
         /// Number of bytes before the text that were not read.
         unread_bytes: u64,
     },
-    /// Texts of several files joined into one, which is cut at its end.
+    /// Text of several files, joined and cut at its end.
     Joined {
         /// The text.
         text: String,

@@ -11,7 +11,7 @@ use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
-/// Result of a hydration, or its explanation. Texts are made harmless by [`for_model`](crate::trust::for_model). Sizes
+/// Result of a hydration, or its explanation. Text is made harmless by [`for_model`](crate::trust::for_model). Sizes
 /// count the text as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

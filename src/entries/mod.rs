@@ -11,21 +11,23 @@
 //!
 //! **Look** (`view.rs`). A separate `Corpus`, with the code that the other families use, is brought up to date over the
 //! folders of the agent and its workspace. New files are parsed once. One file per key counts. The corpus is separate
-//! from that of journal and notebook for isolation: their searches cannot find an entry, and `find` cannot find a note,
-//! whatever the filter. It is empty and needs no operation until the first command that uses entries.
+//! from the corpus of journal and notebook for isolation: their searches cannot find an entry, and `find` cannot find a
+//! note, whatever the filter. It is empty and needs no operation until the first command that uses entries.
 //!
-//! **Change** (`write.rs`). Each change is computed by `engine::update` from the bytes that it replaces. The view only selects
-//! the file. A file that is not an entry, or is of another key, is an error there, so no hand-written file is lost. Expired
-//! entries and those over the limit are removed afterwards, each only if it still has the version that was seen.
+//! **Change** (`put.rs`). Each change is computed by `engine::update` from the bytes that it replaces. The view only
+//! selects the file. A file that is not an entry, or is of another key, is an error there, so no hand-written file is
+//! lost. Expired entries, and entries over the limit, are removed afterwards, each only if it still has the version
+//! that was seen.
 //!
 //! **Hold** (`runs.rs`). A run exists in memory only. Each of its entries remembers the version that it was based on, which is
 //! the precondition when it is stored.
 //!
-//! **Move** (`export.rs`, `import.rs`). An export returns pages of files, an import takes several commands. Each command of an
-//! import gets the results of the previous ones, so the memory keeps no state of an import. A file is parsed at the path that it
-//! will have in the store. It replaces its entry by one write in the old place, and is then copied to the folder of its
-//! category. An interrupted import leaves every entry complete, and at most one extra copy, which the next import removes. The
-//! program only reads and writes folders and tar streams (`cli/src/entries/`), and does not trust their content.
+//! **Move** (`export.rs`, `import.rs`). An export returns pages of files, an import takes several commands. Each
+//! command of an import gets the results of the previous ones, so the memory keeps no state of an import. A file is
+//! parsed at the path that it will have in the store. It replaces its entry by one write in the old place, and is then
+//! copied to the folder of its category. An interrupted import leaves every entry complete, and at most one extra copy,
+//! which the next import removes. The program only reads and writes folders and tar streams (`cli/src/import/`,
+//! `cli/src/export/`), and does not trust their content.
 
 mod adopt;
 mod category;

@@ -22,7 +22,7 @@ pub(super) fn named(run: Option<&str>) -> Result<&str, Error> {
     run.ok_or_else(|| Error::invalid_argument("the request names no run", "give the name of the run"))
 }
 
-/// Holds an entry for a run. Entries of its conversation need no operation.
+/// Holds an entry for a run. Entries of its conversation do not need an operation.
 pub(super) async fn hold(
     call: &Call,
     entries: &Entries,

@@ -7,7 +7,7 @@
 //! # What is kept?
 //!
 //! `state.rs` has the file of a session, `.saddlebag/sessions/<digest>.jsonl` in the scope: one JSON object per line,
-//! only ever appended to. A line that does not parse is counted and ignored, so a torn line costs only itself.
+//! and is only appended to. A line that does not parse is counted and ignored, so a torn line costs only itself.
 //! `screened.rs` decides what may be recorded: `<private>` text, excluded paths and secrets are left out, long text is
 //! cut. The state never holds the content of a file or the output of a tool. A line names the provenance of its text;
 //! the note of the session has only text that is trusted at least as much as the note.
@@ -18,9 +18,9 @@
 //!
 //! # How is a session handed on?
 //!
-//! `hand_off.rs` finds the newest note of another session that nobody has claimed, and claims it by the field `claimed-by` of
-//! its frontmatter. The write is conditional on the version that was read, so one of several sessions gets it. A note with
-//! new text loses the field, because the new text was handed to nobody.
+//! `hand_off.rs` finds the newest note of another session that nobody has claimed, and claims it by the field
+//! `claimed-by` of its frontmatter. The write is conditional on the version that was read, so one of several sessions
+//! gets it. A note with new text loses the field, because no session has got the new text.
 
 mod begin;
 mod client_text;

@@ -1,4 +1,4 @@
-//! Texts that may be recorded: without private parts, excluded paths and secrets, and cut.
+//! Text that may be recorded: without private parts, excluded paths and secrets, and cut.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -21,15 +21,16 @@
 //!
 //! # What is trusted?
 //!
-//! docs/trust.md has the rules. Text passes two gates. On the way **in**, the `Run` of each command checks its arguments with
-//! the `InputPolicy` of the call before it does anything: the function `screened` of its file, and `screen.rs` for the entries.
-//! That sets the provenance of a `store` or a `remember` from the configuration and the command, refuses or redacts secrets,
-//! removes text of the block, and keeps text of tools and imports out of journal files.
-//! `import.rs` screens each file by itself, after the check that it differs from the stored one, so an export comes back to
-//! its store whatever the policy. A second check cannot be skipped by any command:
-//! `engine::{create, update, append, write_version}` accept only `Screened` bytes, and every removal needs a `Removal`. Both are
-//! made by the `InputPolicy` of the call, which sees the path, the old bytes and the new ones. It finds secrets that were put
-//! together from parts. It refuses to change trusted text in a memory for tools, and files that other projects or agents read.
+//! docs/trust.md has the rules. Text passes two gates. On the way **in**, the `Run` of each command checks its
+//! arguments with the `InputPolicy` of the call before it does anything: the function `screened` of its file, and
+//! `entries/screen.rs` for the entries. That sets the provenance of a `store` or a `remember` from the configuration
+//! and the command, refuses or redacts secrets, removes text of the block, and keeps text of tools and imports out of
+//! journal files. `entries/import.rs` screens each file by itself, after the check that it differs from the stored one,
+//! so an export comes back to its store whatever the policy. A second check cannot be skipped by any command:
+//! `engine::{create, update, append, write_version}` accept only `Screened` bytes, and every removal needs a `Removal`.
+//! Both are made by the `InputPolicy` of the call, which sees the path, the old bytes and the new ones. It finds
+//! secrets that were put together from parts. It refuses to change trusted text in a memory for tools, and files that
+//! other projects or agents read.
 //!
 //! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `TrustState::from_text`
 //! finds unapproved. It reads the text of the file, never the index. The rest becomes `ForModel`, by escaping or from literals;

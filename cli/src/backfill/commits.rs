@@ -1,8 +1,8 @@
 //! Commits of git as notes, as a pure function of the output of `git log`.
 //!
 //! A note is made of a commit that says why: the text below the title gives a reason, or the title has a word of a
-//! decision, such as "because", "instead of" or "revert". A list of what was changed is not a reason. Merges, `fixup!` and the
-//! like, work in progress, commits of bots and plain releases become no note. [`reason_to_leave_out`] is the rule.
+//! decision, such as "because", "instead of" or "revert". A list of what was changed is not a reason. Merges, `fixup!`
+//! and the like, work in progress, commits of bots and plain releases are skipped. [`reason_to_leave_out`] is the rule.
 
 use std::collections::BTreeSet;
 

@@ -37,7 +37,7 @@ impl From<&Candidate> for ImportedNote {
     }
 }
 
-/// Texts of a source that become no note, counted by reason.
+/// Items of a source that are skipped, counted by reason.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftOut(BTreeMap<String, (usize, String)>);
 

@@ -29,9 +29,9 @@ pub(crate) struct Backfilled {
     notes: Vec<Stored>,
     /// Notes that the backfill left as they are, because a person has edited, approved or forgotten them.
     kept: Vec<Kept>,
-    /// Texts that cannot be notes, and files that cannot be read.
+    /// Items that cannot be notes, and files that cannot be read.
     rejected: Vec<Rejected>,
-    /// Texts of the source that become no note.
+    /// Items of the source that are skipped.
     left_out: Vec<LeftOutTexts>,
 }
 
@@ -62,7 +62,7 @@ struct Rejected {
     reason: String,
 }
 
-/// Texts that become no note, all for the same reason.
+/// Items that are skipped for the same reason.
 #[derive(Serialize, JsonSchema)]
 struct LeftOutTexts {
     /// Reason.

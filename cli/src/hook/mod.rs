@@ -5,11 +5,11 @@
 //! [`once`] drops the second report of the same moment, [`commands`] runs the commands of the memory, and [`answer`]
 //! writes their text in the client's format.
 //!
-//! Some clients run the program alone where their configuration has a list of arguments. So a run without arguments is a
-//! hook too, if standard input has an event; anything else there ends it in silence.
+//! Some clients run the program alone where their configuration has a list of arguments. So a run without arguments is
+//! a hook too, if standard input has an event; any other input ends it in silence.
 //!
 //! A hook never blocks a client. Whatever fails, the exit code is 0, nothing is printed, and [`log`] has a line about
-//! it, which [`notice`] tells at the next start. [`guard`] bounds the time, and catches faults of the program.
+//! it, which [`notice`] reports at the next start. [`guard`] bounds the time, and catches faults of the program.
 
 mod answer;
 mod args;

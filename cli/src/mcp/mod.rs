@@ -7,10 +7,11 @@
 //! # How the server works
 //!
 //! `saddlebag mcp` uses the official SDK `rmcp`. `worker.rs` runs the engine on a separate thread. It performs one
-//! operation after another, oldest first, and accepts calls and cancellations in between, so that a long search blocks
-//! nothing. `server.rs` turns requests of the protocol into commands, with `tools.rs`, `resources.rs` and `prompts.rs`;
-//! the component decides which tools and files there are. `stdio.rs` is the SDK's transport with answers to invalid
-//! messages. `http.rs` guards the SDK's HTTP service, and `token.rs` reads its token. Only this folder uses `tokio`.
+//! operation after another, oldest first, and accepts calls and cancellations in between, so that a long search does
+//! not block other calls. `server.rs` turns requests of the protocol into commands, with `tools.rs`, `resources.rs` and
+//! `prompts.rs`; the component decides which tools and files there are. `stdio.rs` is the SDK's transport with answers
+//! to invalid messages. `http.rs` guards the SDK's HTTP service, and `token.rs` reads its token. Only this folder uses
+//! `tokio`.
 
 mod args;
 mod connections;

@@ -1,10 +1,11 @@
 //! `setup`: gives agents their memory. It adds our server and our hooks to the configuration of each client, in place,
-//! and takes them out again.
+//! and removes them again.
 //!
 //! [`clients`] says where the configurations are and what belongs there, and [`hooks`] which events have a hook.
-//! [`switch`] finds the settings that switch hooks off. [`piece`] adds and removes one entry; [`mod@format`] edits the text, with [`json`] and [`toml`]. [`plan`] works out the
-//! change of a file, [`disk`] writes it, and [`record`] keeps the bytes from before. [`apply`] shows the changes, asks, and
-//! makes them; [`report`] is what is printed. [`uninstall`] removes everything that the program has put on this machine.
+//! [`switch`] finds the settings that switch hooks off. [`piece`] adds and removes one entry; [`mod@format`] edits the
+//! text, with [`json`] and [`toml`]. [`plan`] works out the change of a file, [`disk`] writes it, and [`record`] keeps
+//! the previous content. [`apply`] shows the changes, asks, and makes them; [`report`] is what is printed.
+//! [`uninstall`] removes everything that the program has put on this machine.
 
 mod apply;
 mod args;

@@ -1,8 +1,8 @@
 //! One Markdown file as a note: its lines, its structure, what it says, and edits of it.
 //!
 //! The reader follows CommonMark's blocks as far as they decide where links, tags and headings are, and adds what
-//! notebooks use: frontmatter, wiki links, hashtags. It renders nothing, resolves no link and reads no file. Every text
-//! is a note, the time is linear in its size, and it does not panic on any text.
+//! notebooks use: frontmatter, wiki links, hashtags. It does not render, resolve links or read files. Any text is a
+//! note, the time is linear in its size, and it does not panic on any text.
 //!
 //! * [`Note`] is a file as a notebook sees it: title, body, tags, [`Heading`]s, [`Link`]s, and its
 //!   [`Frontmatter`].

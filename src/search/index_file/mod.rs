@@ -24,10 +24,11 @@
 //! **Numbers.** A file has a number (`DocId`). A changed file is a new file under a new number, and numbers only grow:
 //! the index entries of the old one are skipped until the index is packed. So a change costs its own size. Packing
 //! (`RankedIndex::settle`) happens when most of the documents are gone, or when the new part has more than half the
-//! postings of the packed part. Spread over the notes, that too costs each its own size. **Text.** A notebook command
-//! indexes the notes batch by batch (`READ_BATCH`) as they are read, and then drops their text: memory holds the words
-//! and not the text. The passages of a hit are cut from its text, which is read for that and kept. Once literal search
-//! was used, which needs all text, all text is kept.
+//! postings of the packed part. Spread over the notes, that too costs each its own size.
+//!
+//! **Text.** A notebook command indexes the notes batch by batch (`READ_BATCH`) as they are read, and then drops their
+//! text: memory holds the words and not the text. The passages of a hit are cut from its text, which is read for that
+//! and kept. Once literal search was used, which needs all text, all text is kept.
 //!
 //! **Versions.** A file of the index is known by the version that the host gave it, and read again when a listing shows
 //! another. There is no generation and no watch: one listing is the whole check. Hosts of other version schemes have

@@ -1,4 +1,4 @@
-//! Texts that `view`, `str_replace` and `insert` compute: pure functions, equal to the SDK byte for byte.
+//! Text that `view`, `str_replace` and `insert` compute: pure functions, equal to the SDK byte for byte.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -42,7 +42,7 @@ pub(super) enum Treatment {
 /// Fields that are never written, whatever is shown: keys that the host keeps.
 const NEVER_WRITTEN: [(&str, &str, &str); 1] = [("config", "Config", "secret")];
 
-/// Texts without content: operations, codes and kinds.
+/// Text without content: operations, codes and kinds.
 const KEPT: &[&str] = &[
     "fs.request.key",
     "fs.reply.key",
@@ -57,7 +57,7 @@ const KEPT: &[&str] = &[
     "engine.config-error.limit-too-small",
 ];
 
-/// Texts that identify something: paths, keys, versions, names of scopes.
+/// Text that identifies something: paths, keys, versions, names of scopes.
 const NAMES: &[&str] = &[
     "fs.read-op.path",
     "fs.read-op.unless",

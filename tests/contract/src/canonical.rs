@@ -54,7 +54,7 @@ fn every_text_that_stays_in_a_redacted_trace_is_one_of_the_contract() {
     assert!(unknown.is_empty(), "`wit/` has no such texts: {unknown:?}");
     let unique: BTreeSet<&&str> = listed.iter().collect();
     assert_eq!(unique.len(), listed.len(), "a text is listed twice");
-    // Texts of people.
+    // Text of people.
     for content in ["journal.write.content", "fs.write-op.content", "fs.file-content.bytes", "types.error.message"] {
         assert!(texts.contains(content) && !listed.contains(&content), "{content}");
     }

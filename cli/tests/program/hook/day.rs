@@ -43,7 +43,7 @@ const ASPECTS: [&str; 10] = [
     "open questions",
 ];
 
-/// Texts that must reach no session after the one that they were in.
+/// Text that must not reach any later session.
 const SECRET: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
 const FORBIDDEN: [&str; 7] = ["OBEY", "IGNORE ALL", SECRET, "4711", "task-notification", "being continued", "Moonlit"];
 

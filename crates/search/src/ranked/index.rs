@@ -28,7 +28,7 @@ const MAX_FIELD_WORDS: u32 = u16::MAX as u32;
 /// Size of new postings in bytes below which settling is not worth it.
 const MIN_RECENT_BYTES: usize = 64 << 10;
 
-/// Texts of a note.
+/// Text of a note.
 #[derive(Clone, Debug, Default)]
 pub struct Fields<'a> {
     /// See [`Field::Title`].
