@@ -35,7 +35,7 @@ class Program:
         return shutil.which(self.program)
 
     def run(self, words, text):
-        """Runs the program with a text on its standard input. Returns its standard output and standard error."""
+        """Runs the program with text on its standard input. Returns its standard output and standard error."""
         path = self.path()
         if path is None:
             raise ProgramError(f"`{self.program}` is not in the PATH")

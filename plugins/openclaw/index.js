@@ -146,7 +146,7 @@ export default definePluginEntry({
 function registerCapability(api) {
   const promptBuilder = ({ availableTools } = {}) =>
     !availableTools || TOOLS.some((tool) => availableTools.has(tool.name)) ? RULES : []
-  // The host shall not write a file of its own. It may let the model store what it wants to keep.
+  // The host shall not write its own file. It may let the model store what it wants to keep.
   const flushPlanResolver = () => null
   const providerFlushPlanResolver = () => ({
     prompt: FLUSH,

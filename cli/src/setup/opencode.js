@@ -72,7 +72,7 @@ export const Saddlebag = async ({ directory, worktree }) => {
     const sending = send(...sent).finally(() => running.delete(sending))
     running.add(sending)
   }
-  /** Begins a session once. A session that OpenCode goes on with has no event of its own. */
+  /** Begins a session once. OpenCode sends no event for a session that it goes on with. */
   const begin = (session, source) => {
     if (!texts.has(session)) {
       texts.set(session, { start: send("start", session, { source }), prompt: Promise.resolve("") })

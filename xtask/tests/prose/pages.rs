@@ -10,6 +10,12 @@ const MAX_PAGES: usize = 18;
 
 const INDEX: &str = "docs/README.md";
 
+/// Maximum number of words in a cell of a table. A longer cell has several rules, which are one row each, or prose.
+const MAX_CELL_WORDS: usize = 25;
+
+/// Pages whose cells are not prose: generated from the command line, or names of tests.
+const OTHER_CELLS: [&str; 2] = ["docs/commands.md", "docs/weaknesses.md"];
+
 #[test]
 fn the_index_names_each_page_of_the_documentation() {
     let pages: Vec<_> = pages().into_iter().filter(|(path, _)| path.starts_with("docs/")).collect();
@@ -43,6 +49,21 @@ fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
 }
 
 #[test]
+fn a_cell_of_a_table_is_read_at_a_glance() {
+    let mut long = Vec::new();
+    for (path, text) in pages().iter().filter(|(path, _)| !OTHER_CELLS.contains(&path.as_str())) {
+        for (line, cell) in cells(text) {
+            let words = cell.split_whitespace().count();
+            if words > MAX_CELL_WORDS {
+                long.push(format!("{path}:{line}: {words} words: {cell}"));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{} cells have more than {MAX_CELL_WORDS} words:\n{}", long.len(), long.join("\n"));
+    assert_eq!(cells("a | b\n| `c \\| d` | e |\n"), [(2, "`c \\| d`".to_string()), (2, "e".to_string())]);
+}
+
+#[test]
 fn a_link_and_a_heading_are_found_outside_of_code() {
     let text = "# A `b`: c\n\nSee [x](y.md#z) and `[no](link)`.\n\n```\n# code\n[no](link)\n```\n## A b c\n";
     assert_eq!(links(text), [(3, "y.md#z")]);
@@ -67,6 +88,16 @@ fn links(text: &str) -> Vec<(usize, &str)> {
             let targets = part.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
             found.extend(targets.filter(|target| !target.contains("://")).map(|target| (line, target)));
         }
+    }
+    found
+}
+
+/// Returns the line and the text of each cell of a table.
+fn cells(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (line, row) in prose(text).filter(|(_, line)| line.starts_with('|')) {
+        let row = row.trim_matches('|').replace("\\|", "\0");
+        found.extend(row.split('|').map(|cell| (line, cell.trim().replace('\0', "\\|"))));
     }
     found
 }
