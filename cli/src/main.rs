@@ -61,7 +61,9 @@ fn main() -> ExitCode {
     let arguments = hook::arguments(std::env::args_os().collect());
     let cli = match Cli::of_arguments(&arguments) {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() && hook::is_asked_for(&arguments) => return hook::refused(&error),
+        Err(error) if error.use_stderr() && hook::is_asked_for(&args::line(), &arguments) => {
+            return hook::refused(&error);
+        }
         Err(error) => return refused_arguments(&error),
     };
     cli.global.color.write_global();

@@ -9,7 +9,7 @@ use saddlebag_search::literal::{self, LiteralIndex, Match, Terms};
 use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 
 use super::files::{DocId, EncodedNote, Files, IndexedFile, Table};
-use super::index_file::Body;
+use super::parts::Body;
 use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
 use super::scopes::{is_markdown, skipped_names};

@@ -8,6 +8,7 @@
 mod corpus;
 mod files;
 mod index_file;
+mod parts;
 mod refresh;
 mod render;
 mod rows;
@@ -22,12 +23,12 @@ pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipKind, Skipped, Term
 
 pub(crate) use corpus::Corpus;
 pub(crate) use files::{DocId, IndexedFile};
-#[cfg(feature = "trace")]
-pub(crate) use index_file::is_part as is_index_part;
 pub(crate) use index_file::{
     is_outdated as is_index_file_outdated, read as read_index_file, read_needed as read_needed_of_index,
     save as save_index_file,
 };
+#[cfg(feature = "trace")]
+pub(crate) use parts::is_part as is_index_part;
 pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;
 pub(crate) use scopes::{FolderScope, is_markdown, list_markdown, list_tree, skipped_names};

@@ -8,7 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::component::{TARGET, WORLDS, build_for_tests};
-use crate::new_user;
 use crate::run::{Output, command, program, root};
 
 /// Folder of the scripts. Their requirements name the versions.
@@ -28,8 +27,7 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     let root = root()?;
     install_python(&root, SCRIPTS, &python_folder(&root), output).map_err(with_way_out)?;
     install_node(&root, output).map_err(with_way_out)?;
-    install_tools(output).map_err(with_way_out)?;
-    new_user::install(output).map_err(with_way_out)
+    install_tools(output).map_err(with_way_out)
 }
 
 /// Installs the tools that check the packages of a release, and the crates that they read.
@@ -71,7 +69,7 @@ pub(crate) fn run() -> Result<(), String> {
     command(&python, arguments, environment, output)
 }
 
-fn with_way_out(error: String) -> String {
+pub(crate) fn with_way_out(error: String) -> String {
     format!("{error}\n  {WAY_OUT}")
 }
 

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `bench`, `compare`, `build`, `dist`.
+//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `count`, `bench`, `compare`, `build`, `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
 //! yet, and installs what such a machine lacks.
@@ -13,6 +13,7 @@ mod new_user;
 mod paths;
 mod release;
 mod run;
+mod structure;
 mod test;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask test [--quick]
        cargo xtask test --slow [--without-clients]
        cargo xtask audit
+       cargo xtask count
        cargo xtask bench [--notes N] [--write]
        cargo xtask compare [PROGRAM]
        cargo xtask build
@@ -38,6 +40,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     --slow            Check the rest: slow tests, the release component, docs, packages, clients
     --without-clients Leave out the clients from PyPI and npm, which need those registries once
   audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
+  count               Print how many files, lines, imports and circular imports each crate has
   bench               Measure against what the original does, and print the ratios
     --notes N         With N notes, instead of 1,000 and 10,000
     --write           Also write the table to docs/benchmarks.md
@@ -50,6 +53,7 @@ enum Task {
     Demo { native: bool, keep: bool },
     Test { quick: bool, slow: bool, without_clients: bool },
     Audit,
+    Count,
     Bench { notes: Option<usize>, write: bool },
     Compare { program: Option<PathBuf> },
     Build,
@@ -101,6 +105,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "demo" => Ok(Task::Demo { native, keep }),
         "test" => Ok(Task::Test { quick, slow, without_clients }),
         "audit" => Ok(Task::Audit),
+        "count" => Ok(Task::Count),
         "bench" => Ok(Task::Bench { notes, write }),
         "compare" => Ok(Task::Compare { program }),
         "build" => Ok(Task::Build),
@@ -118,6 +123,7 @@ fn perform(task: Task) -> Result<(), String> {
         // It has no clients, with the option or without.
         Task::Test { .. } => test::all(),
         Task::Audit => release::audit(),
+        Task::Count => structure::count(),
         Task::Bench { notes, write } => bench(notes, write),
         Task::Compare { program } => compare::compare(program),
         Task::Build => {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::clients::{self, install_packages};
+use crate::clients::{self, install_packages, with_way_out};
 use crate::run::{Output, command, root};
 
 /// Folder of the script, and of the file that names the version of Claude Code.
@@ -13,7 +13,7 @@ const SOURCE: &str = "tests/clients/new_user";
 /// Installs Claude Code below `target/`.
 pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     let root = root()?;
-    install_packages(&root, &folder(&root), SOURCE, output)
+    install_packages(&root, &folder(&root), SOURCE, output).map_err(with_way_out)
 }
 
 /// Tries the packages in a folder, each way of installing with recorded sessions, and one of them with Claude Code itself.

@@ -158,7 +158,11 @@ impl Pass {
 
     fn slow(&mut self, without_clients: bool) -> Result<(), String> {
         add_target(component::TARGET)?;
-        let installing = (!without_clients).then(|| Background::start("installation of the clients", clients::install));
+        let install = |output: &mut Output| {
+            clients::install(output)?;
+            new_user::install(output)
+        };
+        let installing = (!without_clients).then(|| Background::start("installation of the clients", install));
         // The later steps, and the clients, need the program and the tests.
         self.step("build of the tests", || {
             cargo(["build", "--bin", "saddlebag"])?;

@@ -36,7 +36,6 @@ use serde_json::Value;
 
 pub(crate) use args::HookArgs;
 
-use crate::args::line;
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::output::{self, JsonLine, Output};
@@ -95,8 +94,7 @@ fn is_bare() -> bool {
 }
 
 /// Returns true if the arguments ask for a hook, even if they are not valid otherwise.
-pub(crate) fn is_asked_for(arguments: &[OsString]) -> bool {
-    let line = line();
+pub(crate) fn is_asked_for(line: &clap::Command, arguments: &[OsString]) -> bool {
     let lenient = line.clone().ignore_errors(true).try_get_matches_from(arguments);
     if let Some(name) = lenient.ok().as_ref().and_then(clap::ArgMatches::subcommand_name) {
         return name == "hook";

@@ -12,11 +12,11 @@ use saddlebag_collections::Piece;
 use saddlebag_search::ranked::RankedIndex;
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Body, LENGTHS_BYTES};
 use crate::document::{FrontmatterProblem, TagSyntax};
 use crate::protocol::{EntryKind, LeftOut, LeftOutName, Version};
 use crate::search::corpus::{Corpus, Page, Pages, Restored};
 use crate::search::files::{DocId, Table};
+use crate::search::parts::{Body, LENGTHS_BYTES};
 use crate::search::rows::{self, Row, Rows};
 use crate::search::schemes::{MAX_SCHEMES, OtherScheme, OtherSchemes, Seen, SeenColumn};
 use crate::sorted::{SortedMap, SortedSet};

@@ -57,7 +57,6 @@
 //! If it turns out to be damaged when more of the body is read, the command reads every note.
 
 mod catalog;
-mod parts;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -65,11 +64,9 @@ use core::ops::Range;
 
 use atomic_refcell::AtomicRefCell;
 use catalog::Catalog;
-pub(crate) use parts::Body;
-#[cfg(feature = "trace")]
-pub(crate) use parts::is_part;
 
 use super::corpus::{Corpus, Restored};
+use super::parts;
 use super::scopes::FolderScope;
 use crate::engine::{Call, write_cache};
 

@@ -27,6 +27,7 @@ pub(super) fn build(programs: &[Program], folder: &Path) -> Result<(), String> {
         cargo_with(test, &[("SADDLEBAG_DIST", &*out), ("SADDLEBAG_DIST_TARGET", target)], &mut Output::Inherited)?;
     }
     clients::install(&mut Output::Inherited)?;
+    new_user::install(&mut Output::Inherited)?;
     new_user::run(folder, &["archive", "wheel", "npm"])
 }
 

@@ -1,40 +1,31 @@
-//! No file of a crate depends on itself through others, and none names an item that the module around it defines.
-//!
-//! A file depends on another if it names an item that is defined there, in a `use` or by a path, whoever re-exports it.
-//! A module that declares its children and re-exports their items does not depend on them by that. Tests are left out.
-
 #![allow(clippy::panic, clippy::expect_used)]
-
-mod architecture;
-mod graph;
-mod source;
 
 use std::path::{Path, PathBuf};
 
-use graph::Graph;
+use super::graph::Graph;
 
-fn base() -> PathBuf {
+pub(super) fn base() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The root of every crate.
 fn roots() -> Vec<String> {
-    let folders = std::fs::read_dir(base().join("crates")).expect("a folder");
-    let names = folders.map(|folder| folder.expect("a folder").file_name().to_string_lossy().into_owned());
-    let mut roots: Vec<String> = names.map(|name| format!("crates/{name}/src/lib.rs")).collect();
-    roots.retain(|root| base().join(root).is_file());
-    roots.sort();
-    assert!(!roots.is_empty());
-    roots.extend(["src/lib.rs", "host-harness/src/lib.rs", "cli/src/main.rs"].map(String::from));
+    let roots = super::roots(&base()).expect("the crates are there");
+    assert!(roots.len() > 6, "{roots:?}");
     roots
 }
 
-/// Fails on every circle of the crate.
+/// Fails on every circle of files or of folders in a crate.
 #[track_caller]
 fn check(root: &str) {
     let graph = Graph::read(&base(), &base().join(root));
-    let circles: Vec<String> = graph.circles().iter().map(|circle| graph.describe(circle)).collect();
-    assert!(circles.is_empty(), "{root} has files that know themselves through others:\n{}", circles.join("\n"));
+    for graph in graph.by_folder().iter().chain([&graph]) {
+        let circles: Vec<String> = graph.circles().iter().map(|circle| graph.describe(circle)).collect();
+        assert!(
+            circles.is_empty(),
+            "{root} has files or folders that know themselves through others:\n{}",
+            circles.join("\n")
+        );
+    }
 }
 
 /// The file of the module that the module of `file` is in; `None` directly below the root.
@@ -78,6 +69,11 @@ fn no_file_of_the_smaller_crates_knows_itself_through_others() {
 }
 
 #[test]
+fn no_file_of_the_commands_of_the_project_knows_itself_through_others() {
+    check("xtask/src/main.rs");
+}
+
+#[test]
 fn a_circle_is_found_also_through_what_others_show() {
     let folder = base().join("target/modules-of-a-test");
     let write = |name: &str, text: &str| {
@@ -101,5 +97,26 @@ fn a_circle_is_found_also_through_what_others_show() {
     assert_eq!(circles(), [["a.rs", "room/inner.rs"]]);
     write("room/mod.rs", "mod inner; pub use inner::Shown; pub(crate) struct Defined; fn f() { inner::g() }");
     assert_eq!(circles(), [["a.rs", "room/mod.rs", "room/inner.rs"]]);
+    // Through a method, which the source of the type does not import.
+    write("a.rs", "pub struct A; impl A { fn f(&self) { self.g() } }");
+    write("b.rs", "use crate::A; impl A { pub(crate) fn g(&self) {} }");
+    write("room/mod.rs", "mod inner;");
+    write("room/inner.rs", "use crate::a; use crate::room; pub struct Shown;");
+    assert_eq!(circles(), [["a.rs", "b.rs"]]);
+    // No file knows itself, but the folder does: through another file of it.
+    write("a.rs", "use crate::room::inner::Shown; pub struct A;");
+    write("b.rs", "pub struct B;");
+    write("lib.rs", "mod a; mod b; mod room;");
+    write("room/mod.rs", "pub(crate) mod inner; mod other;");
+    write("room/inner.rs", "pub struct Shown;");
+    write("room/other.rs", "use crate::a::A;");
+    assert_eq!(circles(), none);
+    let graph = Graph::read(&folder, &folder.join("lib.rs"));
+    let rooms = graph.by_folder();
+    let names: Vec<&str> = rooms
+        .iter()
+        .flat_map(|rooms| rooms.circles().concat().into_iter().map(|room| rooms.files[room].as_str()))
+        .collect();
+    assert_eq!(names, ["a.rs", "room/"]);
     std::fs::remove_dir_all(&folder).expect("removed");
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::base;
-use crate::graph::Graph;
+use super::graph::Graph;
+use super::tests::base;
 
 /// Maximum number of words of the page. Nobody reads more.
 const MOST_WORDS: usize = 4_000;

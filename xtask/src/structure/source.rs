@@ -26,6 +26,16 @@ pub(crate) struct Module {
     pub(crate) imports: Vec<Import>,
     /// Paths of two words or more outside of `use`.
     pub(crate) paths: BTreeSet<Path>,
+    pub(crate) impls: Vec<Impl>,
+}
+
+/// An `impl` of a type.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Impl {
+    pub(crate) of: Path,
+    pub(crate) methods: BTreeSet<String>,
+    /// Methods that are called on `self`.
+    pub(crate) called: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +84,7 @@ impl Reader<'_> {
                         self.imports(&mut Vec::new(), was_public, &mut module.imports);
                     }
                     "mod" => self.submodule(module),
+                    "impl" if depth == 0 => module.impls.extend(self.implementation()),
                     "fn" | "struct" | "enum" | "union" | "trait" | "type" | "const" | "static" if depth == 0 => {
                         if let Some(Token::Word(name)) = self.peek() {
                             module.defined.insert(name.clone());
@@ -89,6 +100,40 @@ impl Reader<'_> {
                 },
             }
         }
+    }
+
+    /// Looks ahead at an `impl` and its block; `None` if the word stands for a type.
+    fn implementation(&self) -> Option<Impl> {
+        let before = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
+        if !matches!(before, None | Some(Token::Mark('}' | ';' | ']'))) {
+            return None;
+        }
+        let begin = self.tokens.iter().enumerate().skip(self.at);
+        let begin = begin.into_iter().find(|(_, token)| **token == Token::Mark('{'))?.0;
+        let (mut head, mut depth) = (Vec::new(), 0_usize);
+        for token in &self.tokens[self.at..begin] {
+            match token {
+                Token::Mark('<') => depth += 1,
+                // The arrow of a function type closes nothing.
+                Token::Mark('>') => depth = depth.saturating_sub(1),
+                Token::Word(word) if depth == 0 => head.push(word.as_str()),
+                _ => {}
+            }
+        }
+        let of = head.split(|word| *word == "for").next_back()?;
+        let of: Path = of.split(|word| *word == "where").next()?.iter().map(ToString::to_string).collect();
+        let mut block = Reader { tokens: self.tokens, at: begin };
+        block.skip_group();
+        let block = &self.tokens[begin..block.at.min(self.tokens.len())];
+        let methods = block.windows(2).filter(|pair| word_of(&pair[0]) == Some("fn"));
+        let called = block.windows(4).filter(|tokens| {
+            word_of(&tokens[0]) == Some("self") && tokens[1] == Token::Mark('.') && tokens[3] == Token::Mark('(')
+        });
+        Some(Impl {
+            of,
+            methods: methods.filter_map(|pair| word_of(&pair[1]).map(String::from)).collect(),
+            called: called.filter_map(|tokens| word_of(&tokens[2]).map(String::from)).collect(),
+        })
     }
 
     fn submodule(&mut self, module: &mut Module) {
@@ -376,5 +421,19 @@ mod tests {
         assert_eq!(module.defined.iter().collect::<Vec<_>>(), ["S", "g", "h"]);
         assert_eq!(module.inline["inner"].imports.len(), 1);
         assert!(module.imports.is_empty());
+    }
+    #[test]
+    fn an_impl_has_its_type_its_methods_and_what_it_calls_on_itself() {
+        let text = "impl<T: Into<U>> fmt::Display for a::S<T> where T: X { fn f(&self) { self.g(); self.h } }
+            fn k(x: impl Fn()) { x() } impl S { fn g(&self) {} }";
+        let set = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<String>>();
+        let of = |path: &[&str]| path.iter().map(ToString::to_string).collect::<Path>();
+        assert_eq!(
+            Module::parse(text).impls,
+            [
+                Impl { of: of(&["a", "S"]), methods: set(&["f"]), called: set(&["g"]) },
+                Impl { of: of(&["S"]), methods: set(&["g"]), called: set(&[]) },
+            ]
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path as FilePath, PathBuf};
 
-use crate::source::{Module, Path};
+use super::source::{Module, Path};
 
 /// Maximum number of imports from a name to its definition.
 const LONGEST_CHAIN: usize = 16;
@@ -52,6 +52,37 @@ impl Graph {
             }
             for path in &module.paths {
                 add(path, modules.resolve(name, path, LONGEST_CHAIN));
+            }
+        }
+        modules.add_calls(&mut edges);
+        Self { files, edges }
+    }
+
+    /// Returns the same for folders: each folder, and each file beside one, is a room that knows what its files know.
+    /// There is a graph for each folder, of what is directly in it.
+    pub(crate) fn by_folder(&self) -> Vec<Self> {
+        let folders = self.files.iter().flat_map(|file| file.match_indices('/').map(|(at, _)| &file[..=at]));
+        // The root of a crate whose files have no folder is "".
+        let folders: BTreeSet<&str> = folders.chain([""]).collect();
+        folders.into_iter().map(|folder| self.rooms(folder)).collect()
+    }
+
+    fn rooms(&self, folder: &str) -> Self {
+        // The file of a folder's own module shows what is in the folder, so it knows and is known by all.
+        let room = |file: &str| {
+            let below = file.strip_prefix(folder).filter(|below| !matches!(*below, "mod.rs" | "lib.rs" | "main.rs"))?;
+            Some(format!("{folder}{}", below.split_inclusive('/').next().unwrap_or(below)))
+        };
+        let rooms: BTreeSet<String> = self.files.iter().filter_map(|file| room(file)).collect();
+        let files: Vec<String> = rooms.into_iter().collect();
+        let number = |file: &str| room(file).and_then(|room| files.binary_search(&room).ok());
+        let mut edges = vec![BTreeMap::new(); files.len()];
+        for (file, known) in self.files.iter().zip(&self.edges) {
+            let Some(from) = number(file) else { continue };
+            for (known, path) in known {
+                if let Some(known) = number(&self.files[*known]).filter(|known| *known != from) {
+                    edges[from].entry(known).or_insert_with(|| format!("{path} in {file}"));
+                }
             }
         }
         Self { files, edges }
@@ -115,6 +146,31 @@ fn place(mut module: Module, file: usize, name: &str, modules: &mut Modules) {
 }
 
 impl Modules {
+    /// Adds the files that a file knows because it calls methods on `self` that another file implements.
+    fn add_calls(&self, edges: &mut [BTreeMap<usize, String>]) {
+        let all = self.0.iter().flat_map(|(name, (file, module))| module.impls.iter().map(move |of| (name, *file, of)));
+        // A type by its file and its name.
+        let all = all.filter_map(|(module, file, implementation)| {
+            let of = &implementation.of;
+            match self.resolve(module, of, LONGEST_CHAIN)? {
+                Target::File(defined) => Some(((defined, of.last()?), file, implementation)),
+                Target::Module(_) => None,
+            }
+        });
+        let all: Vec<_> = all.collect();
+        for (of, file, implementation) in &all {
+            for called in &implementation.called {
+                let mut with = all.iter().filter(|(other, _, with)| other == of && with.methods.contains(called));
+                // Several traits may have a method of this name.
+                if let (Some((_, known, _)), None) = (with.next(), with.next())
+                    && known != file
+                {
+                    edges[*file].entry(*known).or_insert_with(|| format!("self.{called}()"));
+                }
+            }
+        }
+    }
+
     /// Resolves a path in the module `from`; `None` if it is in another crate.
     fn resolve(&self, from: &str, path: &[String], chain: usize) -> Option<Target> {
         let (mut at, mut rest) = (from.to_string(), path);
