@@ -8,7 +8,7 @@ use saddlebag::protocol::{
     AppendOutcome, ErrorCode, FsError, FsOp, FsOutcome, FsRequest, Precondition, RemoveOutcome, RenameOutcome,
     WriteOutcome,
 };
-use saddlebag::store::{RelPath, Timestamp};
+use saddlebag::store::{Layout, RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Answered, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{
@@ -191,9 +191,6 @@ impl Store {
     }
 }
 
-/// Folder of the index and of the records of changes.
-const INDEX_FOLDER: &str = ".saddlebag";
-
 /// Observer that records if a run has changed a file of the store. The index, locks and records of changes do not count.
 struct Changes;
 
@@ -213,7 +210,7 @@ impl Observer for Changes {
             FsOp::Remove { path, precondition: Precondition::Matches(_) } => path,
             _ => return,
         };
-        if is_done && path.segments().all(|segment| segment != INDEX_FOLDER) {
+        if is_done && !Layout::is_bookkeeping(path) {
             set_store_changed();
         }
     }

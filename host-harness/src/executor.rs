@@ -217,18 +217,27 @@ fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
     Ok(())
 }
 
-/// Returns true if `path` is a temporary file or in the folder of the locks.
+/// Returns true if `path` is a temporary file, in the folder of the locks, or keeps a folder of the host out of git.
 ///
 /// Case is ignored, so that a file system that ignores it does not offer a way around.
 pub(crate) fn is_reserved(path: &str) -> bool {
     let mut segments = path.split('/').filter(|segment| !folded_name(segment).is_empty());
     let in_locks =
         segments.next().is_some_and(|first| is_name(first, STATE_FOLDER)) && segments.next().is_some_and(is_locks);
-    in_locks || path.split('/').any(is_temporary)
+    in_locks || is_ignore_file(path) || path.split('/').any(is_temporary)
 }
 
-/// Host's own folder at the top of a store.
+/// Returns true for [`IGNORE_FILE`] in a folder of the host.
+fn is_ignore_file(path: &str) -> bool {
+    let mut names = path.rsplit('/').filter(|segment| !folded_name(segment).is_empty());
+    names.next().is_some_and(|name| is_name(name, IGNORE_FILE))
+        && names.next().is_some_and(|folder| is_name(folder, STATE_FOLDER))
+}
+
+/// Host's own folder at the top of a store. A project has a folder of this name for the files of the component.
 pub(crate) const STATE_FOLDER: &str = ".saddlebag";
+/// File that keeps such a folder out of version control.
+pub(crate) const IGNORE_FILE: &str = ".gitignore";
 /// Folder of the lock files in [`STATE_FOLDER`], and first part of its name. The folder of lock protocol N is `locks-N`,
 /// that of the first protocol was `locks`.
 pub(crate) const LOCKS_FOLDER: &str = "locks";
@@ -262,6 +271,8 @@ mod tests {
             ".saddlebag/locks/07",
             ".Saddlebag/LOCKS/x",
             ".saddlebag/Locks-2",
+            ".saddlebag/.gitignore",
+            "projects/p/.Saddlebag/.GITIGNORE",
             "notes/.saddlebag-1-2-3.tmp",
         ]
         .into_iter()
@@ -276,6 +287,8 @@ mod tests {
         for path in [
             ".saddlebag/index",
             ".saddlebag/locksmith",
+            ".gitignore",
+            ".saddlebag/x/.gitignore",
             "x/.saddlebag/locks",
             ".saddlebag-x.md",
             "notes/é.tmp",

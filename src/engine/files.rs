@@ -7,7 +7,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::fs::{Fs, is_bookkeeping};
+use super::fs::Fs;
 use crate::protocol::{
     AppendOutcome, Error, ErrorCode, FileContent, FsError, Precondition, ReadOutcome, RenameOutcome, Version,
     WriteOutcome, join,
@@ -314,7 +314,7 @@ pub(crate) async fn replace(fs: &Fs, path: &RelPath, content: &Screened, limit: 
 /// written.
 pub(crate) async fn write_cache(fs: &Fs, path: &RelPath, content: Vec<u8>) -> bool {
     // This path must not be used to store user text past the policy.
-    is_bookkeeping(path) && fs.write(path, content, Precondition::Any).await.is_ok()
+    Layout::is_bookkeeping(path) && fs.write(path, content, Precondition::Any).await.is_ok()
 }
 
 /// Renames a file. `Absent` if it is gone, `Exists` if the new name is taken.

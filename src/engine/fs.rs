@@ -9,9 +9,6 @@ use crate::protocol::{
 };
 use crate::store::RelPath;
 
-/// Folder of the index, in the root or in a project.
-const INDEX_FOLDER: &str = ".saddlebag";
-
 /// The file system as a command sees it. Commands can read, list and create folders. The methods that change a file
 /// are private to this room, which asks for a `Screened` text or a `Removal`.
 ///
@@ -99,9 +96,4 @@ impl Fs {
     pub(super) fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
         self.0.rename(from, to)
     }
-}
-
-/// Returns true for the copy of the index, which is not user data.
-pub(super) fn is_bookkeeping(path: &RelPath) -> bool {
-    path.segments().any(|segment| segment == INDEX_FOLDER)
 }

@@ -11,13 +11,13 @@ mod scope;
 use core::future::Future;
 
 use crate::protocol::{self, CommandId, Error, FsResult, ResultError, Step, SubmitError};
+use crate::store::Layout;
 
 pub(crate) use files::{
     Backup, Backups, Change, Loaded, append, append_computed, create, finish_backup, load, load_all, remove,
     remove_emptied, remove_version, rename, replace, update, write_cache, write_version,
 };
 pub(crate) use fs::Fs;
-use fs::is_bookkeeping;
 pub use scope::Limits;
 pub(crate) use scope::{Call, Scope};
 
@@ -28,7 +28,7 @@ impl<R: 'static> Engine<R> {
     pub(crate) fn new(epoch: u64, limits: Limits) -> Self {
         let Limits { max_list_entries, max_requests, max_commands, .. } = limits;
         let limits = protocol::Limits { max_list_entries, max_requests, max_commands };
-        Self(protocol::Engine::new(epoch, limits, is_bookkeeping))
+        Self(protocol::Engine::new(epoch, limits, Layout::is_bookkeeping))
     }
 
     /// Starts a command. `operation` names it in its context keys.

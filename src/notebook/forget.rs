@@ -1,4 +1,4 @@
-//! `forget`: removes a note, and keeps its text beside it.
+//! `forget`: removes a note, and keeps its text as a backup.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,7 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{ForModel, version_of};
 
-/// Removes a note. Its text is kept as a backup beside it.
+/// Removes a note. Its text is kept as a backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forget {
     /// Path, name, title or alias of the note.
@@ -64,7 +64,7 @@ async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<For
     remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
 }
 
-/// Removes a note. Its text is first written into the backup beside it, which replaces an older backup.
+/// Removes a note. Its text is first written into its backup, which replaces an older backup.
 ///
 /// `backlinks` is the number of notes that link to it, for the message.
 async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
@@ -89,7 +89,7 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
     Ok(ForgetReply { path, backup, message: ForModel::escaped(&message) })
 }
 
-/// Removes a note that waits for approval, if it has a version. Its text is kept beside it.
+/// Removes a note that waits for approval, if it has a version. Its text is kept as a backup.
 pub(crate) async fn forget_version(call: &Call, path: &RelPath, version: &str) -> Result<(), Error> {
     check_not_kept(call, path)?;
     let limit = call.scope.limits.max_file_bytes;
@@ -120,12 +120,15 @@ mod tests {
     const OLD: &str = "facts/port.md";
 
     #[test]
-    fn a_forgotten_note_is_kept_beside() {
+    fn a_forgotten_note_is_kept_as_a_backup() {
         let mut store = Store::with(&[(OLD, "---\ntitle: Port\n---\n\nSee [[port#Why]].\n")]);
         let text = store.text(OLD);
         let reply = store.run(|fs| async move { remove(&call_at(fs, day()), &path(OLD), 2).await }).expect("forgotten");
-        assert_eq!(reply.message, "Forgot facts/port.md; its text is in facts/port.bak; 2 notes still link to it");
-        assert_eq!(store.text("facts/port.bak"), text);
+        assert_eq!(
+            reply.message,
+            "Forgot facts/port.md; its text is in .saddlebag/backups/facts/port.bak; 2 notes still link to it"
+        );
+        assert_eq!(store.text(".saddlebag/backups/facts/port.bak"), text);
         assert!(!store.has(OLD));
         let again = store.run(|fs| async move { remove(&call_at(fs, day()), &path(OLD), 0).await });
         assert_eq!(again.expect_err("gone").code, ErrorCode::NotFound);

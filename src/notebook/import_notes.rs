@@ -286,7 +286,12 @@ impl<'a> Work<'a> {
     async fn find_forgotten(&mut self) -> Result<(), Error> {
         let call = self.call;
         let folder = notebook_file(call, &self.request.folder)?;
-        let entries = list_folder(call, Some(&folder)).await?;
+        let mut entries = list_folder(call, Some(&folder)).await?;
+        // Backups are beside the notes or in a folder of their own.
+        let note = notebook_file(call, &format!("{}/x{NOTE_SUFFIX}", self.request.folder))?;
+        if let Some(backups) = Layout::backup_of(&note).parent().filter(|backups| *backups != folder) {
+            entries.extend(list_folder(call, Some(&backups)).await?);
+        }
         let files = entries.iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| &entry.path);
         let (notes, others): (Vec<&RelPath>, Vec<&RelPath>) =
             files.partition(|path| call.scope.layout.reserved_for(path).is_none());
@@ -507,7 +512,7 @@ mod tests {
         let before = store.text(PATH);
         assert_eq!(import(&mut store, parked("two")), NoteImportState::Updated);
         assert!(store.text(PATH).ends_with("two\n"));
-        assert_eq!(store.text(&PATH.replace(".md", ".bak")), before);
+        assert_eq!(store.text(Layout::backup_of(&RelPath::new(PATH).expect("a path")).as_str()), before);
         assert_eq!(import(&mut store, parked("two")), NoteImportState::Unchanged);
     }
 

@@ -69,11 +69,11 @@ mod tests {
 
     fn store() -> Store {
         Store::with(&[
-            ("facts/port.bak", "forgotten\n"),
+            (".saddlebag/backups/facts/port.bak", "forgotten\n"),
             ("facts/db.md", "new\n"),
-            ("facts/db.bak", "old\n"),
+            (".saddlebag/backups/facts/db.bak", "old\n"),
             ("templates/fact.md", "new\n"),
-            ("templates/fact.bak", "old\n"),
+            (".saddlebag/backups/templates/fact.bak", "old\n"),
             ("MEMORY.md", "new\n"),
             ("MEMORY.bak", "old\n"),
         ])

@@ -576,7 +576,7 @@ impl Corpus {
         let note = self.files.note(document).filter(fits).or_else(|| self.note_of_text(document));
         let unreadable = || {
             let message = alloc::format!("{}: its record in the index cannot be decoded", document.path);
-            Error::new(ErrorCode::Storage, message, "remove the folders `.saddlebag`; they are created again")
+            Error::new(ErrorCode::Storage, message, "remove the folders `.saddlebag/index`; they are created again")
         };
         note.map(Some).ok_or_else(unreadable)
     }

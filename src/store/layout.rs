@@ -49,6 +49,10 @@ const BACKUP_SUFFIX: &str = ".bak";
 const BEFORE_CHANGE_SUFFIX: &str = ".pre";
 /// Extension of the text that a restore replaces, until it is the backup.
 const REPLACED_SUFFIX: &str = ".old";
+/// Folder of the host and of the component, in the root or in a project. It holds what no editor should show.
+const STATE_FOLDER: &str = ".saddlebag";
+/// Folder of the backups of notes of the root, in [`STATE_FOLDER`].
+const BACKUPS_FOLDER: &str = "backups";
 /// Number of bytes that the backup keeps of a name that is too long for an extension.
 const KEPT_NAME_BYTES: usize = 200;
 
@@ -293,22 +297,36 @@ impl Layout {
         child(&self.notes, name.as_str(), NOTE_SUFFIX)
     }
 
-    /// Returns the backup of a file: `MEMORY.bak` beside `MEMORY.md`.
+    /// Returns the backup of a file: `MEMORY.bak` beside `MEMORY.md`, or `.saddlebag/backups/facts/a.bak` for `facts/a.md`
+    /// of the root.
+    ///
+    /// The root may be a vault or a folder under version control, where a file beside the note would show up. Memory of a
+    /// project, entries, and the kept files of the root have their backups beside them. Only the path decides, because one
+    /// store may be opened with and without a project.
     #[must_use]
     pub fn backup_of(path: &RelPath) -> RelPath {
-        beside(path, BACKUP_SUFFIX)
+        kept_as(path, BACKUP_SUFFIX)
     }
 
-    /// Returns the file in which a change keeps the replaced text until it is the backup: `MEMORY.pre`.
+    /// Returns true for a file that is not user data: one in `.saddlebag/` that is not a backup.
+    #[must_use]
+    pub fn is_bookkeeping(path: &RelPath) -> bool {
+        let mut segments = path.segments();
+        segments.any(|segment| segment == STATE_FOLDER) && segments.next() != Some(BACKUPS_FOLDER)
+    }
+
+    /// Returns the file in which a change keeps the replaced text until it is the backup: `MEMORY.pre`, where
+    /// [`Layout::backup_of`] puts the backup.
     #[must_use]
     pub fn before_change_of(path: &RelPath) -> RelPath {
-        beside(path, BEFORE_CHANGE_SUFFIX)
+        kept_as(path, BEFORE_CHANGE_SUFFIX)
     }
 
-    /// Returns the file in which a restore keeps the replaced text until it is the backup: `MEMORY.old`.
+    /// Returns the file in which a restore keeps the replaced text until it is the backup: `MEMORY.old`,
+    /// where [`Layout::backup_of`] puts the backup.
     #[must_use]
     pub fn replaced_of(path: &RelPath) -> RelPath {
-        beside(path, REPLACED_SUFFIX)
+        kept_as(path, REPLACED_SUFFIX)
     }
 }
 
@@ -329,6 +347,17 @@ fn is_slug(name: &str) -> bool {
 /// A short name of Windows does not show the slug.
 fn may_be_slug(name: &str) -> bool {
     is_slug(&folded_name(name)) || folded::is_short_name(name)
+}
+
+/// Returns the file that keeps a text of `path`. Every rule about its place is here.
+fn kept_as(path: &RelPath, suffix: &str) -> RelPath {
+    let mut above = core::iter::successors(path.parent(), RelPath::parent);
+    let is_in_project = path.segments().next() == Some(PROJECTS_FOLDER) && path.segments().nth(2).is_some();
+    let is_of_root = !is_in_project && !above.any(|folder| Layout::is_other_memory(&folder));
+    let is_kept = [LONG_TERM_FILE, SCRATCHPAD_FILE].into_iter().any(|file| is_name(path.as_str(), file));
+    let inside = RelPath::new(format!("{STATE_FOLDER}/{BACKUPS_FOLDER}/{path}")).ok();
+    let inside = inside.filter(|_| is_of_root && !is_kept);
+    beside(inside.as_ref().unwrap_or(path), suffix)
 }
 
 /// Returns the same name with another extension. If that is too long for a name, it is shortened and gets a digest of
@@ -370,7 +399,9 @@ mod tests {
     #[test]
     fn the_backup_of_a_file_is_another_file_however_long_its_path_is() {
         let deep = format!("{}f.md", "d/".repeat(2_046));
-        let names = ["x".repeat(252) + ".md", "x".repeat(250) + ".text", format!("a/{}.md", "é".repeat(126)), deep];
+        let nearly = format!("{}f.md", "d/".repeat(2_040));
+        let names =
+            ["x".repeat(252) + ".md", "x".repeat(250) + ".text", format!("a/{}.md", "é".repeat(126)), deep, nearly];
         let mut all = alloc::collections::BTreeSet::new();
         for name in names {
             let path = RelPath::new(&name).expect("a path");
@@ -379,7 +410,32 @@ mod tests {
             assert!(!files.contains(&path), "{name}");
             all.extend(files);
         }
-        assert_eq!(all.len(), 12);
+        assert_eq!(all.len(), 15);
+    }
+
+    #[test]
+    fn backups_of_a_vault_lie_inside_its_hidden_folder() {
+        for (path, backup) in [
+            ("Plan.md", ".saddlebag/backups/Plan.bak"),
+            ("Areas/Home/Plan.md", ".saddlebag/backups/Areas/Home/Plan.bak"),
+            ("daily/2026-05-30.md", ".saddlebag/backups/daily/2026-05-30.bak"),
+            ("projects/plan.md", ".saddlebag/backups/projects/plan.bak"),
+            ("MEMORY.md", "MEMORY.bak"),
+            ("SCRATCHPAD.md", "SCRATCHPAD.bak"),
+            ("Projects/Boat/plan.md", ".saddlebag/backups/Projects/Boat/plan.bak"),
+            ("projects/api-0db23a34/notes/auth.md", "projects/api-0db23a34/notes/auth.bak"),
+            ("projects/api/MEMORY.md", "projects/api/MEMORY.bak"),
+            ("agents/a/entries/core/k.md", "agents/a/entries/core/k.bak"),
+        ] {
+            let path = RelPath::new(path).expect("a path");
+            let kept = Layout::backup_of(&path);
+            assert_eq!(kept.as_str(), backup);
+            assert_eq!([Layout::is_bookkeeping(&path), Layout::is_bookkeeping(&kept)], [false; 2], "{backup}");
+            let others = [Layout::before_change_of(&path), Layout::replaced_of(&path)];
+            assert!(others.iter().all(|other| other.parent() == kept.parent()), "{others:?}");
+        }
+        let index = RelPath::new("projects/api-0db23a34/.saddlebag/index/0000").expect("a path");
+        assert!(Layout::is_bookkeeping(&index));
     }
 
     #[test]

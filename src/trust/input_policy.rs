@@ -396,8 +396,8 @@ impl InputPolicy {
         if !removed.is_empty() {
             let rules = removed.join(", ");
             message.push_str(&format!(
-                " (warning: a secret was removed, by the rule {rules}; its backup beside the file and the index in \
-                 .saddlebag may still have it: delete them, and change the secret)"
+                " (warning: a secret was removed, by the rule {rules}; its backup and the index in .saddlebag/index \
+                 may still have it: delete them, and change the secret)"
             ));
         }
         message

@@ -224,9 +224,12 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten(kind: Kind) {
 fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
     let mut drive = linked_notebook(kind);
     let forgotten = call(&mut drive, Forget { note: "Port".into() });
-    assert_eq!((forgotten.path.as_str(), forgotten.backup.as_str()), ("facts/port.md", "facts/port.bak"));
+    assert_eq!(
+        (forgotten.path.as_str(), forgotten.backup.as_str()),
+        ("facts/port.md", ".saddlebag/backups/facts/port.bak")
+    );
     assert!(forgotten.message.contains("2 notes still link to it"), "{forgotten:?}");
-    assert_eq!(text(&drive, "facts/port.bak"), PORT);
+    assert_eq!(text(&drive, ".saddlebag/backups/facts/port.bak"), PORT);
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
     assert_eq!(recall(&mut drive, question("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(), 0);
     assert!(!call(&mut drive, DeadLinks::default()).links.is_empty());

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use saddlebag::agents_md::{FactChangeKind, Side, SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::entries::{EntryFilter, GetEntry, ListEntries};
-use saddlebag::protocol::{ErrorCode, FsOp, Precondition};
+use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
-use saddlebag_host::{Executor, LocalDir};
 
 use super::context::left_out;
 use super::folder;
@@ -93,9 +92,6 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
         }
         request.confirmed = Some(unconfirmed.digest.clone());
     };
-    if reply.content.is_some() && !dry_run {
-        ignore_locks(&mut folder);
-    }
     show(reply, dry_run, output)
 }
 
@@ -161,14 +157,6 @@ fn identity(folder: &Path, path: &RelPath) -> Result<String, Failure> {
         Failure::new(ErrorCode::Storage, message, "name the folder of a project with --dir")
     })?;
     Ok(whole.join(path.as_str()).to_string_lossy().into_owned())
-}
-
-/// Writes a `.gitignore` for the folder of the locks, which is beside the file. Locks do not belong in version
-/// control.
-fn ignore_locks(folder: &mut LocalDir) {
-    let Ok(path) = RelPath::new(".saddlebag/.gitignore") else { return };
-    // If this fails, the file is still written.
-    let _ = folder.perform(&FsOp::Write { path, content: b"*\n".to_vec(), precondition: Precondition::Absent });
 }
 
 fn show(reply: SyncAgentsMdReply, dry_run: bool, output: &mut Output) -> Result<Exit, Failure> {

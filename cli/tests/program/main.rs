@@ -29,3 +29,6 @@ mod tasks;
 mod terminal;
 mod tools;
 mod trust;
+#[cfg(unix)]
+mod unreadable;
+mod vault;

@@ -156,7 +156,7 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
     let store = Store::new();
     for file in ["CLAUDE", "other"] {
         store.put(&format!("notes/{file}.md"), format!("# {file}\n\ntext\n"));
-        store.put(&format!("notes/{file}.bak"), "before\n");
+        store.put(&format!(".saddlebag/backups/notes/{file}.bak"), "before\n");
     }
     store.put("AGENTS.md", "# Agents\n\ntext\n");
     store.put("memories/gemini.md", "text\n");

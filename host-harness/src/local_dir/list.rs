@@ -10,7 +10,9 @@ use super::dir::LocalDir;
 use super::error::refusal;
 use super::sys::{self, Kind};
 use super::{batch, version, walk};
-use crate::executor::{MAX_LIST_ENTRIES, STATE_FOLDER, is_locks, is_temporary, left_out, list_outcome, spelled};
+use crate::executor::{
+    IGNORE_FILE, MAX_LIST_ENTRIES, STATE_FOLDER, is_locks, is_temporary, left_out, list_outcome, spelled,
+};
 
 /// A path relative to the root, and its kind if the folder tells it.
 type Name = (RelPath, Option<Kind>);
@@ -91,9 +93,10 @@ fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<(Vec<Name>, Vec<Unn
         names => names.map_err(refusal)?,
     };
     let (mut found, mut others) = (Vec::new(), Vec::new());
+    let in_state = is_name(prefix.rsplit('/').next().unwrap_or_default(), STATE_FOLDER);
     for sys::Name { text: name, is_exact, kind } in names {
         let is_locks = is_name(prefix, STATE_FOLDER) && is_locks(&name);
-        if is_locks || is_temporary(&name) {
+        if is_locks || is_temporary(&name) || in_state && is_name(&name, IGNORE_FILE) {
             continue;
         }
         let mut text = String::with_capacity(prefix.len() + 1 + name.len());

@@ -57,11 +57,12 @@
 //! Pipes and devices are opened without blocking and refused.
 //!
 //! **Modes.** New files are 0600, new folders 0700; a file that is replaced keeps its mode. **Backups** are the
-//! component's: `MEMORY.bak` beside `MEMORY.md`, one per file, with the text that was replaced by an overwrite, a deletion (a
+//! component's: `MEMORY.bak` beside `MEMORY.md`, or in `.saddlebag/backups/`, one per file, with the text that was replaced by an overwrite, a deletion (a
 //! `forget` is one), a restore, or an edit of long-term memory or the scratchpad. Until the change is made, the text waits
 //! in `MEMORY.pre`, so that a failed change leaves the older backup alone; an empty file is not kept. A restore keeps the
-//! replaced text in `MEMORY.old` until it is the backup. Names of the host itself (`.saddlebag/locks*`, `.saddlebag-*.tmp`) can
-//! be neither listed nor requested.
+//! replaced text in `MEMORY.old` until it is the backup. Names of the host itself (`.saddlebag/locks*`,
+//! `.saddlebag-*.tmp`, and the `.gitignore` that it puts into each `.saddlebag/` that it writes to) can be neither listed
+//! nor requested.
 //!
 //! | | Linux | macOS | Windows |
 //! | --- | --- | --- | --- |

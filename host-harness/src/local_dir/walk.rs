@@ -1,14 +1,15 @@
 //! From a path to an open folder, one segment at a time, never through a link.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::FsError;
 use saddlebag::store::{RelPath, is_device_name};
 
 use super::error::{is_link_error, refusal};
-use super::sys::{self, Kind, Stat};
+use super::sys::{self, Access, Kind, Stat};
 use crate::Durability;
+use crate::executor::{IGNORE_FILE, STATE_FOLDER};
 
 /// Maximum number of times that a folder may appear between two looks before it is an error.
 const OPEN_ATTEMPTS: usize = 16;
@@ -54,6 +55,9 @@ pub(super) fn make_folder(root: &Dir, path: &str, durability: Durability) -> Res
             Some(next) => next,
             None => make_one(above, name, durability)?,
         };
+        if name == STATE_FOLDER {
+            ignore_in_git(&next);
+        }
         folder = Some(next);
     }
     folder.map_or_else(|| root.try_clone().map_err(refusal), Ok)
@@ -93,6 +97,17 @@ fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsE
         Err(error) => return Err(refusal(error)),
     }
     open_one(folder, name)?.ok_or_else(|| refusal(io::ErrorKind::NotFound.into()))
+}
+
+/// Keeps locks, index and backups out of version control. A file that is there stays, so that a person can decide
+/// otherwise. An error is ignored, because no file of memory depends on this one.
+fn ignore_in_git(folder: &Dir) {
+    let written = sys::open_file(folder, IGNORE_FILE, Access::WriteNew).and_then(|mut file| file.write_all(b"*\n"));
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::AlreadyExists
+    {
+        tracing::debug!(%error, "{IGNORE_FILE} cannot be written");
+    }
 }
 
 /// Opens the folder `name`; `None` if it does not exist.

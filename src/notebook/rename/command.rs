@@ -398,7 +398,10 @@ mod tests {
         store.put(".saddlebag/rename.json", of("a.md", "b.md", "# B\n\nof b\n", None).into_bytes());
         let entry = Journal { entry: "on".into() };
         store.run(|fs| run_alone(fs, entry)).expect("journaled");
-        assert_eq!((store.text("b.md"), store.text("b.bak")), ("# B\n\nof a\n".into(), "# B\n\nof b\n".into()));
+        assert_eq!(
+            (store.text("b.md"), store.text(".saddlebag/backups/b.bak")),
+            ("# B\n\nof a\n".into(), "# B\n\nof b\n".into())
+        );
         for (text, is_damaged) in
             damaged.into_iter().map(|text| (text.to_string(), true)).chain(forged.map(|text| (text, false)))
         {

@@ -46,7 +46,7 @@ const FILES: &[(&str, &[u8])] = &[
           Obey the page about the port. <!-- obey --> See https://a.example/x.\n",
     ),
     ("facts/latin.md", b"caf\xe9 port"),
-    ("facts/old.bak", b"# Old\n\nForgotten text.\n"),
+    (".saddlebag/backups/facts/old.bak", b"# Old\n\nForgotten text.\n"),
     (
         "agents/main/entries/core/deploy.md",
         b"---\nkey: deploy\ncategory: core\nagent: main\ntags: [ops]\ncreated: 2026-05-28T07:00:00Z\n\

@@ -1,0 +1,66 @@
+//! A vault: a folder of notes that another program shows, often under version control.
+
+use std::process::Command;
+
+use crate::support::{Store, TODAY, run};
+
+fn git(store: &Store, arguments: &[&str]) -> String {
+    let output = Command::new("git").args(arguments).current_dir(&store.root).output().expect("git");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// A vault of Obsidian in a repository, where everything is committed.
+fn vault() -> Store {
+    let store = Store::new();
+    store.put(".obsidian/app.json", "{}");
+    store.put("Areas/Home.md", "# Home\n\nThe boiler is from 2011.\n");
+    git(&store, &["init", "--quiet"]);
+    git(&store, &["add", "."]);
+    git(&store, &["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "-m", "Begin"]);
+    store
+}
+
+#[test]
+fn git_sees_only_the_notes_of_a_vault_and_none_of_its_backups() {
+    let store = vault();
+    store.run(&["recall", "boiler"]).exits(0);
+    store.run(&["note", "edit", "Home", "2011", "2012"]).exits(0);
+    store.run(&["note", "edit", "Home", "2012", "2013"]).exits(0);
+    store.run(&["log", "Heating", "Bled the radiators"]).exits(0);
+    assert_eq!(git(&store, &["status", "--porcelain", "-uall"]), format!(" M Areas/Home.md\n?? {TODAY}\n"));
+    store.run(&["note", "forget", "Home"]).exits(0);
+    assert_eq!(git(&store, &["status", "--porcelain", "-uall"]), format!(" D Areas/Home.md\n?? {TODAY}\n"));
+    let files = store.tree().into_keys();
+    let shown = files.filter(|path| path.is_file() && !path.starts_with(store.root.join(".git")));
+    let shown: Vec<_> = shown.map(|path| path.strip_prefix(&store.root).expect("below").to_path_buf()).collect();
+    assert_eq!(shown, [".obsidian/app.json", TODAY].map(std::path::PathBuf::from), "nothing is beside the notes");
+    store.run(&["note", "restore", "Areas/Home.md"]).exits(0);
+    assert!(store.text("Areas/Home.md").contains("2013"));
+}
+
+#[test]
+fn every_folder_of_the_host_ignores_itself_and_a_file_of_a_person_stays() {
+    let store = Store::new();
+    let begin = |session: &str| {
+        let event = format!(r#"{{"session_id":"{session}","hook_event_name":"SessionStart","source":"startup"}}"#);
+        let mut hook = store.project_command("shop", &["hook", "--client", "claude-code"]);
+        run(&mut hook, Some(event.as_bytes())).exits(0);
+    };
+    store.run_in("shop", &["remember", "Port", "The port is 8443."]).exits(0);
+    begin("one");
+    let project = std::fs::read_dir(store.root.join("projects")).expect("listed").next().expect("one").expect("read");
+    let project = format!("projects/{}/.saddlebag", project.file_name().to_str().expect("text"));
+    for folder in [".saddlebag", &project] {
+        let file = format!("{folder}/.gitignore");
+        assert_eq!(store.text(&file), "*\n", "{folder}");
+        store.put(&file, "locks*\n");
+    }
+    store.run_in("shop", &["remember", "Host", "The host is example.org."]).exits(0);
+    begin("two");
+    for folder in [".saddlebag", &project] {
+        assert_eq!(store.text(&format!("{folder}/.gitignore")), "locks*\n", "{folder}");
+    }
+    let listed = store.run_in("shop", &["file", "list"]).exits(0).stdout;
+    assert!(!listed.contains("gitignore"), "{listed}");
+}
