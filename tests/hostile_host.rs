@@ -4,7 +4,8 @@ use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, GetEntry, PurgeEntries, RetainEntries};
 use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, ListJournal, Read, Restore, Search, Status, Target, Write, WriteMode,
+    Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Restore, Search, Status, StatusReply, Target,
+    Write, WriteMode,
 };
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -457,6 +458,16 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
                 ) => {
                     let entries = usize::from(request.memory.entries.is_some());
                     assert_eq!(reply.left_out.len(), 5 + entries, "{reply:?}");
+                }
+                // So are the other counts.
+                (
+                    Command::Journal(JournalCommand::Status(_)),
+                    Ok(Reply::Journal(JournalReply::Status(StatusReply { skipped, .. }))),
+                ) => {
+                    assert!(skipped.len() == 4 && skipped[0].reason.contains(&answer.to_string()), "{skipped:?}");
+                }
+                (Command::Journal(JournalCommand::Slash(_)), Ok(Reply::Journal(JournalReply::Slash(reply)))) => {
+                    assert_eq!(reply.text.matches("skipped ").count(), 4, "{reply:?}");
                 }
                 (Command::Tools(ToolsCommand::CallTool(call)), Ok(Reply::Tools(ToolsReply::CallTool(reply)))) => {
                     assert!(reply.is_error, "{call:?}: {reply:?}");

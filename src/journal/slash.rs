@@ -15,7 +15,7 @@ use super::list::list;
 use super::read::{read, size};
 use super::restore::restore_file;
 use super::search::{Search, search};
-use super::status::status;
+use super::status::{StatusReply, status};
 use super::target::{Target, TargetRole};
 use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JournalCall, WriteMode, screened};
 use super::write::{OverLimit, write};
@@ -23,7 +23,7 @@ use crate::engine::{Backups, Call};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
-use crate::search::Corpus;
+use crate::search::{Corpus, Skipped};
 
 /// Help of the error for an invalid line.
 pub const SLASH_USAGE: &str = "usage: /memory [status|search|read|write|edit|clear|restore]";
@@ -167,7 +167,13 @@ impl SlashCommand {}
 /// Runs a command. The reply is text for a person.
 async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCommand) -> Result<String, Error> {
     match command {
-        SlashCommand::Status => Ok(status(call).await?.text),
+        SlashCommand::Status => {
+            let StatusReply { skipped, mut text, .. } = status(call).await;
+            for Skipped { path, reason, .. } in skipped {
+                text.push_str(&format!("\nskipped {path}: {reason}"));
+            }
+            Ok(text)
+        }
         SlashCommand::Search(query) => {
             let request = Search { max_bytes: SHOWN, ..Search::new(query) };
             let results = search(call, corpus, &request).await?;

@@ -4,11 +4,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::read::size;
 use super::types::JournalCall;
 use crate::document::is_open_item;
-use crate::engine::{Call, Loaded, load};
-use crate::protocol::Error;
+use crate::engine::{Call, Loaded, load_all};
+use crate::protocol::{Error, ReadOutcome};
 use crate::request::{Effect, Request, Run};
 use crate::search::{SkipReason, Skipped};
 use crate::store::{LONG_TERM_FILE, RelPath};
@@ -21,9 +20,10 @@ pub struct Status;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusReply {
-    /// Size of the long-term memory that all projects share; `None` if it was never written.
+    /// Size of the long-term memory that all projects share; `None` if it was never written, 0 if it could not be read.
     pub long_term_bytes: Option<u64>,
-    /// Size of the project's long-term memory; `None` without a project, or if it was never written.
+    /// Size of the project's long-term memory; `None` without a project, or if it was never written; 0 if it could not be
+    /// read.
     pub project_long_term_bytes: Option<u64>,
     /// Number of open items of the scratchpad; 0 if it could not be read.
     pub open_items: u32,
@@ -47,21 +47,21 @@ impl Request for Status {
 
 impl Run<JournalCall<'_>> for Status {
     async fn run(self, with: &JournalCall<'_>) -> Result<StatusReply, Error> {
-        status(with.call).await
+        Ok(status(with.call).await)
     }
 }
 
 /// Returns the sizes.
-pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
+pub(super) async fn status(call: &Call) -> StatusReply {
     let layout = &call.scope.layout;
-    let long_term = size(call, layout.shared_long_term()).await?;
+    let mut skipped = Vec::new();
+    let long_term = size(call, layout.shared_long_term(), &mut skipped).await;
     let of_project = match layout.project_long_term() {
-        Some(path) => size(call, path).await?,
+        Some(path) => size(call, path, &mut skipped).await,
         None => None,
     };
-    let mut skipped = Vec::new();
-    let scratchpad = text_of(call, layout.scratchpad(), &mut skipped).await?;
-    let today = text_of(call, &layout.daily(call.now.date()), &mut skipped).await?;
+    let scratchpad = text_of(call, layout.scratchpad(), &mut skipped).await;
+    let today = text_of(call, &layout.daily(call.now.date()), &mut skipped).await;
     let count = |text: &str, counts: fn(&str) -> bool| {
         u32::try_from(text.lines().filter(|line| counts(line)).count()).unwrap_or(u32::MAX)
     };
@@ -85,25 +85,39 @@ pub(super) async fn status(call: &Call) -> Result<StatusReply, Error> {
             entries => format!("today: {entries} entry(s)"),
         },
     ]);
-    Ok(StatusReply {
+    StatusReply {
         long_term_bytes: long_term,
         project_long_term_bytes: of_project,
         open_items,
         today_entries,
         skipped,
         text: text.join("\n"),
-    })
+    }
 }
 
-/// Returns the text of a file. A file that is not text, or too large, counts as empty and is named.
-async fn text_of(call: &Call, path: &RelPath, skipped: &mut Vec<Skipped>) -> Result<String, Error> {
-    let read = match load(&call.fs, path, call.scope.limits.max_file_bytes).await? {
-        Loaded::Absent => Ok(String::new()),
-        Loaded::Whole { bytes, .. } => String::from_utf8(bytes).map_err(|_| SkipReason::NotText),
-        Loaded::TooLarge(size) => Err(SkipReason::TooLarge(size)),
+/// Returns the size of a file; `None` if it does not exist. A file that cannot be opened counts as empty and is named.
+async fn size(call: &Call, path: &RelPath, skipped: &mut Vec<Skipped>) -> Option<u64> {
+    match call.fs.read(path, 0, 0).await {
+        Ok(ReadOutcome::Content(content)) => Some(content.size),
+        Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) => None,
+        Err(error) => {
+            skipped.push(Skipped::new(call.scope.display_path(path), &SkipReason::Unreadable(error)));
+            Some(0)
+        }
+    }
+}
+
+/// Returns the text of a file. A file that cannot be opened, is not text, or is too large counts as empty and is named.
+async fn text_of(call: &Call, path: &RelPath, skipped: &mut Vec<Skipped>) -> String {
+    let loaded = load_all(&call.fs, &[(path, None)], call.scope.limits.max_file_bytes).await.pop();
+    let read = match loaded {
+        Some(Ok(Loaded::Whole { bytes, .. })) => String::from_utf8(bytes).map_err(|_| SkipReason::NotText),
+        Some(Ok(Loaded::TooLarge(size))) => Err(SkipReason::TooLarge(size)),
+        Some(Err(error)) => Err(SkipReason::Unreadable(error)),
+        Some(Ok(Loaded::Absent)) | None => Ok(String::new()),
     };
-    Ok(read.unwrap_or_else(|reason| {
+    read.unwrap_or_else(|reason| {
         skipped.push(Skipped::new(call.scope.display_path(path), &reason));
         String::new()
-    }))
+    })
 }

@@ -52,7 +52,7 @@ impl Subcommand for StatusArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
         let mut journal = store.call(Status, output)?;
-        let journal_lines = journal_lines(&mut store, output)?;
+        let journal_lines = journal_lines(&mut store, &journal, output)?;
         let counted = store.call(ListNotes { limit: Some(0), ..ListNotes::default() }, output)?;
         let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
         let entries = store.call(newest, output)?.total;
@@ -115,7 +115,7 @@ fn text(sizes: &Sizes) -> String {
 }
 
 /// Returns the number of lines that `note journal` has added to today's note. Each begins with the time of day.
-fn journal_lines(store: &mut Store, output: &mut Output) -> Result<u32, Failure> {
+fn journal_lines(store: &mut Store, journal: &StatusReply, output: &mut Output) -> Result<u32, Failure> {
     let mut lines = 0;
     let mut offset = 0;
     let mut rest = String::new();
@@ -123,8 +123,13 @@ fn journal_lines(store: &mut Store, output: &mut Output) -> Result<u32, Failure>
         let read = Read { target: Target::Daily(None), offset, max_bytes: DEFAULT_READ_BYTES };
         let part = match store.call(read, output) {
             Ok(part) => part,
-            // `skipped` names it.
-            Err(failure) if failure.code == ErrorCode::NotText.into() => return Ok(0),
+            // `skipped` names a log that cannot be read.
+            Err(failure)
+                if !journal.skipped.is_empty()
+                    && [ErrorCode::NotText, ErrorCode::Storage].into_iter().any(|code| failure.code == code.into()) =>
+            {
+                return Ok(0);
+            }
             Err(failure) => return Err(failure),
         };
         rest.push_str(&part.text);

@@ -36,8 +36,8 @@ const OF_CLIENTS: [&str; 6] = [
 ];
 
 /// A store, a project and a home folder.
-pub(super) struct Hooks {
-    pub(super) store: Store,
+pub(crate) struct Hooks {
+    pub(crate) store: Store,
     pub(super) home: PathBuf,
     pub(super) project: PathBuf,
     /// Time of the next run.
@@ -60,7 +60,7 @@ impl Hooks {
     }
 
     /// Creates a memory with a fact, a note about rounding, an entry, an open item and text that nobody has approved.
-    pub(super) fn with_memory() -> Self {
+    pub(crate) fn with_memory() -> Self {
         let hooks = Self::new();
         hooks.memory(&["file", "write", "long_term", "- Reports are in euros."]).exits(0);
         hooks.memory(&["file", "write", "scratchpad", "- [ ] ask for the new tax table"]).exits(0);
@@ -105,7 +105,7 @@ impl Hooks {
 
     /// Runs a hook with this payload, and checks that it ends well.
     #[track_caller]
-    pub(super) fn send(&self, arguments: &[&str], payload: &Value) -> Run {
+    pub(crate) fn send(&self, arguments: &[&str], payload: &Value) -> Run {
         let text = payload.to_string().replace("{project}", self.project.to_str().expect("text"));
         let run = self.hook(arguments, text.as_bytes()).exits(0);
         assert_eq!(run.stderr, "", "{payload}");
@@ -113,7 +113,7 @@ impl Hooks {
     }
 
     /// Runs a command of the memory of the project.
-    pub(super) fn memory(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn memory(&self, arguments: &[&str]) -> Run {
         let mut command = self.bare();
         command.arg("--project").arg(&self.project).arg("--root").arg(&self.store.root).args(arguments);
         run(&mut command, None)
@@ -146,14 +146,14 @@ fn collect(folder: &Path, all: &mut String) {
 }
 
 /// Returns the text for the model in an answer of any client.
-pub(super) fn text_of(answer: &Value) -> &str {
+pub(crate) fn text_of(answer: &Value) -> &str {
     let nested = &answer["hookSpecificOutput"]["additionalContext"];
     let fields = [nested, &answer["additional_context"], &answer["additionalContext"], &answer["text"]];
     fields.into_iter().find_map(Value::as_str).unwrap_or_default()
 }
 
 /// Returns the payload of Claude Code for an event.
-pub(super) fn claude(session: &str, event: &str, fields: &Value) -> Value {
+pub(crate) fn claude(session: &str, event: &str, fields: &Value) -> Value {
     let mut payload = serde_json::json!({
         "session_id": session,
         "transcript_path": "/home/ada/.claude/projects/-tax/x.jsonl",
