@@ -32,7 +32,7 @@ fn request(format: Format, files: &Files) -> ImportFrom {
     };
     let files = files.iter().map(file).collect();
     let (others, earlier) = (Vec::new(), Vec::new());
-    ImportFrom { format, place: "~/there".into(), files, others, dry_run: false, earlier }
+    ImportFrom { format, place: "~/there".into(), files, others, dry_run: false, earlier, of_project: false }
 }
 
 fn run_import(drive: &mut Drive<Simulator>, request: impl Submit) -> ImportFromReply {

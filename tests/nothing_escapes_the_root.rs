@@ -169,6 +169,7 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
             others: vec![name.into()],
             dry_run: false,
             earlier: Vec::new(),
+            of_project: true,
         })
     };
     let export = ExportTo { format: Format::ClaudeCode, forgotten: true, unapproved: true, cursor: None };

@@ -8,10 +8,12 @@
 
 use std::path::{Path, PathBuf};
 
+use saddlebag::entries::with_project_renamed;
 use saddlebag::protocol::{
     EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome,
+    WriteOutcome,
 };
-use saddlebag::store::RelPath;
+use saddlebag::store::{AGENTS_FOLDER, ENTRIES_FOLDER, RelPath, WORKSPACES_FOLDER};
 use serde_json::{Map, Value};
 
 use crate::executor::{Executor, STATE_FOLDER};
@@ -26,6 +28,12 @@ const PROJECTS_FOLDER: &str = "projects";
 
 /// Maximum size of a record in bytes.
 const MAX_RECORD_BYTES: u32 = 64 * 1024;
+
+/// Maximum size of the file of an entry in bytes, more than an entry may have.
+const MAX_ENTRY_BYTES: u32 = 16 << 20;
+
+/// Maximum number of attempts to change a file that others change too.
+const MAX_ATTEMPTS: usize = 64;
 
 /// Maximum number of entries on a page of a listing.
 const PAGE: u32 = 1024;
@@ -219,10 +227,19 @@ impl<'s> Projects<'s> {
     pub fn take(&mut self, folder: &Path, name: &str) -> Result<RenameOutcome, FsError> {
         let root = project_root(folder);
         let own = project_slug(&root).to_string();
+        if !self.has_folder(name)? {
+            return Ok(RenameOutcome::Absent);
+        }
+        if self.has_folder(&own)? {
+            return Ok(RenameOutcome::Exists);
+        }
+        // Entries name both projects until the memory is moved, so that a run that is cut short takes none of them away.
+        self.rename_in_entries(name, &own, true)?;
         let moved = self.store.move_folder(&project_folder(name)?, &project_folder(&own)?)?;
         if moved != RenameOutcome::Done {
             return Ok(moved);
         }
+        self.rename_in_entries(name, &own, false)?;
         let path = Some(root.to_string_lossy().into_owned());
         let record = ProjectRecord { name: own.clone(), path, opens: None, traits: project_traits(&root) };
         self.write(&record)?;
@@ -236,6 +253,50 @@ impl<'s> Projects<'s> {
             debug_assert_eq!(outcome, FsOutcome::Remove(RemoveOutcome::Done));
             RenameOutcome::Done
         })
+    }
+
+    /// Gives a project another name in the entries that go only into its prompts, whoever owns them, and in their backups.
+    fn rename_in_entries(&mut self, from: &str, to: &str, keeps: bool) -> Result<(), FsError> {
+        let mut folders = Vec::new();
+        for owners in [AGENTS_FOLDER, WORKSPACES_FOLDER] {
+            for owner in self.names(&RelPath::new(owners).map_err(invalid)?, EntryKind::Directory)? {
+                folders.push(RelPath::new(format!("{owners}/{owner}/{ENTRIES_FOLDER}")).map_err(invalid)?);
+            }
+        }
+        while let Some(folder) = folders.pop() {
+            for entry in self.list(&folder)? {
+                match entry.kind {
+                    EntryKind::Directory => folders.push(entry.path),
+                    EntryKind::File if [".md", ".bak"].iter().any(|end| entry.path.as_str().ends_with(end)) => {
+                        self.rename_in_entry(&entry.path, from, to, keeps)
+                            .map_err(|error| FsError::Other(format!("{}: {error}", entry.path)))?;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rename_in_entry(&mut self, path: &RelPath, from: &str, to: &str, keeps: bool) -> Result<(), FsError> {
+        for _ in 0..MAX_ATTEMPTS {
+            let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_ENTRY_BYTES, unless: None };
+            let FsOutcome::Read(ReadOutcome::Content(found)) = self.store.perform(&op)? else { return Ok(()) };
+            let text = std::str::from_utf8(&found.bytes).ok().filter(|text| text.len() as u64 == found.size);
+            // A file that is not an entry is in no prompt.
+            let Some(renamed) = text.and_then(|text| with_project_renamed(text, from, to, keeps)) else {
+                return Ok(());
+            };
+            let op = FsOp::Write {
+                path: path.clone(),
+                content: renamed.into_bytes(),
+                precondition: Precondition::Matches(found.version),
+            };
+            if !matches!(self.store.perform(&op)?, FsOutcome::Write(WriteOutcome::Stale(_))) {
+                return Ok(());
+            }
+        }
+        Err(FsError::Other("it was changed by others each time; try again".into()))
     }
 
     /// Returns true if the project has a folder in the store that is not empty.

@@ -59,7 +59,8 @@ pub struct PendingItem {
     pub is_entry: bool,
     /// Origin of the text.
     pub provenance: Provenance,
-    /// Projects whose prompts the text goes into before an approval, which is for all projects; made harmless.
+    /// Projects whose prompts the text goes into. An approval of an agent's text is for all projects, that of an import for
+    /// these; made harmless.
     pub projects: Vec<ForModel>,
     /// `source` of the file, to be read by people; made harmless.
     pub source: Option<ForModel>,

@@ -173,7 +173,11 @@ impl<'a> Work<'a> {
         };
         let mut fields = screen::adopted(self.entries.call, &entry).map_err(Error::into_message)?;
         fields.trust_state = provenance.map_or(given.trust_state, TrustState::new);
-        fields.projects = if provenance.is_none() { given.projects.clone() } else { Vec::new() };
+        fields.projects = match (adoption.project, provenance) {
+            (Some(project), _) => alloc::vec![project.to_string()],
+            (None, None) => given.projects.clone(),
+            (None, Some(_)) => Vec::new(),
+        };
         check_category(&fields).map_err(Error::into_message)?;
         let pool = self.entries.scope.pool(&fields.category).map_err(Error::into_message)?;
         Ok(Prepared { pool, given, fields, origin: place, digest })
@@ -201,7 +205,11 @@ impl<'a> Work<'a> {
 
     fn says_the_same(&self, stored: &Stored, one: &Prepared<'_>) -> bool {
         let supersedes = &one.fields.supersedes;
-        one.fields.is_same(&stored.entry.fields)
+        let known = &stored.entry.fields;
+        // A text that goes into the prompts of other projects only is not known to this one.
+        let is_known_here = one.fields.projects.iter().all(|project| known.only_in(Some(project)).is_empty());
+        is_known_here
+            && one.fields.is_same(known)
             && (supersedes.is_none() || *supersedes == stored.entry.fields.supersedes)
     }
 

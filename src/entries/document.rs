@@ -69,15 +69,23 @@ pub(crate) struct Problem {
     pub(crate) message: String,
 }
 
+/// Returns true if a text may go only into the prompts of its projects.
+///
+/// An approval lets the text of an agent into the prompts of all projects. Text of tools and imports needs an approval for
+/// any prompt, so theirs is for its projects.
+pub(crate) fn is_confined(projects: &[String], state: TrustState) -> bool {
+    !projects.is_empty() && (state.approved.is_none() || !state.provenance.is_trusted())
+}
+
 impl Fields {
     /// Returns the size that budgets count: key, content and category in UTF-8.
     pub(crate) fn size(&self) -> u64 {
         (self.key.len() + self.content.len() + self.category.as_str().len()) as u64
     }
 
-    /// Returns true if the text may go only into the prompts of its projects. An approval is for all.
+    /// Returns true if the text may go only into the prompts of its projects.
     pub(crate) fn is_confined(&self) -> bool {
-        !self.projects.is_empty() && self.trust_state.approved.is_none()
+        is_confined(&self.projects, self.trust_state)
     }
 
     /// Returns the projects of the text, if it may not go into the prompts of this one.
@@ -287,6 +295,22 @@ pub(crate) fn dated(text: String, updated: u64) -> String {
 
 /// Field with the projects in which an agent wrote the text.
 const PROJECTS: &str = "origin-project";
+
+/// Returns the file of an entry for a project that gets another name; `None` if the entry does not name the project, or
+/// names both as it should. With `keeps`, the old name stays beside the new one.
+#[must_use]
+pub fn with_project_renamed(text: &str, from: &str, to: &str, keeps: bool) -> Option<String> {
+    let head = head_of(text);
+    let before = projects(head.frontmatter.value(PROJECTS)?);
+    if !before.iter().any(|project| project == from) {
+        return None;
+    }
+    let mut after: Vec<String> = before.iter().filter(|project| keeps || *project != from).cloned().collect();
+    if !after.iter().any(|project| project == to) {
+        after.push(to.into());
+    }
+    (after != before).then(|| set_field(text, &head, PROJECTS, &project_list(&after)))
+}
 
 /// Project that no memory has. A field without a name keeps the text out of all prompts.
 const NO_PROJECT: &str = "?";

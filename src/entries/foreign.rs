@@ -183,6 +183,8 @@ pub(crate) struct Adoption<'a> {
     pub(crate) dry_run: bool,
     /// Provenance to mark them with; `None` for the usual mark of imports.
     pub(crate) provenance: Option<Provenance>,
+    /// Project whose prompts they go into; `None` for all.
+    pub(crate) project: Option<&'a str>,
 }
 
 /// Returns a field that an import has kept.

@@ -82,6 +82,7 @@ pub use checkpoint::{Checkpoint, CheckpointReply, MAX_CHECKPOINT_BYTES};
 pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
 pub use close_run::CloseRun;
 pub use decision::{Explanation, Hydrate};
+pub use document::with_project_renamed;
 pub use edit::EditEntry;
 pub use explain::Explain;
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
@@ -110,6 +111,7 @@ pub use select::{EntryFilter, MAX_LIST_ENTRIES};
 pub use store::StoreEntry;
 pub use types::{EntryInfo, EntryProblem, SkippedEntry, StoreReply, StoreState};
 
+pub(crate) use document::is_confined;
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
 pub(crate) use foreign::Adoption;
 pub(crate) use mark::{hash, is_mark};
@@ -158,7 +160,9 @@ pub(crate) async fn pending_approvals(
         let fields = &stored.entry.fields;
         let provenance = match fields.trust_state.unapproved() {
             Some(provenance) => provenance,
-            None if fields.is_confined() => fields.trust_state.provenance.max(Provenance::Agent),
+            None if fields.is_confined() && fields.trust_state.approved.is_none() => {
+                fields.trust_state.provenance.max(Provenance::Agent)
+            }
             None => return None,
         };
         Some(stored.text(&corpus).map(|text| PendingApproval {
@@ -166,7 +170,7 @@ pub(crate) async fn pending_approvals(
             path: stored.path.clone(),
             is_entry: true,
             provenance,
-            projects: if provenance.is_trusted() { fields.projects.clone() } else { Vec::new() },
+            projects: fields.projects.clone(),
             source: fields.source.clone(),
             writer: fields.writer.clone(),
             version: stored.entry.version.clone(),

@@ -7,11 +7,10 @@ use alloc::vec::Vec;
 use super::format::Format;
 use super::types::{ExchangeCall, Loss, WrittenFile};
 use super::write_files::write_files;
-use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, hash};
+use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, hash, is_confined};
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::trust::TrustState;
 
 /// Writes the entries in a format, in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,8 +104,9 @@ fn leave_out_withheld(entries: &mut Vec<ForeignEntry>, project: Option<&str>) ->
             state if let Some(provenance) = state.unapproved() => {
                 format!("nobody has approved it: its text is of `{provenance}`")
             }
-            TrustState { approved: None, .. } if !entry.projects.is_empty() && !is_of(&entry.projects) => {
-                format!("nobody has approved it for all projects: an agent wrote it in {}", entry.projects.join(", "))
+            state if is_confined(&entry.projects, state) && !is_of(&entry.projects) => {
+                let how = if state.provenance.is_trusted() { "an agent wrote it" } else { "it was imported" };
+                format!("nobody has approved it for all projects: {how} in {}", entry.projects.join(", "))
             }
             _ => return true,
         };

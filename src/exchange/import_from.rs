@@ -30,6 +30,8 @@ pub struct ImportFrom {
     pub dry_run: bool,
     /// Results of the previous commands of this import, at most 65,536.
     pub earlier: Vec<ExchangedEntry>,
+    /// If set, the files are the memory of the project of this memory, and their entries go only into its prompts.
+    pub of_project: bool,
 }
 
 /// Result of an import.
@@ -56,6 +58,7 @@ impl Request for ImportFrom {
             others: Vec::new(),
             dry_run: false,
             earlier: Vec::new(),
+            of_project: false,
         }]
     }
 }
@@ -63,6 +66,11 @@ impl Request for ImportFrom {
 impl Run<ExchangeCall<'_>> for ImportFrom {
     async fn run(self, with: &ExchangeCall<'_>) -> Result<ImportFromReply, Error> {
         check_sizes(&self)?;
+        let project = with.call.scope.layout.project_name();
+        if self.of_project && project.is_none() {
+            let help = "open the memory for a project, or import the files for all; nothing was changed";
+            return Err(Error::invalid_argument("this memory has no project to import into", help));
+        }
         let (found, rejected) = read_files(self.format, &self.files, &self.others);
         let adoption = Adoption {
             format: self.format.as_str(),
@@ -71,6 +79,7 @@ impl Run<ExchangeCall<'_>> for ImportFrom {
             earlier: &self.earlier,
             dry_run: self.dry_run,
             provenance: with.provenance,
+            project: project.filter(|_| self.of_project),
         };
         let entries = entries::adopt(with.call, with.entries, adoption).await?;
         Ok(ImportFromReply { entries, rejected })

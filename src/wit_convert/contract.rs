@@ -105,7 +105,7 @@ macro_rules! wit_contract {
         $crate::wit_records! { $openness:
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
-            exchange::ImportFrom { format, place, files, others, dry_run, earlier }
+            exchange::ImportFrom { format, place, files, others, dry_run, earlier, of_project }
             exchange::RejectedPart { path, line, reason }
             exchange::ImportFromReply { entries, rejected }
             exchange::ExportTo { format, forgotten, unapproved, cursor }

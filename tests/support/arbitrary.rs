@@ -671,9 +671,10 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
         prop::collection::vec(name(), 0..2),
         any::<bool>(),
         prop::collection::vec(earlier, 0..2),
+        any::<bool>(),
     )
-        .prop_map(|(format, origin, files, others, dry_run, earlier)| {
-            ExchangeCommand::ImportFrom(ImportFrom { format, place: origin, files, others, dry_run, earlier })
+        .prop_map(|(format, place, files, others, dry_run, earlier, of_project)| {
+            ExchangeCommand::ImportFrom(ImportFrom { format, place, files, others, dry_run, earlier, of_project })
         });
     let export = (format(), any::<bool>(), any::<bool>(), prop::option::weighted(0.2, name())).prop_map(
         |(format, forgotten, unapproved, cursor)| {

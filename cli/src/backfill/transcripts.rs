@@ -274,7 +274,7 @@ fn folder_in_head(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Returns the digest by which Gemini CLI names a project.
-fn digest(project: &Path) -> String {
+pub(crate) fn digest(project: &Path) -> String {
     Sha256::digest(project.to_string_lossy().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

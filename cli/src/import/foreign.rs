@@ -5,18 +5,20 @@ use std::path::Path;
 use saddlebag::Origin;
 use saddlebag::entries::{ExchangeState, ExchangedEntry};
 use saddlebag::exchange::{Detected, Format, ImportFrom, ImportFromReply, RejectedPart, detect, is_basic_memory};
+use saddlebag::protocol::Error;
 use saddlebag::trust::Provenance;
+use saddlebag_host::{Project, Projects, recorded_folder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ImportArgs;
 use super::foreign_sources::{self as sources, Source};
-use super::known::{self, Kind, Known};
+use super::known::{self, Kind, Known, Owner};
 use crate::failure::{Exit, Failure};
 use crate::formats::FormatName;
-use crate::global::Global;
+use crate::global::{Global, Scope};
 use crate::output::{self, Output, progress, single_line};
-use crate::store::Store;
+use crate::store::{Store, disk};
 
 /// Result of an import.
 #[derive(Serialize, JsonSchema)]
@@ -123,7 +125,9 @@ fn in_place(from: &Path) -> Failure {
 
 fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let source = Source::open(from, format)?;
-    let reply = take_in(format, &source, args.dry_run, args.trust, &mut Store::open(global)?, output)?;
+    let (mut store, of_project) = store_for(from, format, global)?;
+    let options = Options { dry_run: args.dry_run, trust: args.trust, of_project };
+    let reply = take_in(format, &source, options, &mut store, output)?;
     if reply.entries.is_empty() && reply.rejected.is_empty() {
         let message =
             format!("{} in `{}` have no memory in the format {}", files(source.len()), from.display(), format.as_str());
@@ -142,13 +146,36 @@ fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: 
     Ok(exit)
 }
 
+/// Opens the store for the memory in this place, and returns true if it goes into the project of the store.
+fn store_for(from: &Path, format: Format, global: &Global) -> Result<(Store, bool), Failure> {
+    let owner = match (format, global.scope) {
+        (_, Some(Scope::All)) => Owner::All,
+        (Format::ClaudeCode | Format::Gemini, _) => known::project_of(from, global),
+        _ => Owner::All,
+    };
+    let Owner::Other(folder) = owner else { return Ok((Store::open(global)?, owner == Owner::Project)) };
+    let mut disk = disk(global)?;
+    let records = Projects::new(&mut disk).all().map_err(|error| Error::storage(None, &error))?;
+    let recorded = records.iter().filter_map(recorded_folder);
+    match recorded.into_iter().find(|recorded| known::names_of(recorded).contains(&folder)) {
+        Some(folder) => Ok((Store::for_project(Project::Path(folder), global)?, true)),
+        None => {
+            let message = format!("`{}` is the memory of another project", from.display());
+            let help = "name the folder of that project with --project, or import it for all projects with --scope all; \
+                        nothing was imported";
+            Err(Failure::usage(message, help))
+        }
+    }
+}
+
 /// Finds the memories on this machine, lists them, and imports them if the user agrees.
 fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut store = Store::open(global)?;
     let mut planned: Vec<(Known, Format, Source)> = Vec::new();
     let mut found: Vec<OfAgent> = Vec::new();
     let mut failures = false;
-    for known in known::find(global) {
+    for mut known in known::find(global) {
+        known.is_of_project &= global.scope != Some(Scope::All);
         let place = sources::place(&known.place);
         let format = match known.kind {
             Kind::Files(format) => format,
@@ -166,7 +193,8 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
                 continue;
             }
         };
-        let reply = take_in(format, &source, true, args.trust, &mut store, output)?;
+        let options = Options { dry_run: true, trust: args.trust, of_project: known.is_of_project };
+        let reply = take_in(format, &source, options, &mut store, output)?;
         let summary = Summary::from_reply(reply);
         tell(&format!("{}: {place}: {}, {}", known.agent, files(source.len()), summary.line()));
         let has_news = summary.has_news();
@@ -186,7 +214,8 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
     let mut exit = if failures { Exit::Failed } else { Exit::Done };
     let mut has_news = false;
     for (known, format, source) in planned.iter().filter(|_| is_done) {
-        let reply = take_in(*format, source, false, args.trust, &mut store, output)?;
+        let options = Options { dry_run: false, trust: args.trust, of_project: known.is_of_project };
+        let reply = take_in(*format, source, options, &mut store, output)?;
         let summary = Summary::from_reply(reply);
         if summary.exit() != Exit::Done {
             exit = summary.exit();
@@ -224,12 +253,19 @@ fn confirm(args: &ImportArgs, sources: usize, output: &mut Output) -> Result<(),
     output.confirm(&format!("Import {sources}?"), &format!("{sources} would be imported"), help, false)
 }
 
+/// How files are imported.
+#[derive(Clone, Copy)]
+struct Options {
+    dry_run: bool,
+    trust: bool,
+    of_project: bool,
+}
+
 /// Imports all files, in parts that are within the limits.
 fn take_in(
     format: Format,
     source: &Source,
-    dry_run: bool,
-    trust: bool,
+    Options { dry_run, trust, of_project }: Options,
     store: &mut Store,
     output: &mut Output,
 ) -> Result<ImportFromReply, Failure> {
@@ -240,7 +276,7 @@ fn take_in(
         let place = source.place.clone();
         let earlier = done.entries.clone();
         let provenance = trust.then_some(Provenance::User);
-        let request = ImportFrom { format, place, files, others, dry_run, earlier };
+        let request = ImportFrom { format, place, files, others, dry_run, earlier, of_project };
         let reply = store.call(Origin { provenance, ..Origin::default() }.with(request), output)?;
         bar.inc(count);
         done.entries.extend(reply.entries);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use saddlebag::exchange::Format;
 use saddlebag_host::project_root;
 
+use crate::backfill::digest;
 use crate::global::Global;
 
 /// Memory of an agent that was found.
@@ -13,6 +14,8 @@ pub(super) struct Known {
     pub(super) agent: &'static str,
     pub(super) place: PathBuf,
     pub(super) kind: Kind,
+    /// True if it is the memory of the project, false if it is that of the user.
+    pub(super) is_of_project: bool,
 }
 
 pub(super) enum Kind {
@@ -27,7 +30,7 @@ pub(super) fn find(global: &Global) -> Vec<Known> {
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let at_home = |path: &str| home.as_ref().map(|home| home.join(path));
-    let project = global.project.clone().or_else(|| std::env::current_dir().ok()).map(|path| project_root(&path));
+    let project = project(global);
     let mut places: Vec<(&'static str, Option<PathBuf>, Kind)> = Vec::new();
     let mut add = |agent, place, kind| places.push((agent, place, kind));
 
@@ -56,8 +59,56 @@ pub(super) fn find(global: &Global) -> Vec<Known> {
     let notebook = variable("ZK_NOTEBOOK_DIR").or(project);
     add("zk", notebook.filter(|folder| folder.join(".zk").is_dir()), Kind::InPlace);
 
-    let found = places.into_iter().filter_map(|(agent, place, kind)| Some(Known { agent, place: place?, kind }));
+    let found = places.into_iter().filter_map(|(agent, place, kind)| {
+        let place = place?;
+        let is_of_project = project_of(&place, global) == Owner::Project;
+        Some(Known { agent, place, kind, is_of_project })
+    });
     found.filter(|known| known.place.exists()).collect()
+}
+
+/// Owner of the memory of another agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The user, or nobody knows.
+    All,
+    /// The project of the global options.
+    Project,
+    /// Another project, by the client's name for its folder.
+    Other(String),
+}
+
+/// Returns the owner of the memory in this place: Claude Code has a folder of memory for each project, and Gemini CLI that
+/// and a file in the project's folder.
+pub(super) fn project_of(place: &Path, global: &Global) -> Owner {
+    let Some(project) = project(global).filter(|_| !global.notebook) else { return Owner::All };
+    let place = std::path::absolute(place).unwrap_or_else(|_| place.to_path_buf());
+    if place == project.join("GEMINI.md") {
+        return Owner::Project;
+    }
+    let names: Vec<&str> = place.iter().filter_map(|name| name.to_str()).collect();
+    let folder = names.windows(3).find_map(|names| match names {
+        // The names of an absolute path begin with the sign for `/` or for a drive.
+        ["projects", folder, "memory"] if folder.contains('-') => Some(*folder),
+        ["tmp", folder, "memory"] if names.contains(&".gemini") => Some(*folder),
+        _ => None,
+    });
+    match folder {
+        None => Owner::All,
+        Some(folder) if names_of(&project).iter().any(|name| name == folder) || global.project.is_some() => {
+            Owner::Project
+        }
+        Some(folder) => Owner::Other(folder.to_string()),
+    }
+}
+
+/// Returns the names that clients give to the folder of a project: Claude Code's, and the digest of Gemini CLI.
+pub(super) fn names_of(project: &Path) -> [String; 2] {
+    [claude_folder(project), digest(project)]
+}
+
+fn project(global: &Global) -> Option<PathBuf> {
+    global.project.clone().or_else(|| std::env::current_dir().ok()).map(|path| project_root(&path))
 }
 
 /// Returns Claude Code's name for the folder of a project: its path with `-` for each character except letters and digits.

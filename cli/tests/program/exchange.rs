@@ -344,3 +344,99 @@ fn a_file_of_instructions_is_not_taken_for_memory() {
     }
     assert_eq!(store.tree(), before);
 }
+
+#[test]
+fn the_memory_of_a_project_comes_into_this_project_alone_also_after_an_approval() {
+    let store = Store::new();
+    let home = store.here.join("home");
+    let run = |project: &str, arguments: &[&str]| {
+        let mut command = store.project_command(project, arguments);
+        command.env("HOME", &home).env("USERPROFILE", &home).env("CLAUDE_CONFIG_DIR", home.join(".claude"));
+        command.current_dir(store.here.join(project));
+        crate::support::run(&mut command, None)
+    };
+    let name: String = store.here.join("shop").to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let memory = home.join(".claude/projects").join(&name).join("memory");
+    put(&memory, &[("MEMORY.md", "- [Role](role.md) — who\n"), ("role.md", TOPIC)]);
+    put(&store.here.join("shop"), &[("GEMINI.md", "## Gemini Added Memories\n- The till is by the door.\n")]);
+    put(&home, &[(".openclaw/workspace/MEMORY.md", "- **tea**: Green, in the morning.\n")]);
+
+    run("shop", &["memory", "import", "--from", "auto", "--yes"]).exits(0);
+    let waiting = run("shop", &["--json", "memory", "pending"]).exits(0).json();
+    let items = waiting["items"].as_array().expect("a list");
+    let only_in = |item: &serde_json::Value| item["projects"].as_array().expect("a list").len();
+    let names: Vec<(&str, usize)> =
+        items.iter().map(|item| (item["name"].as_str().expect("a name"), only_in(item))).collect();
+    assert_eq!(names.iter().map(|(_, count)| count).sum::<usize>(), 2, "{names:?}");
+    assert!(names.contains(&("role", 1)) && names.contains(&("tea", 0)), "{names:?}");
+    for item in items {
+        let (name, version) = (item["name"].as_str().expect("text"), item["version"].as_str().expect("text"));
+        run("shop", &["memory", "approve", name, "--base", version]).exits(0);
+    }
+    let of_shop = run("shop", &["context", "--entries"]).exits(0).stdout;
+    let of_bank = run("bank", &["context", "--entries"]).exits(0).stdout;
+    for text in ["Engineer.", "The till is by the door."] {
+        assert!(of_shop.contains(text) && !of_bank.contains(text), "{text}: {of_shop} {of_bank}");
+    }
+    assert!(of_shop.contains("Green") && of_bank.contains("Green"), "{of_shop} {of_bank}");
+    assert_eq!(run("shop", &["--json", "memory", "pending"]).exits(0).json()["total"], 0);
+    let to_bank = run("bank", &["memory", "export", "--to", "openclaw", "--out", "-"]).stdout;
+    assert!(!to_bank.contains("Engineer.") && to_bank.contains("Green"), "{to_bank}");
+
+    // The same words of another project are for that project too.
+    let name: String = store.here.join("bank").to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let other = home.join(".claude/projects").join(&name).join("memory");
+    put(&other, &[("MEMORY.md", "- [Role](role.md) — who\n"), ("role.md", TOPIC)]);
+    run("bank", &["memory", "import", "--from", "claude-code", other.to_str().expect("text"), "--trust"]).exits(0);
+    assert!(run("bank", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
+    assert!(!run("third", &["context", "--entries"]).stdout.contains("Engineer."));
+    // A person who says it says it for all.
+    run("shop", &["entry", "store", "role", "Engineer."]).exits(0);
+    assert!(run("third", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
+}
+
+#[test]
+fn memory_of_another_project_goes_there_or_is_refused() {
+    let store = Store::new();
+    let run_from = |project: &str, arguments: &[&str]| {
+        let folder = store.here.join(project);
+        fs::create_dir_all(folder.join(".git")).expect("made");
+        let mut command = store.bare(&["--durability", "fast", "--now", crate::support::NOW, "--engine"]);
+        command.arg(crate::support::engine()).arg("--root").arg(&store.root).args(arguments).current_dir(folder);
+        crate::support::run(&mut command, None)
+    };
+    let name: String = store.here.join("shop").to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    put(
+        &store.here.join("projects").join(name).join("memory"),
+        &[("MEMORY.md", "- [Role](role.md) — who\n"), ("role.md", TOPIC)],
+    );
+    let import = ["memory", "import", "--from", "claude-code", "--trust"];
+    let name: String = store.here.join("shop").to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let from = store.here.join("projects").join(name).join("memory");
+    let import = [&import[..], &[from.to_str().expect("text")]].concat();
+    run_from("bank", &import).exits(2).complains("is the memory of another project").complains("--scope all");
+    assert!(store.tree().is_empty(), "{:?}", store.tree());
+    // The store knows the folder of a project that it has memory of.
+    run_from("shop", &["remember", "Port", "The port is 8443."]).exits(0);
+    run_from("bank", &import).exits(0);
+    assert!(run_from("shop", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
+    assert!(!run_from("bank", &["context", "--entries"]).stdout.contains("Engineer."));
+
+    // Its folder is moved, and the memory with it.
+    fs::rename(store.here.join("shop"), store.here.join("store")).expect("moved");
+    let named = run_from("store", &["--json", "project", "list"]).exits(0).json();
+    let shop = named["projects"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|project| project["name"].as_str().is_some_and(|name| name.starts_with("shop-")));
+    let shop = shop.expect("the project")["name"].as_str().expect("text").to_string();
+    run_from("store", &["project", "move", &shop, "--yes"]).exits(0);
+    assert!(run_from("store", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
+    let file = store.text("agents/main/entries/core/role.md");
+    assert!(file.contains("origin-project: store-") && !file.contains(&shop), "{file}");
+    // A new folder at the old place begins with nothing.
+    assert!(!run_from("shop", &["context", "--entries"]).stdout.contains("Engineer."));
+
+    run_from("bank", &[&import[..], &["--scope", "all"]].concat()).exits(0);
+}

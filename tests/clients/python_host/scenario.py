@@ -288,7 +288,8 @@ def exchange(scene):
         other = Scene(scene.runtime, pathlib.Path(folder))
         content = ("ok", b"- The gate opens at nine.\n")
         foreign = dict(path="MEMORY.md", first_line=1, content=content)
-        taken = dict(format="hermes", place="laptop", files=[foreign], others=[], dry_run=False, earlier=[])
+        taken = dict(format="hermes", place="laptop", files=[foreign], others=[], dry_run=False, earlier=[],
+                     of_project=False)
         reply = other("exchange", "import_from", taken)
         assert [entry.state for entry in reply.entries] == [("stored",)] and not reply.rejected, reply
         assert other("exchange", "import_from", taken).entries[0].state == ("unchanged",)
