@@ -38,8 +38,8 @@ pub struct FindEntriesReply {
     pub hits: Vec<EntryHit>,
     /// Number of all hits.
     pub total: u32,
-    /// Rarity of a word that only one entry has. Scores of two indexes can be compared if each is divided by the rarity of
-    /// its index.
+    /// Rarity of a word that only one entry has. [`on_one_scale`](crate::search::on_one_scale) makes scores of two
+    /// indexes comparable.
     pub rarity: f64,
     /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,

@@ -49,11 +49,6 @@ impl Entries {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
     }
 
-    /// Returns the rarity of a word that one entry has, as the last search saw the entries.
-    pub(crate) fn greatest_rarity(&self) -> f32 {
-        self.corpus.borrow().ranked().greatest_rarity()
-    }
-
     pub(super) fn scope(&self) -> Result<&Arc<EntriesScope>, Error> {
         self.scope.as_ref().ok_or_else(|| {
             let help = "open the memory with an agent";

@@ -62,8 +62,8 @@ pub struct RecallReply {
     pub hits: Vec<RecallHit>,
     /// Number of notes that match; `hits` is a page of them.
     pub total: u32,
-    /// Rarity of a word that only one note has. Scores of two indexes can be compared if each is divided by the rarity of
-    /// its index.
+    /// Rarity of a word that only one note has. [`on_one_scale`](crate::search::on_one_scale) makes scores of two
+    /// indexes comparable.
     pub rarity: f64,
     /// Hits as text for a person or a model, made harmless.
     pub rendered: ForModel,

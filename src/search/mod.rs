@@ -18,6 +18,7 @@ mod types;
 
 pub use render::TRUNCATED;
 pub use saddlebag_search::literal::Terms;
+pub use saddlebag_search::ranked::on_one_scale;
 pub(crate) use types::SkipReason;
 pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipKind, Skipped, TermCount};
 

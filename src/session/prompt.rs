@@ -20,6 +20,7 @@ use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
+use crate::search::on_one_scale;
 use crate::store::{SESSIONS_FOLDER, Timestamp};
 use crate::trust::{ForModel, without_private};
 
@@ -142,8 +143,10 @@ struct Hit {
     path: String,
     heading: String,
     text: String,
-    /// Score as a multiple of the rarity of a word that only one note, or only one entry, has.
+    /// Score on the scale of both indexes, as a multiple of the rarity of a word that only one note has.
     score: f64,
+    /// Score as a multiple of the rarity of a word that only one document of its own index has.
+    score_of_index: f64,
     /// Number of words of the prompt that it has.
     terms: usize,
     /// Reason why it must not be shown.
@@ -247,7 +250,14 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
     let is_of_session = |path: &str| path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
     let is_known = |path: &str| state.has_shown(path);
     let (notes, rarity) = recall_for_prompt(call, notebook, &request, PASSAGE_BYTES, &is_of_session, &is_known).await?;
-    let relative = |score: f64, rarity: f32| if rarity > 0.0 { score / f64::from(rarity) } else { 0.0 };
+    let of_entries = match entries.agent().is_ok() {
+        true => {
+            let request = FindEntries { query: question, limit: MAX_HITS };
+            Some(entries::run(call, entries, origin, request).await?)
+        }
+        false => None,
+    };
+    let (rarity, rarity_of_entries) = (f64::from(rarity), of_entries.as_ref().map_or(0.0, |found| found.rarity));
     let mut hits: Vec<Hit> = notes
         .into_iter()
         .map(|PromptHit { hit, date, is_known }| Hit {
@@ -255,7 +265,8 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
             heading: format!("{} ({}{})", hit.path, one_line(&hit.title), dated(call, date)),
             path: hit.path,
             text: hit.passage,
-            score: relative(hit.score, rarity),
+            score: on_one_scale(hit.score, rarity, rarity_of_entries),
+            score_of_index: on_one_scale(hit.score, rarity, 0.0),
             terms: hit.terms.len(),
             reason: match (hit.unapproved, is_known) {
                 (_, true) => Some(NotShownReason::AlreadyShown),
@@ -264,10 +275,7 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
             },
         })
         .collect();
-    if entries.agent().is_ok() {
-        let request = FindEntries { query: question, limit: MAX_HITS };
-        let found = entries::run(call, entries, origin, request).await?;
-        let rarity = entries.greatest_rarity();
+    if let Some(found) = of_entries {
         // A run shows the entries that it holds.
         hits.extend(found.hits.into_iter().filter(|hit| !hit.entry.path.is_empty()).map(|hit| {
             let is_unapproved = hit.entry.trust_state().unapproved().is_some();
@@ -284,7 +292,8 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
                 source: key,
                 path,
                 text: head(&hit.passage, PASSAGE_BYTES).into(),
-                score: relative(hit.score, rarity),
+                score: on_one_scale(hit.score, rarity_of_entries, rarity),
+                score_of_index: on_one_scale(hit.score, rarity_of_entries, 0.0),
                 terms: hit.terms.len(),
             }
         }));
@@ -295,7 +304,8 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
         |hit: &&Hit| matches!(hit.reason, Some(NotShownReason::Unapproved | NotShownReason::OtherProject));
     let shown = hits.iter().find(|hit| !is_withheld(hit));
     let best = shown.map_or(0.0, |hit| hit.score);
-    let is_enough = |hit: &Hit| hit.score >= least && hit.score >= best * SHARE_OF_BEST && hit.terms >= MIN_TERMS;
+    let is_enough =
+        |hit: &Hit| hit.score_of_index >= least && hit.score >= best * SHARE_OF_BEST && hit.terms >= MIN_TERMS;
     hits.retain(|hit| min_score == 0 || is_enough(hit));
     Ok(hits)
 }

@@ -16,6 +16,7 @@ use crate::note::shared::warn;
 use crate::output::{FAINT, Output, STRONG, single_line, warn_of_skipped};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
+use saddlebag::search::on_one_scale;
 
 /// Find the notes and entries that answer a question, best first
 #[derive(Debug, Args)]
@@ -53,7 +54,7 @@ pub(crate) struct Recalled {
     /// Number of all such entries.
     total_entries: u32,
     /// Rarity of a word that only one entry has. Scores of notes and of entries can be compared if each is divided by the
-    /// rarity of its list.
+    /// geometric mean of the rarity of its list and the larger of both rarities.
     entries_rarity: f64,
     /// Reason why the entries could not be searched, or `null`.
     entries_error: Option<String>,
@@ -111,16 +112,15 @@ impl Subcommand for RecallArgs {
     }
 }
 
-/// Prints notes and entries together, best first. Each score is relative to the rarity of its own index: a word is rarer
-/// among many notes than among a few entries.
+/// Prints notes and entries together, best first.
 fn print(recalled: &Recalled, output: &mut Output) -> Result<(), Failure> {
-    let relative = |score: f64, rarity: f64| if rarity > 0.0 { score / rarity } else { 0.0 };
-    let of_entry = |entry: &EntryHit| relative(entry.score, recalled.entries_rarity);
+    let (rarity, entries_rarity) = (recalled.notes.rarity, recalled.entries_rarity);
+    let of_entry = |entry: &EntryHit| on_one_scale(entry.score, entries_rarity, rarity);
     let mut entries = recalled.entries.iter().peekable();
     let mut is_first = true;
     let mut begin = |output: &mut Output| if std::mem::take(&mut is_first) { Ok(()) } else { output.line("") };
     for note in &recalled.notes.hits {
-        let of_note = relative(note.score, recalled.notes.rarity);
+        let of_note = on_one_scale(note.score, rarity, entries_rarity);
         while let Some(entry) = entries.next_if(|entry| of_entry(entry) > of_note) {
             begin(output)?;
             print_entry(entry, output)?;

@@ -153,7 +153,7 @@ fn links_are_written_followed_and_rewritten() {
     assert!(graph.contains("facts/port.md  Port\n  -> facts/storage-main.md\n"), "{graph}");
     assert_eq!(says(&store, &["note", "orphans"], 0), "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n");
     let forgotten = says(&store, &["note", "forget", "Storage: main"], 0);
-    assert!(forgotten.contains("facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
+    assert!(forgotten.contains(".saddlebag/backups/facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
     assert_eq!(says(&store, &["note", "dead-links"], 0).lines().count(), 2);
     store.refuses(&["note", "forget", "Storage: main"], 1, "there is no note");
     store.put("notes/x.md", "# X\n\nThe Port is open.\n");
@@ -543,10 +543,31 @@ fn notes_and_entries_are_in_one_order_whatever_the_size_of_their_indexes() {
     let score = |hit: &serde_json::Value| hit["score"].as_f64().expect("a score");
     let (note, entry) = (score(&found["hits"][0]), score(&found["entries"][0]));
     assert!(note > entry, "a word is rarer among many notes: {found}");
-    let relative = |score: f64, rarity: &str| score / found[rarity].as_f64().expect("a rarity");
-    assert!(relative(entry, "entries_rarity") > relative(note, "rarity"), "{found}");
     let shown = says(&store, &["recall", "zebra"], 0);
     assert!(shown.starts_with("entry zebra") && shown.contains("\n\nfacts/zoo.md"), "{shown}");
+}
+
+#[test]
+fn a_single_entry_comes_before_a_note_only_if_it_answers_better() {
+    let store = Store::new();
+    let window = ["remember", "Deploy window", "Deploys run on workdays before 16:00.", "--tag", "deploy,ops"];
+    store.run(&window).exits(0);
+    store.run(&["remember", "Pin the base image", "An outage came with the tag latest."]).exits(0);
+    store.run(&["entry", "store", "deploy_target", "Staging first, then production.", "--tag", "ops"]).exits(0);
+    let (note, entry) = ("facts/deploy-window.md", "entry deploy_target");
+    for others in [0, 40] {
+        for number in 0..others {
+            store.put(&format!("garden/{number}.md"), format!("# Bed {number}\n\nCompost, then beans.\n"));
+            store.run(&["entry", "store", "gardener", "Comes on Mondays."]).exits(0);
+        }
+        for (question, first, second) in
+            [("when may we deploy?", note, entry), ("what is the deploy target?", entry, note)]
+        {
+            let shown = says(&store, &["recall", question], 0);
+            let place = |what: &str| shown.find(what).unwrap_or_else(|| panic!("{what} is missing: {shown}"));
+            assert!(place(first) < place(second), "{question} {others}: {shown}");
+        }
+    }
 }
 
 #[test]

@@ -66,3 +66,4 @@ pub use passage::{Passage, Passages};
 pub use query::{EmptyQuery, Joining, Query};
 pub use succession::Succession;
 pub use types::{FIELDS, Field, FieldSet, Ranked, Ranking, ScorePart, Tie};
+pub use weights::on_one_scale;

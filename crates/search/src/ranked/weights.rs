@@ -53,6 +53,27 @@ pub(super) fn idf(all: u32, having: u32) -> f32 {
     ln(1.0 + (all - having + 0.5) / (having + 0.5)) as f32
 }
 
+/// Returns a score of one index as it can be compared with scores of another one, given the greatest rarities of both.
+///
+/// A score grows with the rarities of its index. But a small index knows little about what is rare: every word of a single
+/// document is the rarest. So the score is divided by the geometric mean of the rarity of its index and that of the larger
+/// one.
+#[must_use]
+pub fn on_one_scale(score: f64, rarity: f64, other_rarity: f64) -> f64 {
+    let divisor = sqrt(rarity * rarity.max(other_rarity));
+    if divisor > 0.0 { score / divisor } else { 0.0 }
+}
+
+/// Returns the square root of a number, to about 15 digits, for the same reason as [`ln`].
+fn sqrt(x: f64) -> f64 {
+    if !x.is_normal() || x < 0.0 {
+        return 0.0;
+    }
+    // Half the exponent is a first guess. Each step doubles the number of digits that are right.
+    let guess = f64::from_bits((x.to_bits() >> 1) + (1023 << 51));
+    (0..5).fold(guess, |root, _| 0.5 * (root + x / root))
+}
+
 /// Returns the natural logarithm of a positive, normal number, to about 15 digits. The standard library's is missing
 /// without `std`, and not the same on every machine.
 pub(super) fn ln(x: f64) -> f64 {
