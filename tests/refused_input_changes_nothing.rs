@@ -134,6 +134,8 @@ fn a_bad_date_is_refused_by_every_command(kind: Kind) {
         "2026-05-25\n",
         " 2026-05-25",
         "２０２６-05-25",
+        "2026-05-25.md",
+        "2026-05-25.MD",
         "today",
     ];
     let commands = dates.iter().flat_map(|date| {

@@ -121,6 +121,20 @@ fn a_file_that_is_not_text_keeps_its_bytes_and_is_named() {
 }
 
 #[test]
+fn the_date_of_a_log_has_no_extension() {
+    let store = Store::new();
+    store.put("daily/2026-01-02.md", "kept\n");
+    let invalid = "invalid daily date name (expected YYYY-MM-DD: digits and hyphens only)";
+    let tool = r#"{"target":"daily","name":"2026-01-02.md","old_str":"kept","new_str":"x"}"#;
+    store.refuses(&["file", "edit", "daily:2026-01-02.md", "kept", "x"], 3, invalid);
+    store.refuses(&["tools", "call", "memory_edit", tool], 3, invalid);
+    store.refuses(&["file", "show", "daily:2026-01-02.md"], 3, invalid);
+    // As a page, it is the name of a file.
+    store.run(&["file", "edit", "2026-01-02.md", "kept", "changed"]).exits(0);
+    store.run(&["file", "edit", "daily:2026-01-02", "changed", "kept"]).exits(0);
+}
+
+#[test]
 fn a_huge_file_is_refused_or_named() {
     let store = Store::new();
     let file = fs::File::create(store.root.join("MEMORY.md")).expect("made");

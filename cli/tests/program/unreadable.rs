@@ -47,7 +47,8 @@ fn a_file_of_memory_that_cannot_be_opened_is_named_and_fails_nothing_else() {
             let named = status["skipped"].as_array().expect("a list").iter().filter(|skipped| skipped["path"] == file);
             let reasons: Vec<&str> = named.filter_map(|skipped| skipped["reason"].as_str()).collect();
             assert!(reasons.len() == 1 && (!is_counted || reasons[0].contains(reason)), "{way} {file}: {status}");
-            assert_eq!((&status["notes"], &status["entries"]), (&json!(1), &json!(1)), "{way} {file}: {status}");
+            assert_eq!(status["entries"], json!(1), "{way} {file}: {status}");
+            assert!(status["notes"].as_u64() >= Some(1), "{way} {file}: {status}");
             store.run(&["status"]).exits(0).complains(&format!("skipped {file}: "));
             let slash = store.run(&["memory", "slash", "status"]).exits(0).stdout;
             assert!(!is_counted || slash.contains(&format!("skipped {file}: ")), "{way} {file}: {slash}");
