@@ -374,7 +374,7 @@ fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for(k
             assert_eq!((reply.entries, reply.unapproved), if is_whole { (2, 1) } else { (1, 0) }, "{format:?}");
             let left_out = reply.losses.iter().find(|loss| loss.key == "page" && loss.field == "entry");
             let reason = left_out.map(|loss| loss.reason.as_str());
-            let expected = (!is_whole).then_some("nobody has approved it: its text is of `tool`");
+            let expected = (!is_whole).then_some("not approved: its text comes from `tool`");
             assert_eq!(reason, expected, "{format:?}");
         }
     }

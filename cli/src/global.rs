@@ -63,7 +63,7 @@ pub(crate) struct Global {
     /// Crash that changes survive: full, of the machine; fast, only of the program
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t)]
     pub(crate) durability: Durability,
-    /// Print one JSON object; an error is one on standard error
+    /// Print one JSON object; an error is a JSON object on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// File to append every command, request and result to, one JSON object a line, with content; `replay` runs it again

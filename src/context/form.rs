@@ -1,7 +1,7 @@
 //! Forms of a block, by the model that reads it.
 //!
-//! In no form can stored text look like the block's own words. The form for Claude has tags, which are escaped in the
-//! text. The other forms mark every line of the text, and no line of the block's own begins with that mark.
+//! Stored text cannot look like the block's own words, in any form. The form for Claude has tags, which are escaped in
+//! the text. The other forms mark every line of the text, and the block's own lines never begin with that mark.
 
 use alloc::vec::Vec;
 

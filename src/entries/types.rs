@@ -20,7 +20,7 @@ pub enum StoreState {
     Moved(String),
     /// Unchanged: the entry already has this text. Nothing was written.
     Unchanged,
-    /// Forgotten: this is the text that was forgotten, or one from before. Nothing was written.
+    /// Forgotten: this is the text that was forgotten, or an earlier one. Nothing was written.
     Forgotten,
     /// Conflict: the entry no longer has the expected version. Nothing was written.
     Conflict,

@@ -102,11 +102,11 @@ fn leave_out_withheld(entries: &mut Vec<ForeignEntry>, project: Option<&str>) ->
         let is_of = |projects: &[String]| projects.iter().any(|other| Some(other.as_str()) == project);
         let reason = match entry.trust_state {
             state if let Some(provenance) = state.unapproved() => {
-                format!("nobody has approved it: its text is of `{provenance}`")
+                format!("not approved: its text comes from `{provenance}`")
             }
             state if is_confined(&entry.projects, state) && !is_of(&entry.projects) => {
                 let how = if state.provenance.is_trusted() { "an agent wrote it" } else { "it was imported" };
-                format!("nobody has approved it for all projects: {how} in {}", entry.projects.join(", "))
+                format!("not approved for all projects: {how} in {}", entry.projects.join(", "))
             }
             _ => return true,
         };

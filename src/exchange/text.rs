@@ -62,7 +62,7 @@ pub(super) fn one_line(text: &str) -> String {
     text.replace("\r\n", " ").replace(['\n', '\r'], " ")
 }
 
-/// Returns the first words of a content, as the description of an entry that has none.
+/// Returns the first words of the content, as the description of an entry without one.
 pub(super) fn hook(content: &str) -> String {
     let words: Vec<&str> = content.split_whitespace().take(40).collect();
     let line = words.join(" ");

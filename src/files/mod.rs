@@ -16,7 +16,7 @@ use crate::family::family;
 
 family! {
     "files", run with FilesCall<'_>;
-    /// A command about files. None of them changes a file.
+    /// A command about files. It does not change any file.
     FilesCommand =>
     /// Reply of a [`FilesCommand`].
     FilesReply {

@@ -62,7 +62,7 @@ impl Run<NotebookCall<'_>> for DeadLinks {
         for _ in 0..MAX_ATTEMPTS {
             catch_up(call, notebook).await?;
             let mut found = look(notebook, call, found)?;
-            // Only if a link leads to no note do the other files matter.
+            // Other files matter only if a link does not lead to a note.
             if found.iter().any(|found| found.dead.candidates.is_empty()) {
                 let attachments = Attachments::list(call).await?;
                 found.retain(|found| !found.dead.candidates.is_empty() || !attachments.has(&found.from, &found.link));

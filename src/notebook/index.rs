@@ -181,8 +181,8 @@ pub(super) fn look<T>(
     answer(&Snapshot::from_notes(&parsed, &call.scope))
 }
 
-/// Calls a function with the notes of the index like [`look`], for an answer that finds notes by name. What the index says of
-/// these is compared with their files first, because others may have written the index.
+/// Calls a function with the notes of the index like [`look`], for an answer that finds notes by name. These notes are
+/// first compared with their files, because others may have written the index.
 pub(super) async fn look_checked<T>(
     call: &Call,
     notebook: &Arc<Notebook>,

@@ -95,8 +95,8 @@ async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, SkipR
     Ok(page(&[&shown, path.as_str()], path, text, provenance).ok())
 }
 
-/// Returns the titles of the notes with these names whose text may go into prompts. A name of any other note, or of none, has
-/// no title.
+/// Returns the titles of the notes with these names whose text may go into prompts. A name of another note, or of no
+/// note, has no title.
 pub(crate) async fn trusted_titles(
     call: &Call,
     notebook: &Arc<Notebook>,

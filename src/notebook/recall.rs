@@ -443,7 +443,7 @@ fn reply(
     })
 }
 
-/// Returns the file of a hit. A hit that the index no longer has would be missing from the reply without a word.
+/// Returns the file of a hit. A hit that the index no longer has would silently be missing from the reply.
 fn ranked_document<'a>(corpus: &'a Corpus, ranked: &Ranked) -> Result<&'a IndexedFile, Error> {
     corpus.files.doc(ranked.doc).ok_or_else(|| Error::internal(format!("hit {} is not in the index", ranked.doc)))
 }

@@ -93,7 +93,7 @@ impl SessionSummary {
         self.answer = Some(head_without_divided_secret(answer.trim(), MAX_ANSWER_BYTES).into());
     }
 
-    /// Records a run of a command, of which the first line is kept. Of the error, only known words are kept.
+    /// Records a run of a command, with its first line. Only known words of the error are kept.
     pub fn ran(&mut self, command: &str, failed: bool, error: &str) {
         let command = command.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
         let command = first_chars(&command, MAX_COMMAND_CHARS).trim_end();

@@ -12,7 +12,7 @@ use saddlebag_sanitize::Flag;
 
 /// Text that is safe for a model to read: it imitates nothing and hides nothing.
 ///
-/// It is made by escaping text, from our own literals, or from other text of this type. No other text can become one.
+/// It is made only by escaping text, from our own literals, or from other text of this type.
 ///
 /// ```
 /// use saddlebag::trust::ForModel;

@@ -92,7 +92,7 @@ fn item(payload: &Value, session: &mut Session) {
     }
 }
 
-/// Returns the command of a call; `None` if the call runs none.
+/// Returns the command of a call; `None` if the call does not run a command.
 fn command(payload: &Value) -> Option<String> {
     let parsed;
     let arguments = match (payload.get("action"), field(payload, "arguments")) {

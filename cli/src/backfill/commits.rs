@@ -167,7 +167,7 @@ const TRAILERS: [&str; 14] = [
     "git-svn-id:",
 ];
 
-/// A commit as git tells it.
+/// A commit as git reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) hash: String,

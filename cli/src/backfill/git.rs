@@ -168,7 +168,7 @@ fn ended(mut child: Child, limit: Duration) -> io::Result<Ended> {
 fn reader(mut pipe: impl Read + Send + 'static, limit: u64) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut kept = Vec::new();
-        // What cannot be read is missing, and the end of git says whether it failed.
+        // Output that cannot be read is missing; git's exit status says if it failed.
         let _ = (&mut pipe).take(limit).read_to_end(&mut kept);
         let _ = io::copy(&mut pipe, &mut io::sink());
         kept

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-/// Maximum length of a line in bytes. The results of tools have long lines, and no prompt has.
+/// Maximum length of a line in bytes. Results of tools have longer lines, but prompts do not.
 pub(super) const MAX_LINE: usize = 4 << 20;
 
 /// Number of lines that were skipped because they are over [`MAX_LINE`].

@@ -14,8 +14,7 @@ impl LocalPaths {
         Self { folder: folder.filter(|folder| !folder.is_empty()) }
     }
 
-    /// Returns text in which a path of the project is relative, and of any other absolute path only its last part is
-    /// left.
+    /// Returns the text with paths of the project made relative, and any other absolute path cut to its last part.
     pub(super) fn hidden_in(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;

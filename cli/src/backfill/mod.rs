@@ -1,10 +1,10 @@
 //! `backfill`: makes notes of the past of a project, so that a new memory is not empty.
 //!
 //! The sources are commit messages ([`git`], [`commits`]) and the transcripts of agents ([`find`], [`transcripts`],
-//! [`claude_code`], [`codex`], [`gemini`]). Each source is read here and not by the component: transcripts are large and
-//! must be streamed, git is a program to run, and the formats are internals of the clients that change with any release.
-//! [`commits`], [`session`] and the readers of lines are pure functions. What a note looks like, what is already there and
-//! what a person has touched is decided by the component: `import-notes` of the notebook.
+//! [`claude_code`], [`codex`], [`gemini`]). Each source is read here and not by the component: transcripts are large
+//! and must be streamed, git is a program to run, and the formats are internals of the clients that change with any
+//! release. [`commits`], [`session`] and the readers of lines are pure functions. The component decides what a note
+//! looks like, what is already there and what a person has touched: `import-notes` of the notebook.
 
 mod args;
 mod claude_code;

@@ -79,8 +79,8 @@ pub(super) fn run(format: Format, args: &ExportArgs, global: &Global, output: &m
         output.object(&Exported { format, entries, unapproved, count, bytes, files, losses, problems })?;
         return Ok(exit);
     }
-    for Loss { key, field, reason } in &reply.losses {
-        output.line(&format!("lost: {} of {}: {}", single_line(field), single_line(key), single_line(reason)))?;
+    for loss in &reply.losses {
+        output.line(&in_words(loss))?;
     }
     let (lost, waiting) = (reply.losses.len(), waiting(reply.unapproved as usize));
     let (out, files) = (args.out.display(), if count == 1 { "1 file".into() } else { format!("{count} files") });
@@ -141,9 +141,15 @@ fn to_stream(is_single: bool, files: &[Collected], global: &Global) -> Result<()
     sync(tar.into_inner().and_then(|mut out| out.flush()))
 }
 
+/// Returns a loss as a line. The key `*` means every entry.
+fn in_words(Loss { key, field, reason }: &Loss) -> String {
+    let entry = if key == "*" { "all entries".into() } else { single_line(key) };
+    format!("lost: {} of {entry}: {}", single_line(field), single_line(reason))
+}
+
 fn warn(reply: &ExportToReply, output: &mut Output) -> Exit {
-    for Loss { key, field, reason } in &reply.losses {
-        output.warning(&format!("lost: {} of {}: {}", single_line(field), single_line(key), single_line(reason)));
+    for loss in &reply.losses {
+        output.warning(&in_words(loss));
     }
     if reply.unapproved > 0 {
         output.warning(&format!("{} of the entries are not approved", reply.unapproved));

@@ -34,9 +34,7 @@ impl Ask for WriteArgs {
     fn request(self) -> Result<Write, Failure> {
         let content = input::text(self.content)?;
         let content = match self.mode {
-            WriteMode::Append => {
-                input::not_blank(content, "the text", "`--mode overwrite` replaces a file by nothing")?
-            }
+            WriteMode::Append => input::not_blank(content, "the text", "add `--mode overwrite` to empty the file")?,
             WriteMode::Overwrite => content,
         };
         Ok(Write { target: self.target.named(TargetRole::Target)?, mode: self.mode, content, truncate: self.truncate })

@@ -10,7 +10,7 @@ use crate::word::word;
 
 /// Word in place of an event that prints the log.
 const LOG: &str = "log";
-/// Largest score that `--min-score` takes.
+/// Maximum score that `--min-score` takes.
 const MAX_SCORE: f64 = 1_000_000.0;
 
 /// Handle an event of a client: keep and recall memory

@@ -19,7 +19,8 @@ use crate::output::Output;
 use crate::project::{others, told};
 use crate::store::{Root, Store};
 
-/// Score that no hit has, in thousandths. It lets a prompt be recorded without any note counting as shown.
+/// Score that is higher than any hit's, in thousandths. It lets a prompt be recorded without any note counting as
+/// shown.
 const NO_HIT: u32 = u32::MAX;
 
 /// Performs an event, and returns the text for the model if there is one. `reserved` bytes of the room for it are for
@@ -142,7 +143,7 @@ impl Session<'_> {
         let ToolUse { tool, files, command, failed, error, stored } = used;
         let session = self.event.session.clone();
         let name = tool.clone();
-        // What is excluded was left out before.
+        // Excluded paths were left out before.
         let exclude = Vec::new();
         self.call(RecordToolUse { session, tool, files, command, failed, error, stored, exclude }, Some(name))?;
         Ok(None)

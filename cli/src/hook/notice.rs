@@ -1,5 +1,5 @@
-//! [`Notice`]: says at the start of a session that hooks failed since the last start that said so. Nothing else would: a
-//! client shows nothing of a hook that fails.
+//! [`Notice`]: says at the start of a session that hooks failed since the last start that said so. Nothing else says
+//! so: a client shows nothing of a hook that fails.
 //!
 //! The text goes to a model, so it has only words of this program: the number of failures, and a reason for the code of the
 //! last one.
@@ -18,7 +18,7 @@ const TIME_BYTES: usize = 20;
 /// Share of the text at a start that a notice may take.
 const LARGEST_SHARE: u32 = 4;
 
-/// Failures that no start has told yet.
+/// Failures that no start of a session has reported yet.
 pub(super) struct Notice {
     told: PathBuf,
     last: String,

@@ -344,7 +344,7 @@ pub(super) fn public_start(text: &str, max_bytes: usize) -> String {
     head_without_divided_secret(&without_private(text), max_bytes).to_string()
 }
 
-/// Returns what one of our own tools has stored. Whether it is named is decided when the note of the session is written.
+/// Returns what one of our own tools has stored. The note of the session decides if it is named.
 fn stored(tool: &str, input: &Value) -> Option<StoredItem> {
     let text = |name: &str| input.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let tool = own_tool(tool)?;

@@ -117,8 +117,8 @@ fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     Ok(files)
 }
 
-/// Returns the wanted files of a tar stream, in its order. An incomplete stream is refused as a whole. Of a file that is
-/// too large, it returns one byte more than the limit.
+/// Returns the wanted files of a tar stream, in its order. An incomplete stream is refused as a whole. If a file is too
+/// large, it returns one byte more than the limit.
 pub(super) fn stream(
     input: impl Read,
     max_file_bytes: usize,

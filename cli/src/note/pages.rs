@@ -1,4 +1,4 @@
-//! [`list`]: lists notes page by page, so that no reply has all notes of a large notebook.
+//! [`list`]: lists notes page by page, so that a reply never has all notes of a large notebook.
 
 use saddlebag::notebook::{ListNotes, ListNotesReply};
 

@@ -158,9 +158,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
         return Err(Failure::nothing("memory has nothing for a block"));
     }
     if !has_text {
-        output.note(
-            "memory has notes or entries, and nothing for a block without them: `--entries` and `--recall` add them",
-        );
+        output.note("the block would be empty; `--entries` adds entries, and `--recall` notes that answer a question");
     }
     Ok(exit)
 }

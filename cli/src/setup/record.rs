@@ -197,7 +197,7 @@ impl Record {
         Ok(())
     }
 
-    /// Removes the bytes that no entry names any more, and no other file.
+    /// Removes only the bytes that no entry names any more.
     fn remove_originals(&self) {
         let folder = self.folder.join(ORIGINALS);
         let record = self.folder.join(FILE);

@@ -76,7 +76,7 @@ struct Item {
     problem: Option<String>,
     #[serde(skip)]
     place: PathBuf,
-    /// Files that go, and folders that go if they are empty; of the memory, none.
+    /// Files to remove, and folders to remove if they are empty. Files of the memory are not among them.
     #[serde(skip)]
     owned: (Vec<PathBuf>, Vec<PathBuf>),
 }
@@ -210,7 +210,7 @@ impl Item {
             bytes,
             others,
             state: if stays { "kept" } else { "removed" },
-            problem: stays.then(|| "the program has not made what is there".to_string()),
+            problem: stays.then(|| "the program did not make the files there".to_string()),
             place: owned.place,
             owned: (owned.files, owned.folders),
         })
@@ -298,7 +298,7 @@ impl UninstallReport {
         output.styled(STRONG, "On this machine:")?;
         for entry in &self.entries {
             let leads_to = entry.leads_to.as_ref().map(|target| format!(", a link to {target}")).unwrap_or_default();
-            output.line(&format!("Entries of ours: {}{leads_to}", entry.path))?;
+            output.line(&format!("Our entries: {}{leads_to}", entry.path))?;
         }
         for item in &self.items {
             output.line(&item.line())?;

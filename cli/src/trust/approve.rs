@@ -111,7 +111,7 @@ fn named(
     let asks = base.is_empty() && !dry_run;
     if !names.is_empty() && asks && !output.can_ask() {
         let help = "give the version that `saddlebag memory pending` prints with --base, once for each name; nothing was changed";
-        return Err(Failure::usage("nothing can be confirmed here, and no --base says which text you have seen", help));
+        return Err(Failure::usage("the program cannot ask here, so --base must name the version to approve", help));
     }
     let mut items: Vec<(String, PendingItem)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -173,7 +173,7 @@ fn all_from(
                 return Err(changed("the answer was not yes"));
             }
         }
-        [] => return Err(changed("nothing can be confirmed here, and no --base says which text you have seen")),
+        [] => return Err(changed("the program cannot ask here, so --base must name the version to approve")),
         _ => {
             return Err(Failure::usage(
                 "--all-from takes one --base",

@@ -37,7 +37,7 @@ impl Ask for PendingArgs {
 
     fn print(reply: &PendingReply, output: &mut Output) -> Result<(), Failure> {
         if reply.items.is_empty() {
-            output.line("Nothing waits to be approved.")?;
+            output.line("Nothing waits for approval.")?;
             return Ok(());
         }
         for item in &reply.items {

@@ -60,7 +60,7 @@ pub(super) fn waiting(
 /// Prints a hint after an import that its text waits for approval.
 pub(crate) fn note_pending(output: &mut Output) -> Result<(), Failure> {
     output.flush()?;
-    output.note("`saddlebag memory pending` lists what waits to be approved; until then it does not go into prompts");
+    output.note("`saddlebag memory pending` lists what waits for approval; until then it does not go into prompts");
     Ok(())
 }
 

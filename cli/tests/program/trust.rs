@@ -16,11 +16,11 @@ fn an_import_waits_until_it_is_approved() {
     let store = Store::new();
     fs::create_dir_all(store.here.join("in/core")).unwrap();
     fs::write(store.here.join("in/core/port.md"), "---\nsource: old\n---\n\nThe port is 5433\u{202e}").unwrap();
-    store.run(&["memory", "pending"]).exits(0).prints("Nothing waits to be approved.\n");
+    store.run(&["memory", "pending"]).exits(0).prints("Nothing waits for approval.\n");
     store
         .run(&["memory", "import", "in"])
         .exits(0)
-        .complains("`saddlebag memory pending` lists what waits to be approved");
+        .complains("`saddlebag memory pending` lists what waits for approval");
     store.run(&["context", "--entries"]).exits(1).complains("port (Entries (hydrated)): not hydrated: unapproved");
     let found = store.run(&["entry", "recall", "port"]).exits(0);
     assert!(found.stdout.starts_with("port  (core)  [unapproved: import]\n"), "{}", found.stdout);
@@ -216,8 +216,8 @@ fn nothing_is_approved_that_nobody_has_seen() {
     for key in ["a", "b"] {
         store.run(&["--provenance", "tool", "entry", "store", key, "text"]).exits(0);
     }
-    store.refuses(&["memory", "approve", "a"], 2, "no --base says which text you have seen");
-    store.refuses(&["memory", "approve", "--all-from", "tool"], 3, "no --base says which text you have seen");
+    store.refuses(&["memory", "approve", "a"], 2, "--base must name the version to approve");
+    store.refuses(&["memory", "approve", "--all-from", "tool"], 3, "--base must name the version to approve");
     let listing = store.run(&["--json", "memory", "pending", "--from", "tool"]).exits(0).json();
     let version = |number: usize| listing["items"][number]["version"].as_str().unwrap();
     assert_eq!(version(0).len(), 64, "SHA-256: who makes two texts of one version could swap them");
@@ -321,7 +321,7 @@ fn an_export_says_what_nobody_has_approved_or_leaves_it_out() {
     let text = fs::read_to_string(store.here.join("own/core/page.md")).unwrap();
     assert!(text.contains("\nprovenance: tool\n"), "{text}");
     let other = store.run(&["memory", "export", "--to", "claude-code", "--out", "other"]).exits(0).stdout;
-    assert!(other.contains("lost: entry of page: nobody has approved it: its text is of `tool`\n"), "{other}");
+    assert!(other.contains("lost: entry of page: not approved: its text comes from `tool`\n"), "{other}");
     assert!(other.contains("Exported 1 entries"), "{other}");
     let whole =
         store.run(&["memory", "export", "--to", "claude-code", "--unapproved", "--out", "whole"]).exits(0).stdout;

@@ -14,8 +14,8 @@
 //! command. The engine trusts no host: a path is a [`RelPath`], which cannot leave the store, and a result that does not match
 //! its request is refused.
 //!
-//! This crate has no clock, no thread, no timer and no callback. It performs no operation, retries none, and does
-//! not know the content of files: that is the task of the commands, and of the host.
+//! This crate has no clock, no thread, no timer and no callback. It does not perform or retry operations, and does not
+//! know the content of files: that is the task of the commands, and of the host.
 //!
 //! ```
 //! use saddlebag_protocol::{

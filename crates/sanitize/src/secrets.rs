@@ -577,7 +577,7 @@ mod tests {
                     assert!(!redacted.contains(&token) && redacted.contains(&format!("[redacted: {}]", found[0].rule)));
                     assert_eq!(secrets_in(&redacted), []);
                 }
-                // A name before it does not hide it, nor does a letter beside a prefix that no word has.
+                // A name before it does not hide it. Neither does a letter beside a prefix that words do not have.
                 let texts = [format!("KEY_{token}"), format!("KEY_{token} x"), format!("é{token}é")];
                 let beside = [format!("x{token}"), format!("{token}x"), format!("7{token}x")];
                 for text in texts.iter().chain(beside.iter().filter(|_| is_distinct(parts))) {

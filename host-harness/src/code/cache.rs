@@ -245,7 +245,7 @@ impl Key {
         Ok(Self(key))
     }
 
-    /// Begins the tag of a file. Its name is part of it, so that no file can replace another.
+    /// Begins the tag of a file. Its name is part of it, so that one file cannot replace another.
     fn tag(&self, name: &str) -> blake3::Hasher {
         let mut tag = blake3::Hasher::new_keyed(&self.0);
         tag.update(&(name.len() as u64).to_le_bytes());

@@ -27,7 +27,16 @@ pub(super) fn refusal(error: io::Error) -> FsError {
 /// Explains an error of the system to a person, without any path: the cause, and the way out if there is one.
 #[must_use]
 pub fn io_cause(error: &io::Error) -> String {
-    error.raw_os_error().and_then(explanation).map_or_else(|| error.kind().to_string(), str::to_owned)
+    error.raw_os_error().and_then(explanation).map_or_else(|| kind_in_words(error.kind()), str::to_owned)
+}
+
+/// Returns the kind of an error. The standard library calls a file or folder an entity.
+fn kind_in_words(kind: io::ErrorKind) -> String {
+    match kind {
+        io::ErrorKind::NotFound => "no such file or folder".into(),
+        io::ErrorKind::AlreadyExists => "a file or folder of this name exists already".into(),
+        other => other.to_string(),
+    }
 }
 
 /// Returns the answer to a change that was made but could not be synced.

@@ -232,8 +232,8 @@ impl Task<'_> {
         Err(self.unfinished(Error::new(ErrorCode::Contention, message, "")))
     }
 
-    /// Writes the changed text of the old file into the new one, if that still has the text `before`. What it had is kept as
-    /// its backup: the old file may be another note, if somebody made one at this very moment.
+    /// Writes the changed text of the old file into the new one, if that still has the text `before`. Its previous text
+    /// is kept as its backup: the old file may be another note, if somebody made one at this very moment.
     async fn take_over(&self, before: &str, old: &str, wanted: String) -> Result<(), Error> {
         let to = &self.intent.to;
         let limit = self.call.scope.limits.max_file_bytes;

@@ -10,8 +10,8 @@
 //! has to know if the process that began is still alive: every command that changes the notebook first finishes the rename
 //! that it finds.
 //!
-//! 1. The intent is created under the precondition that it does not exist. Of two concurrent renames, the second finishes the
-//!    first and then looks for its note again: it is refused if the note has another name by then.
+//! 1. The intent is created under the precondition that it does not exist. If two renames run at once, the second
+//!    finishes the first and then looks for its note again: it is refused if the note has another name by then.
 //! 2. The new file is created, under the precondition that it does not exist. A taken name gets a number. The meaning of the
 //!    links is decided from the index without the new file, and with the old one under its old title.
 //! 3. The linking notes are rewritten one after the other, each under the version that the change was computed from. A

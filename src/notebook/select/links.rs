@@ -267,7 +267,7 @@ impl<'a> Resolver<'a> {
         named.and_then(|notes| self.newest(notes)).unwrap_or(note)
     }
 
-    /// The one of several notes of one name that none of the others supersedes.
+    /// The note that no other note of the same name supersedes.
     fn newest(&self, notes: &[usize]) -> Option<usize> {
         if self.superseding.is_empty() {
             return None;

@@ -12,7 +12,7 @@ use crate::document::Note;
 use crate::notebook::types::NoteView;
 use crate::order;
 
-/// Stands where a link stood; no name has it.
+/// Replaces a link; names do not contain it.
 const LINK: char = '\u{0}';
 
 /// Finds the lines that have the title or an alias of a note. A name within a link is not a mention.

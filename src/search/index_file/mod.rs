@@ -160,7 +160,7 @@ pub(crate) async fn read_needed(
     true
 }
 
-/// Returns true if this memory may read every file of the index. Whoever wrote it may have named others.
+/// Returns true if this memory may read every file of the index. Its writer may have named other files.
 fn is_of_scope(call: &Call, index: &Restored) -> bool {
     let folders = FolderScope::all(&call.scope.layout);
     FolderScope::all_hold(&folders, index.table.rows.paths())

@@ -102,7 +102,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Looks ahead at an `impl` and its block; `None` if the word stands for a type.
+    /// Looks ahead at an `impl` and its block; `None` if the word begins a type.
     fn implementation(&self) -> Option<Impl> {
         let before = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
         if !matches!(before, None | Some(Token::Mark('}' | ';' | ']'))) {

@@ -192,7 +192,7 @@ fn files_of_others_under_our_names_stay_and_are_counted() {
     let code = code().replace("1111", "2222");
     used.home.put(&code, "without a mark");
     let shown = used.run(&["uninstall", "--yes"]).exits(0).stdout;
-    assert!(shown.contains("; 3 other files stay)") && shown.contains("has not made what is there"), "{shown}");
+    assert!(shown.contains("; 3 other files stay)") && shown.contains("did not make the files there"), "{shown}");
     for (path, text) in theirs {
         assert_eq!(used.home.text(path), text);
     }

@@ -41,8 +41,8 @@ pub trait Texts {
 pub struct Rank {
     /// True if the document comes before all documents without this flag.
     pub comes_first: bool,
-    /// Day of the document, as a number that increases with time. Of documents with equally many matching lines, the
-    /// later comes first.
+    /// Day of the document, as a number that increases with time. Among documents with equally many matching lines, the
+    /// later one comes first.
     pub day: Option<u32>,
     /// Position among all documents, which decides between otherwise equal documents.
     pub order: u32,

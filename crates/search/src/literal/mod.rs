@@ -37,11 +37,11 @@
 //! the project, and those directly in `notes/`, `daily/`, `facts/` and `decisions/` of the project. It shares the
 //! index with the notebook.
 //!
-//! 1. **Refresh.** The root and the folders of the scope are listed, one after the other. The request carries the version
-//!    of the page as it was (`unless`); an `unchanged` page costs the component nothing. Of any other page the files are
-//!    compared by version, and what changed is read in batches of 256 requests. The host still looks at every file of a
-//!    folder to answer, in several threads where there are thousands. With `assume-unchanged` the listing is left out: not
-//!    one request.
+//! 1. **Refresh.** The root and the folders of the scope are listed, one after the other. The request carries the
+//!    version of the page as it was (`unless`); an `unchanged` page costs the component nothing. The files of any other
+//!    page are compared by version, and changed files are read in batches of 256 requests. The host still looks at
+//!    every file of a folder to answer, in several threads where there are thousands. With `assume-unchanged` the
+//!    listing is left out: not one request.
 //! 2. **Find.** A term has no white space, so it lies within one word of one line. The first search folds and scans
 //!    every document. When there is a second one, every distinct word goes into an index once, with its lines as LEB128
 //!    postings; from then on a search scans the words, not the documents, in time that grows with the vocabulary and
