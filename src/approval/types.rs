@@ -59,8 +59,8 @@ pub struct PendingItem {
     pub is_entry: bool,
     /// Origin of the text.
     pub provenance: Provenance,
-    /// Projects whose prompts the text goes into. An approval of an agent's text is for all projects, that of an import for
-    /// these; made harmless.
+    /// Projects whose prompts the text goes into. Approved text of an agent goes into all projects, approved text of an
+    /// import only into these. Made harmless.
     pub projects: Vec<ForModel>,
     /// `source` of the file, to be read by people; made harmless.
     pub source: Option<ForModel>,

@@ -206,7 +206,7 @@ impl<'a> Work<'a> {
     fn says_the_same(&self, stored: &Stored, one: &Prepared<'_>) -> bool {
         let supersedes = &one.fields.supersedes;
         let known = &stored.entry.fields;
-        // A text that goes into the prompts of other projects only is not known to this one.
+        // Text that goes into the prompts of other projects only is not known to this one.
         let is_known_here = one.fields.projects.iter().all(|project| known.only_in(Some(project)).is_empty());
         is_known_here
             && one.fields.is_same(known)

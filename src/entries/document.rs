@@ -69,7 +69,7 @@ pub(crate) struct Problem {
     pub(crate) message: String,
 }
 
-/// Returns true if a text may go only into the prompts of its projects.
+/// Returns true if the text may go only into the prompts of its projects.
 ///
 /// An approval lets the text of an agent into the prompts of all projects. Text of tools and imports needs an approval for
 /// any prompt, so theirs is for its projects.

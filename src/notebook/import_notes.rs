@@ -287,7 +287,7 @@ impl<'a> Work<'a> {
         let call = self.call;
         let folder = notebook_file(call, &self.request.folder)?;
         let mut entries = list_folder(call, Some(&folder)).await?;
-        // Backups are beside the notes or in a folder of their own.
+        // Backups are beside the notes or in their own folder.
         let note = notebook_file(call, &format!("{}/x{NOTE_SUFFIX}", self.request.folder))?;
         if let Some(backups) = Layout::backup_of(&note).parent().filter(|backups| *backups != folder) {
             entries.extend(list_folder(call, Some(&backups)).await?);

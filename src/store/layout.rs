@@ -349,7 +349,7 @@ fn may_be_slug(name: &str) -> bool {
     is_slug(&folded_name(name)) || folded::is_short_name(name)
 }
 
-/// Returns the file that keeps a text of `path`. Every rule about its place is here.
+/// Returns the file that keeps text of `path`. Every rule about its place is here.
 fn kept_as(path: &RelPath, suffix: &str) -> RelPath {
     let mut above = core::iter::successors(path.parent(), RelPath::parent);
     let is_in_project = path.segments().next() == Some(PROJECTS_FOLDER) && path.segments().nth(2).is_some();

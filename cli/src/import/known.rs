@@ -14,7 +14,7 @@ pub(super) struct Known {
     pub(super) agent: &'static str,
     pub(super) place: PathBuf,
     pub(super) kind: Kind,
-    /// True if it is the memory of the project, false if it is that of the user.
+    /// True if it is the memory of the project, false if it is the user's.
     pub(super) is_of_project: bool,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn find(global: &Global) -> Vec<Known> {
 /// Owner of the memory of another agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// The user, or nobody knows.
+    /// The user, or unknown.
     All,
     /// The project of the global options.
     Project,
