@@ -40,7 +40,6 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 
 pub(crate) use args::BackfillArgs;
-pub(crate) use transcripts::digest;
 
 /// Number of notes in one command.
 const NOTES_OF_COMMAND: usize = 64;

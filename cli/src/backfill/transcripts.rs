@@ -12,7 +12,6 @@ use ruzstd::decoding::StreamingDecoder;
 use ruzstd::decoding::errors::FrameDecoderError;
 use saddlebag_host::{io_cause, project_root};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::args::SourceName;
 use super::claude_code::{self, Branches};
@@ -22,6 +21,7 @@ use super::gemini::Chat;
 use super::lines::{MAX_LINE, each_line};
 use super::note::{Candidate, LeftOut};
 use super::session::Session;
+use crate::import::gemini_digest;
 
 /// Maximum size of a transcript, and of all that are read, in bytes.
 const MAX_FILE: u64 = 256 << 20;
@@ -107,7 +107,7 @@ impl Wanted<'_> {
             SourceName::Gemini => {
                 let mut chat = Chat::default();
                 self.gemini_head(found, &mut chat)?;
-                if chat.project.as_deref() == Some(&digest(self.project)) {
+                if chat.project.as_deref() == Some(&gemini_digest(self.project)) {
                     return Ok(Some(self.project.to_path_buf()));
                 }
                 chat.folders
@@ -271,11 +271,6 @@ fn folder_in_head(path: &Path) -> io::Result<Option<String>> {
         folder.is_none()
     })?;
     Ok(folder)
-}
-
-/// Returns the digest by which Gemini CLI names a project.
-pub(crate) fn digest(project: &Path) -> String {
-    Sha256::digest(project.to_string_lossy().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the time of the last change of a file, in RFC 3339.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::exchange::Format;
 use saddlebag_host::project_root;
+use sha2::{Digest as _, Sha256};
 
-use crate::backfill::digest;
 use crate::global::Global;
 
 /// Memory of an agent that was found.
@@ -104,7 +104,7 @@ pub(super) fn project_of(place: &Path, global: &Global) -> Owner {
 
 /// Returns the names that clients give to the folder of a project: Claude Code's, and the digest of Gemini CLI.
 pub(super) fn names_of(project: &Path) -> [String; 2] {
-    [claude_folder(project), digest(project)]
+    [claude_folder(project), gemini_digest(project)]
 }
 
 fn project(global: &Global) -> Option<PathBuf> {
@@ -115,6 +115,11 @@ fn project(global: &Global) -> Option<PathBuf> {
 pub(crate) fn claude_folder(project: &Path) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric();
     project.to_string_lossy().chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
+}
+
+/// Returns the digest by which Gemini CLI names a project.
+pub(crate) fn gemini_digest(project: &Path) -> String {
+    Sha256::digest(project.to_string_lossy().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Maximum number of folders of one agent.

@@ -18,7 +18,7 @@ use crate::subcommand::Subcommand;
 
 pub(crate) use args::ImportArgs;
 pub(crate) use foreign_sources::place;
-pub(crate) use known::claude_folder;
+pub(crate) use known::{claude_folder, gemini_digest};
 
 /// JSON output of an import.
 #[derive(JsonSchema)]

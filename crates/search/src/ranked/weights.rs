@@ -91,3 +91,20 @@ pub(super) fn ln(x: f64) -> f64 {
     let series = (0..12).rev().fold(0.0, |sum, term| sum * square + 1.0 / f64::from(2 * term + 1));
     2.0 * s * series + exponent as f64 * core::f64::consts::LN_2
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_of_the_larger_index_is_a_multiple_of_its_rarity_and_one_of_a_small_index_counts_less() {
+        let (small, large) = (f64::from(idf(1, 1)), f64::from(idf(1_000, 1)));
+        let is_near = |one: f64, other: f64| (one - other).abs() < 1e-12 * other.abs();
+        assert!(is_near(on_one_scale(large * 2.0, large, small), 2.0));
+        assert!(is_near(on_one_scale(small * 2.0, small, 0.0), 2.0));
+        assert!(is_near(on_one_scale(small * 2.0, small, large), 2.0 * (small / large).sqrt()));
+        for nothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(on_one_scale(1.0, nothing, 0.0).abs() < f64::EPSILON, "{nothing}");
+        }
+    }
+}
