@@ -13,7 +13,7 @@ pub(crate) const MAX_LIST_ENTRIES: u32 = 65_536;
 ///
 /// An implementation promises:
 ///
-/// - It returns exactly one answer per operation, and the kind of an outcome is that of its operation.
+/// - It returns exactly one answer per operation, and the kind of an outcome matches its operation.
 /// - Every failure is a value. Nothing panics, and an [`FsError`] means that nothing has changed,
 ///   unless its text says otherwise.
 /// - An acknowledged write or append survives, to the extent of its [`Durability`].
@@ -44,8 +44,8 @@ pub trait Executor {
 
     /// Performs all of `ops` and returns one result for each, in their order.
     ///
-    /// The results equal those of [`perform`](Self::perform) for one after another. An implementation may perform
-    /// independent operations at the same time: reads and listings between two changes.
+    /// The results equal the results of [`perform`](Self::perform) for one operation after another. An implementation
+    /// may perform independent operations at the same time: reads and listings between two changes.
     fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
         ops.iter().map(|op| self.perform(op)).collect()
     }
@@ -238,10 +238,10 @@ fn is_ignore_file(path: &str) -> bool {
 pub(crate) const STATE_FOLDER: &str = ".saddlebag";
 /// File that keeps such a folder out of version control.
 pub(crate) const IGNORE_FILE: &str = ".gitignore";
-/// Folder of the lock files in [`STATE_FOLDER`], and first part of its name. The folder of lock protocol N is `locks-N`,
-/// that of the first protocol was `locks`.
+/// Folder of the lock files in [`STATE_FOLDER`], and first part of its name. The folder of lock protocol N is
+/// `locks-N`, the folder of the first protocol was `locks`.
 pub(crate) const LOCKS_FOLDER: &str = "locks";
-/// Folder for texts found in temporary files, in [`STATE_FOLDER`].
+/// Folder for text found in temporary files, in [`STATE_FOLDER`].
 pub(crate) const RECOVERED_FOLDER: &str = "recovered";
 /// Prefix of the names of temporary files.
 pub(crate) const TEMPORARY_PREFIX: &str = ".saddlebag-";
@@ -254,7 +254,7 @@ pub(crate) fn is_locks(name: &str) -> bool {
         || folded_name(name).strip_prefix(LOCKS_FOLDER).is_some_and(|rest| rest.starts_with('-'))
 }
 
-/// Returns true if `name` is that of a temporary file, of this process or of one that died.
+/// Returns true if `name` is the name of a temporary file, of this process or of one that died.
 pub(crate) fn is_temporary(name: &str) -> bool {
     let name = folded_name(name);
     name.strip_prefix(TEMPORARY_PREFIX).is_some_and(|rest| rest.ends_with(TEMPORARY_SUFFIX))

@@ -344,8 +344,7 @@ pub(crate) async fn remove_emptied<'a>(
     }
 }
 
-/// Appends to a file, on a line of its own. Returns `false` if the precondition does not hold; nothing is appended
-/// then.
+/// Appends to a file, on a separate line. Returns `false` if the precondition does not hold; nothing is appended then.
 pub(crate) async fn append(
     fs: &Fs,
     path: &RelPath,

@@ -52,7 +52,7 @@ impl Fs {
         self.0.list(folder, after, limit, unless)
     }
 
-    /// Asks the host to rate how well each text answers the question.
+    /// Asks the host to rate how well each passage answers the question.
     pub(crate) fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
         self.0.score(query, texts)
     }
@@ -72,7 +72,7 @@ impl Fs {
         self.0.write(path, content, precondition)
     }
 
-    /// Appends to the file, on a line of its own.
+    /// Appends to the file, on a separate line.
     pub(super) fn append(
         &self,
         path: &RelPath,

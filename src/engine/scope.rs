@@ -1,4 +1,4 @@
-//! Environment that the commands of one scope share, and that of one command.
+//! Environment that the commands of one scope share, and environment of one command.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -110,8 +110,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Creates the call for text of this provenance, which cannot be more trusted than that of the scope. `None` keeps
-    /// that of the scope.
+    /// Creates the call for text of this provenance, which cannot be more trusted than the provenance of the scope.
+    /// `None` keeps the provenance of the scope.
     pub(crate) fn new(
         fs: Fs,
         scope: Arc<Scope>,

@@ -61,7 +61,7 @@ pub enum ErrorCode {
     InvalidDate,
     /// Another argument is out of its range, or a word is unknown.
     InvalidArgument,
-    /// A text or a file is over a limit.
+    /// Text or a file is over a limit.
     TooLarge,
     /// The object of the command does not exist.
     NotFound,
@@ -83,7 +83,7 @@ pub enum ErrorCode {
     EntryNotFound,
     /// A newer run has begun.
     StaleFence,
-    /// A text contains a secret.
+    /// The text contains a secret.
     Secret,
     /// Only a memory of a person may do this, or text of this provenance may not.
     NotPermitted,
@@ -222,7 +222,7 @@ impl DerefMut for Error {
     }
 }
 
-/// Claims in help texts that are true only if the store is unchanged.
+/// Claims in the help of errors that are true only if the store is unchanged.
 const UNCHANGED: [&str; 4] = ["nothing was changed", "nothing was written", "nothing was imported", "nothing was made"];
 
 /// Returns the help for a command that has changed something before it failed. It says so.
@@ -249,11 +249,11 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg_attr(debug_assertions, should_panic(expected = "a broken invariant: a note without a text"))]
+    #[cfg_attr(debug_assertions, should_panic(expected = "a broken invariant: a note without text"))]
     fn a_broken_invariant_stops_a_debug_build_and_refuses_the_command_in_a_release() {
-        let error = Error::internal("a note without a text");
+        let error = Error::internal("a note without text");
         assert_eq!(error.code, ErrorCode::Internal);
-        assert_eq!(error.message, "a note without a text");
+        assert_eq!(error.message, "a note without text");
         assert!(error.help.contains("report it"), "{}", error.help);
     }
 }

@@ -31,7 +31,7 @@ impl core::borrow::Borrow<str> for RelPath {
     }
 }
 
-/// Reason why a text is not a [`RelPath`].
+/// Reason why text is not a [`RelPath`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {

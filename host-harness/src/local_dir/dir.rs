@@ -35,7 +35,7 @@ pub struct LocalDirOptions {
     /// Time to wait for one other writer that holds the lock of a path, before the answer is [`FsError::Locked`]; 10
     /// seconds by default. While the lock moves from one writer to the next, the wait is up to twelve times as long.
     pub lock_timeout: Duration,
-    /// Called for each text that was recovered from the temporary file of a writer that died.
+    /// Called for each recovered temporary file of a writer that died.
     pub on_recovered: Option<fn(&Recovered)>,
 }
 
@@ -85,7 +85,7 @@ pub enum OpenError {
 ///   ([`on_recovered`](LocalDirOptions::on_recovered)). After a power cut, a temporary file that the disk has kept stays.
 /// - A change, and soon after a read too, is refused if the root is no longer at the path that was opened.
 ///
-/// Writers are kept apart if they open the same root: a store inside another store has locks of its own. On network file
+/// Writers are kept apart if they open the same root: a store inside another store has its own locks. On network file
 /// systems, locks are only as good as the server's, and a server whose clock is slow can hide a change within one tick.
 ///
 /// On Linux and macOS a conditional write that races with an editor never loses the editor's text. If the system or the file
@@ -265,7 +265,7 @@ impl LocalDir {
     }
 
     fn report(&self, recovered: &Recovered) {
-        tracing::warn!(path = %recovered.path, kept = %recovered.kept, "a text is recovered");
+        tracing::warn!(path = %recovered.path, kept = %recovered.kept, "text is recovered");
         if let Some(tell) = self.options.on_recovered {
             tell(recovered);
         }

@@ -1,4 +1,4 @@
-//! Errors of the operating system as those of the contract.
+//! Errors of the operating system as errors of the contract.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Listing: reads all names first, then looks only at those of one page.
+//! Listing: reads all names first, then looks only at the names of one page.
 
 use std::io;
 

@@ -19,7 +19,7 @@ use crate::executor::{LOCKS_FOLDER, STATE_FOLDER};
 /// Pause between two attempts to replace the folder of an earlier protocol.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Joins the protocol of the store, or refuses to if it is a later one. Returns the texts that dead hosts of an earlier
+/// Joins the protocol of the store, or refuses to if it is a later one. Returns the files that dead hosts of an earlier
 /// protocol left.
 pub(super) fn join(root: &Dir, patience: Duration) -> Result<Vec<Recovered>, FsError> {
     let mut recovered = Vec::new();

@@ -58,7 +58,7 @@ fn plan_syncs(good: usize, bad: usize) {
 }
 
 thread_local! {
-    /// What happens while an operation of this thread waits for an empty file to be filled.
+    /// Function that runs while an operation of this thread waits for an empty file to be filled.
     static PAUSE: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
     static PAUSES: RefCell<u32> = const { RefCell::new(0) };
 }
@@ -657,7 +657,7 @@ fn what_a_killed_writer_left_is_removed_by_the_next_process() {
         let mut store = durable();
         leave_behind(&mut store, at, None);
         assert_eq!(store.text(), text);
-        // Another file of the store, with a lock of its own.
+        // Another file of the store, with its own lock.
         store.try_write("b.md", Precondition::Any).unwrap();
         store.assert_tidy();
         assert_eq!(store.text(), text, "{at}");

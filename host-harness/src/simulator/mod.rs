@@ -65,7 +65,7 @@ pub struct Simulator {
     unsynced: BTreeMap<String, Option<Node>>,
 }
 
-/// Function that rates how well a text answers a question.
+/// Function that rates how well a passage answers a question.
 pub type Scorer = fn(query: &str, text: &str) -> f64;
 
 /// An operation that a [`Simulator`] performed.
@@ -150,7 +150,7 @@ impl Simulator {
         self
     }
 
-    /// Sets the function that rates texts. Without one, the store refuses to rate them.
+    /// Sets the function that rates passages. Without one, the store refuses to rate them.
     #[must_use]
     pub fn with_scorer(mut self, scorer: Scorer) -> Self {
         self.scorer = Some(scorer);

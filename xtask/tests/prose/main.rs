@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Phrases to avoid, with the plain form.
-const PHRASES: [(&str, &str); 16] = [
+const PHRASES: [(&str, &str); 28] = [
     ("is none", "say \"is not a …\" or \"invalid …\""),
     ("are none", "say \"are not …\" or \"there are no …\""),
     ("is no", "say \"is not a …\" or \"invalid …\""),
@@ -29,15 +29,28 @@ const PHRASES: [(&str, &str); 16] = [
     ("stand for", "say \"are\" or \"mean\""),
     ("nobody but", "say \"only\""),
     ("none but", "say \"only\""),
+    ("of a text", "say \"of text\" or \"of the text\""),
+    ("a longer text", "say \"longer text\""),
+    ("of its own ,", "say \"its own …\" or \"a separate …\""),
+    ("of their own .", "say \"their own …\""),
+    ("of your own .", "say \"your own …\""),
+    ("nobody can be asked", "say \"standard input is not a terminal\""),
+    ("the one before", "repeat the noun: \"the previous …\""),
+    ("goes too", "say \"is removed too\""),
+    ("reaches no", "say \"does not reach a …\""),
+    ("becomes no", "say \"is skipped\", or \"does not become a …\""),
+    ("goes into no", "say \"does not go into …\""),
+    ("largest number of", "say \"maximum number of\""),
 ];
 
 /// Words before a phrase that make it plain English: "there is no index file", "left behind".
-const PLAIN_BEFORE: [(&str, &[&str]); 5] = [
+const PLAIN_BEFORE: [(&str, &[&str]); 6] = [
     ("is no", &["there", "where", "if"]),
     ("are no", &["there", "where", "if"]),
     ("are none", &["there"]),
     ("is none", &["there"]),
     ("behind", &["left", "leave", "leaves", "leaving"]),
+    ("of its own ,", &["instead"]),
 ];
 
 /// Words after a phrase that make it plain English: "is no longer".

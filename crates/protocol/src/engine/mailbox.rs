@@ -64,7 +64,7 @@ pub struct Fs {
 }
 
 impl Fs {
-    /// Creates a file system with a mailbox of its own. Only the engine does this, for each command.
+    /// Creates a file system with its own mailbox. Only the engine does this, for each command.
     pub(super) fn new() -> Self {
         Self { mailbox: Arc::default() }
     }
@@ -99,7 +99,7 @@ impl Fs {
         })
     }
 
-    /// Appends to the file, on a line of its own.
+    /// Appends to the file, on a separate line.
     pub fn append(&self, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Operation<AppendOutcome> {
         let op = FsOp::Append { path: path.clone(), content, newline_first: true, precondition };
         self.submit(op, |outcome| match outcome {
@@ -156,7 +156,7 @@ impl Fs {
         })
     }
 
-    /// Rates how well each text answers the question.
+    /// Rates how well each passage answers the question.
     pub fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
         self.submit(FsOp::Score { query: query.into(), texts }, |outcome| match outcome {
             FsOutcome::Score(scores) => Some(scores),

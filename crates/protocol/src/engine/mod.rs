@@ -72,9 +72,9 @@ struct Owed {
 impl<R: 'static> Engine<R> {
     /// Creates an engine without commands.
     ///
-    /// `epoch` must differ from that of every earlier engine over the same store: it is part of every key.
-    /// `is_bookkeeping` returns true for a file that is not user data, such as a cache. If a command fails after it
-    /// has changed other files, the help of its error says so.
+    /// `epoch` must differ from the epoch of every earlier engine over the same store: it is part of every key.
+    /// `is_bookkeeping` returns true for a file that is not user data, such as a cache. If a command fails after it has
+    /// changed other files, the help of its error says so.
     #[must_use]
     pub fn new(epoch: u64, limits: Limits, is_bookkeeping: fn(&RelPath) -> bool) -> Self {
         Self {
