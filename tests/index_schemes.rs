@@ -68,7 +68,7 @@ fn edit(store: &mut Simulator, notes: impl Iterator<Item = usize>, text: Option<
         let path = path(&file(i));
         match text {
             Some(text) => store.insert(&path, format!("# {text} {i}\n")),
-            None => drop(store.perform(&FsOp::Remove { path, precondition: Precondition::Any }).unwrap()),
+            None => drop(store.perform(&FsOp::remove(path, Precondition::Any)).unwrap()),
         }
     }
 }

@@ -207,7 +207,7 @@ impl Observer for Changes {
         let path = match &request.op {
             FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Rename { path, .. } => path,
             // Removing a file that does not exist succeeds too.
-            FsOp::Remove { path, precondition: Precondition::Matches(_) } => path,
+            FsOp::Remove { path, precondition: Precondition::Matches(_), .. } => path,
             _ => return,
         };
         if is_done && !Layout::is_bookkeeping(path) {

@@ -44,7 +44,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
             reply.changes.extend(earlier.iter().cloned());
             reply.changes.sort_by(|a, b| a.key.cmp(&b.key));
             let Some(content) = reply.content.clone().filter(|_| !is_dry_run) else { return Ok(reply) };
-            let op = FsOp::Write { path: path.clone(), content, precondition };
+            let op = FsOp::write(path.clone(), content, precondition);
             match folder.perform(&op).map_err(|error| storage(&request.name, &error))? {
                 FsOutcome::Write(WriteOutcome::Written(_)) => return Ok(reply),
                 FsOutcome::Write(_) => earlier = reply.changes.into_iter().filter(is_of_store).collect(),

@@ -182,8 +182,8 @@ macro_rules! by_method {
             FsOp::Read { path, offset, max_bytes, unless } => {
                 $store.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)
             }
-            FsOp::Write { path, content, precondition } => {
-                $store.write(path, content, precondition).map(FsOutcome::Write)
+            FsOp::Write { path, content, precondition, keep_as, like } => {
+                $store.write(path, content, precondition, keep_as.as_ref(), like.as_ref()).map(FsOutcome::Write)
             }
             FsOp::Append { path, content, newline_first, precondition } => {
                 $store.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
@@ -191,7 +191,9 @@ macro_rules! by_method {
             FsOp::ListDirectory { folder, after, limit, unless } => {
                 $store.list(folder.as_ref(), after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::ListDirectory)
             }
-            FsOp::Remove { path, precondition } => $store.remove(path, precondition).map(FsOutcome::Remove),
+            FsOp::Remove { path, precondition, keep_as, may_return } => {
+                $store.remove(path, precondition, keep_as.as_ref(), *may_return).map(FsOutcome::Remove)
+            }
             FsOp::Rename { path: from, to, precondition } => {
                 $store.rename(from, to, precondition).map(FsOutcome::Rename)
             }
@@ -210,9 +212,18 @@ pub(crate) fn bytes_wanted(size: u64, offset: u64, max_bytes: u32, limit: u64) -
 }
 
 fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
-    let other = if let FsOp::Rename { to, .. } = op { to.as_str() } else { "" };
-    if [traced_path(op), other].into_iter().any(is_reserved) {
+    let (kept, other) = match op {
+        FsOp::Write { keep_as, like, .. } => (keep_as.as_ref(), like.as_ref()),
+        FsOp::Remove { keep_as, .. } => (keep_as.as_ref(), None),
+        FsOp::Rename { to, .. } => (None, Some(to)),
+        _ => (None, None),
+    };
+    let others = kept.into_iter().chain(other).map(RelPath::as_str);
+    if others.chain([traced_path(op)]).any(is_reserved) {
         return Err(FsError::InvalidPath("this name is kept for the host".into()));
+    }
+    if kept.is_some_and(|kept| kept.as_str() == traced_path(op)) {
+        return Err(FsError::InvalidPath("a file cannot be kept at its own path".into()));
     }
     Ok(())
 }

@@ -429,7 +429,7 @@ mod tests {
             let mut store = Simulator::new(1);
             let text: String = (0..EDITS).map(|number| format!("counter {number} is 0\n")).collect();
             let path = RelPath::new("MEMORY.md").expect("a path");
-            let write = FsOp::Write { path, content: text.into_bytes(), precondition: Precondition::Any };
+            let write = FsOp::write(path, text.into_bytes(), Precondition::Any);
             store.perform(&write).expect("written");
             let mut host = Host::new(NativeEngine::open(Config::default()).expect("valid"), Counting(store, 0));
             for number in 0..EDITS {

@@ -248,7 +248,7 @@ impl<'s> Projects<'s> {
                 self.write(&ProjectRecord { opens: Some(own.clone()), ..linked })?;
             }
         }
-        let op = FsOp::Remove { path: record_path(name)?, precondition: Precondition::Any };
+        let op = FsOp::remove(record_path(name)?, Precondition::Any);
         self.store.perform(&op).map(|outcome| {
             debug_assert_eq!(outcome, FsOutcome::Remove(RemoveOutcome::Done));
             RenameOutcome::Done
@@ -287,11 +287,7 @@ impl<'s> Projects<'s> {
             let Some(renamed) = text.and_then(|text| with_project_renamed(text, from, to, keeps)) else {
                 return Ok(());
             };
-            let op = FsOp::Write {
-                path: path.clone(),
-                content: renamed.into_bytes(),
-                precondition: Precondition::Matches(found.version),
-            };
+            let op = FsOp::write(path.clone(), renamed.into_bytes(), Precondition::Matches(found.version));
             if !matches!(self.store.perform(&op)?, FsOutcome::Write(WriteOutcome::Stale(_))) {
                 return Ok(());
             }
@@ -307,11 +303,7 @@ impl<'s> Projects<'s> {
     }
 
     fn write(&mut self, record: &ProjectRecord) -> Result<(), FsError> {
-        let op = FsOp::Write {
-            path: record_path(&record.name)?,
-            content: encode(record).into_bytes(),
-            precondition: Precondition::Any,
-        };
+        let op = FsOp::write(record_path(&record.name)?, encode(record).into_bytes(), Precondition::Any);
         self.store.perform(&op).map(drop)
     }
 

@@ -76,30 +76,18 @@ pub(crate) async fn load_all(
     join(reads).await.into_iter().map(|answer| answer.map(Loaded::from_outcome)).collect()
 }
 
-/// File in which a change keeps the bytes that it replaces.
+/// File in which a change keeps the bytes that it replaces. The host changes both files in one step, so a change that fails
+/// leaves the older backup alone. An empty file is not kept, because an editor may be about to fill it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backups<'a> {
     /// Keeps no backup.
     Off,
-    /// Keeps them in the file's backup. The backup is replaced after the change, so a failed change leaves it alone.
-    /// Until then the bytes are in the file of [`Layout::before_change_of`]; if that cannot be written, nothing is
-    /// changed. An empty file is not kept, because an editor may be about to fill it.
+    /// Keeps them in the file's backup.
     Keep,
-    /// Like `Keep`, with this file as the backup.
+    /// Keeps them in this file.
     KeepAs(&'a RelPath),
-    /// Keeps them in this file before the change. If that fails, nothing is changed.
-    KeepIn(&'a RelPath),
-}
-
-/// File that holds the replaced bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Backup {
-    /// There was nothing to keep, or no backup was requested.
-    None,
-    /// This file.
-    Kept(RelPath),
-    /// This file, because the usual one could not be written.
-    Elsewhere(RelPath, Error),
+    /// Like `KeepAs`, for a change that restores what this file has. A new file gets its permissions.
+    Exchange(&'a RelPath),
 }
 
 /// A computed change.
@@ -125,14 +113,14 @@ impl<T> Change<T> {
 /// Changes a file: reads it, computes the change, and applies it if the file is unchanged.
 ///
 /// `change` gets the bytes, or `None` if the file does not exist, and may be called again with others. A result over
-/// the limit is not written, because it could not be read again.
+/// the limit is not written, because it could not be read again. Returns the file in which the replaced bytes are kept too.
 pub(crate) async fn update<T: Send>(
     fs: &Fs,
     path: &RelPath,
     limit: u32,
     backups: Backups<'_>,
     mut change: impl FnMut(Option<&[u8]>) -> Result<Change<T>, Error> + Send,
-) -> Result<(T, Backup), Error> {
+) -> Result<(T, Option<RelPath>), Error> {
     let mut done = None;
     let change = &mut |bytes: Option<&[u8]>| {
         let (change, computed) = change(bytes)?.split();
@@ -153,127 +141,71 @@ async fn apply(
     limit: u32,
     backups: Backups<'_>,
     change: &mut ComputeChange<'_>,
-) -> Result<Backup, Error> {
-    let mut staged: Option<Staged> = None;
+) -> Result<Option<RelPath>, Error> {
     let backup = match backups {
+        Backups::Off => None,
         Backups::Keep => Some(Layout::backup_of(path)),
-        Backups::KeepAs(backup) => Some(backup.clone()),
-        Backups::Off | Backups::KeepIn(_) => None,
+        Backups::KeepAs(backup) | Backups::Exchange(backup) => Some(backup.clone()),
     };
+    let like = if let Backups::Exchange(backup) = backups { Some(backup) } else { None };
     for _ in 0..MAX_ATTEMPTS {
         let current = load(fs, path, limit).await?;
         let change = change(current.require(path, limit)?)?;
         let content = match change {
             Change::Write(content, ()) => Some(content),
             Change::Remove(_, ()) => None,
-            Change::Keep(()) => return Ok(Backup::None),
+            Change::Keep(()) => return Ok(None),
         };
         if let Some(size) =
             content.as_ref().map(|content| content.as_bytes().len()).filter(|size| *size > limit as usize)
         {
             return Err(Error::file_too_large(path, size as u64, u64::from(limit)));
         }
-        if let (Some(backup), None, Loaded::Whole { .. }) = (&backup, &staged, &current) {
-            finish_backup(fs, path, backup, limit).await?;
-        }
-        staged = stage(fs, path, &current, backups).await?;
+        let has_text = matches!(&current, Loaded::Whole { bytes, .. } if !bytes.is_empty());
+        let keep_as = backup.as_ref().filter(|_| has_text);
         let applied = match content {
-            Some(content) => write(fs, path, &content, current.precondition()).await,
-            None => fs.remove(path, current.precondition()).await.map_err(|error| Error::storage(Some(path), &error)),
+            Some(content) => write(fs, path, &content, current.precondition(), keep_as, like).await?,
+            None => {
+                let removed = fs.remove(path, current.precondition(), keep_as).await;
+                removed.map_err(|error| Error::storage(Some(path), &error))?
+            }
         };
-        match (applied, staged.take()) {
-            (Ok(true), None) => return Ok(Backup::None),
-            (Ok(true), Some(staged)) => return Ok(staged.become_backup(fs, backup).await),
-            (Ok(false), kept) => staged = kept,
-            (Err(error), kept) => {
-                // The change may have been made before the error. The next change settles what cannot be settled now.
-                if let (Some(backup), Some(_)) = (&backup, kept) {
-                    let _ = finish_backup(fs, path, backup, limit).await;
-                }
-                return Err(error);
-            }
+        if applied {
+            return Ok(keep_as.cloned());
         }
     }
     Err(contention(path))
 }
 
-/// Bytes that a change replaces, in a separate file until the change is made.
-struct Staged {
-    file: RelPath,
-    bytes: Vec<u8>,
-    version: Option<Version>,
-}
-
-async fn stage(fs: &Fs, path: &RelPath, current: &Loaded, backups: Backups<'_>) -> Result<Option<Staged>, Error> {
-    let Loaded::Whole { bytes, .. } = current else { return Ok(None) };
-    let file = match backups {
-        Backups::Off => return Ok(None),
-        Backups::Keep | Backups::KeepAs(_) if bytes.is_empty() => return Ok(None),
-        Backups::Keep | Backups::KeepAs(_) => Layout::before_change_of(path),
-        Backups::KeepIn(file) => file.clone(),
-    };
-    let version = put(fs, &file, bytes).await?;
-    Ok(Some(Staged { file, bytes: bytes.clone(), version }))
-}
-
-impl Staged {
-    /// Moves the bytes to the file of the backup, after the change was made.
-    async fn become_backup(self, fs: &Fs, backup: Option<RelPath>) -> Backup {
-        let Some(backup) = backup else { return Backup::Kept(self.file) };
-        match put(fs, &backup, &self.bytes).await {
-            Ok(_) => {
-                self.discard(fs).await;
-                Backup::Kept(backup)
-            }
-            Err(error) => Backup::Elsewhere(self.file, error),
-        }
+/// Reads the backup of a file. If a change of the file was interrupted before the replaced bytes were kept, the host
+/// finishes it first; otherwise the backup could be the older one.
+pub(crate) async fn load_backup(fs: &Fs, path: &RelPath, backup: &RelPath, limit: u32) -> Result<Loaded, Error> {
+    let found = load(fs, backup, limit).await?;
+    if !matches!(found, Loaded::Whole { .. }) {
+        return Ok(found);
     }
-
-    /// Removes the file, unless another writer has replaced it. A file that stays does no harm: the next change
-    /// compares it with the changed file.
-    async fn discard(self, fs: &Fs) {
-        if let Some(version) = self.version {
-            let _ = fs.remove(&self.file, Precondition::Matches(version)).await;
-        }
-    }
-}
-
-/// Completes an interrupted change: the bytes that it replaced become the backup. If the change was never made, the
-/// file still has them, and the older backup stays.
-pub(crate) async fn finish_backup(fs: &Fs, path: &RelPath, backup: &RelPath, limit: u32) -> Result<(), Error> {
-    let file = Layout::before_change_of(path);
-    let Loaded::Whole { bytes, version } = load(fs, &file, limit).await? else { return Ok(()) };
-    let is_made = !matches!(load(fs, path, limit).await?, Loaded::Whole { bytes: current, .. } if current == bytes);
-    if is_made {
-        put(fs, backup, &bytes).await?;
-    }
-    let removed = fs.remove(&file, Precondition::Matches(version)).await;
-    removed.map(|_| ()).map_err(|error| Error::storage(Some(&file), &error))
-}
-
-/// Writes bytes into a file, whatever it holds.
-async fn put(fs: &Fs, path: &RelPath, bytes: &[u8]) -> Result<Option<Version>, Error> {
-    for _ in 0..MAX_ATTEMPTS {
-        let outcome = fs.write(path, bytes.to_vec(), Precondition::Any).await;
-        match outcome.map_err(|error| Error::storage(Some(path), &error))? {
-            WriteOutcome::Written(version) => return Ok(Some(version)),
-            WriteOutcome::Unknown => {
-                if holds(fs, path, bytes).await? {
-                    return Ok(None);
-                }
-            }
-            // Without a precondition this cannot happen.
-            WriteOutcome::Stale(_) => break,
-        }
-    }
-    Err(contention(path))
+    // No file has this version, so nothing is written.
+    let never = Precondition::Matches(Version("none".into()));
+    let outcome = fs.write(path, Vec::new(), never, None, None).await;
+    outcome.map_err(|error| Error::storage(Some(path), &error))?;
+    load(fs, backup, limit).await
 }
 
 /// Creates a file. Returns `false` if the name is taken; nothing is written then.
 pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &Screened) -> Result<bool, Error> {
+    create_like(fs, path, content, None).await
+}
+
+/// Creates a file like [`create`], with the permissions of `like`.
+pub(crate) async fn create_like(
+    fs: &Fs,
+    path: &RelPath,
+    content: &Screened,
+    like: Option<&RelPath>,
+) -> Result<bool, Error> {
     let content = content.as_bytes();
     for _ in 0..MAX_ATTEMPTS {
-        let outcome = fs.write(path, content.to_vec(), Precondition::Absent).await;
+        let outcome = fs.write(path, content.to_vec(), Precondition::Absent, None, like).await;
         match outcome.map_err(|error| Error::storage(Some(path), &error))? {
             WriteOutcome::Written(_) => return Ok(true),
             WriteOutcome::Stale(_) => return Ok(false),
@@ -290,7 +222,14 @@ pub(crate) async fn create(fs: &Fs, path: &RelPath, content: &Screened) -> Resul
 
 /// Removes a file if it still has the version. Returns `false` if it has another, in which case it stays.
 pub(crate) async fn remove_version(fs: &Fs, path: &RelPath, version: Version, _: Removal) -> Result<bool, Error> {
-    let removed = fs.remove(path, Precondition::Matches(version)).await;
+    let removed = fs.remove(path, Precondition::Matches(version), None).await;
+    removed.map_err(|error| Error::storage(Some(path), &error))
+}
+
+/// Removes a file that does no harm if it exists again after a power cut. Returns `false` if the precondition does not hold;
+/// the file stays then.
+pub(crate) async fn discard(fs: &Fs, path: &RelPath, precondition: Precondition, _: Removal) -> Result<bool, Error> {
+    let removed = fs.discard(path, precondition).await;
     removed.map_err(|error| Error::storage(Some(path), &error))
 }
 
@@ -301,25 +240,25 @@ pub(crate) async fn write_version(
     content: &Screened,
     version: Version,
 ) -> Result<bool, Error> {
-    write(fs, path, content, Precondition::Matches(version)).await
-}
-
-/// Replaces a file, whatever it holds.
-pub(crate) async fn replace(fs: &Fs, path: &RelPath, content: &Screened, limit: u32) -> Result<(), Error> {
-    let change = |_: Option<&[u8]>| Ok(Change::Write(content.clone(), ()));
-    update(fs, path, limit, Backups::Off, change).await.map(|_| ())
+    write(fs, path, content, Precondition::Matches(version), None, None).await
 }
 
 /// Writes a file that can be computed again from others, in a folder for such files. Returns `false` if it was not
 /// written.
 pub(crate) async fn write_cache(fs: &Fs, path: &RelPath, content: Vec<u8>) -> bool {
     // This path must not be used to store user text past the policy.
-    Layout::is_bookkeeping(path) && fs.write(path, content, Precondition::Any).await.is_ok()
+    Layout::is_bookkeeping(path) && fs.write(path, content, Precondition::Any, None, None).await.is_ok()
 }
 
 /// Renames a file. `Absent` if it is gone, `Exists` if the new name is taken.
-pub(crate) async fn rename(fs: &Fs, from: &RelPath, to: &RelPath, _: Removal) -> Result<RenameOutcome, Error> {
-    fs.rename(from, to).await.map_err(|error| Error::storage(Some(to), &error))
+pub(crate) async fn rename(
+    fs: &Fs,
+    from: &RelPath,
+    to: &RelPath,
+    precondition: Precondition,
+    _: Removal,
+) -> Result<RenameOutcome, Error> {
+    fs.rename(from, to, precondition).await.map_err(|error| Error::storage(Some(to), &error))
 }
 
 /// Removes the folders of removed files, and those above them, if they are empty and `may_go` permits it. A folder
@@ -389,13 +328,20 @@ pub(crate) async fn append_computed<T>(
 
 /// Removes a file, whatever it holds.
 pub(crate) async fn remove(fs: &Fs, path: &RelPath, _: Removal) -> Result<(), Error> {
-    let removed = fs.remove(path, Precondition::Any).await;
+    let removed = fs.remove(path, Precondition::Any, None).await;
     removed.map(|_| ()).map_err(|error| Error::storage(Some(path), &error))
 }
 
-async fn write(fs: &Fs, path: &RelPath, content: &Screened, precondition: Precondition) -> Result<bool, Error> {
+async fn write(
+    fs: &Fs,
+    path: &RelPath,
+    content: &Screened,
+    precondition: Precondition,
+    keep_as: Option<&RelPath>,
+    like: Option<&RelPath>,
+) -> Result<bool, Error> {
     let content = content.as_bytes();
-    let outcome = fs.write(path, content.to_vec(), precondition).await;
+    let outcome = fs.write(path, content.to_vec(), precondition, keep_as, like).await;
     match outcome.map_err(|error| Error::storage(Some(path), &error))? {
         WriteOutcome::Written(_) => Ok(true),
         WriteOutcome::Stale(_) => Ok(false),

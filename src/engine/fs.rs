@@ -62,14 +62,16 @@ impl Fs {
         self.0.make_directory(path)
     }
 
-    /// Replaces the file.
+    /// Replaces the file. The replaced bytes are kept as `keep_as`; a new file gets the permissions of `like`.
     pub(super) fn write(
         &self,
         path: &RelPath,
         content: Vec<u8>,
         precondition: Precondition,
+        keep_as: Option<&RelPath>,
+        like: Option<&RelPath>,
     ) -> Operation<WriteOutcome> {
-        self.0.write(path, content, precondition)
+        self.0.write(path, content, precondition, keep_as.cloned(), like.cloned())
     }
 
     /// Appends to the file, on a separate line.
@@ -82,9 +84,19 @@ impl Fs {
         self.0.append(path, content, precondition)
     }
 
-    /// Removes the file.
-    pub(super) fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
-        self.0.remove(path, precondition)
+    /// Removes the file, and keeps its bytes as `keep_as`.
+    pub(super) fn remove(
+        &self,
+        path: &RelPath,
+        precondition: Precondition,
+        keep_as: Option<&RelPath>,
+    ) -> Operation<bool> {
+        self.0.remove(path, precondition, keep_as.cloned())
+    }
+
+    /// Removes the file, which may exist again after a power cut.
+    pub(super) fn discard(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
+        self.0.discard(path, precondition)
     }
 
     /// Removes the folder if it is empty.
@@ -93,7 +105,7 @@ impl Fs {
     }
 
     /// Moves the file to a free name.
-    pub(super) fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
-        self.0.rename(from, to)
+    pub(super) fn rename(&self, from: &RelPath, to: &RelPath, precondition: Precondition) -> Operation<RenameOutcome> {
+        self.0.rename(from, to, precondition)
     }
 }

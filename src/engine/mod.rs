@@ -14,8 +14,8 @@ use crate::protocol::{self, CommandId, Error, FsResult, ResultError, Step, Submi
 use crate::store::Layout;
 
 pub(crate) use files::{
-    Backup, Backups, Change, Loaded, append, append_computed, create, finish_backup, load, load_all, remove,
-    remove_emptied, remove_version, rename, replace, update, write_cache, write_version,
+    Backups, Change, Loaded, append, append_computed, create, create_like, discard, load, load_all, load_backup,
+    remove, remove_emptied, remove_version, rename, update, write_cache, write_version,
 };
 pub(crate) use fs::Fs;
 pub use scope::Limits;

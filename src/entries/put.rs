@@ -17,8 +17,8 @@ use super::settle::{MAX_RACES, Written, moved_to, settles};
 use super::state::Entries;
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, look};
-use crate::engine::{Backup, Backups, Call, Change, Loaded, create, load, remove, remove_version, update};
-use crate::protocol::{Error, ErrorCode};
+use crate::engine::{Backups, Call, Change, Loaded, create, discard, load, remove, remove_version, update};
+use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::{Layout, RelPath};
 use crate::trust::{ForModel, Removal};
 
@@ -28,8 +28,6 @@ pub(super) struct Applied {
     pub(super) path: RelPath,
     pub(super) version: String,
     pub(super) removed: Removed,
-    /// Warning about a step that failed besides.
-    pub(super) warning: Option<String>,
 }
 
 /// Stores an entry: creates it, replaces its text, or moves it to another category.
@@ -69,12 +67,13 @@ async fn try_store(
         Some(own) => share(call, scope, pool, own, &target, fields, base, now).await?,
         None => put(call, pool, known, &target, fields, base, now).await?,
     };
-    let Some(Put { state, mut path, version, is_new, warning }) = put else { return Ok(None) };
+    let Some(Put { state, mut path, version, is_new }) = put else { return Ok(None) };
     let is_changed = matches!(state, StoreState::Stored | StoreState::Updated | StoreState::Moved(_));
     let mut is_settled = true;
     if let Some(known) = known.filter(|known| is_changed && known.entry.fields.category != fields.category) {
         // The backup was copied beside the new file, so the one here belongs to no entry any more.
-        let _ = remove(&call.fs, &pool.backup_of(&known.entry.fields)?, Removal::OF_COPY).await;
+        let backup = pool.backup_of(&known.entry.fields)?;
+        let _ = discard(&call.fs, &backup, Precondition::Any, Removal::OF_COPY).await;
         path = moved_to(call, pool, path, &target, &version, &fields.key).await?;
         is_settled = false;
     }
@@ -92,7 +91,7 @@ async fn try_store(
         }
         removed = trim(call, &view, pool, fields).await;
     }
-    Ok(Some(Applied { state, path, version, removed, warning }))
+    Ok(Some(Applied { state, path, version, removed }))
 }
 
 /// Result of writing a file.
@@ -102,7 +101,6 @@ struct Put {
     version: String,
     /// True if this command knew of no file of this key.
     is_new: bool,
-    warning: Option<String>,
 }
 
 /// Writes an entry into its file in one step. An entry that is moved first gets its new category in its old file.
@@ -146,19 +144,8 @@ async fn put(
     };
     let backup = Layout::backup_of(target);
     let limit = call.scope.limits.max_file_bytes;
-    let (done, backup) = update(&call.fs, path, limit, Backups::KeepAs(&backup), change).await?;
-    let warning = warning_of(&backup);
-    Ok(done.map(|(state, version, is_new)| Put { state, path: path.clone(), version, is_new, warning }))
-}
-
-/// Returns the warning about a backup that failed.
-fn warning_of(backup: &Backup) -> Option<String> {
-    match backup {
-        Backup::Elsewhere(file, error) => {
-            Some(format!("the replaced text is in {file}, because the backup could not be written: {}", error.message))
-        }
-        Backup::None | Backup::Kept(_) => None,
-    }
+    let (done, _) = update(&call.fs, path, limit, Backups::KeepAs(&backup), change).await?;
+    Ok(done.map(|(state, version, is_new)| Put { state, path: path.clone(), version, is_new }))
 }
 
 /// Writes an entry of the agent into the folder of the workspace, and then removes its old file.
@@ -183,7 +170,7 @@ async fn share(
     if !is_gone(call, &before) {
         check_trust_state(&before.fields, fields)?;
     }
-    let kept = |state, version| Put { state, path: stored.path.clone(), version, is_new: false, warning: None };
+    let kept = |state, version| Put { state, path: stored.path.clone(), version, is_new: false };
     if let Some(state) = refusal(call, &before, fields, base) {
         return Ok(Some(kept(state, before.version)));
     }
@@ -201,12 +188,12 @@ async fn share(
         let _ = remove(&call.fs, &scope.own.backup_of(&before.fields)?, Removal::OF_COPY).await;
     }
     let state = changed_state(call, &before, fields);
-    Ok(Some(Put { state, path: target.clone(), version, is_new: false, warning: None }))
+    Ok(Some(Put { state, path: target.clone(), version, is_new: false }))
 }
 
 /// Builds the reply to a change.
 pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreReply {
-    let Applied { state, path, version, removed, warning } = applied;
+    let Applied { state, path, version, removed } = applied;
     let key = &fields.key;
     let mut message = match &state {
         StoreState::Stored => format!("Stored {key} in {}", fields.category),
@@ -221,9 +208,6 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         if !keys.is_empty() {
             message.push_str(&format!("; {what}: {}", keys.join(", ")));
         }
-    }
-    if let Some(warning) = warning {
-        message.push_str(&format!(" (warning: {warning})"));
     }
     let Removed { swept, evicted } = removed;
     let (key, category, path) = (key.clone(), fields.category.as_str().into(), call.scope.display_path(&path));

@@ -17,11 +17,11 @@ use super::scope::Pool;
 use super::state::EntriesCall;
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, View, absent, found, look_for};
-use crate::engine::{Backups, Call, Change, Loaded, finish_backup, load, remove, replace, update};
+use crate::engine::{Backups, Call, Change, Loaded, load_backup, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::store::{Layout, RelPath};
-use crate::trust::{ForModel, Removal, Screened};
+use crate::store::RelPath;
+use crate::trust::ForModel;
 
 /// Restores an entry. A forgotten entry is shown again; any other gets the text from before it was last overwritten. A
 /// second restore undoes the first.
@@ -73,14 +73,12 @@ async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Resul
     Ok(restored(call, stored, &stored.entry, StoreState::Stored, version, "forgotten"))
 }
 
-/// Swaps an entry with its backup. At every moment both versions are in some file: the replaced text waits in a third
-/// file until the entry has the text of the backup.
+/// Swaps an entry with its backup.
 async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
     let limit = call.scope.limits.max_file_bytes;
     let key = &stored.entry.fields.key;
     let backup = pool.backup_of(&stored.entry.fields)?;
-    finish_backup(&call.fs, &stored.path, &backup, limit).await?;
-    let kept = match load(&call.fs, &backup, limit).await? {
+    let kept = match load_backup(&call.fs, &stored.path, &backup, limit).await? {
         Loaded::Whole { bytes, .. } => bytes,
         Loaded::TooLarge(size) => return Err(Error::file_too_large(&backup, size, u64::from(limit))),
         Loaded::Absent => {
@@ -90,24 +88,14 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
         }
     };
     let (kept_text, older) = read_backup(call, pool, stored, &backup, &kept)?;
-    let place = pool.file(stored.entry.fields.category.as_str(), key)?;
-    let waiting = Layout::replaced_of(&place);
-    if let Loaded::Whole { bytes: replaced, .. } = load(&call.fs, &waiting, limit).await?
-        && is_finished(call, stored, (&older, &kept), &backup, &waiting, &replaced).await?
-    {
-        let version = stored.entry.version.clone();
-        return Ok(restored(call, stored, &stored.entry, StoreState::Updated, version, "overwritten"));
-    }
     check_trust_state(&stored.entry.fields, &older.fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
-    let mut replaced: Vec<u8> = Vec::new();
     let change = |bytes: Option<&[u8]>| {
         let stands = bytes.ok_or_else(|| absent(view, key))?;
         let (_, before) = read_entry(call, pool, &stored.path, stands, key)?;
         if before.version != stored.entry.version {
             return Err(meanwhile(key));
         }
-        replaced = stands.to_vec();
         // The entry keeps its category, because its file is in that category's folder.
         let mut entry = Entry { forgotten: None, updated: now.max(before.updated.saturating_add(1)), ..older.clone() };
         entry.fields.category = before.fields.category.clone();
@@ -115,9 +103,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
         let version = version_of(&text);
         Ok(Change::Write(call.screen.restored(&stored.path, bytes, text.into_bytes())?, version))
     };
-    let (version, _) = update(&call.fs, &stored.path, limit, Backups::KeepIn(&waiting), change).await?;
-    replace(&call.fs, &backup, &Screened::unchanged(&replaced), limit).await?;
-    remove(&call.fs, &waiting, Removal::OF_COPY).await?;
+    let (version, _) = update(&call.fs, &stored.path, limit, Backups::Exchange(&backup), change).await?;
     Ok(restored(call, stored, &older, StoreState::Updated, version, "overwritten"))
 }
 
@@ -145,40 +131,6 @@ fn read_backup<'a>(
     Ok((text, entry))
 }
 
-/// Completes an interrupted restore, unless the entry changed since. Returns `false` if the restore had not written
-/// the entry yet and must begin again.
-async fn is_finished(
-    call: &Call,
-    stored: &Stored,
-    (older, kept): (&Entry, &[u8]),
-    backup: &RelPath,
-    waiting: &RelPath,
-    replaced: &[u8],
-) -> Result<bool, Error> {
-    let now_says = &stored.entry.fields;
-    let is_untouched = core::str::from_utf8(replaced).is_ok_and(|text| version_of(text) == stored.entry.version);
-    let is_done = now_says.content == older.fields.content && now_says.tags == older.fields.tags;
-    if replaced == kept {
-        // Only the third file was left.
-        remove(&call.fs, waiting, Removal::OF_COPY).await?;
-        return Ok(true);
-    }
-    if is_untouched {
-        remove(&call.fs, waiting, Removal::OF_COPY).await?;
-        return Ok(false);
-    }
-    if !is_done {
-        let (waiting, path) = (call.scope.display_path(waiting), call.scope.display_path(&stored.path));
-        let message =
-            format!("{waiting} holds the text that an interrupted restore replaced, and {path} was changed since");
-        let help = "move one of the two files away, so that neither text is lost, then restore again";
-        return Err(Error::new(ErrorCode::Contention, message, help));
-    }
-    replace(&call.fs, backup, &Screened::unchanged(replaced), call.scope.limits.max_file_bytes).await?;
-    remove(&call.fs, waiting, Removal::OF_COPY).await?;
-    Ok(true)
-}
-
 fn restored(
     call: &Call,
     stored: &Stored,
@@ -189,7 +141,7 @@ fn restored(
 ) -> StoreReply {
     let fields = Fields { category: stored.entry.fields.category.clone(), ..entry.fields.clone() };
     let (path, removed) = (stored.path.clone(), Removed::default());
-    let mut reply = reply(call, &fields, Applied { state, path, version, removed, warning: None });
+    let mut reply = reply(call, &fields, Applied { state, path, version, removed });
     reply.message = ForModel::escaped(&format!("Restored {}, which was {before}", fields.key));
     reply
 }

@@ -9,10 +9,10 @@ use super::scope::{EntriesScope, Pool};
 use super::state::Entries;
 use super::types::StoreState;
 use super::view::{Stored, has_rival, look};
-use crate::engine::{Backups, Call, Change, Loaded, create, load, remove_version, update};
-use crate::protocol::{Error, ErrorCode};
+use crate::engine::{Call, Loaded, load, remove_version, rename};
+use crate::protocol::{Error, ErrorCode, Precondition, RenameOutcome};
 use crate::store::RelPath;
-use crate::trust::{Removal, Screened};
+use crate::trust::Removal;
 
 /// Maximum number of attempts when others move, create or remove the same entry meanwhile.
 pub(super) const MAX_RACES: u32 = 64;
@@ -100,8 +100,7 @@ pub(super) async fn settles(
     Ok(true)
 }
 
-/// Moves the file of an entry into the folder of the category that it already names. An interruption leaves the entry,
-/// or the entry and a copy. Returns the path of the file.
+/// Moves the file of an entry into the folder of the category that it already names. Returns the path of the file.
 pub(super) async fn moved_to(
     call: &Call,
     pool: &Pool,
@@ -122,17 +121,8 @@ pub(super) async fn moved_to(
         return Ok(from);
     }
     // If another file is in the way, the entry stays in its folder; its category is the one that it names.
-    if !create(&call.fs, target, &Screened::unchanged(&bytes)).await? {
-        return Ok(from);
+    match rename(&call.fs, &from, target, Precondition::Matches(old), Removal::OF_COPY).await? {
+        RenameOutcome::Done => Ok(target.clone()),
+        RenameOutcome::Exists | RenameOutcome::Absent | RenameOutcome::Stale(_) => Ok(from),
     }
-    if remove_version(&call.fs, &from, old, Removal::OF_COPY).await? {
-        return Ok(target.clone());
-    }
-    // If someone changed the entry meanwhile, the copy is outdated.
-    let is_copy = |found: Option<&[u8]>| {
-        let is_copy = found == Some(bytes.as_slice());
-        Ok(if is_copy { Change::Remove(Removal::OF_COPY, ()) } else { Change::Keep(()) })
-    };
-    update(&call.fs, target, limit, Backups::Off, is_copy).await?;
-    Ok(from)
 }

@@ -5,9 +5,9 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::target::Target;
-use super::types::{BackupReply, ChangedFile, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
+use super::types::{ChangedFile, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
 use crate::document::replace_once;
-use crate::engine::{Backup, Backups, Call, Change, update};
+use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
@@ -80,8 +80,8 @@ pub(super) async fn edit(
         EditChange::DeleteNote => ("Deleted", (0, delete(call, target, is_kept, &path).await?)),
     };
     let path = call.scope.display_path(&path);
-    let backup = BackupReply::from_backup(call, backup);
-    let message = ForModel::escaped(&format!("{verb} {path}{}", backup.warning()));
+    let backup = backup.map(|backup| call.scope.display_path(&backup));
+    let message = ForModel::escaped(&format!("{verb} {path}"));
     Ok(ChangedFile { path, bytes, backup, message })
 }
 
@@ -91,7 +91,7 @@ async fn replace_in(
     old: &str,
     new: &str,
     backups: Backups<'_>,
-) -> Result<(u64, Backup), Error> {
+) -> Result<(u64, Option<RelPath>), Error> {
     if new.len() > MAX_WRITE_BYTES {
         let message = format!("new text has {} bytes, the limit is {MAX_WRITE_BYTES}", new.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "make several edits, or write a note"));
@@ -120,7 +120,7 @@ async fn replace_in(
     edited.await
 }
 
-async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<Backup, Error> {
+async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<Option<RelPath>, Error> {
     if is_kept || !matches!(target, Target::Note(_)) {
         let message = "memory_edit without old_str deletes a whole note; \
                        it is only allowed for target=note, not long_term/scratchpad/daily";

@@ -32,8 +32,8 @@ pub use slash::{SLASH_USAGE, Slash, SlashCommand, SlashReply};
 pub use status::{Status, StatusReply};
 pub use target::{Target, TargetRole};
 pub use types::{
-    BackupReply, ChangedFile, DEFAULT_LISTED_FILES, DEFAULT_READ_BYTES, EditChange, FileState, ListedFile,
-    MAX_QUERY_BYTES, MAX_WRITE_BYTES, ReadReply, WriteMode, WriteReply,
+    ChangedFile, DEFAULT_LISTED_FILES, DEFAULT_READ_BYTES, EditChange, FileState, ListedFile, MAX_QUERY_BYTES,
+    MAX_WRITE_BYTES, ReadReply, WriteMode, WriteReply,
 };
 pub use write::Write;
 

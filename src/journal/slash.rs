@@ -235,7 +235,7 @@ async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
         return Ok(format!("Nothing to clear in {}", call.scope.display_path(&path)));
     }
     let reply = write(call, target, WriteMode::Overwrite, "", OverLimit::Refuse, Backups::Keep).await?;
-    let kept = reply.backup.path.map(|backup| format!(" (kept as {backup})")).unwrap_or_default();
+    let kept = reply.backup.map(|backup| format!(" (kept as {backup})")).unwrap_or_default();
     Ok(format!("Cleared {}{kept}", reply.path))
 }
 

@@ -1,13 +1,12 @@
 //! Types that several commands of the journal share.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 
 use atomic_refcell::AtomicRefCell;
 use saddlebag_words::words;
 
-use crate::engine::{Backup, Call};
+use crate::engine::Call;
 use crate::protocol::Error;
 use crate::search::Corpus;
 use crate::trust::{ForModel, InputPolicy};
@@ -61,8 +60,8 @@ pub struct WriteReply {
     pub skipped_lines: u32,
     /// Size of the content before it was cut at the limit.
     pub truncated_from: Option<u64>,
-    /// Backup of the replaced text.
-    pub backup: BackupReply,
+    /// File that holds the replaced text, if there was any and it is kept.
+    pub backup: Option<String>,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
@@ -123,57 +122,10 @@ pub struct ChangedFile {
     pub path: String,
     /// Size of the file in bytes; 0 if it was deleted.
     pub bytes: u64,
-    /// Backup of the replaced text.
-    pub backup: BackupReply,
+    /// File that holds the replaced text, if there was any and it is kept.
+    pub backup: Option<String>,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
-}
-
-/// Backup of a change.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(into = "Option<BackupView>")]
-pub struct BackupReply {
-    /// File that holds the replaced text.
-    pub path: Option<String>,
-    /// Reason why the usual backup file could not be written, if another file holds the text.
-    pub failure: Option<String>,
-}
-
-/// JSON form of a [`BackupReply`]; `null` without a backup.
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct BackupView {
-    /// File that holds the replaced text.
-    path: String,
-    /// Reason why the usual backup file could not be written, if another file holds the text.
-    failure: Option<String>,
-}
-
-impl From<BackupReply> for Option<BackupView> {
-    fn from(BackupReply { path, failure }: BackupReply) -> Self {
-        Some(BackupView { path: path?, failure })
-    }
-}
-
-impl BackupReply {
-    /// Converts the backup of a change, if it made one.
-    pub(super) fn from_backup(call: &Call, backup: Backup) -> Self {
-        match backup {
-            Backup::None => Self::default(),
-            Backup::Kept(path) => Self { path: Some(call.scope.display_path(&path)), failure: None },
-            Backup::Elsewhere(path, error) => {
-                Self { path: Some(call.scope.display_path(&path)), failure: Some(error.into_message()) }
-            }
-        }
-    }
-
-    /// Returns the warning at the end of a message if the backup is not in its usual file. It begins as in zerostack
-    /// v1.7.2.
-    pub(super) fn warning(&self) -> String {
-        let (Some(failure), Some(path)) = (&self.failure, &self.path) else { return String::new() };
-        format!(" (warning: backup failed, no .bak written: {failure}; the replaced text is in {path})")
-    }
 }
 
 /// Parts of a memory that the commands of the journal need.

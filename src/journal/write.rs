@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::dedup::{Novelty, novelty};
 use super::read::size;
 use super::target::Target;
-use super::types::{BackupReply, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply, screened};
+use super::types::{JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply, screened};
 use crate::document::head;
 use crate::engine::{Backups, Call, Change, Loaded, append, append_computed, load, update};
 use crate::protocol::{Error, ErrorCode, Precondition};
@@ -95,8 +95,7 @@ pub(super) async fn write(
         let help = "write it in parts, or set `truncate` (`--truncate`) to keep its beginning";
         return Err(Error::new(ErrorCode::TooLarge, message, help));
     }
-    let mut written =
-        Written { bytes: text.len(), skipped_lines: 0, nothing_new: false, backup: BackupReply::default() };
+    let mut written = Written { bytes: text.len(), skipped_lines: 0, nothing_new: false, backup: None };
     match mode {
         WriteMode::Overwrite => {
             let limit = call.scope.limits.max_file_bytes;
@@ -104,7 +103,7 @@ pub(super) async fn write(
                 Ok(Change::Write(call.screen.file(&path, before, text.into())?, ()))
             })
             .await?;
-            written.backup = BackupReply::from_backup(call, backup);
+            written.backup = backup.map(|backup| call.scope.display_path(&backup));
         }
         WriteMode::Append if call.scope.layout.is_long_term(&path) => {
             written = append_new_lines(call, &path, text).await?;
@@ -120,7 +119,7 @@ struct Written {
     bytes: usize,
     skipped_lines: u32,
     nothing_new: bool,
-    backup: BackupReply,
+    backup: Option<String>,
 }
 
 impl Written {
@@ -135,7 +134,6 @@ impl Written {
         if skipped > 0 && !self.nothing_new {
             message.push_str(&format!(" (skipped {skipped} duplicate line(s))"));
         }
-        message.push_str(&self.backup.warning());
         if let Some(original) = truncated_from {
             message.push_str(&format!(" (truncated from {original} bytes to {MAX_WRITE_BYTES} byte cap)"));
         }
@@ -193,7 +191,7 @@ async fn append_new_lines(call: &Call, path: &RelPath, text: &str) -> Result<Wri
             bytes: content.as_ref().map_or(0, String::len),
             skipped_lines,
             nothing_new: content.is_none(),
-            backup: BackupReply::default(),
+            backup: None,
         };
         let content = content.map(|content| call.screen.added(path, ended_line(content, bytes))).transpose()?;
         Ok((content, written))

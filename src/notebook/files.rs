@@ -9,7 +9,7 @@ use core::str::FromStr;
 use super::config::{CONFIG_FILE, Group, NotebookConfig};
 use super::template::{MAX_TEMPLATE_BYTES, Template};
 use super::types::Warning;
-use crate::engine::{Call, Loaded, create, load, load_all};
+use crate::engine::{Call, Loaded, create_like, load, load_all};
 use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
 use crate::trust::Screened;
@@ -66,15 +66,20 @@ pub(super) fn check_not_kept(call: &Call, path: &RelPath) -> Result<(), Error> {
     Err(Error::invalid_argument(message, "edit it, or replace its text with `file write`; nothing was changed"))
 }
 
-/// Creates a note. Returns `false` if the name is taken. A note that is too large to be read again is refused.
-pub(super) async fn create_note(call: &Call, path: &RelPath, text: Screened) -> Result<bool, Error> {
+/// Creates a note, with the permissions of `like`. Returns `false` if the name is taken. A note that is too large to be read again is refused.
+pub(super) async fn create_note(
+    call: &Call,
+    path: &RelPath,
+    text: Screened,
+    like: Option<&RelPath>,
+) -> Result<bool, Error> {
     check_new_note(call, path)?;
     let limit = call.scope.limits.max_file_bytes;
     let size = text.as_bytes().len();
     if size > limit as usize {
         return Err(Error::file_too_large(path, size as u64, u64::from(limit)));
     }
-    create(&call.fs, path, &text).await
+    create_like(&call.fs, path, &text, like).await
 }
 
 /// Returns the error for a note that does not exist.

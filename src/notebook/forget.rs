@@ -10,7 +10,7 @@ use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::rename::settle;
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
-use crate::engine::{Backup, Backups, Call, Change, update};
+use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -72,10 +72,7 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
     let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {
         Ok(Change::Remove(call.screen.removed(path, bytes.ok_or_else(|| no_note(path))?)?, ()))
     });
-    let backup = match forgotten.await?.1 {
-        Backup::Kept(file) | Backup::Elsewhere(file, _) => call.scope.display_path(&file),
-        Backup::None => String::new(),
-    };
+    let backup = forgotten.await?.1.map(|file| call.scope.display_path(&file)).unwrap_or_default();
     let path = call.scope.display_path(path);
     let mut message = match backup.as_str() {
         "" => format!("Forgot {path}; it was empty, so there is no backup"),

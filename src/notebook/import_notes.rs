@@ -330,7 +330,7 @@ impl<'a> Work<'a> {
         let is_free = if self.request.dry_run {
             !self.planned.contains(&path) && load_all(&self.call.fs, &[(&path, None)], 0).await == [Ok(Loaded::Absent)]
         } else {
-            create_note(self.call, &path, screened).await?
+            create_note(self.call, &path, screened, None).await?
         };
         if !is_free {
             let reason = "there is a note at its path that does not name this origin, or no longer does";

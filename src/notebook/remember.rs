@@ -277,7 +277,7 @@ async fn make(
         }
         let Some(old) = old else {
             // After a lost race, the next round finds the name taken.
-            if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
+            if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?, None).await? {
                 let message = format!("Remembered in {}", call.scope.display_path(&path));
                 return Ok(done(&path, RememberState::Created, &message));
             }
@@ -290,7 +290,7 @@ async fn make(
         let all_links: Vec<LinkTarget<'_>> = targets.iter().copied().chain(taken).collect();
         let target = LinkTarget { path: &old.below, title: &old.title };
         let text = Draft { tags: &all_tags, links: &all_links, ..draft }.render(&path, number, Some(target))?;
-        if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?).await? {
+        if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?, None).await? {
             let (new, from) = (call.scope.display_path(&path), call.scope.display_path(&old.path));
             let message = format!("Remembered in {new}, which supersedes {from}{}", old.taken());
             return Ok(done(&path, RememberState::Superseded(from), &message));

@@ -13,7 +13,7 @@ use super::index::{Notebook, NotebookCall};
 use crate::engine::{Call, Engine, Fs, Limits, Scope};
 use crate::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, Finished, FsError, FsOp, FsOutcome, FsResult,
-    LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
+    LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
@@ -211,8 +211,9 @@ impl Store {
                     })
                 }
             }),
-            FsOp::Write { path, content, precondition } => {
+            FsOp::Write { path, content, precondition, keep_as, .. } => {
                 FsOutcome::Write(if self.holds(&path, &precondition, "write")? {
+                    self.keep(&path, keep_as.as_ref());
                     self.put(&self.key(&path), content);
                     if self.unsure_of == Some(self.writes.len()) {
                         return Ok(FsOutcome::Write(WriteOutcome::Unknown));
@@ -235,13 +236,25 @@ impl Store {
                     AppendOutcome::Stale(self.version(&path))
                 })
             }
-            FsOp::Remove { path, precondition } => FsOutcome::Remove(if self.version(&path).is_none() {
+            FsOp::Remove { path, precondition, keep_as, .. } => FsOutcome::Remove(if self.version(&path).is_none() {
                 RemoveOutcome::Done
             } else if self.holds(&path, &precondition, "remove")? {
+                self.keep(&path, keep_as.as_ref());
                 self.files.remove(&self.key(&path));
                 RemoveOutcome::Done
             } else {
                 RemoveOutcome::Stale(self.version(&path).expect("there"))
+            }),
+            FsOp::Rename { path, to, precondition } => FsOutcome::Rename(if self.version(&path).is_none() {
+                RenameOutcome::Absent
+            } else if self.version(&to).is_some() {
+                RenameOutcome::Exists
+            } else if self.holds(&path, &precondition, "rename")? {
+                let file = self.files.remove(&self.key(&path)).expect("there");
+                self.files.insert(to.to_string(), file);
+                RenameOutcome::Done
+            } else {
+                RenameOutcome::Stale(self.version(&path).expect("there"))
             }),
             FsOp::MakeDirectory { path } => {
                 self.writes.push(format!("make {path}"));
@@ -252,6 +265,13 @@ impl Store {
             }
             _ => return Err(FsError::Unsupported),
         })
+    }
+
+    /// Keeps the bytes of a file under another path.
+    fn keep(&mut self, path: &RelPath, keep_as: Option<&RelPath>) {
+        if let (Some(keep_as), Some(old)) = (keep_as, self.files.get(&self.key(path)).cloned()) {
+            self.files.insert(self.key(keep_as), old);
+        }
     }
 
     /// Counts an effect, and returns true if it happens.

@@ -45,10 +45,6 @@ pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, AGENTS_FOLDER, WORKSPACES
 pub const PROJECTS_FOLDER: &str = "projects";
 /// Extension of a backup, instead of `md`.
 const BACKUP_SUFFIX: &str = ".bak";
-/// Extension of the copy that a change keeps before it writes, instead of `.md`.
-const BEFORE_CHANGE_SUFFIX: &str = ".pre";
-/// Extension of the text that a restore replaces, until it is the backup.
-const REPLACED_SUFFIX: &str = ".old";
 /// Folder of the host and of the component, in the root or in a project. It holds what no editor should show.
 const STATE_FOLDER: &str = ".saddlebag";
 /// Folder of the backups of notes of the root, in [`STATE_FOLDER`].
@@ -168,8 +164,7 @@ impl Layout {
             return Some("the memory of another project, agent or workspace");
         }
         let name = folded_name(path.file_name());
-        let is_backup = [BACKUP_SUFFIX, BEFORE_CHANGE_SUFFIX, REPLACED_SUFFIX].iter().any(|end| name.ends_with(end));
-        is_backup.then_some("a backup")
+        name.ends_with(BACKUP_SUFFIX).then_some("a backup")
     }
 
     /// Returns true if a file belongs to the journal: Markdown directly in the root, the scratchpad, a log, or
@@ -314,20 +309,6 @@ impl Layout {
         let mut segments = path.segments();
         segments.any(|segment| segment == STATE_FOLDER) && segments.next() != Some(BACKUPS_FOLDER)
     }
-
-    /// Returns the file in which a change keeps the replaced text until it is the backup: `MEMORY.pre`, where
-    /// [`Layout::backup_of`] puts the backup.
-    #[must_use]
-    pub fn before_change_of(path: &RelPath) -> RelPath {
-        kept_as(path, BEFORE_CHANGE_SUFFIX)
-    }
-
-    /// Returns the file in which a restore keeps the replaced text until it is the backup: `MEMORY.old`,
-    /// where [`Layout::backup_of`] puts the backup.
-    #[must_use]
-    pub fn replaced_of(path: &RelPath) -> RelPath {
-        kept_as(path, REPLACED_SUFFIX)
-    }
 }
 
 /// Returns true for the folder of the entries of an agent or a workspace, as we spell it, and for what is below it.
@@ -405,12 +386,12 @@ mod tests {
         let mut all = alloc::collections::BTreeSet::new();
         for name in names {
             let path = RelPath::new(&name).expect("a path");
-            let files = [Layout::backup_of(&path), Layout::before_change_of(&path), Layout::replaced_of(&path)];
-            assert!(files.iter().zip([".bak", ".pre", ".old"]).all(|(file, end)| file.as_str().ends_with(end)));
-            assert!(!files.contains(&path), "{name}");
-            all.extend(files);
+            let backup = Layout::backup_of(&path);
+            assert!(backup.as_str().ends_with(".bak"));
+            assert_ne!(backup, path);
+            all.insert(backup);
         }
-        assert_eq!(all.len(), 15);
+        assert_eq!(all.len(), 5);
     }
 
     #[test]
@@ -431,8 +412,6 @@ mod tests {
             let kept = Layout::backup_of(&path);
             assert_eq!(kept.as_str(), backup);
             assert_eq!([Layout::is_bookkeeping(&path), Layout::is_bookkeeping(&kept)], [false; 2], "{backup}");
-            let others = [Layout::before_change_of(&path), Layout::replaced_of(&path)];
-            assert!(others.iter().all(|other| other.parent() == kept.parent()), "{others:?}");
         }
         let index = RelPath::new("projects/api-0db23a34/.saddlebag/index/0000").expect("a path");
         assert!(Layout::is_bookkeeping(&index));
@@ -516,8 +495,6 @@ mod tests {
             "Projects/api-0db23a34/notes/x.md",
             "facts/x.bak",
             "facts/x.BAK",
-            "facts/x.pre",
-            "facts/x.old",
         ] {
             assert!(root.reserved_for(&path(text)).is_some(), "{text}");
         }

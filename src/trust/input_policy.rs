@@ -80,16 +80,11 @@ impl TrustConfig {
 
 /// Bytes that may be stored.
 ///
-/// The engine writes nothing else. They have passed a [`InputPolicy`], were stored before, or are our own record.
+/// The engine writes nothing else. They have passed a [`InputPolicy`], or are our own record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Screened(Vec<u8>);
 
 impl Screened {
-    /// Wraps bytes that are stored already: of a file that moves, or of a copy that is kept.
-    pub(crate) fn unchanged(stored: &[u8]) -> Self {
-        Self(stored.to_vec())
-    }
-
     /// Wraps a record without text of a command: a number, or a built-in template.
     pub(crate) fn ours(record: Vec<u8>) -> Self {
         Self(record)

@@ -241,9 +241,10 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
 fn a_note_whose_backup_cannot_be_kept_is_not_forgotten(kind: Kind) {
     let mut calm = linked_notebook(kind);
     run(&mut calm, NotebookCommand::Forget(Forget { note: "Port".into() }));
-    let backup = calm.executor.log().iter().position(|done| done.op == "write").unwrap() as u64;
+    let removal = calm.executor.log().iter().position(|done| done.op == "remove").unwrap() as u64;
     let mut drive = linked_notebook(kind);
-    drive.executor.fail_at(backup, saddlebag::protocol::FsError::NoSpace);
+    drive.executor.fail_at(removal, saddlebag::protocol::FsError::NoSpace);
     assert!(drive.run(NotebookCommand::Forget(Forget { note: "Port".into() })).is_err());
     assert_eq!(text(&drive, "facts/port.md"), PORT);
+    assert!(!drive.executor.files().contains_key("facts/port.bak"));
 }

@@ -171,10 +171,10 @@ pub fn refused(host: &mut SimulatedHost, command: impl Into<Command>) -> saddleb
 /// Returns the paths of an operation.
 pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
     match op {
+        FsOp::Write { path, keep_as, like, .. } => [path].into_iter().chain(keep_as).chain(like).collect(),
+        FsOp::Remove { path, keep_as, .. } => [path].into_iter().chain(keep_as).collect(),
         FsOp::Read { path, .. }
-        | FsOp::Write { path, .. }
         | FsOp::Append { path, .. }
-        | FsOp::Remove { path, .. }
         | FsOp::MakeDirectory { path }
         | FsOp::RemoveDirectory { path } => vec![path],
         FsOp::ListDirectory { folder, after, .. } => folder.iter().chain(after).collect(),

@@ -1,7 +1,7 @@
 //! `file forget`: removes the file of a note.
 
 use clap::Args;
-use saddlebag::journal::{BackupReply, ChangedFile, Edit, EditChange, Target, TargetRole};
+use saddlebag::journal::{ChangedFile, Edit, EditChange, Target, TargetRole};
 use saddlebag::notebook::{Forget, ForgetReply};
 use saddlebag::store::LONG_TERM_FILE;
 
@@ -28,7 +28,7 @@ impl Subcommand for ForgetArgs {
         let reply = match self.target.named(TargetRole::Target)? {
             Target::Page(note) if note != LONG_TERM_FILE => {
                 let ForgetReply { path, backup, message } = Store::open(global)?.call(Forget { note }, output)?;
-                ChangedFile { path, bytes: 0, backup: BackupReply { path: Some(backup), failure: None }, message }
+                ChangedFile { path, bytes: 0, backup: Some(backup).filter(|backup| !backup.is_empty()), message }
             }
             target => Store::open(global)?.call(Edit { target, change: EditChange::DeleteNote }, output)?,
         };

@@ -8,6 +8,7 @@
 //! | Plain file system | Here |
 //! | --- | --- |
 //! | Open, seek, write at an offset | No handles. A read gives bytes of one version, and says which; a file is replaced whole, or added to at its end |
+//! | The replaced bytes are gone | `write` and `remove` can keep them under another path, in the same step |
 //! | Last writer wins | `write`, `append`, `remove` and `rename` carry a precondition: `any`, `absent`, `matches(version)` |
 //! | Modification time shows a change | A version is an opaque text that changes whenever the bytes do; only equality has a meaning |
 //! | An error may mean "done" | A lost race is the outcome `stale`, with the current version. A store that cannot tell says `unknown`, and one that could not sync a change says `not-durable` |
@@ -29,7 +30,7 @@
 //!
 //! The commands that exist ask for `read`, `write`, `append`, `remove` and `list-directory`. A listing is of one folder: a tree is
 //! walked folder by folder, so that each page has a version of its own. `init-notebook` asks for `make-directory`, Anthropic's tool
-//! for `rename`, and both that tool and a purge of entries for `remove-directory`; the `rename` of a note makes a new file before the old one goes.
+//! and the move of an entry to another category for `rename`, and both that tool and a purge of entries for `remove-directory`; the `rename` of a note makes a new file before the old one goes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -78,6 +79,10 @@ pub enum FsOp {
         content: Vec<u8>,
         /// Condition that must hold before.
         precondition: Precondition,
+        /// Path under which the replaced bytes are kept. What is there is replaced once the file has its new bytes.
+        keep_as: Option<RelPath>,
+        /// File whose permissions a new file gets.
+        like: Option<RelPath>,
     },
     /// Appends bytes, and creates the file and its folders if necessary. Never tears, interleaves or loses a line;
     /// durable once acknowledged.
@@ -108,6 +113,10 @@ pub enum FsOp {
         path: RelPath,
         /// Condition that must hold before.
         precondition: Precondition,
+        /// Path under which the bytes of the file are kept.
+        keep_as: Option<RelPath>,
+        /// True if the removal need not be durable.
+        may_return: bool,
     },
     /// Moves a file to a free name, atomically.
     Rename {
@@ -397,6 +406,18 @@ pub enum FsError {
 }
 
 impl FsOp {
+    /// Returns a write that keeps nothing of what it replaces.
+    #[must_use]
+    pub fn write(path: RelPath, content: Vec<u8>, precondition: Precondition) -> Self {
+        Self::Write { path, content, precondition, keep_as: None, like: None }
+    }
+
+    /// Returns a removal that keeps nothing.
+    #[must_use]
+    pub fn remove(path: RelPath, precondition: Precondition) -> Self {
+        Self::Remove { path, precondition, keep_as: None, may_return: false }
+    }
+
     /// Returns the name of the operation, as the contract spells it.
     #[must_use]
     pub fn name(&self) -> &'static str {

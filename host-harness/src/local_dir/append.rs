@@ -64,7 +64,7 @@ impl LocalDir {
             return Ok(AppendOutcome::Stale(None));
         }
         let (folder, name) = walk::make(&self.root, path, self.options.durability)?;
-        let place = Place { store: self, guard, folder: &folder, path };
+        let place = Place { store: self, guard, folder: &folder, path, keep: None };
         let durable = self.options.durability == Durability::Full;
         let unsynced = durable && self.unsynced().contains(&self.root, path);
         let mut added = false;

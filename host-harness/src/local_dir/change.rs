@@ -8,13 +8,21 @@ use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
 use super::error::{not_durable, refusal};
+use super::keep::Keep;
 use super::version::{self, Check};
 use super::{sys, walk};
 use crate::Durability;
 
 impl LocalDir {
-    pub(super) fn remove(&self, path: &RelPath, precondition: &Precondition) -> Result<RemoveOutcome, FsError> {
-        let _guard = self.lock(&[path])?;
+    pub(super) fn remove(
+        &self,
+        path: &RelPath,
+        precondition: &Precondition,
+        keep_as: Option<&RelPath>,
+        may_return: bool,
+    ) -> Result<RemoveOutcome, FsError> {
+        let paths: Vec<&RelPath> = [path].into_iter().chain(keep_as).collect();
+        let _guard = self.lock(&paths)?;
         let Some((folder, name)) = walk::find(&self.root, path)? else {
             return Ok(RemoveOutcome::Done);
         };
@@ -26,10 +34,24 @@ impl LocalDir {
             Check::Stale(Some(current)) => return Ok(RemoveOutcome::Stale(current)),
             Check::Stale(None) => return Ok(RemoveOutcome::Done),
         }
-        match folder.remove_file(name) {
+        let keep = keep_as.map(|keep_as| Keep::open(self, keep_as, path, (&folder, name), &found)).transpose()?;
+        let removed = match &keep {
+            None => folder.remove_file(name),
+            Some(keep) => keep.take(&folder, name).and_then(|()| {
+                // If both paths are names of one file, a rename does nothing.
+                let is_left = found.links > 1 && sys::stat_at(&folder, name).is_ok_and(|stat| stat.same_file(&found));
+                if is_left { folder.remove_file(name) } else { Ok(()) }
+            }),
+        };
+        match removed {
             Ok(()) => {
+                if let Some(keep) = &keep {
+                    keep.confirm(self, path)?;
+                }
                 self.unsynced().remove(&self.root, path);
-                self.sync(&folder)?;
+                if !may_return {
+                    self.sync(&folder)?;
+                }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(refusal(error)),

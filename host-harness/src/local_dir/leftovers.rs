@@ -7,13 +7,14 @@
 use std::io;
 
 use cap_std::fs::Dir;
-use saddlebag::protocol::Version;
+use saddlebag::protocol::{FsError, Version};
 use saddlebag::store::RelPath;
 
+use super::error::refusal;
 use super::sys::{self, Stat};
 use super::{version, walk};
 use crate::Durability;
-use crate::executor::{RECOVERED_FOLDER, STATE_FOLDER, is_temporary};
+use crate::executor::{RECOVERED_FOLDER, STATE_FOLDER, TEMPORARY_SUFFIX, is_reserved, is_temporary};
 
 /// A text that was found in a temporary file. It is kept because it may be the only copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,13 @@ pub(super) enum Stage<'a> {
         new: &'a Stat,
         /// Version of the old file.
         old: &'a Version,
+        /// Path under which the old file is kept.
+        keep_as: Option<&'a RelPath>,
+    },
+    /// The temporary file is about to replace the file, whose bytes have a [second name](second_name) and are kept.
+    Keeping {
+        /// Path under which the old file is kept.
+        keep_as: &'a RelPath,
     },
 }
 
@@ -43,10 +51,18 @@ pub(super) fn record(path: &RelPath, temporary: &str, stage: &Stage<'_>) -> Stri
     let folder = folder_of(path.as_str());
     match stage {
         Stage::Staged => format!("staged\t{folder}{temporary}\t{path}\n"),
-        Stage::Placing { new, old } => {
-            format!("placing\t{folder}{temporary}\t{path}\t{}\t{}\n", identity(&version::of_stat(new)), old.0)
+        Stage::Placing { new, old, keep_as } => {
+            let new = version::of_stat(new);
+            let keep_as = keep_as.map(|keep_as| format!("\t{keep_as}")).unwrap_or_default();
+            format!("placing\t{folder}{temporary}\t{path}\t{}\t{}{keep_as}\n", identity(&new), old.0)
         }
+        Stage::Keeping { keep_as } => format!("keeping\t{folder}{temporary}\t{path}\t{keep_as}\n"),
     }
+}
+
+/// Returns the name that the old file has beside `temporary`, the new one.
+pub(super) fn second_name(temporary: &str) -> String {
+    format!("{}-old{TEMPORARY_SUFFIX}", temporary.strip_suffix(TEMPORARY_SUFFIX).unwrap_or(temporary))
 }
 
 /// Returns the folder of a path with a slash at its end; empty for the root.
@@ -54,7 +70,10 @@ fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..=slash])
 }
 
-/// Removes the leftovers of a writer whose lock file has this text.
+/// Removes the leftovers of a writer whose lock file has this text, and finishes its change if the new file is in place.
+///
+/// Two holders may do this at the same time, because the record of a file that is kept is in the lock files of both paths:
+/// each step is one rename or removal of a name that no other writer uses.
 pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
     // The first line names the holder. The step after an incomplete line was not begun.
     let line = text.split_inclusive('\n').nth(1)?.strip_suffix('\n')?;
@@ -66,12 +85,33 @@ pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
         return None;
     }
     let (folder, name) = walk::find(root, &temporary).ok()??;
+    if stage == "keeping" {
+        let second = second_name(name);
+        let is_placed = walk::probe(&folder, name).ok()?.is_none();
+        if is_placed && walk::probe(&folder, &second).ok()?.is_some() {
+            return finish(root, &folder, &second, path, fields.next()?);
+        }
+        // The second name goes first: without the new file, it would be taken for the old one.
+        let _ = folder.remove_file(&second);
+        let _ = folder.remove_file(name);
+        return None;
+    }
     let stat = walk::probe(&folder, name).ok()??;
     let is_ours = match stage {
         "staged" => true,
         "placing" => {
             let (new, old) = (fields.next()?, fields.next()?);
-            identity(&version::of_stat(&stat)) == new || was(&folder, name, &stat, old)
+            let _ = folder.remove_file(second_name(name));
+            if identity(&version::of_stat(&stat)) == new {
+                true
+            } else if was(&folder, name, &stat, old) {
+                if let Some(keep_as) = fields.next() {
+                    return finish(root, &folder, name, path, keep_as);
+                }
+                true
+            } else {
+                false
+            }
         }
         _ => false,
     };
@@ -81,6 +121,37 @@ pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
         return None;
     }
     Some(keep(root, &folder, name, path))
+}
+
+/// Moves the old file of `path`, which has a temporary name, to the path under which it is kept. If that fails, it is
+/// recovered.
+fn finish(root: &Dir, folder: &Dir, temporary: &str, path: &str, keep_as: &str) -> Option<Recovered> {
+    match keep_old(root, folder, temporary, keep_as) {
+        Ok(()) => None,
+        // Another holder was faster.
+        Err(_) if sys::stat_at(folder, temporary).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) => None,
+        Err(error) => {
+            tracing::warn!(%error, path, keep_as, "a replaced text cannot be kept at its place");
+            Some(keep(root, folder, temporary, path))
+        }
+    }
+}
+
+fn keep_old(root: &Dir, folder: &Dir, temporary: &str, keep_as: &str) -> Result<(), FsError> {
+    let keep_as = RelPath::new(keep_as).map_err(|error| FsError::InvalidPath(error.to_string()))?;
+    // Anyone can write to a lock file.
+    if is_reserved(keep_as.as_str()) {
+        return Err(FsError::InvalidPath("this name is kept for the host".into()));
+    }
+    let (kept_folder, kept_name) = walk::make(root, &keep_as, Durability::Full)?;
+    walk::probe(&kept_folder, kept_name)?;
+    sys::replace_across(folder, temporary, &kept_folder, kept_name).map_err(refusal)?;
+    // Two names of one file stay as they are.
+    let _ = folder.remove_file(temporary);
+    if let Err(error) = sys::sync_folder(&kept_folder).and_then(|()| sys::sync_folder(folder)) {
+        tracing::warn!(%error, %keep_as, "a replaced text may not survive a power cut");
+    }
+    Ok(())
 }
 
 /// Moves a temporary file from the folder of `path` to the folder of recovered texts. If that fails, it stays where it

@@ -77,12 +77,12 @@ impl Guard {
         }
     }
 
-    /// Records the temporary file in use, for the next holder if this process dies.
+    /// Records the temporary file in use in each lock file, for the next holder if this process dies.
     pub(super) fn note(&self, record: &str) {
-        if let Some(held) = self.held.first().filter(|held| held.is_ours)
-            && let Err(error) = write_at(&held.file, held.header, record)
-        {
-            tracing::debug!(%error, "a temporary file is not noted in its lock file");
+        for held in self.held.iter().filter(|held| held.is_ours) {
+            if let Err(error) = write_at(&held.file, held.header, record) {
+                tracing::debug!(%error, "a temporary file is not noted in its lock file");
+            }
         }
     }
 }

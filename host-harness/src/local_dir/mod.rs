@@ -12,7 +12,7 @@
 //! 64 files, `.saddlebag/locks-2/00` to `63`, chosen by FNV-1a over the ASCII characters of the path in lower case, because
 //! some file systems ignore case. 2 is the number of the lock protocol ([`protocol`]). A store has one, and a host of an
 //! earlier one is refused.
-//! A rename takes both in ascending order. A lock is requested again and again for at most 10 seconds; then the answer is
+//! A rename, and a change that keeps the old file, takes both in ascending order. A lock is requested again and again for at most 10 seconds; then the answer is
 //! `locked` and names the process that holds it. After taking a lock, the writer checks that the locked file is still the one
 //! that others would lock. The 10 seconds begin again when the lock moves to another writer, for at most two minutes: many
 //! writers on a slow disk wait for each other, but nobody waits for a suspended one. Readers take no lock.
@@ -20,12 +20,18 @@
 //! **Lock files** are empty unless the lock is held. The holder writes its process and program into the file, the name of its
 //! temporary file, and its progress. The next holder of the lock, or the first change of a newly opened store, finds there what
 //! a dead holder left. A temporary file that was never in place is removed. After an exchange it is removed if it is the new
-//! file or the old one, unchanged; anything else may be a person's text, is moved to `.saddlebag/recovered` and named on
-//! standard error. The records are not synced: after a power cut a temporary file stays.
+//! file or the old one, unchanged; an old one that is to be kept is moved to its path. Anything else may be a person's text, is
+//! moved to `.saddlebag/recovered` and named on standard error. The records are not synced: after a power cut a temporary file stays.
 //!
 //! **Write.** Take the lock, check the precondition, write `.saddlebag-<process>-<count>-<random>.tmp` in the same folder
 //! with the mode and, if permitted, the owner of the old file, sync it. Then put it in place: by exchange for `matches`,
 //! by a rename that replaces nothing for `absent`, by a plain rename for `any`. Then sync the folder.
+//!
+//! **Keep.** With `keep-as` the old file moves to that path once the new one is in place: after an exchange from the temporary
+//! name, otherwise from a second name that it got before. So it has a name at every moment, and what was at that path is
+//! replaced last. If it cannot be moved, the change is undone. A file that changed in the last two minutes is synced before,
+//! because its editor may not have done so. `remove` moves the file with one rename. A power cut between the two steps can leave
+//! the old file under the temporary name.
 //!
 //! **Exchange.** A person's editor takes no lock. So the new file and the old one exchange names in one step, and the displaced
 //! file is checked. If it is not the one that the precondition named, the files are exchanged back and the write is `stale`.
@@ -58,9 +64,8 @@
 //!
 //! **Modes.** New files are 0600, new folders 0700; a file that is replaced keeps its mode. **Backups** are the
 //! component's: `MEMORY.bak` beside `MEMORY.md`, or in `.saddlebag/backups/`, one per file, with the text that was replaced by an overwrite, a deletion (a
-//! `forget` is one), a restore, or an edit of long-term memory or the scratchpad. Until the change is made, the text waits
-//! in `MEMORY.pre`, so that a failed change leaves the older backup alone; an empty file is not kept. A restore keeps the
-//! replaced text in `MEMORY.old` until it is the backup. Names of the host itself (`.saddlebag/locks*`,
+//! `forget` is one), a restore, or an edit of long-term memory or the scratchpad. An empty file is not kept. The backup has the
+//! mode of the file. Names of the host itself (`.saddlebag/locks*`,
 //! `.saddlebag-*.tmp`, and the `.gitignore` that it puts into each `.saddlebag/` that it writes to) can be neither listed
 //! nor requested.
 //!
@@ -80,6 +85,7 @@ mod change;
 mod dir;
 mod error;
 mod filling;
+mod keep;
 mod leftovers;
 mod list;
 mod lock;

@@ -84,6 +84,8 @@ pub(super) enum Access {
     AppendNew,
     /// Writes; the file must not exist.
     WriteNew,
+    /// Only syncs; the file exists.
+    Flush,
     /// Reads and writes; the file is created if it is missing.
     Lock,
 }
@@ -97,6 +99,8 @@ pub(super) fn open_file(folder: &Dir, name: &str, access: Access) -> io::Result<
         Access::Append => options.read(true).append(true),
         Access::AppendNew => options.read(true).append(true).create_new(true),
         Access::WriteNew => options.write(true).create_new(true),
+        // Windows syncs only what is open for writing.
+        Access::Flush => options.read(true).append(cfg!(windows)),
         Access::Lock => options.read(true).write(true).create(true),
     };
     #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
@@ -17,6 +17,9 @@ use saddlebag::store::RelPath;
 
 use super::{LocalDir, LocalDirOptions};
 use crate::{Durability, Executor};
+
+mod changes;
+mod keeping;
 
 /// Function that runs once, after the checks of an operation and before its answer.
 #[derive(Default)]
@@ -44,10 +47,13 @@ impl fmt::Debug for Hook {
 thread_local! {
     /// Results of the next syncs of this thread; syncs without an entry succeed.
     static SYNCS: RefCell<VecDeque<io::Result<()>>> = const { RefCell::new(VecDeque::new()) };
+    /// Number of syncs of this thread.
+    static SYNCED: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Returns the planned result of the current sync.
 pub(super) fn sync_result() -> io::Result<()> {
+    SYNCED.set(SYNCED.get() + 1);
     SYNCS.with_borrow_mut(VecDeque::pop_front).unwrap_or(Ok(()))
 }
 
@@ -94,7 +100,7 @@ fn a_file_that_an_editor_has_just_truncated_is_not_taken_for_empty() {
                 let outcome = store.write(Precondition::Matches(version));
                 assert!(matches!(outcome, WriteOutcome::Stale(_)), "{outcome:?}");
             } else {
-                let op = FsOp::Remove { path: path(), precondition: Precondition::Matches(version) };
+                let op = FsOp::remove(path(), Precondition::Matches(version));
                 let outcome = store.dir.perform(&op).unwrap();
                 let is_gone = !store.file().exists();
                 let FsOutcome::Remove(outcome) = outcome else { panic!("{outcome:?}") };
@@ -183,7 +189,7 @@ impl Store {
     }
 
     fn write(&mut self, precondition: Precondition) -> WriteOutcome {
-        let op = FsOp::Write { path: path(), content: b"agent".into(), precondition };
+        let op = FsOp::write(path(), b"agent".into(), precondition);
         match self.dir.perform(&op).unwrap() {
             FsOutcome::Write(outcome) => outcome,
             other => panic!("{other:?}"),
@@ -309,7 +315,7 @@ fn a_rewrite_of_the_same_size_within_a_tick_is_noticed() {
     let before = store.version();
     fs::write(store.file(), "two").unwrap();
     assert_ne!(store.version(), before);
-    let op = FsOp::Remove { path: path(), precondition: Precondition::Matches(before) };
+    let op = FsOp::remove(path(), Precondition::Matches(before));
     assert!(matches!(store.dir.perform(&op), Ok(FsOutcome::Remove(RemoveOutcome::Stale(_)))));
 }
 
@@ -340,7 +346,7 @@ impl Store {
     }
 
     fn try_write(&mut self, path: &str, precondition: Precondition) -> Result<FsOutcome, FsError> {
-        self.dir.perform(&FsOp::Write { path: RelPath::new(path).unwrap(), content: b"agent".into(), precondition })
+        self.dir.perform(&FsOp::write(RelPath::new(path).unwrap(), b"agent".into(), precondition))
     }
 
     #[cfg(unix)]
@@ -378,7 +384,7 @@ fn a_change_that_cannot_be_synced_is_not_acknowledged() {
     let moved = FsOp::Rename { path: path(), to: RelPath::new("b.md").unwrap(), precondition: Precondition::Any };
     assert!(matches!(store.dir.perform(&moved), Err(FsError::NotDurable(_))));
     plan_syncs(0, 1);
-    let removed = FsOp::Remove { path: RelPath::new("b.md").unwrap(), precondition: Precondition::Any };
+    let removed = FsOp::remove(RelPath::new("b.md").unwrap(), Precondition::Any);
     assert!(matches!(store.dir.perform(&removed), Err(FsError::NotDurable(_))));
     store.assert_tidy();
 }
@@ -572,7 +578,7 @@ fn the_root_is_looked_for_where_it_was_opened() {
     let root = parent.path().join("root");
     fs::create_dir(&root).unwrap();
     let mut dir = LocalDir::open(&root, LocalDirOptions::default()).unwrap();
-    let op = FsOp::Write { path: path(), content: b"x".into(), precondition: Precondition::Any };
+    let op = FsOp::write(path(), b"x".into(), Precondition::Any);
     dir.perform(&op).unwrap();
     fs::rename(&root, parent.path().join("moved")).unwrap();
     let error = dir.perform(&op).unwrap_err().to_string();
@@ -594,6 +600,12 @@ fn the_root_is_looked_for_where_it_was_opened() {
 /// Leaves the state of a writer that is killed at some point: a temporary file, and its record in the lock file.
 #[cfg(unix)]
 fn leave_behind(store: &mut Store, at: &str, change_after: Option<&str>) {
+    leave_behind_keeping(store, at, change_after, None);
+}
+
+/// Does the same for a writer that keeps the old file.
+#[cfg(unix)]
+fn leave_behind_keeping(store: &mut Store, at: &str, change_after: Option<&str>, keep_as: Option<RelPath>) {
     fs::write(store.file(), "before").unwrap();
     let version = store.version();
     let root = store.folder.path().to_path_buf();
@@ -622,7 +634,9 @@ fn leave_behind(store: &mut Store, at: &str, change_after: Option<&str>) {
         "staged" => store.dir.before_placing.set(copy),
         _ => store.dir.after_placing.set(copy),
     }
-    assert!(matches!(store.write(Precondition::Matches(version)), WriteOutcome::Written(_)));
+    let (content, precondition) = (b"agent".to_vec(), Precondition::Matches(version));
+    let op = FsOp::Write { path: path(), content, precondition, keep_as, like: None };
+    assert!(matches!(store.dir.perform(&op), Ok(FsOutcome::Write(WriteOutcome::Written(_)))));
     for (path, other) in saved.lock().unwrap().drain(..) {
         if path.parent() == Some(store.folder.path()) {
             fs::rename(&other, &path).unwrap();

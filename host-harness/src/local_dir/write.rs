@@ -11,7 +11,8 @@ use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
 use super::error::{not_durable, refusal};
-use super::leftovers::{self, Stage};
+use super::keep::{Keep, name_twice};
+use super::leftovers::{self, Stage, second_name};
 use super::lock::Guard;
 use super::sys::{self, Access, Stat};
 use super::version::{self, Check};
@@ -25,8 +26,11 @@ impl LocalDir {
         path: &RelPath,
         content: &[u8],
         precondition: &Precondition,
+        keep_as: Option<&RelPath>,
+        like: Option<&RelPath>,
     ) -> Result<WriteOutcome, FsError> {
-        let guard = self.lock(&[path])?;
+        let paths: Vec<&RelPath> = [path].into_iter().chain(keep_as).collect();
+        let guard = self.lock(&paths)?;
         // A stale write creates no folders.
         if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
             return Ok(WriteOutcome::Stale(None));
@@ -37,8 +41,13 @@ impl LocalDir {
             return Ok(WriteOutcome::Stale(current));
         }
 
-        let place = Place { store: self, guard: &guard, folder: &folder, path };
-        let mut staged = Staged::new(place, content, found.as_ref())?;
+        let keep = match (keep_as, &found) {
+            (Some(keep_as), Some(found)) => Some(Keep::open(self, keep_as, path, (&folder, name), found)?),
+            _ => None,
+        };
+        let model = found.or_else(|| like.and_then(|like| self.stat_of(like)));
+        let place = Place { store: self, guard: &guard, folder: &folder, path, keep: keep.as_ref() };
+        let mut staged = Staged::new(place, content, model.as_ref())?;
         #[cfg(test)]
         self.before_placing.call();
         match (precondition, &found) {
@@ -54,9 +63,15 @@ impl LocalDir {
                 }
                 Err(error) => return Err(refusal(error)),
             },
-            _ => staged.replace(name)?,
+            _ => staged.replace(name, found.as_ref())?,
         }
         drop(staged);
+        if let Some(keep) = &keep
+            && let Err(error) = keep.confirm(self, path)
+        {
+            self.unsynced().add(&self.root, path);
+            return Err(error);
+        }
         self.confirm(&folder, path)?;
         // The new bytes are in place and synced. A failure from here on is not an error but an unknown outcome.
         Ok(version_of_written(&folder, name, content).map_or(WriteOutcome::Unknown, WriteOutcome::Written))
@@ -64,6 +79,12 @@ impl LocalDir {
 }
 
 impl LocalDir {
+    /// Returns the metadata of a file whose permissions a new one gets; `None` if it cannot be looked at.
+    fn stat_of(&self, path: &RelPath) -> Option<Stat> {
+        let (folder, name) = walk::find(&self.root, path).ok()??;
+        walk::probe(&folder, name).ok()?
+    }
+
     /// Syncs the name of a file that was just placed, and removes the record of an earlier failed sync. The old
     /// content of the file is no longer in the folder by now.
     pub(super) fn confirm(&self, folder: &Dir, path: &RelPath) -> Result<(), FsError> {
@@ -105,6 +126,8 @@ pub(super) struct Place<'d> {
     pub(super) guard: &'d Guard,
     pub(super) folder: &'d Dir,
     pub(super) path: &'d RelPath,
+    /// Where the replaced bytes are kept.
+    pub(super) keep: Option<&'d Keep<'d>>,
 }
 
 /// Treatment of the temporary name when a [`Staged`] is dropped.
@@ -131,7 +154,7 @@ pub(super) struct Staged<'d> {
 impl<'d> Staged<'d> {
     /// Writes `content` to a new file at `place`, with the permissions of `old`.
     pub(super) fn new(place: Place<'d>, content: &'d [u8], old: Option<&Stat>) -> Result<Self, FsError> {
-        let Place { store, guard, folder, path } = place;
+        let Place { store, guard, folder, path, .. } = place;
         let (name, mut file) = create_temporary(guard, folder, path).map_err(refusal)?;
         let filled = fill(&mut file, content, old, store.options.durability);
         match filled.and_then(|()| sys::stat_of(&file)) {
@@ -143,11 +166,53 @@ impl<'d> Staged<'d> {
         }
     }
 
-    /// Replaces whatever is at `name`.
-    fn replace(&mut self, name: &str) -> Result<(), FsError> {
-        sys::replace(self.folder, &self.name, name).map_err(refusal)?;
-        self.end = End::Nothing;
-        Ok(())
+    /// Replaces whatever is at `name`, which was `found`.
+    fn replace(&mut self, name: &str, found: Option<&Stat>) -> Result<(), FsError> {
+        let second = match (self.place.keep, found) {
+            (Some(keep), Some(found)) => {
+                let stage = Stage::Keeping { keep_as: keep.path };
+                self.place.guard.note(&leftovers::record(self.place.path, &self.name, &stage));
+                let second = second_name(&self.name);
+                let durability = self.place.store.options.durability;
+                match name_twice(self.folder, name, &second, found.links > 1, durability) {
+                    Ok(()) => Some((keep, second)),
+                    // Removed by hand meanwhile, so there is nothing to keep.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    Err(error) => return Err(refusal(error)),
+                }
+            }
+            _ => None,
+        };
+        let mut replaced = sys::replace(self.folder, &self.name, name);
+        if replaced.is_ok() {
+            self.end = End::Nothing;
+        }
+        if let Some((keep, second)) = second {
+            #[cfg(test)]
+            self.place.store.after_placing.call();
+            if replaced.is_ok() {
+                replaced = keep.take(self.folder, &second).inspect_err(|_| {
+                    // The old bytes are worth more than the new ones, which the caller still has.
+                    let _ = sys::replace(self.folder, &second, name);
+                });
+            }
+            // After an error it is superfluous. So it is if it is the same file as the one that it should replace.
+            let _ = self.folder.remove_file(&second);
+        }
+        replaced.map_err(refusal)
+    }
+
+    /// Keeps the old file, which has the temporary name after an exchange.
+    fn keep(&self, keep: &Keep<'_>, found: &Stat) -> io::Result<()> {
+        if found.links == 1 {
+            return keep.take(self.folder, &self.name);
+        }
+        // Another name of the file may be outside of the store, where somebody may write into it.
+        let second = second_name(&self.name);
+        name_twice(self.folder, &self.name, &second, true, self.place.store.options.durability)?;
+        keep.take(self.folder, &second).inspect_err(|_| {
+            let _ = self.folder.remove_file(&second);
+        })
     }
 
     /// Moves to the free name `name`.
@@ -170,7 +235,8 @@ impl<'d> Staged<'d> {
         if self.place.store.options.durability == Durability::Fast {
             return self.replace_if_same(name, found, expected);
         }
-        let stage = Stage::Placing { new: &self.stat, old: expected };
+        let keep_as = self.place.keep.map(|keep| keep.path);
+        let stage = Stage::Placing { new: &self.stat, old: expected, keep_as };
         self.place.guard.note(&leftovers::record(self.place.path, &self.name, &stage));
         match sys::exchange(self.folder, &self.name, name) {
             Ok(true) => {}
@@ -185,6 +251,12 @@ impl<'d> Staged<'d> {
         #[cfg(test)]
         self.place.store.after_placing.call();
         if is_unchanged(self.folder, &self.name, found, expected).unwrap_or(false) {
+            if let Some(keep) = self.place.keep
+                && let Err(error) = self.keep(keep, found)
+            {
+                self.put_back(name)?;
+                return Err(refusal(error));
+            }
             self.end = End::Remove;
             return Ok(None);
         }
@@ -229,7 +301,7 @@ impl<'d> Staged<'d> {
         if !is_unchanged(self.folder, name, found, expected)? {
             return current(self.folder, name).map(Some);
         }
-        self.replace(name)?;
+        self.replace(name, Some(found))?;
         #[cfg(test)]
         self.place.store.after_placing.call();
         Ok(None)

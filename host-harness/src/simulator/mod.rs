@@ -15,12 +15,12 @@ use saddlebag::protocol::{
 use saddlebag::store::RelPath;
 
 use crate::executor::{
-    Durability, Executor, MAX_LIST_ENTRIES, by_method, bytes_wanted, check, is_reserved, left_out, list_outcome,
-    spelled, traced_path,
+    Durability, Executor, MAX_LIST_ENTRIES, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, by_method, bytes_wanted, check,
+    is_read, is_reserved, left_out, list_outcome, spelled, traced_path,
 };
 use scheduler::Random;
 pub use scheduler::Scheduler;
-use tree::{File, Node, Tree, Versions};
+use tree::{Change, File, Node, Tree, Versions};
 
 /// Start of the virtual clock: 2026-01-01T00:00:00Z in nanoseconds since 1970.
 const FIRST_MOMENT: u64 = 1_767_225_600_000_000_000;
@@ -63,6 +63,8 @@ pub struct Simulator {
     crashed: bool,
     /// Content, before the change, of the paths whose last change could not be synced.
     unsynced: BTreeMap<String, Option<Node>>,
+    /// Name of the old file that a write left, and the path under which it is kept.
+    unfinished: Option<(String, String)>,
 }
 
 /// Function that rates how well a passage answers a question.
@@ -107,6 +109,7 @@ impl Simulator {
             unnamed: BTreeMap::new(),
             crashed: false,
             unsynced: BTreeMap::new(),
+            unfinished: None,
         }
     }
 
@@ -261,7 +264,8 @@ impl Simulator {
         self.plan(n, Fault::Edit { path: path.clone(), bytes });
     }
 
-    /// Plans a crash during operation `n`, which is performed completely or not at all, as the seed decides. Changes
+    /// Plans a crash during operation `n`, which is performed completely or not at all, as the seed decides. A write that
+    /// keeps the old file may also stop between its two steps: the next change of any file finishes it. Changes
     /// that were not synced may be lost, the latest first. Every operation fails until [`restart`](Self::restart).
     pub fn crash_at(&mut self, n: u64) {
         self.plan(n, Fault::Crash);
@@ -312,6 +316,37 @@ impl Simulator {
         self.tree.sync();
     }
 
+    /// Stops a write that was performed before it has moved the old file, if the seed decides so. `change` is all that it
+    /// has done.
+    fn stop_halfway(&mut self, op: &FsOp, outcome: &Result<FsOutcome, FsError>, change: Change) {
+        let FsOp::Write { path, keep_as: Some(keep_as), .. } = op else { return };
+        let Ok(FsOutcome::Write(WriteOutcome::Written(version))) = outcome else { return };
+        let is_written = matches!(self.tree.file(path.as_str()), Ok(Some(file)) if self.versions.of(file) == *version);
+        let kept = self.tree.kept_path(keep_as.as_str()).into_owned();
+        let before = change.into_iter().find(|(changed, _)| is_written && *changed == kept);
+        let (Some((_, before)), Ok(Some(old))) = (before, self.tree.file(&kept).map(|file| file.cloned())) else {
+            return;
+        };
+        if self.random.up_to(1) == 0 {
+            return;
+        }
+        let folder = path.parent().map(|folder| format!("{folder}/")).unwrap_or_default();
+        let left = format!("{folder}{TEMPORARY_PREFIX}left{TEMPORARY_SUFFIX}");
+        self.tree.set(&left, Some(Node::File(old)));
+        self.tree.set(&kept, before);
+        self.unfinished = Some((left, kept));
+    }
+
+    /// Finishes a write that was stopped halfway.
+    fn finish(&mut self) {
+        if let Some((left, keep_as)) = self.unfinished.take()
+            && let Ok(Some(old)) = self.tree.file(&left).map(|file| file.cloned())
+        {
+            self.tree.set(&left, None);
+            self.tree.set(&keep_as, Some(Node::File(old)));
+        }
+    }
+
     fn crash(&mut self) -> FsError {
         let kept = self.random.up_to(self.tree.unsynced());
         while self.tree.unsynced() > kept {
@@ -357,10 +392,16 @@ impl Executor for Simulator {
             }
         }
         self.tree.begin();
+        if !is_read(op) {
+            self.finish();
+        }
         let offset = self.append_offset(op);
         let mut outcome = check(op, self.max_write_bytes).and_then(|()| by_method!(self, op));
         if crash {
-            return Err(self.crash());
+            let change = self.tree.last_change();
+            let error = self.crash();
+            self.stop_halfway(op, &outcome, change);
+            return Err(error);
         }
         if let Some(committed) = unknown {
             let doubt = match &outcome {
@@ -423,11 +464,35 @@ impl Simulator {
         Ok(ReadOutcome::Content(FileContent { bytes, version, size }))
     }
 
-    fn write(&mut self, path: &RelPath, content: &[u8], precondition: &Precondition) -> Result<WriteOutcome, FsError> {
+    fn write(
+        &mut self,
+        path: &RelPath,
+        content: &[u8],
+        precondition: &Precondition,
+        keep_as: Option<&RelPath>,
+        _: Option<&RelPath>,
+    ) -> Result<WriteOutcome, FsError> {
         if let Some(current) = self.stale(path, precondition)? {
             return Ok(WriteOutcome::Stale(current));
         }
-        Ok(WriteOutcome::Written(self.store(path, content.to_vec())?))
+        let kept = self.kept(path, keep_as)?;
+        let version = self.store(path, content.to_vec())?;
+        if let Some((keep_as, old)) = kept {
+            self.tree.set(keep_as.as_str(), Some(Node::File(old)));
+        }
+        Ok(WriteOutcome::Written(version))
+    }
+
+    /// Returns the file that a change of `path` keeps, after the checks of the path under which it is kept.
+    fn kept<'p>(
+        &mut self,
+        path: &RelPath,
+        keep_as: Option<&'p RelPath>,
+    ) -> Result<Option<(&'p RelPath, File)>, FsError> {
+        let (Some(keep_as), Some(old)) = (keep_as, self.tree.file(path.as_str())?.cloned()) else { return Ok(None) };
+        self.make_parent(keep_as)?;
+        self.tree.file(keep_as.as_str())?;
+        Ok(Some((keep_as, old)))
     }
 
     fn append(
@@ -488,14 +553,24 @@ impl Simulator {
         Ok(list_outcome(entries, None, others, true, unless))
     }
 
-    fn remove(&mut self, path: &RelPath, precondition: &Precondition) -> Result<RemoveOutcome, FsError> {
+    fn remove(
+        &mut self,
+        path: &RelPath,
+        precondition: &Precondition,
+        keep_as: Option<&RelPath>,
+        _: bool,
+    ) -> Result<RemoveOutcome, FsError> {
         if self.tree.file(path.as_str())?.is_none() {
             return Ok(RemoveOutcome::Done);
         }
         if let Some(Some(current)) = self.stale(path, precondition)? {
             return Ok(RemoveOutcome::Stale(current));
         }
+        let kept = self.kept(path, keep_as)?;
         self.tree.set(path.as_str(), None);
+        if let Some((keep_as, old)) = kept {
+            self.tree.set(keep_as.as_str(), Some(Node::File(old)));
+        }
         Ok(RemoveOutcome::Done)
     }
 

@@ -26,10 +26,10 @@ enum Expect {
 #[derive(Clone, Debug)]
 enum Action {
     Read(RelPath, u64, u32, Expect),
-    Write(RelPath, Vec<u8>, Expect),
+    Write(RelPath, Vec<u8>, Expect, Option<RelPath>),
     Append(RelPath, Vec<u8>, bool, Expect),
     List(Option<RelPath>, Option<RelPath>, u32),
-    Remove(RelPath, Expect),
+    Remove(RelPath, Expect, Option<RelPath>),
     Rename(RelPath, RelPath, Expect),
     MakeDirectory(RelPath),
     RemoveDirectory(RelPath),
@@ -80,9 +80,9 @@ proptest! {
 
 fn without_versions(mut action: Action) -> Action {
     if let Action::Read(.., expect)
-    | Action::Write(.., expect)
+    | Action::Write(_, _, expect, _)
     | Action::Append(.., expect)
-    | Action::Remove(_, expect)
+    | Action::Remove(_, expect, _)
     | Action::Rename(.., expect) = &mut action
         && matches!(expect, Expect::Current)
     {
@@ -118,18 +118,18 @@ impl<E: Executor> Run<E> {
                 };
                 FsOp::Read { path, offset, max_bytes, unless }
             }
-            Action::Write(path, content, expect) => {
+            Action::Write(path, content, expect, keep_as) => {
                 let precondition = self.precondition(&path, expect);
-                FsOp::Write { path, content, precondition }
+                FsOp::Write { path, content, precondition, keep_as, like: None }
             }
             Action::Append(path, content, newline_first, expect) => {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Append { path, content, newline_first, precondition }
             }
             Action::List(folder, after, limit) => FsOp::ListDirectory { folder, after, limit, unless: None },
-            Action::Remove(path, expect) => {
+            Action::Remove(path, expect, keep_as) => {
                 let precondition = self.precondition(&path, expect);
-                FsOp::Remove { path, precondition }
+                FsOp::Remove { path, precondition, keep_as, may_return: false }
             }
             Action::Rename(from, to, expect) => {
                 let precondition = self.precondition(&from, expect);
@@ -179,7 +179,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         (any_path(), 0..12_u64, 0..12_u32, expect()).prop_map(|(p, offset, max, e)| Action::Read(p, offset, max, e)),
-        (any_path(), content(), expect()).prop_map(|(p, c, e)| Action::Write(p, c, e)),
+        (any_path(), content(), expect(), any_kept()).prop_map(|(p, c, e, k)| Action::Write(p, c, e, k)),
         (any_path(), content(), any::<bool>(), expect()).prop_map(|(p, c, n, e)| Action::Append(p, c, n, e)),
         // Folders only: the root also holds the locks, which the simulator does not have.
         (any_path(), prop::option::of(any_path()), 0..5_u32).prop_map(|(f, after, limit)| Action::List(
@@ -187,7 +187,7 @@ fn action() -> impl Strategy<Value = Action> {
             after,
             limit
         )),
-        (any_path(), expect()).prop_map(|(p, e)| Action::Remove(p, e)),
+        (any_path(), expect(), any_kept()).prop_map(|(p, e, k)| Action::Remove(p, e, k)),
         (any_path(), any_path(), expect()).prop_map(|(f, t, e)| Action::Rename(f, t, e)),
         any_path().prop_map(Action::MakeDirectory),
         any_path().prop_map(Action::RemoveDirectory),
@@ -200,6 +200,11 @@ const PATHS: [&str; 9] =
 /// Few names, so that operations meet, and some that are files as well as folders.
 fn any_path() -> impl Strategy<Value = RelPath> {
     prop::sample::select(&PATHS[..]).prop_map(path)
+}
+
+/// Path under which the replaced bytes are kept, which may be that of the file itself.
+fn any_kept() -> impl Strategy<Value = Option<RelPath>> {
+    prop::option::of(any_path())
 }
 
 fn content() -> impl Strategy<Value = Vec<u8>> {

@@ -294,11 +294,11 @@ fn the_hosts_own_names_are_refused(store: &mut dyn Executor) {
 fn outcomes_are_of_their_operations(store: &mut dyn Executor) {
     for op in [
         FsOp::Read { path: path("a.md"), offset: 0, max_bytes: 1, unless: None },
-        FsOp::Write { path: path("a.md"), content: vec![0xff], precondition: Any },
+        FsOp::write(path("a.md"), vec![0xff], Any),
         FsOp::Append { path: path("a.md"), content: vec![], newline_first: true, precondition: Any },
         FsOp::ListDirectory { folder: None, after: None, limit: 1, unless: None },
         FsOp::Rename { path: path("a.md"), to: path("b.md"), precondition: Any },
-        FsOp::Remove { path: path("b.md"), precondition: Any },
+        FsOp::remove(path("b.md"), Any),
         FsOp::MakeDirectory { path: path("d") },
         FsOp::RemoveDirectory { path: path("d") },
     ] {

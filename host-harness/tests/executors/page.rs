@@ -92,9 +92,9 @@ fn operation_of(name: &str, precondition: Precondition, at: &str) -> FsOp {
     let path = path(at);
     match name {
         "read" => FsOp::Read { path, offset: 0, max_bytes: 9, unless: None },
-        "write" => FsOp::Write { path, content, precondition },
+        "write" => FsOp::write(path, content, precondition),
         "append" => FsOp::Append { path, content, newline_first: true, precondition },
-        "remove" => FsOp::Remove { path, precondition },
+        "remove" => FsOp::remove(path, precondition),
         "rename, of path" => FsOp::Rename { path, to: crate::support::path("free"), precondition },
         "rename, of to" => FsOp::Rename { path: crate::support::path("source"), to: path, precondition },
         "make-directory" => FsOp::MakeDirectory { path },

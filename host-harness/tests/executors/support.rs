@@ -47,7 +47,7 @@ pub(crate) trait Ask: Executor {
     }
 
     fn write(&mut self, at: &str, content: &str, precondition: Precondition) -> Result<WriteOutcome, FsError> {
-        match self.perform(&FsOp::Write { path: path(at), content: content.into(), precondition })? {
+        match self.perform(&FsOp::write(path(at), content.into(), precondition))? {
             FsOutcome::Write(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
         }
@@ -96,7 +96,7 @@ pub(crate) trait Ask: Executor {
     }
 
     fn remove(&mut self, at: &str, precondition: Precondition) -> Result<RemoveOutcome, FsError> {
-        match self.perform(&FsOp::Remove { path: path(at), precondition })? {
+        match self.perform(&FsOp::remove(path(at), precondition))? {
             FsOutcome::Remove(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
         }

@@ -208,7 +208,7 @@ impl Task<'_> {
                     let text = self.renamed_text(&old).text;
                     let renamed = self.call.screen.moved(to, Some(old.as_bytes()), text.clone().into_bytes())?;
                     if self.intent.record(self.call, self.config, &text).await? {
-                        is_begun |= create_note(self.call, to, renamed).await?;
+                        is_begun |= create_note(self.call, to, renamed, Some(from)).await?;
                     }
                 }
                 (Some((old, _)), Some((new, _))) => {

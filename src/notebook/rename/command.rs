@@ -362,10 +362,10 @@ mod tests {
     fn a_forged_intent_destroys_nothing() {
         const A: &str = "# A\n\nof a\n";
         let of = |from: &str, to: &str, made: &str, removes: Option<&str>| {
-            let removes = removes.map_or("null".to_string(), |text| format!("\"{}\"", sha256(text)));
-            let made = sha256(made);
+            let step = |text| format!("\n{{\"removes\":{{\"text\":\"{}\",\"at\":0}}}}", sha256(text));
+            let (made, removes) = (sha256(made), removes.map(step).unwrap_or_default());
             format!(
-                r#"{{"format":1,"from":"{from}","to":"{to}","old_title":"A","new_title":"B","aliases":[],"made":"{made}","removes":{removes}}}"#
+                r#"{{"format":1,"from":"{from}","to":"{to}","old_title":"A","new_title":"B","aliases":[],"made":"{made}"}}{removes}"#
             )
         };
         let damaged = [
@@ -382,6 +382,7 @@ mod tests {
             &of("a.md", "b.md", "", Some(A)).replace("\"B\"", "\"B\\nC\""),
             &of("a.md", "b.md", "", Some(A)).replace(":1", ":2"),
             &of("a.md", "b.md", "", Some(A)).replace("aliases", "others"),
+            &of("a.md", "b.md", "", Some(A)).replace("removes", "deletes"),
         ];
         let forged = [
             // The other note does not have the text that would be removed.

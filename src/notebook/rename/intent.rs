@@ -4,7 +4,7 @@
 //! repeated, by several processes at once, so nobody has to know if the process that began is still alive. Every text that a
 //! process is about to write into the new file is recorded before, so that all processes know it for one of the rename.
 //! The old file is removed last, and only after the intent records which text it had. Until then it exists, and a change of it
-//! is an edit of the same note.
+//! is an edit of the same note. The first line of the file is the rename; each step adds a line, which costs one sync.
 //!
 //! Others may have written the file, by mistake or on purpose. It must name notes of one folder of this notebook, and no text
 //! is removed that the new file does not have as well.
@@ -15,11 +15,11 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Call, Loaded, create, load, remove_version, write_version};
+use crate::engine::{Call, Loaded, append, create, discard, load};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, notebook_file};
 use crate::notebook::title::checked_title;
-use crate::protocol::{Error, ErrorCode, Version};
+use crate::protocol::{Error, ErrorCode, Precondition, Version};
 use crate::store::{Layout, RelPath};
 use crate::trust::{Removal, Screened, sha256};
 
@@ -68,7 +68,7 @@ pub(super) struct Steps {
     pub(super) allowed_at: Option<i64>,
 }
 
-/// Content of the file.
+/// First line of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -79,11 +79,29 @@ struct Written {
     new_title: String,
     aliases: Vec<String>,
     made: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    takes: Vec<String>,
-    removes: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    allowed_at: Option<i64>,
+}
+
+/// A further line of the file: a step.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+enum Step {
+    /// The new file is to get a text with this digest.
+    Takes(String),
+    /// The old file may be removed if its text has this digest.
+    Removes {
+        text: String,
+        /// Time in seconds since 1970-01-01T00:00:00Z.
+        at: i64,
+    },
+}
+
+impl Steps {
+    fn add(&mut self, step: Step) {
+        match step {
+            Step::Takes(text) => self.takes.push(text),
+            Step::Removes { text, at } => (self.removes, self.allowed_at) = (Some(text), Some(at)),
+        }
+    }
 }
 
 impl Intent {
@@ -131,42 +149,37 @@ impl Intent {
 
     /// Records the text before it is written into the new file. Returns false if others have finished the rename.
     pub(super) async fn record(&self, call: &Call, config: &NotebookConfig, text: &str) -> Result<bool, Error> {
-        let add = |steps: &mut Steps| steps.takes.push(sha256(text));
-        let recorded = self.step(call, config, |current| current.has_recorded(text), add).await?;
-        Ok(recorded.is_some())
+        let step = Step::Takes(sha256(text));
+        self.step(call, config, |current| current.has_recorded(text), &step).await
     }
 
     /// Records that the old file may be removed with this text, which the new file has. Returns false if others have
     /// finished the rename.
     pub(super) async fn allow_removal(&self, call: &Call, config: &NotebookConfig, text: &str) -> Result<bool, Error> {
-        let allow = |steps: &mut Steps| {
-            steps.removes = Some(sha256(text));
-            steps.allowed_at = Some(call.now.timestamp().seconds);
-        };
+        let step = Step::Removes { text: sha256(text), at: call.now.timestamp().seconds };
         let is_recorded = |current: &Self| current.steps.removes.as_ref() == Some(&sha256(text));
-        let is_done = |current: &Self| is_recorded(current) || !current.is_old_file(call);
-        Ok(self.step(call, config, is_done, allow).await?.is_some())
+        self.step(call, config, |current| is_recorded(current) || !current.is_old_file(call), &step).await
     }
 
-    /// Changes the recorded steps, unless that is done. Returns the intent; `None` if others have finished the rename.
+    /// Records a step, unless that is done. Returns false if others have finished the rename.
     async fn step(
         &self,
         call: &Call,
         config: &NotebookConfig,
         is_done: impl Fn(&Self) -> bool,
-        change: impl Fn(&mut Steps),
-    ) -> Result<Option<Self>, Error> {
+        step: &Step,
+    ) -> Result<bool, Error> {
+        let line = Screened::ours(serde_json::to_vec(step).map_err(not_encoded)?);
         for _ in 0..MAX_ATTEMPTS {
-            let Some((mut current, version)) = self.current(call, config).await? else { return Ok(None) };
+            let Some((current, version)) = self.current(call, config).await? else { return Ok(false) };
             if is_done(&current) {
-                return Ok(Some(current));
+                return Ok(true);
             }
             if current.steps.takes.len() >= MAX_TAKES {
                 break;
             }
-            change(&mut current.steps);
-            if write_version(&call.fs, &file(call)?, &Screened::ours(current.encode(call)?), version).await? {
-                return Ok(Some(current));
+            if append(&call.fs, &file(call)?, &line, Precondition::Matches(version)).await? {
+                return Ok(true);
             }
         }
         Err(contention(call)?)
@@ -176,7 +189,8 @@ impl Intent {
     pub(super) async fn close(&self, call: &Call, config: &NotebookConfig) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let Some((_, version)) = self.current(call, config).await? else { return Ok(()) };
-            if remove_version(&call.fs, &file(call)?, version, Removal::OF_COPY).await? {
+            // If it comes back, the next command finds the rename finished.
+            if discard(&call.fs, &file(call)?, Precondition::Matches(version), Removal::OF_COPY).await? {
                 return Ok(());
             }
         }
@@ -190,7 +204,6 @@ impl Intent {
     }
 
     fn encode(&self, call: &Call) -> Result<Vec<u8>, Error> {
-        let Steps { takes, removes, allowed_at } = self.steps.clone();
         let written = Written {
             format: FORMAT,
             from: below_notebook(call, &self.from).to_string(),
@@ -199,12 +212,8 @@ impl Intent {
             new_title: self.new_title.clone(),
             aliases: self.aliases.clone(),
             made: self.made.clone(),
-            takes,
-            removes,
-            allowed_at,
         };
-        let bytes = serde_json::to_vec(&written)
-            .map_err(|error| Error::new(ErrorCode::Internal, format!("the rename cannot be recorded: {error}"), ""))?;
+        let bytes = serde_json::to_vec(&written).map_err(not_encoded)?;
         if bytes.len() > MAX_BYTES as usize {
             let path = &self.from;
             return Err(Error::file_too_large(path, bytes.len() as u64, u64::from(MAX_BYTES)));
@@ -213,13 +222,17 @@ impl Intent {
     }
 
     fn decode(call: &Call, config: &NotebookConfig, bytes: &[u8]) -> Option<Self> {
-        let written: Written = serde_json::from_slice(bytes).ok()?;
+        let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let written: Written = serde_json::from_slice(lines.next()?).ok()?;
+        let mut steps = Steps::default();
+        for line in lines {
+            steps.add(serde_json::from_slice(line).ok()?);
+        }
         let is_digest = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_title = checked_title(&written.new_title).is_ok_and(|title| title == written.new_title);
         if written.format != FORMAT || !is_title || !is_digest(&written.made) {
             return None;
         }
-        let steps = Steps { takes: written.takes, removes: written.removes, allowed_at: written.allowed_at };
         if steps.takes.len() > MAX_TAKES || steps.takes.iter().chain(&steps.removes).any(|digest| !is_digest(digest)) {
             return None;
         }
@@ -250,6 +263,10 @@ fn note_path(call: &Call, config: &NotebookConfig, below: &str) -> Option<RelPat
 
 fn file(call: &Call) -> Result<RelPath, Error> {
     notebook_file(call, FILE)
+}
+
+fn not_encoded(error: serde_json::Error) -> Error {
+    Error::new(ErrorCode::Internal, format!("the rename cannot be recorded: {error}"), "")
 }
 
 fn damaged(path: &RelPath) -> Error {

@@ -16,7 +16,7 @@ use super::types::Dialect;
 use crate::engine::{Backups, Call, Change, Loaded, create, load, remove_emptied, rename, update};
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
-use crate::protocol::{Error, ErrorCode, RenameOutcome};
+use crate::protocol::{Error, ErrorCode, Precondition, RenameOutcome};
 use crate::search::Skipped;
 use crate::store::RelPath;
 use path::{MemoryPath, exactly, names_root};
@@ -457,7 +457,8 @@ impl Tool<'_> {
         let Loaded::Whole { bytes, .. } = load(&call.fs, from, call.scope.limits.max_file_bytes).await? else {
             return Err(gone(old));
         };
-        match rename(&call.fs, from, to, call.screen.renamed(from, &bytes, to)?).await? {
+        let removal = call.screen.renamed(from, &bytes, to)?;
+        match rename(&call.fs, from, to, Precondition::Any, removal).await? {
             RenameOutcome::Done => Ok(true),
             RenameOutcome::Exists => Ok(false),
             RenameOutcome::Absent | RenameOutcome::Stale(_) => Err(gone(old)),

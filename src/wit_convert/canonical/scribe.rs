@@ -16,7 +16,7 @@ use crate::search::is_index_part;
 use crate::trust::{FoundSecret, is_hidden, secrets_in};
 
 /// Endings of names that stay, so that a backup can be told from its file.
-const KEPT_ENDINGS: [&str; 4] = [".md", ".bak", ".pre", ".old"];
+const KEPT_ENDINGS: [&str; 2] = [".md", ".bak"];
 
 /// A value that can be written as canonical JSON.
 pub trait ToCanonical {

@@ -42,7 +42,7 @@ class Folder:
     def perform(self, op):
         kind, args = op
         try:
-            for key in ("path", "to", "folder"):
+            for key in ("path", "to", "folder", "keep_as", "like"):
                 if args.get(key) is not None:
                     check_path(args[key])
             if len(args.get("content", b"")) > MAX_BYTES:
@@ -73,9 +73,9 @@ class Folder:
             raise Refused("too-large", MAX_BYTES)
         return ("unchanged",) if version == unless else ("content", dict(bytes=part, version=version, size=len(whole)))
 
-    def write(self, path, content, precondition):
-        with self.locked(path) as note:
-            return "written", self.replace(path, content, precondition, note)
+    def write(self, path, content, precondition, keep_as, like):
+        with self.locked(path, *filter(None, [keep_as])) as note:
+            return "written", self.replace(path, content, precondition, note, keep_as, like)
 
     def append(self, path, content, newline_first, precondition, settling=False):
         """`settling`: only writes a file again, to new blocks, whose last change could not be synced."""
@@ -103,14 +103,17 @@ class Folder:
         # Without a version of the page, the component compares the files of it each time.
         return ("page", dict(entries=page, next=cursor, left_out=dict(names=others[:64], count=len(others)), version=None))
 
-    def remove(self, path, precondition):
-        with self.locked(path), self.above(path) as (folder, name):
+    def remove(self, path, precondition, keep_as, may_return):
+        with self.locked(path, *filter(None, [keep_as])), self.above(path) as (folder, name):
             old = content_of(folder, name)
             if old is not None:
                 require(old, precondition)
-                os.unlink(name, dir_fd=folder)
+                if keep_as is None:
+                    os.unlink(name, dir_fd=folder)
+                else:
+                    self.keep(path, folder, name, name, keep_as)
                 self.mark(path, False)
-                self.sync(path, folder)
+                self.sync(path, *([] if may_return else [folder]))
             return ("done",)
 
     def rename(self, path, to, precondition):
@@ -150,29 +153,53 @@ class Folder:
 
     # Changes, by the holder of the lock.
 
-    def replace(self, path, content, precondition, note):
+    def replace(self, path, content, precondition, note, keep_as=None, like=None):
         """Puts a whole new file in the place of the old one, and gives its version."""
         with self.above(path, make=precondition[0] != "matches") as (folder, name):
-            require(content_of(folder, name), precondition)
+            old = content_of(folder, name)
+            require(old, precondition)
+            keep_as = None if old is None else keep_as
             temporary = f".saddlebag-{os.getpid()}-{next(COUNT)}-{secrets.token_hex(8)}.tmp"
-            note(f"staged\t{path[:len(path) - len(name)]}{temporary}\t{path}\n")
+            second = second_name(temporary)
+            stage, kept = ("staged", "") if keep_as is None else ("keeping", f"\t{keep_as}")
+            note(f"{stage}\t{path[:len(path) - len(name)]}{temporary}\t{path}{kept}\n")
             try:
                 with opened(folder, temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
-                    take_over(file, folder, name)
+                    with self.above(path if old is not None or like is None else like) as model:
+                        take_over(file, *model)
                     write_all(file, content)
                     os.fsync(file)
+                if keep_as is not None:
+                    os.link(name, second, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
                 if precondition[0] == "absent":
                     if not place_new(folder, temporary, folder, name):
                         raise Stale(version_of(content_of(folder, name) or b""))
                 else:
                     require(content_of(folder, name), precondition)  # Editors take no lock: one more look.
                     os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+                if keep_as is not None:
+                    self.keep(path, folder, second, name, keep_as)
             finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=folder)
+                for left in (second, temporary):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(left, dir_fd=folder)
             self.sync(path, folder)
             self.mark(path, False)
             return version_of(content)
+
+    def keep(self, path, folder, name, place, keep_as):
+        """Moves the old file, which has the name `name`, to the path where it is kept. If that fails, it gets its place back."""
+        try:
+            with opened(folder, name, os.O_RDONLY) as file, self.above(keep_as, make=True) as (kept, kept_name):
+                os.fsync(file)  # An editor may not have synced it.
+                content_of(kept, kept_name)
+                os.rename(name, kept_name, src_dir_fd=folder, dst_dir_fd=kept)
+                self.mark(keep_as, self.is_unsynced(path))
+                self.sync(keep_as, kept)
+        except (OSError, Refused) as error:
+            if error.args[:1] != ("not-durable",) and name != place:
+                os.rename(name, place, src_dir_fd=folder, dst_dir_fd=folder)
+            raise
 
     def add(self, path, content, newline_first, precondition, note, settling):
         """Adds to a file by one write, and gives its version."""
@@ -274,10 +301,23 @@ class Folder:
     def clear(self, file):
         """Clears up after a holder that died: removes its own temporary file, keeps what may be somebody's text."""
         lines = read_all(file).decode(errors="replace").split("\n")
-        stage, temporary, path = (lines[1].split("\t") + ["", ""])[:3] if len(lines) > 2 else ("", "", "")
+        fields = lines[1].split("\t") if len(lines) > 2 else []
+        stage, temporary, path, new, old, kept = (fields + [""] * 6)[:6]
         if is_temporary(temporary.rpartition("/")[2]):
             with contextlib.suppress(Refused, OSError), self.above(temporary) as (folder, name):
+                second = second_name(name)
                 if stage == "staged":
+                    os.unlink(name, dir_fd=folder)
+                elif stage == "keeping" and os.path.lexists(os.path.join(self.path, temporary)):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(second, dir_fd=folder)
+                    os.unlink(name, dir_fd=folder)
+                elif stage == "keeping" or (kept and not is_new(folder, name, new)):
+                    kept = kept or new  # The field where "keeping" has the path at which the old file is kept.
+                    check_path(kept)
+                    with self.above(kept, make=True) as (above, kept_name):
+                        os.rename(second if stage == "keeping" else name, kept_name, src_dir_fd=folder, dst_dir_fd=above)
+                elif stage == "placing" and kept:
                     os.unlink(name, dir_fd=folder)
                 elif stage == "placing":
                     with self.folder(RECOVERED, make=True) as kept:
@@ -432,6 +472,17 @@ def marker(path):
 def folded(name):
     """The name as file systems that ignore case take it."""
     return unicodedata.normalize("NFD", name.split(":")[0]).casefold().rstrip(". ")
+
+
+def second_name(temporary):
+    """The name that an old file has beside the new one until it is kept."""
+    return temporary.removesuffix(".tmp") + "-old.tmp"
+
+
+def is_new(folder, name, new):
+    """Whether the temporary file is still the new one, whose stat `LocalDir` noted: then the two were not exchanged."""
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return "s" + ".".join(f"{part:x}" for part in (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)) == new
 
 
 def is_temporary(name):

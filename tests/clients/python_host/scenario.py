@@ -106,7 +106,7 @@ def journal(scene):
     assert "nothing new" in scene.text("daily/2026-05-25.md")
     change = ("replace", dict(old_text="8443", new_text="9443"))
     edited = scene("journal", "edit", dict(target=("long_term",), change=change))
-    assert "9443" in scene.text("MEMORY.md") and "8443" in scene.text(edited.backup.path), edited
+    assert "9443" in scene.text("MEMORY.md") and "8443" in scene.text(edited.backup), edited
     scene.fails("no-unique-match", "journal", "edit", dict(target=("long_term",), change=change))
     read = scene("journal", "read", dict(target=("long_term",), offset=8, max_bytes=7))
     assert (read.text, read.next_offset) == ("listens", 15), read

@@ -91,9 +91,16 @@ impl Fs {
         })
     }
 
-    /// Replaces the file.
-    pub fn write(&self, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Operation<WriteOutcome> {
-        self.submit(FsOp::Write { path: path.clone(), content, precondition }, |outcome| match outcome {
+    /// Replaces the file. The replaced bytes are kept as `keep_as`; a new file gets the permissions of `like`.
+    pub fn write(
+        &self,
+        path: &RelPath,
+        content: Vec<u8>,
+        precondition: Precondition,
+        keep_as: Option<RelPath>,
+        like: Option<RelPath>,
+    ) -> Operation<WriteOutcome> {
+        self.submit(FsOp::Write { path: path.clone(), content, precondition, keep_as, like }, |outcome| match outcome {
             FsOutcome::Write(write) => Some(write),
             _ => None,
         })
@@ -123,17 +130,26 @@ impl Fs {
         })
     }
 
-    /// Removes the file. Returns false if the precondition does not hold.
-    pub fn remove(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
-        self.submit(FsOp::Remove { path: path.clone(), precondition }, |outcome| match outcome {
+    /// Removes the file, and keeps its bytes as `keep_as`. Returns false if the precondition does not hold.
+    pub fn remove(&self, path: &RelPath, precondition: Precondition, keep_as: Option<RelPath>) -> Operation<bool> {
+        self.submit_removal(FsOp::Remove { path: path.clone(), precondition, keep_as, may_return: false })
+    }
+
+    /// Removes the file, which may exist again after a power cut. Returns false if the precondition does not hold.
+    pub fn discard(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
+        self.submit_removal(FsOp::Remove { path: path.clone(), precondition, keep_as: None, may_return: true })
+    }
+
+    fn submit_removal(&self, op: FsOp) -> Operation<bool> {
+        self.submit(op, |outcome| match outcome {
             FsOutcome::Remove(removed) => Some(removed == RemoveOutcome::Done),
             _ => None,
         })
     }
 
     /// Moves the file to a free name.
-    pub fn rename(&self, from: &RelPath, to: &RelPath) -> Operation<RenameOutcome> {
-        let op = FsOp::Rename { path: from.clone(), to: to.clone(), precondition: Precondition::Any };
+    pub fn rename(&self, from: &RelPath, to: &RelPath, precondition: Precondition) -> Operation<RenameOutcome> {
+        let op = FsOp::Rename { path: from.clone(), to: to.clone(), precondition };
         self.submit(op, |outcome| match outcome {
             FsOutcome::Rename(renamed) => Some(renamed),
             _ => None,

@@ -44,7 +44,7 @@ async fn read_all(fs: Fs, names: &'static [&'static str]) -> Result<String, Erro
 /// Writes one file, and fails at the next.
 async fn write_two(fs: Fs, names: [&'static str; 2]) -> Result<(), Error> {
     for name in names {
-        let written = fs.write(&path(name), vec![b'x'], Precondition::Any).await;
+        let written = fs.write(&path(name), vec![b'x'], Precondition::Any, None, None).await;
         written.map_err(|error| Error::storage(Some(&path(name)), &error))?;
     }
     Ok(())
