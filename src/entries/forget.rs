@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::limits::checked_key;
 use super::removal::bury;
-use super::rules::Base;
+use super::rules::{Base, check_reach};
 use super::runs::{Dropped, drop_held};
 use super::scope::EntriesScope;
 use super::settle::MAX_RACES;
@@ -83,6 +83,7 @@ async fn forget(
     loop {
         let view = look_for(call, entries, scope, &key).await?;
         let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
+        check_reach(call, &stored.entry.fields)?;
         let (version, already_forgotten) = match bury(call, &view, pool, stored, base).await {
             // The file is gone. It may have moved to another category, so look again.
             Err(error) if error.code == ErrorCode::EntryNotFound && races < MAX_RACES => {

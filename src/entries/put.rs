@@ -11,7 +11,7 @@ use super::document::{Fields, version_of};
 use super::removal::retire;
 use super::retention::stamp;
 use super::room::{Removed, check_room, trim};
-use super::rules::{Base, changed, changed_state, check_trust_state, is_gone, new_entry, read_entry, refusal};
+use super::rules::{Base, changed, changed_state, check_reach, check_trust_state, is_gone, new_entry, read_entry, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::settle::{MAX_RACES, Written, moved_to, settles};
 use super::state::Entries;
@@ -135,6 +135,9 @@ async fn put(
         if let Some(state) = refusal(call, &before, fields, base) {
             return Ok(Change::Keep(Some((state, before.version, false))));
         }
+        if !is_gone(call, &before) {
+            check_reach(call, &before.fields)?;
+        }
         let text = changed(call, &before, fields, now).rewrite(text, &before)?;
         let state = changed_state(call, &before, fields);
         let version = version_of(&text);
@@ -173,6 +176,9 @@ async fn share(
     let kept = |state, version| Put { state, path: stored.path.clone(), version, is_new: false };
     if let Some(state) = refusal(call, &before, fields, base) {
         return Ok(Some(kept(state, before.version)));
+    }
+    if !is_gone(call, &before) {
+        check_reach(call, &before.fields)?;
     }
     let mut now_says = changed(call, &before, fields, now);
     now_says.owner = Some(pool.owner.clone());

@@ -12,7 +12,7 @@ use super::limits::checked_key;
 use super::put::{Applied, reply};
 use super::retention::stamp;
 use super::room::Removed;
-use super::rules::{check_trust_state, read_entry};
+use super::rules::{check_reach, check_trust_state, read_entry};
 use super::scope::Pool;
 use super::state::EntriesCall;
 use super::types::{StoreReply, StoreState};
@@ -89,6 +89,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
     };
     let (kept_text, older) = read_backup(call, pool, stored, &backup, &kept)?;
     check_trust_state(&stored.entry.fields, &older.fields)?;
+    check_reach(call, &stored.entry.fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let change = |bytes: Option<&[u8]>| {
         let stands = bytes.ok_or_else(|| absent(view, key))?;

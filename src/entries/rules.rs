@@ -13,7 +13,7 @@ use super::types::StoreState;
 use crate::engine::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
-use crate::trust::Provenance;
+use crate::trust::{Provenance, TrustState};
 
 /// Precondition of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,6 +80,18 @@ pub(super) fn check_trust_state(before: &Fields, fields: &Fields) -> Result<(), 
     let provenance = fields.trust_state.provenance;
     let message = format!("text of `{provenance}` cannot replace the text of `{}`", fields.key);
     let help = "store it under another key; nothing was changed";
+    Err(Error::new(ErrorCode::NotPermitted, message, help))
+}
+
+/// Refuses to let an agent of one project change what a person wrote, or approved, for all projects.
+pub(super) fn check_reach(call: &Call, before: &Fields) -> Result<(), Error> {
+    let TrustState { provenance, approved } = before.trust_state;
+    let is_for_all = !before.is_confined() && (provenance == Provenance::User || approved.is_some());
+    if !is_for_all || call.scope.trust.provenance == Provenance::User || call.scope.layout.own_project().is_none() {
+        return Ok(());
+    }
+    let message = format!("entry `{}` is for all projects, and an agent of a project may not change it", before.key);
+    let help = "store it under another key, or ask a person to change it; nothing was changed";
     Err(Error::new(ErrorCode::NotPermitted, message, help))
 }
 

@@ -427,7 +427,17 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     store.run_in("a", &["memory", "approve", "port", "--base", &version]).exits(0);
     assert!(hydrated("a").contains("5433") && hydrated("b").contains("5433"));
 
-    // Other words of an agent are again for its project alone, and its own words said twice are for both.
+    // Now other projects read it, so no agent of a project may change it.
+    for call in [
+        ["memory_store", r#"{"key": "port", "content": "the database listens on port 5434"}"#],
+        ["memory_forget", r#"{"key": "port"}"#],
+    ] {
+        let refused = store.run_in("b", &["tools", "call", call[0], call[1]]).exits(3);
+        assert!(refused.stderr.contains("for all projects") || refused.stdout.contains("for all projects"), "{refused:?}");
+    }
+    assert!(hydrated("a").contains("5433") && hydrated("b").contains("5433"));
+    store.run_in("a", &["entry", "forget", "port"]).exits(0);
+    // Other words of an agent are for its project alone, and its own words said twice are for both.
     let other = r#"{"key": "port", "content": "the database listens on port 5434"}"#;
     store.run_in("b", &["tools", "call", "memory_store", other]).exits(0);
     assert!(hydrated("b").contains("5434") && !hydrated("a").contains("5434"));
