@@ -150,8 +150,10 @@ fn main_working_copy(git_file: &Path) -> Option<PathBuf> {
     if git_dir.parent()? != common.join("worktrees") {
         return None;
     }
-    // The repository records the place of its worktree. Any folder can claim to be a worktree that was removed or moved.
-    let is_known = pointer(&git_dir.join("gitdir"), "").is_some_and(|known| Some(known) == canonical(git_file));
+    // The repository records the place of its worktree. Any folder can claim to be a worktree that was removed or moved, also
+    // by a link to the file of a real one.
+    let place = git_file.parent().and_then(canonical)?.join(git_file.file_name()?);
+    let is_known = pointer(&git_dir.join("gitdir"), "").is_some_and(|known| known == place);
     is_known.then(|| working_copy_of(common))
 }
 

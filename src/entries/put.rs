@@ -11,7 +11,9 @@ use super::document::{Fields, version_of};
 use super::removal::retire;
 use super::retention::stamp;
 use super::room::{Removed, check_room, trim};
-use super::rules::{Base, changed, changed_state, check_reach, check_trust_state, is_gone, new_entry, read_entry, refusal};
+use super::rules::{
+    Base, changed, changed_state, check_reach, check_trust_state, is_gone, new_entry, read_entry, refusal,
+};
 use super::scope::{EntriesScope, Pool};
 use super::settle::{MAX_RACES, Written, moved_to, settles};
 use super::state::Entries;

@@ -1,5 +1,6 @@
 //! Pages that wait for approval.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -125,6 +126,12 @@ pub(crate) async fn trusted_titles(
 /// text is shown.
 fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> Result<PendingApproval, Error> {
     let note = Note::parse(text, TagSyntax::default());
+    let body = part_of(text, note.body)?;
+    // A prompt shows the title of the frontmatter too.
+    let shown = match body.contains(note.title.as_str()) {
+        true => body.to_string(),
+        false => format!("# {}\n\n{body}", note.title),
+    };
     Ok(PendingApproval {
         names: names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
         is_entry: false,
@@ -134,7 +141,7 @@ fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> R
         source: note.frontmatter.value("source").and_then(Value::text),
         version: version_of(text),
         size: text.len() as u64,
-        text: part_of(text, note.body)?.to_string(),
+        text: shown,
         path: path.clone(),
     })
 }

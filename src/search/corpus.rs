@@ -19,7 +19,7 @@ use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{Layout, NOTE_SUFFIX, RelPath};
+use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_of_entries};
 use crate::trust::TrustState;
 
 /// Number of notes that are indexed between two checks if the index should be packed.
@@ -85,6 +85,8 @@ pub(crate) struct Corpus {
     /// True if the index file was looked for.
     pub(super) has_looked_for_index: bool,
     pub(super) skipped: SortedMap<RelPath, SkipReason>,
+    /// Folders that may not be listed.
+    unlisted: Vec<RelPath>,
     /// Pages of all folders, as they were last listed.
     pub(super) pages: Pages,
     /// Predicate for files that are notes.
@@ -117,6 +119,7 @@ impl Default for Corpus {
             others: OtherSchemes::default(),
             has_looked_for_index: false,
             skipped: SortedMap::default(),
+            unlisted: Vec::new(),
             pages: SortedMap::default(),
             coverage: Arc::new(is_markdown),
             configuration: None,
@@ -213,6 +216,7 @@ impl Corpus {
     /// Begins an update. Until it succeeds, the corpus counts as not loaded.
     pub(super) fn begin(&mut self) {
         self.loaded = false;
+        self.unlisted.clear();
         // Files that had no room are tried again, so the host must not answer that they are unchanged.
         if self.skipped.values().any(|reason| matches!(reason, SkipReason::IndexFull)) {
             self.pages.clear();
@@ -278,7 +282,16 @@ impl Corpus {
         let others = others.map(|folder| Skipped::new(shown(folder), &SkipReason::OtherMemory));
         let pages = self.pages.iter().flat_map(|(folder, pages)| pages.iter().map(move |page| (folder.as_ref(), page)));
         let left_out = pages.flat_map(|(folder, page)| skipped_names(folder, &page.left_out, is_of, &shown));
-        skipped.chain(others).chain(left_out).collect()
+        let unlisted = self.unlisted.iter();
+        let unlisted = unlisted.map(|path| Skipped::new(shown(path), &SkipReason::Unreadable(FsError::Denied)));
+        skipped.chain(unlisted).chain(others).chain(left_out).collect()
+    }
+
+    /// Drops the files of a folder that may not be listed.
+    pub(super) fn leave_out(&mut self, folder: &RelPath, limits: &Limits) {
+        let page = Page { after: None, next: None, version: None, folders: Vec::new(), left_out: LeftOut::default() };
+        self.plan(Some(folder), &page, Vec::new(), limits);
+        self.unlisted.push(folder.clone());
     }
 
     /// Drops files that left a page, and returns those that are new or changed.
@@ -413,7 +426,7 @@ impl Corpus {
                 aliases: note.aliases.iter().map(String::as_str).collect(),
                 headings: note.headings.iter().map(|heading| heading.text.as_str()).collect(),
                 tags: note.tags.iter().map(String::as_str).collect(),
-                path: doc.path.as_str(),
+                path: if is_of_entries(&doc.path) { stem(&doc.path) } else { doc.path.as_str() },
                 body: text.part(note.body.clone()),
             };
             let is_indexed = self.ranked.insert(id, &fields);

@@ -45,6 +45,7 @@ pub(crate) async fn refresh(
     let mut listed = Vec::new();
     corpus.borrow_mut().begin();
     let rules = corpus.borrow().rules;
+    let tops: Vec<Option<RelPath>> = scopes.iter().map(|scope| scope.folder.clone()).collect();
     let mut walk = Walk::from_scopes(scopes);
     loop {
         let folders = walk.next_batch(LIST_BATCH)?;
@@ -55,6 +56,13 @@ pub(crate) async fn refresh(
         let (folders, requests): (Vec<FirstPage>, Vec<_>) = first_pages.unzip();
         for (folder, listed_first) in folders.into_iter().zip(join(requests).await) {
             let FirstPage { scope, known } = folder;
+            let listed_first = match (listed_first, &scope.folder) {
+                (Err(FsError::Denied), Some(path)) if !tops.contains(&scope.folder) => {
+                    corpus.borrow_mut().leave_out(path, limits);
+                    continue;
+                }
+                (listed_first, _) => listed_first,
+            };
             let pages = look_through(fs, corpus, &scope, known, listed_first, limits, &mut changed).await?;
             pages.iter().for_each(|page| walk.add(&page.folders));
             listed.push((scope.folder, pages));

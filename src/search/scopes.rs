@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::types::{SkipReason, Skipped};
 use crate::engine::{Fs, Limits};
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, LeftOut, LeftOutName, ListOutcome, Listing};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, LeftOutName, ListOutcome, Listing};
 use crate::sorted::SortedSet;
 use crate::store::{self, Layout, NOTE_SUFFIX, RelPath};
 
@@ -97,6 +97,8 @@ pub(crate) struct Markdown {
     pub(crate) entries: Vec<Entry>,
     /// Names that no path can have, by folder.
     pub(crate) left_out: Vec<(Option<RelPath>, LeftOut)>,
+    /// Folders that may not be listed.
+    pub(crate) unlisted: Vec<RelPath>,
 }
 
 impl Markdown {
@@ -113,20 +115,29 @@ impl Markdown {
             };
             Some(Skipped::new(shown(&entry.path), &reason))
         });
-        names.chain(others).collect()
+        let unlisted = self.unlisted.iter();
+        let unlisted = unlisted.map(|path| Skipped::new(shown(path), &SkipReason::Unreadable(FsError::Denied)));
+        names.chain(unlisted).chain(others).collect()
     }
 }
 
 /// Lists the Markdown files of scopes.
 pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Limits) -> Result<Markdown, Error> {
     let mut found = Markdown::default();
+    let tops: Vec<Option<RelPath>> = scopes.iter().map(|scope| scope.folder.clone()).collect();
     let mut walk = Walk::from_scopes(scopes);
     while let Some(scope) = walk.next()? {
         let mut after = None;
         let mut bound = FolderBound::new(&scope);
         loop {
             let listed = fs.list(scope.folder.as_ref(), after, limits.max_list_entries, None).await;
-            let outcome = listed.map_err(|error| Error::storage(scope.folder.as_ref(), &error))?;
+            let outcome = match (listed, &scope.folder) {
+                (Err(FsError::Denied), Some(folder)) if !tops.contains(&scope.folder) => {
+                    found.unlisted.push(folder.clone());
+                    break;
+                }
+                (listed, folder) => listed.map_err(|error| Error::storage(folder.as_ref(), &error))?,
+            };
             let ListOutcome::Page(page) = outcome else { break };
             bound.take(&page)?;
             if scope.tree {

@@ -12,7 +12,7 @@ use alloc::string::String;
 
 use sha2::{Digest as _, Sha256};
 
-use super::folded::is_hidden;
+use super::folded::{folded_name, is_hidden, is_name};
 use super::names::is_device_name;
 use super::{NOTE_SUFFIX, PathError, RelPath};
 use crate::percent;
@@ -23,6 +23,18 @@ pub const AGENTS_FOLDER: &str = "agents";
 pub const WORKSPACES_FOLDER: &str = "workspaces";
 /// Folder of the entries, in the folder of an agent or a workspace.
 pub const ENTRIES_FOLDER: &str = "entries";
+
+/// Returns true if a path lies in the folder of entries of some agent or workspace, in any spelling.
+#[must_use]
+pub fn is_of_entries(path: &RelPath) -> bool {
+    let mut segments = path.segments().filter(|segment| !folded_name(segment).is_empty());
+    match (segments.next(), segments.next(), segments.next()) {
+        (Some(owners), Some(_), Some(entries)) => {
+            (is_name(owners, AGENTS_FOLDER) || is_name(owners, WORKSPACES_FOLDER)) && is_name(entries, ENTRIES_FOLDER)
+        }
+        _ => false,
+    }
+}
 
 /// Maximum length of a file name that is not cut, in bytes, without its extension.
 const MAX_STEM_BYTES: usize = 200;

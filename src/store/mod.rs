@@ -14,7 +14,9 @@ mod slug;
 
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
 pub(crate) use entries::text_of_name;
-pub use entries::{AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, portable_path};
+pub use entries::{
+    AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, is_of_entries, portable_path,
+};
 pub(crate) use folded::is_hidden;
 pub use folded::{folded_name, is_name};
 pub use instructions::is_instructions;

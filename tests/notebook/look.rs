@@ -5,12 +5,12 @@ use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, ListNotes, NoteFilter, NotebookCommand, Recall, Related, Tags, UnlinkedMentions,
 };
-use saddlebag::protocol::ErrorCode;
+use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, both_engines, path};
 
-use super::{call, library, list, open, question, recall, refused};
+use super::{call, found, library, list, open, question, recall, refused};
 
 #[both_engines]
 fn tags_are_counted(kind: Kind) {
@@ -18,6 +18,24 @@ fn tags_are_counted(kind: Kind) {
     let mut tags: Vec<(&str, u32)> = tags.iter().map(|tag| (tag.name.as_str(), tag.notes)).collect();
     tags.sort_unstable();
     assert_eq!(tags, [("db", 2), ("lang/rust", 1), ("ops", 1)]);
+}
+
+#[both_engines]
+fn a_folder_that_may_not_be_listed_is_named_and_the_other_notes_are_found(kind: Kind) {
+    let files = [("ok/a.md", "# A\n\nzebra\n"), ("private/b.md", "# B\n\nzebra\n")];
+    let mut probe = open(kind, &files);
+    assert_eq!(found(&recall(&mut probe, question("zebra"))), ["ok/a.md", "private/b.md"]);
+    let log = probe.executor.log();
+    let refused = log.iter().position(|done| done.op == "list-directory" && done.path == "private").expect("listed");
+    let mut drive = open(kind, &files);
+    drive.executor.fail_at(refused as u64, FsError::Denied);
+    let reply = recall(&mut drive, question("zebra"));
+    assert_eq!(found(&reply), ["ok/a.md"]);
+    let skipped: Vec<(&str, &str)> =
+        reply.skipped.iter().map(|file| (file.path.as_str(), file.reason.as_str())).collect();
+    assert_eq!(skipped, [("private", "could not be read: permission denied")]);
+    let reply = recall(&mut drive, question("zebra"));
+    assert_eq!((found(&reply).len(), reply.skipped), (2, Vec::new()));
 }
 
 #[both_engines]

@@ -6,7 +6,9 @@ use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BY
 use saddlebag::entries::{Hydrate, HydrationPolicy};
 use saddlebag::files::{FilePage, ListFiles, ReadFile};
 use saddlebag::journal::{DEFAULT_LISTED_FILES, FileState, ReadReply};
+use saddlebag::protocol::RelPath;
 use saddlebag::search::Skipped;
+use saddlebag::store::is_of_entries;
 use saddlebag::trust::ForModel;
 
 const CONTEXT_URI: &str = "saddlebag://context";
@@ -35,6 +37,7 @@ pub(crate) fn named(uri: &str) -> Result<Named, ErrorData> {
         return Ok(Named::Context);
     }
     let path = uri.strip_prefix(FILE_PREFIX).and_then(|path| percent_decode_str(path).decode_utf8().ok());
+    let path = path.filter(|path| !RelPath::new(path.as_ref()).is_ok_and(|path| is_of_entries(&path)));
     path.map(|path| Named::File(path.into_owned())).ok_or_else(|| {
         let message =
             format!("`{}` is not a resource; the resources are {CONTEXT_URI} and {FILE_TEMPLATE}", uri.escape_debug());
@@ -70,7 +73,9 @@ pub(crate) fn listed(page: FilePage, is_first: bool) -> ListResourcesResult {
             .with_description(format!("{CONTEXT_ABOUT}{}", left_out(&page.skipped)))
             .with_mime_type(MARKDOWN)
     });
-    let files = page.files.iter().map(|file| {
+    // Entries have tools of their own, which know what was forgotten, and in which project it was written.
+    let is_file = |path: &str| !RelPath::new(path).is_ok_and(|path| is_of_entries(&path));
+    let files = page.files.iter().filter(|file| is_file(&file.path)).map(|file| {
         let uri = file_uri(&file.path);
         let name = ForModel::escaped(&file.path).into_string();
         Resource::new(uri, name).with_mime_type(MARKDOWN).with_size(file.size)

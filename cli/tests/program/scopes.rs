@@ -324,17 +324,19 @@ mod over_mcp {
     use crate::mcp::text;
 
     #[test]
-    fn hidden_files_and_other_spellings_are_not_resources() {
+    fn hidden_files_entries_and_other_spellings_are_not_resources() {
         let store = Store::new();
         store.put(".secret.md", "4711");
         store.put(".github/x.md", "4711");
         store.put("agents/other/entries/core/k.md", "4711");
         store.put("agents/main/entries/core/.k.md", "4711");
+        store.put("agents/main/entries/core/own.md", "4711");
         for mut client in [Pipes::start_in(&store, "a", &[]).open(), Pipes::start(&store, &[]).open()] {
             for file in [
                 ".secret.md",
                 ".github/x.md",
                 "agents/main/entries/core/.k.md",
+                "agents/main/entries/core/own.md",
                 "AGENTS/other/entries/core/k.md",
                 "agents./other/entries/core/k.md",
                 "AGENTS~1/other/entries/core/k.md",
@@ -343,7 +345,7 @@ mod over_mcp {
                 assert!(answer["error"].is_object() && !answer.to_string().contains("4711"), "{file}: {answer}");
             }
             let list = client.result("resources/list", json!({})).to_string();
-            assert!(!list.contains("secret") && !list.contains("github") && !list.contains(".k.md"), "{list}");
+            assert!(!list.contains("secret") && !list.contains("github") && !list.contains("entries"), "{list}");
         }
     }
 
@@ -433,7 +435,10 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
         ["memory_forget", r#"{"key": "port"}"#],
     ] {
         let refused = store.run_in("b", &["tools", "call", call[0], call[1]]).exits(3);
-        assert!(refused.stderr.contains("for all projects") || refused.stdout.contains("for all projects"), "{refused:?}");
+        assert!(
+            refused.stderr.contains("for all projects") || refused.stdout.contains("for all projects"),
+            "{refused:?}"
+        );
     }
     assert!(hydrated("a").contains("5433") && hydrated("b").contains("5433"));
     store.run_in("a", &["entry", "forget", "port"]).exits(0);
@@ -445,6 +450,11 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     assert!(hydrated("b").contains("5434") && hydrated("a").contains("5434") && !hydrated("c").contains("5434"));
     // A person who says it says it for all.
     store.run_in("a", &["entry", "store", "port", "the database listens on port 5434"]).exits(0);
+    // No word of the folders of an entry finds it.
+    for word in ["agents", "entries", "core"] {
+        assert!(!store.run_in("a", &["entry", "recall", word]).stdout.contains("5434"), "{word}");
+    }
+    assert!(store.run_in("a", &["entry", "recall", "port"]).exits(0).stdout.contains("5434"));
     assert!(hydrated("c").contains("5434"));
     assert!(!store.text("agents/main/entries/core/port.md").contains("origin-project"));
 }

@@ -14,6 +14,8 @@ use core::ops::Range;
 
 use saddlebag_collections::{SlicePart, TextPart, order};
 
+use crate::invisible::is_hidden;
+
 /// A secret in text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundSecret {
@@ -192,9 +194,51 @@ const PLACEHOLDERS: [&str; 12] = [
     "sample",
 ];
 
-/// Returns the secrets in text, in order and without overlaps.
+/// Returns the secrets in text, in order and without overlaps. Hidden characters and wide forms of letters do not hide a
+/// secret.
 #[must_use]
 pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
+    if !text.chars().any(|c| folded(c) != Some(c)) {
+        return secrets_in_plain(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    // Places where the distance to the original text changes: in the plain text, and in the original.
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for (at, c) in text.char_indices() {
+        match folded(c) {
+            Some(same) if same == c => {}
+            other => {
+                places.push((plain.len(), at));
+                plain.extend(other);
+                places.push((plain.len(), at + c.len_utf8()));
+                continue;
+            }
+        }
+        plain.push(c);
+    }
+    let original = |at: usize, is_end: bool| {
+        let is_before = |(place, _): &(usize, usize)| if is_end { *place < at } else { *place <= at };
+        let (place, start) = places.iter().take_while(|place| is_before(place)).last().copied().unwrap_or((0, 0));
+        start + (at - place)
+    };
+    let mut found = secrets_in_plain(&plain);
+    for FoundSecret { range, .. } in &mut found {
+        let end = text.ceil_char_boundary(original(range.end, true));
+        *range = text.floor_char_boundary(original(range.start, false))..end;
+    }
+    found
+}
+
+/// Returns a character as a reader takes it; `None` for one that nobody sees.
+fn folded(c: char) -> Option<char> {
+    match c {
+        '\r' => Some(c),
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
+        c => (!is_hidden(c)).then_some(c),
+    }
+}
+
+fn secrets_in_plain(text: &str) -> Vec<FoundSecret> {
     let mut found = Vec::new();
     for (rule, parts) in SHAPES {
         let Some((Is(prefix), _)) = parts.split_first() else { continue };
@@ -219,6 +263,7 @@ pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
     private_keys(text, &mut found);
     assigned(text, &mut found);
     url_passwords(text, &mut found);
+    curl_passwords(text, &mut found);
     order::sort_slice(&mut found, |a, b| {
         (a.range.start, core::cmp::Reverse(a.range.end)).cmp(&(b.range.start, core::cmp::Reverse(b.range.end)))
     });
@@ -446,15 +491,36 @@ fn url_passwords(text: &str, found: &mut Vec<FoundSecret>) {
             continue;
         };
         let has_scheme = at > 0 && text.as_bytes().get(at - 1).is_some_and(u8::is_ascii_alphanumeric);
-        let is_random = password.bytes().any(|byte| byte.is_ascii_digit())
-            && password.bytes().any(|byte| byte.is_ascii_alphabetic())
-            && entropy(password) >= 2 * BIT + BIT / 2;
-        let is_variable = password.starts_with(['$', '{', '%', '<', '*']) || password.contains("${");
-        if has_scheme && password.len() >= 8 && is_random && !is_variable && !stands_for_another(password) {
+        if has_scheme && is_random_password(password) {
             let from = start + user.len() + 1;
             found.push(FoundSecret { rule: "url-password", range: from..from + password.len() });
         }
     }
+}
+
+/// Finds passwords in `curl -u user:password`.
+fn curl_passwords(text: &str, found: &mut Vec<FoundSecret>) {
+    for (at, option) in text.match_indices(" -u").chain(text.match_indices(" --user")) {
+        let line = text.part(..at).rsplit('\n').next().unwrap_or_default();
+        let after = at + option.len();
+        let value = text.part(after..).trim_start_matches([' ', '=', '"', '\'']);
+        let start = text.len() - value.len();
+        let end = value.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'')).unwrap_or(value.len());
+        let Some((user, password)) = value.part(..end).split_once(':') else { continue };
+        if line.contains("curl") && !user.contains('/') && is_random_password(password) {
+            let from = start + user.len() + 1;
+            found.push(FoundSecret { rule: "curl-auth-user", range: from..from + password.len() });
+        }
+    }
+}
+
+/// Returns true for a password that is neither a word, nor a variable, nor an example.
+fn is_random_password(password: &str) -> bool {
+    let is_random = password.bytes().any(|byte| byte.is_ascii_digit())
+        && password.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && entropy(password) >= 2 * BIT + BIT / 2;
+    let is_variable = password.starts_with(['$', '{', '%', '<', '*']) || password.contains("${");
+    password.len() >= 8 && is_random && !is_variable && !stands_for_another(password)
 }
 
 fn stands_for_another(value: &str) -> bool {
@@ -590,6 +656,44 @@ mod tests {
                 let cut: String = token.chars().take(token.len() / 2).collect();
                 assert_eq!(rules(&cut), Vec::<&str>::new(), "{rule}: {cut}");
             }
+        }
+    }
+
+    #[test]
+    fn hidden_characters_and_wide_letters_hide_no_token() {
+        let token = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
+        let (one, two) = token.split_at(9);
+        let wide = format!("ｇｈｐ＿{}", token.part(4..));
+        for (before, hidden) in [
+            ("", format!("{one}\u{200b}{two}")),
+            ("é \u{200b}", format!("{one}\u{ad}{two}")),
+            ("\u{202e}x ", format!("g\u{2060}h\u{200b}\u{200b}p_{}", token.part(4..))),
+            ("ａ ", wide),
+        ] {
+            let text = format!("{before}{hidden}. é\u{200b}");
+            let found = secrets_in(&text);
+            assert_eq!(found.len(), 1, "{text}");
+            assert_eq!(text.get(found[0].range.clone()), Some(hidden.as_str()), "{text}");
+            assert_eq!(secrets_in(&redact(&text, &found)), []);
+        }
+    }
+
+    #[test]
+    fn a_password_of_curl_is_found_and_a_variable_is_not() {
+        let password = "kouC2WsUKJ5joGTI6ncBQ9rC";
+        for text in [
+            format!("curl -u admin:{password} https://x.com/api"),
+            format!("curl -sS --user \"admin:{password}\" x"),
+            format!("cd x && curl --user=admin:{password} x"),
+            format!("curl -uadmin:{password}"),
+        ] {
+            let found = secrets_in(&text);
+            assert_eq!((found.len(), found[0].rule), (1, "curl-auth-user"), "{text}");
+            assert_eq!(text.get(found[0].range.clone()), Some(password), "{text}");
+        }
+        for text in ["curl -u admin:$PASSWORD1 x", "sort -u a:b2c3d4e5f6g7h8", "curl -u https://x.com:8080/a1b2c3d4 x"]
+        {
+            assert_eq!(rules(text), Vec::<&str>::new(), "{text}");
         }
     }
 

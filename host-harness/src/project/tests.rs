@@ -143,6 +143,12 @@ fn a_folder_cannot_claim_to_be_a_worktree_of_another_project() {
     assert_eq!(project_root(&forged), forged);
     put(forged.join(".git"), &format!("gitdir: {}\n", known.display()));
     assert_eq!(project_root(&forged), forged);
+    #[cfg(unix)]
+    {
+        let linked = mkdir(root.join("linked"));
+        std::os::unix::fs::symlink("../known/.git", linked.join(".git")).expect("linked");
+        assert_eq!(project_root(&linked), linked);
+    }
     // The worktree was removed, or there is no record of its place.
     fs::remove_dir_all(root.join("known")).expect("removed");
     assert_eq!(project_root(&forged), forged);
