@@ -267,7 +267,8 @@ fn memory_is_read_as_resources() {
         .flat_map(|page| page["resources"].as_array().expect("a page"))
         .map(|resource| resource["uri"].as_str().expect("a uri"))
         .collect();
-    assert_eq!(uris.len(), 1 + 1 + 3 + 240 + 1, "{uris:?}");
+    // Entries are not resources.
+    assert_eq!(uris.len(), 1 + 1 + 3 + 240, "{uris:?}");
     assert!(uris.contains(&"saddlebag://file/notes/a%20b%20%231.md"), "{uris:?}");
     assert!(uris.iter().all(|uri| !uri.contains("other")), "{uris:?}");
     let templates = client.result("resources/templates/list", json!({}));
@@ -284,6 +285,7 @@ fn memory_is_read_as_resources() {
     assert_eq!(read("saddlebag://file/notes/a%20b%20%231.md")["result"]["contents"][0]["text"], "spaced");
     for (uri, code) in [
         ("saddlebag://file/agents/other/entries/core/k.md", NOT_FOUND),
+        ("saddlebag://file/agents/main/entries/core/k.md", NOT_FOUND),
         ("saddlebag://file/notes/none.md", NOT_FOUND),
         ("saddlebag://file/../here/x.md", INVALID_PARAMS),
         ("saddlebag://file/notes/%2e%2e/%2e%2e/x.md", INVALID_PARAMS),
