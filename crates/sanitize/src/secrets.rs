@@ -507,7 +507,7 @@ fn curl_passwords(text: &str, found: &mut Vec<FoundSecret>) {
         let start = text.len() - value.len();
         let end = value.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'')).unwrap_or(value.len());
         let Some((user, password)) = value.part(..end).split_once(':') else { continue };
-        if line.contains("curl") && !user.contains('/') && is_random_password(password) {
+        if line.contains("curl") && !password.starts_with('/') && is_random_password(password) {
             let from = start + user.len() + 1;
             found.push(FoundSecret { rule: "curl-auth-user", range: from..from + password.len() });
         }
