@@ -16,7 +16,7 @@ fn page() -> String {
 
 /// The rooms of the component, each with those that it knows: a folder or a file directly in `src/`.
 fn rooms() -> BTreeMap<String, BTreeSet<String>> {
-    let graph = Graph::read(&base(), &base().join("src/lib.rs"));
+    let graph = Graph::read(&base(), &base().join("src/lib.rs")).expect("the crate is read");
     let room = |file: &str| -> Option<String> {
         let below = file.strip_prefix("src/")?;
         let room = below.split_once('/').map_or(below, |(folder, _)| folder);

@@ -27,9 +27,9 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// Reads the crate whose root is the file `root`; names of files begin below `base`.
-    pub(crate) fn read(base: &FilePath, root: &FilePath) -> Self {
+    pub(crate) fn read(base: &FilePath, root: &FilePath) -> Result<Self, String> {
         let (mut files, mut modules) = (Vec::new(), Modules(BTreeMap::new()));
-        load(base, root, "", &mut files, &mut modules);
+        load(base, root, "", &mut files, &mut modules)?;
         let mut edges = vec![BTreeMap::new(); files.len()];
         for (name, (file, module)) in &modules.0 {
             let mut add = |path: &Path, target: Option<Target>| match target {
@@ -55,7 +55,7 @@ impl Graph {
             }
         }
         modules.add_calls(&mut edges);
-        Self { files, edges }
+        Ok(Self { files, edges })
     }
 
     /// Returns the same for folders: each folder, and each file beside one, is a room that knows what its files know.
@@ -120,8 +120,14 @@ impl Graph {
 }
 
 /// Reads a file and those of its modules.
-fn load(base: &FilePath, path: &FilePath, name: &str, files: &mut Vec<String>, modules: &mut Modules) {
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+fn load(
+    base: &FilePath,
+    path: &FilePath,
+    name: &str,
+    files: &mut Vec<String>,
+    modules: &mut Modules,
+) -> Result<(), String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let below = path.strip_prefix(base).unwrap_or(path);
     files.push(below.to_string_lossy().replace('\\', "/"));
     place(Module::parse(&text), files.len() - 1, name, modules);
@@ -133,9 +139,10 @@ fn load(base: &FilePath, path: &FilePath, name: &str, files: &mut Vec<String>, m
         };
         let candidates: [PathBuf; 2] = [folder.with_extension("rs"), folder.join("mod.rs")];
         let file = candidates.iter().find(|file| file.is_file());
-        let file = file.unwrap_or_else(|| panic!("the module `{child}` of {} has no file", path.display()));
-        load(base, file, &join(name, &child), files, modules);
+        let file = file.ok_or_else(|| format!("the module `{child}` of {} has no file", path.display()))?;
+        load(base, file, &join(name, &child), files, modules)?;
     }
+    Ok(())
 }
 
 fn place(mut module: Module, file: usize, name: &str, modules: &mut Modules) {

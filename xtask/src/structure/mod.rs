@@ -34,7 +34,7 @@ pub(crate) fn count() -> Result<(), String> {
     let base = root()?;
     eprintln!("{:>7} {:>7} {:>8} {:>8} {:>8}", "files", "lines", "imports", "circles", "rooms in circles");
     for root in roots(&base)? {
-        let graph = Graph::read(&base, &base.join(&root));
+        let graph = Graph::read(&base, &base.join(&root))?;
         let lines = graph.files.iter().map(|file| lines(&base.join(file))).sum::<Result<usize, String>>()?;
         let imports: usize = graph.edges.iter().map(std::collections::BTreeMap::len).sum();
         for rooms in graph.by_folder() {

@@ -17,7 +17,7 @@ fn roots() -> Vec<String> {
 /// Fails on every circle of files or of folders in a crate.
 #[track_caller]
 fn check(root: &str) {
-    let graph = Graph::read(&base(), &base().join(root));
+    let graph = Graph::read(&base(), &base().join(root)).expect("the crate is read");
     for graph in graph.by_folder().iter().chain([&graph]) {
         let circles: Vec<String> = graph.circles().iter().map(|circle| graph.describe(circle)).collect();
         assert!(
@@ -39,7 +39,7 @@ fn parent(file: &str) -> Option<String> {
 fn no_file_names_what_the_module_around_it_defines() {
     let mut wrong = Vec::new();
     for root in roots() {
-        let graph = Graph::read(&base(), &base().join(root));
+        let graph = Graph::read(&base(), &base().join(root)).expect("the crate is read");
         for (file, known) in graph.files.iter().zip(&graph.edges) {
             let of_parent = known.iter().filter(|(known, _)| parent(file).as_ref() == graph.files.get(**known));
             wrong.extend(of_parent.map(|(_, path)| format!("{file} names {path}")));
@@ -86,7 +86,7 @@ fn a_circle_is_found_also_through_what_others_show() {
     write("room/mod.rs", "pub(crate) mod inner; pub use inner::Shown; pub(crate) struct Defined;");
     write("room/inner.rs", "pub struct Shown; pub(crate) fn g() {}");
     let circles = || -> Vec<Vec<String>> {
-        let graph = Graph::read(&folder, &folder.join("lib.rs"));
+        let graph = Graph::read(&folder, &folder.join("lib.rs")).expect("the crate is read");
         let name = |file: usize| graph.files[file].clone();
         graph.circles().into_iter().map(|circle| circle.into_iter().map(name).collect()).collect()
     };
@@ -111,7 +111,7 @@ fn a_circle_is_found_also_through_what_others_show() {
     write("room/inner.rs", "pub struct Shown;");
     write("room/other.rs", "use crate::a::A;");
     assert_eq!(circles(), none);
-    let graph = Graph::read(&folder, &folder.join("lib.rs"));
+    let graph = Graph::read(&folder, &folder.join("lib.rs")).expect("the crate is read");
     let rooms = graph.by_folder();
     let names: Vec<&str> = rooms
         .iter()
