@@ -28,9 +28,10 @@
 //! acknowledged. `a_change_that_is_not_durable_is_never_acknowledged` puts this on every operation of every command and
 //! then cuts the power.
 //!
-//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list-directory`. A listing is of one folder: a tree is
-//! walked folder by folder, so that each page has a version of its own. `init-notebook` asks for `make-directory`, Anthropic's tool
-//! and the move of an entry to another category for `rename`, and both that tool and a purge of entries for `remove-directory`; the `rename` of a note makes a new file before the old one goes.
+//! The commands that exist ask for `read`, `write`, `append`, `remove` and `list-directory`. A listing is of one
+//! folder: a tree is walked folder by folder, so that each page has its own version. `init-notebook` asks for
+//! `make-directory`, Anthropic's tool and the move of an entry to another category for `rename`, and both that tool and
+//! a purge of entries for `remove-directory`; the `rename` of a note makes a new file before the old one goes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -137,11 +138,11 @@ pub enum FsOp {
         /// Path of the folder.
         path: RelPath,
     },
-    /// Rates how well each text answers a question.
+    /// Rates how well each passage answers a question.
     Score {
         /// The question.
         query: String,
-        /// Texts, at most [`MAX_SCORED_TEXTS`].
+        /// Passages, at most [`MAX_SCORED_TEXTS`].
         texts: Vec<String>,
     },
 }
@@ -166,7 +167,7 @@ pub struct FsResult {
     pub outcome: Result<FsOutcome, FsError>,
 }
 
-/// Outcome of a performed operation. Its kind matches that of the operation.
+/// Outcome of a performed operation. Its kind matches the operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FsOutcome {
     /// Outcome of [`FsOp::Read`].
@@ -189,7 +190,7 @@ pub enum FsOutcome {
     Score(Scores),
 }
 
-/// Maximum number of texts in one [`FsOp::Score`].
+/// Maximum number of passages in one [`FsOp::Score`].
 pub const MAX_SCORED_TEXTS: usize = 64;
 
 /// Finite ratings, one per text; higher is better. Two values are equal if their bits are.
@@ -373,7 +374,7 @@ pub enum FsError {
     /// The path, or a folder on the way, is a symbolic link.
     #[error("refused: the path goes through a symbolic link")]
     SymbolicLink,
-    /// The path is a directory. The text is that of POSIX systems.
+    /// The path is a directory. The text is worded as on POSIX systems.
     #[error("Is a directory (os error 21)")]
     IsDirectory,
     /// A folder on the way is a file.

@@ -1,7 +1,7 @@
 //! Temporary files of writers that died.
 //!
 //! A writer records in its lock file which temporary file it uses and its progress. The next holder of the lock knows
-//! that the writer is dead. The record shows if the file is the writer's own, which is removed, or may hold a text of
+//! that the writer is dead. The record shows if the file is the writer's own, which is removed, or may hold text of
 //! someone else, which is moved to `.saddlebag/recovered`.
 
 use std::io;
@@ -16,7 +16,7 @@ use super::{version, walk};
 use crate::Durability;
 use crate::executor::{RECOVERED_FOLDER, STATE_FOLDER, TEMPORARY_SUFFIX, is_reserved, is_temporary};
 
-/// A text that was found in a temporary file. It is kept because it may be the only copy.
+/// Text that was found in a temporary file. It is kept because it may be the only copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovered {
     /// Path of the file that was being written.
@@ -154,7 +154,7 @@ fn keep_old(root: &Dir, folder: &Dir, temporary: &str, keep_as: &str) -> Result<
     Ok(())
 }
 
-/// Moves a temporary file from the folder of `path` to the folder of recovered texts. If that fails, it stays where it
+/// Moves a temporary file from the folder of `path` to the folder of recovered files. If that fails, it stays where it
 /// is.
 pub(super) fn keep(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> Recovered {
     let kept =
@@ -179,7 +179,7 @@ fn move_to_recovered(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> O
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => {
-                tracing::warn!(%error, temporary, "a text of somebody else stays in a temporary file");
+                tracing::warn!(%error, temporary, "text of somebody else stays in a temporary file");
                 return None;
             }
         }

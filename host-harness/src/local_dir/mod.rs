@@ -8,13 +8,13 @@
 //!
 //! # How does the disk stay whole?
 //!
-//! `LocalDir` is the executor on a folder of the local disk. **Locks:** a writer holds the lock of its path's shard: one of
-//! 64 files, `.saddlebag/locks-2/00` to `63`, chosen by FNV-1a over the ASCII characters of the path in lower case, because
-//! some file systems ignore case. 2 is the number of the lock protocol ([`protocol`]). A store has one, and a host of an
-//! earlier one is refused.
-//! A rename, and a change that keeps the old file, takes both in ascending order. A lock is requested again and again for at most 10 seconds; then the answer is
-//! `locked` and names the process that holds it. After taking a lock, the writer checks that the locked file is still the one
-//! that others would lock. The 10 seconds begin again when the lock moves to another writer, for at most two minutes: many
+//! `LocalDir` is the executor on a folder of the local disk. **Locks:** a writer holds the lock of its path's shard:
+//! one of 64 files, `.saddlebag/locks-2/00` to `63`, chosen by FNV-1a over the ASCII characters of the path in lower
+//! case, because some file systems ignore case. 2 is the number of the lock protocol ([`protocol`]). A store has one
+//! protocol, and a host of an earlier protocol is refused. A rename, and a change that keeps the old file, takes both
+//! in ascending order. A lock is requested again and again for at most 10 seconds; then the answer is `locked` and
+//! names the process that holds it. After taking a lock, the writer checks that the locked file is still the one that
+//! others would lock. The 10 seconds begin again when the lock moves to another writer, for at most two minutes: many
 //! writers on a slow disk wait for each other, but nobody waits for a suspended one. Readers take no lock.
 //!
 //! **Lock files** are empty unless the lock is held. The holder writes its process and program into the file, the name of its

@@ -202,7 +202,7 @@ fn any_path() -> impl Strategy<Value = RelPath> {
     prop::sample::select(&PATHS[..]).prop_map(path)
 }
 
-/// Path under which the replaced bytes are kept, which may be that of the file itself.
+/// Path under which the replaced bytes are kept, which may be the path of the file itself.
 fn any_kept() -> impl Strategy<Value = Option<RelPath>> {
     prop::option::of(any_path())
 }

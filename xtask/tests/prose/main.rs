@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Phrases to avoid, with the plain form.
-const PHRASES: [(&str, &str); 28] = [
+const PHRASES: [(&str, &str); 30] = [
     ("is none", "say \"is not a …\" or \"invalid …\""),
     ("are none", "say \"are not …\" or \"there are no …\""),
     ("is no", "say \"is not a …\" or \"invalid …\""),
@@ -29,8 +29,10 @@ const PHRASES: [(&str, &str); 28] = [
     ("stand for", "say \"are\" or \"mean\""),
     ("nobody but", "say \"only\""),
     ("none but", "say \"only\""),
+    ("a text that", "say \"text that\", or name the thing: content, passage, item"),
     ("of a text", "say \"of text\" or \"of the text\""),
     ("a longer text", "say \"longer text\""),
+    ("of its own .", "say \"its own …\" or \"a separate …\""),
     ("of its own ,", "say \"its own …\" or \"a separate …\""),
     ("of their own .", "say \"their own …\""),
     ("of your own .", "say \"your own …\""),
@@ -44,12 +46,13 @@ const PHRASES: [(&str, &str); 28] = [
 ];
 
 /// Words before a phrase that make it plain English: "there is no index file", "left behind".
-const PLAIN_BEFORE: [(&str, &[&str]); 6] = [
+const PLAIN_BEFORE: [(&str, &[&str]); 7] = [
     ("is no", &["there", "where", "if"]),
     ("are no", &["there", "where", "if"]),
     ("are none", &["there"]),
     ("is none", &["there"]),
     ("behind", &["left", "leave", "leaves", "leaving"]),
+    ("of its own .", &["instead"]),
     ("of its own ,", &["instead"]),
 ];
 
