@@ -73,7 +73,7 @@ pub(crate) fn listed(page: FilePage, is_first: bool) -> ListResourcesResult {
             .with_description(format!("{CONTEXT_ABOUT}{}", left_out(&page.skipped)))
             .with_mime_type(MARKDOWN)
     });
-    // Entries have tools of their own, which know what was forgotten, and in which project it was written.
+    // Entries have their own tools, which know what was forgotten, and in which project it was written.
     let is_file = |path: &str| !RelPath::new(path).is_ok_and(|path| is_of_entries(&path));
     let files = page.files.iter().filter(|file| is_file(&file.path)).map(|file| {
         let uri = file_uri(&file.path);
