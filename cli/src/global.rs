@@ -18,7 +18,7 @@ pub(crate) struct Global {
     /// missing]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) root: Option<PathBuf>,
-    /// Folder or file in the project whose memory to use [default: the current folder]
+    /// Folder or file of the project whose memory to use [default: current folder]
     #[arg(long, global = true, value_name = "PATH", conflicts_with = "notebook")]
     pub(crate) project: Option<PathBuf>,
     /// Use the root of the store as the notebook, without a project

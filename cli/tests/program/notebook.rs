@@ -618,7 +618,8 @@ fn a_run_that_has_changed_something_does_not_exit_with_1_or_2() {
     let digest = |text: &str| Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (made, removes) = (digest("# B\n"), digest("# A\n"));
     let intent = format!(
-        r#"{{"format":1,"from":"a.md","to":"b.md","old_title":"A","new_title":"B","aliases":[],"made":"{made}","removes":"{removes}"}}"#
+        r#"{{"format":1,"from":"a.md","to":"b.md","old_title":"A","new_title":"B","aliases":[],"made":"{made}"}}
+{{"removes":{{"text":"{removes}","at":0}}}}"#
     );
     store.put(".saddlebag/rename.json", intent);
     let run = store.run(&["note", "edit", "nope", "old", "new"]).exits(3);
