@@ -38,6 +38,15 @@ const MAX_ATTEMPTS: usize = 64;
 /// Maximum number of entries on a page of a listing.
 const PAGE: u32 = 1024;
 
+/// Folder of the states of sessions, in the folder of a project.
+const SESSIONS_FOLDER: &str = ".saddlebag/sessions";
+
+/// Folder of the index, in the folder of a project.
+const INDEX_FOLDER: &str = ".saddlebag/index";
+
+/// Maximum size of the state of a session in bytes that is moved into another project.
+const MAX_SESSION_BYTES: u32 = 1024 * 1024;
+
 /// Maximum number of folders in which a note of a project is looked for.
 const MAX_FOLDERS: usize = 256;
 
@@ -218,8 +227,8 @@ impl<'s> Projects<'s> {
         self.write(&ProjectRecord { name, path, opens, traits: project_traits(&root) })
     }
 
-    /// Gives the memory of the project of this name to the folder, which must not have memory yet. Folders that are
-    /// linked to it follow.
+    /// Gives the memory of the project of this name to the folder, which must not have memory yet. The states of sessions
+    /// that were opened in the folder become part of that memory. Folders that are linked to it follow.
     ///
     /// # Errors
     ///
@@ -230,12 +239,13 @@ impl<'s> Projects<'s> {
         if !self.has_folder(name)? {
             return Ok(RenameOutcome::Absent);
         }
-        if self.has_folder(&own)? {
+        let (from, to) = (project_folder(name)?, project_folder(&own)?);
+        if self.has_folder(&own)? && !self.empty_into(&to, &from)? {
             return Ok(RenameOutcome::Exists);
         }
         // Entries name both projects until the memory is moved, so that a run that is cut short takes none of them away.
         self.rename_in_entries(name, &own, true)?;
-        let moved = self.store.move_folder(&project_folder(name)?, &project_folder(&own)?)?;
+        let moved = self.store.move_folder(&from, &to)?;
         if moved != RenameOutcome::Done {
             return Ok(moved);
         }
@@ -293,6 +303,52 @@ impl<'s> Projects<'s> {
             }
         }
         Err(FsError::Other("it was changed by others each time; try again".into()))
+    }
+
+    /// Moves the states of sessions from one folder of a project into another, and removes the rest of the folder. Returns
+    /// false, without a change, if the folder has a file that is neither such a state nor part of the index.
+    fn empty_into(&mut self, folder: &RelPath, other: &RelPath) -> Result<bool, FsError> {
+        let (mut folders, mut sessions, mut index) = (vec![folder.clone()], Vec::new(), Vec::new());
+        let mut at = 0;
+        while let Some(listed) = folders.get(at).cloned() {
+            at += 1;
+            let parent = listed.as_str().strip_prefix(folder.as_str()).unwrap_or_default().trim_start_matches('/');
+            for entry in self.list(&listed)? {
+                match (entry.kind, parent) {
+                    (EntryKind::Directory, _) if folders.len() < MAX_FOLDERS => folders.push(entry.path),
+                    (EntryKind::File, SESSIONS_FOLDER) if entry.size <= u64::from(MAX_SESSION_BYTES) => {
+                        sessions.push(entry.path);
+                    }
+                    (EntryKind::File, INDEX_FOLDER) => index.push(entry.path),
+                    _ => return Ok(false),
+                }
+            }
+        }
+        for session in sessions {
+            let to = RelPath::new(format!("{other}/{SESSIONS_FOLDER}/{}", session.file_name())).map_err(invalid)?;
+            self.move_session(session, to)?;
+        }
+        for path in index {
+            self.store.perform(&FsOp::remove(path, Precondition::Any))?;
+        }
+        for path in folders.into_iter().rev() {
+            self.store.perform(&FsOp::RemoveDirectory { path })?;
+        }
+        Ok(true)
+    }
+
+    /// Moves the state of a session. A session that was in both projects has the lines of both afterwards.
+    fn move_session(&mut self, path: RelPath, to: RelPath) -> Result<(), FsError> {
+        let rename = FsOp::Rename { path: path.clone(), to: to.clone(), precondition: Precondition::Any };
+        if self.store.perform(&rename)? != FsOutcome::Rename(RenameOutcome::Exists) {
+            return Ok(());
+        }
+        let read = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_SESSION_BYTES, unless: None };
+        let FsOutcome::Read(ReadOutcome::Content(content)) = self.store.perform(&read)? else { return Ok(()) };
+        let precondition = Precondition::Any;
+        self.store.perform(&FsOp::Append { path: to, content: content.bytes, newline_first: true, precondition })?;
+        let precondition = Precondition::Matches(content.version);
+        self.store.perform(&FsOp::remove(path, precondition)).map(drop)
     }
 
     /// Returns true if the project has a folder in the store that is not empty.

@@ -112,11 +112,11 @@ fn other(similar: SimilarProject) -> Other {
 /// could contain any text.
 pub(crate) fn told(others: &[Other]) -> Option<String> {
     let first = others.first()?;
+    let (name, reason) = (&first.name, first.reason());
+    let (gone, command) =
+        if first.is_gone { (" and whose folder does not exist any more", "move") } else { ("", "link") };
     Some(format!(
-        "Saddlebag has no memory of this folder yet. It has memory of the project `{}`, which has {}, and does not read it \
-         here. If it is the same project, a person can run `saddlebag project link {}`.",
-        first.name,
-        first.reason(),
-        first.name
+        "Saddlebag has memory of the project `{name}`, which has {reason}{gone}, and does not read it in this folder. If it \
+         is the same project, a person can run `saddlebag project {command} {name}`."
     ))
 }

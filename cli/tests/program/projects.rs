@@ -183,3 +183,34 @@ fn the_start_of_a_session_says_that_memory_exists_and_shows_nothing_of_it() {
     assert!(!told.contains("Rounding") && !told.contains("tax table"), "{told}");
     assert!(!begin(&hooks.project, "two").stdout.contains("project link"));
 }
+
+#[test]
+fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_opened_in_the_folder() {
+    let hooks = Hooks::with_memory();
+    let tax = name_of(&hooks.store, &[]);
+    let moved = hooks.store.here.join("moved/tax");
+    let event = |folder: &Path, fields: serde_json::Value| -> Run {
+        let mut event = json!({"session_id": "one", "cwd": folder});
+        event.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        let mut command = hooks.command(&["--client", "claude-code"]);
+        run(command.current_dir(folder), Some(event.to_string().as_bytes())).exits(0)
+    };
+    let start = json!({"hook_event_name": "SessionStart", "source": "startup"});
+    event(&hooks.project, start.clone());
+    event(&hooks.project, json!({"hook_event_name": "UserPromptSubmit", "prompt": "Before the folder was moved."}));
+    fs::create_dir(hooks.store.here.join("moved")).expect("made");
+    fs::rename(&hooks.project, &moved).expect("moved");
+
+    let told = event(&moved, start).stdout;
+    assert!(told.contains(&format!("a person can run `saddlebag project move {tax}`")), "{told}");
+    event(&moved, json!({"hook_event_name": "UserPromptSubmit", "prompt": "After the folder was moved."}));
+    let status = hooks.store.run_in("moved/tax", &["status"]).exits(0).stdout;
+    assert!(status.contains(&format!("run `saddlebag project move {tax}`")), "{status}");
+    hooks.store.run_in("moved/tax", &["project", "move", &tax, "--yes"]).exits(0);
+
+    hooks.store.run_in("moved/tax", &["note", "show", "Rounding of the tax report"]).exits(0);
+    // The session was in both folders, and lost nothing.
+    let state = hooks.everything();
+    assert!(state.contains("Before the folder was moved.") && state.contains("After the folder was moved."), "{state}");
+    assert!(!hooks.store.root.join("projects").join(&tax).exists());
+}
