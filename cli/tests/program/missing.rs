@@ -108,10 +108,7 @@ fn a_note_directly_in_the_notebook_is_taken_by_every_command_of_files() {
     store.run(&["file", "edit", "top.md", "text", "words"]).exits(0);
     assert!(store.run(&["file", "path", "top.md"]).exits(0).stdout.ends_with("top.md\n"));
     let forgotten = store.run(&["--json", "file", "forget", "top.md"]).exits(0).json();
-    assert_eq!(
-        (&forgotten["path"], &forgotten["backup"]),
-        (&"top.md".into(), &".saddlebag/backups/top.bak".into())
-    );
+    assert_eq!((&forgotten["path"], &forgotten["backup"]), (&"top.md".into(), &".saddlebag/backups/top.bak".into()));
     store.run(&["file", "restore", "top.md"]).exits(0);
     store.run(&["file", "show", "top.md"]).exits(0).prints("# Top\n\nwords\n");
 }

@@ -131,6 +131,7 @@ impl LocalDir {
         };
         // A writer that has opened the folder, and is about to create a file in it, holds the lock of that file.
         let _guard = self.lock_all()?;
+        walk::clear_ignored(&folder, name);
         match folder.remove_dir(name) {
             Ok(()) => {
                 self.sync(&folder)?;

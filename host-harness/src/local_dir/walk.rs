@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::FsError;
-use saddlebag::store::{RelPath, is_device_name};
+use saddlebag::store::{RelPath, is_device_name, is_name};
 
 use super::error::{is_link_error, refusal};
 use super::sys::{self, Access, Kind, Stat};
@@ -99,10 +99,31 @@ fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsE
     open_one(folder, name)?.ok_or_else(|| refusal(io::ErrorKind::NotFound.into()))
 }
 
+/// Content of the file that keeps a folder of the host out of version control.
+const IGNORED: &[u8] = b"*\n";
+
+/// Removes that file if it is all that a folder of the host has, as it was made, because it is not in any listing.
+pub(super) fn clear_ignored(folder: &Dir, name: &str) {
+    let cleared = || -> io::Result<()> {
+        let inside = sys::open_folder(folder, name)?;
+        let names: Vec<_> =
+            inside.entries()?.take(2).map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>()?;
+        if names == [IGNORE_FILE] && inside.metadata(IGNORE_FILE)?.len() == IGNORED.len() as u64 {
+            inside.remove_file(IGNORE_FILE)?;
+        }
+        Ok(())
+    };
+    if is_name(name, STATE_FOLDER)
+        && let Err(error) = cleared()
+    {
+        tracing::debug!(%error, "{IGNORE_FILE} cannot be removed");
+    }
+}
+
 /// Keeps locks, index and backups out of version control. A file that is there stays, so that a person can decide
 /// otherwise. An error is ignored, because no file of memory depends on this one.
 fn ignore_in_git(folder: &Dir) {
-    let written = sys::open_file(folder, IGNORE_FILE, Access::WriteNew).and_then(|mut file| file.write_all(b"*\n"));
+    let written = sys::open_file(folder, IGNORE_FILE, Access::WriteNew).and_then(|mut file| file.write_all(IGNORED));
     if let Err(error) = written
         && error.kind() != io::ErrorKind::AlreadyExists
     {
