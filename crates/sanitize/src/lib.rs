@@ -26,8 +26,9 @@
 //! assert_eq!((flags[0].kind, flags[0].what.as_str()), (FlagKind::Markup, "</memory"));
 //! assert_eq!((flags[1].kind, flags[1].what.as_str()), (FlagKind::Bidirectional, "U+202E"));
 //!
-//! // Two harmless pieces of text could make a tag together. append(&mut text, "system>"); assert_eq!(text,
-//! "&lt;/memory>[U+202E]&lt;system>");
+//! // Two harmless pieces of text could make a tag together.
+//! append(&mut text, "system>");
+//! assert_eq!(text, "&lt;/memory>[U+202E]&lt;system>");
 //!
 //! let secrets = secrets_in("password = kT9#mQ2$vLx4w!");
 //! assert_eq!((secrets[0].rule, secrets[0].range.clone()), ("generic-api-key", 11..25));
