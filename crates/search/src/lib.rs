@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use core::cmp::Reverse;
-//! use saddlebag_search::ranked::{Fields, Joining, Passages, Query, RankedIndex};
+//! use saddlebag_search::ranked::{Fields, Joining, Passages, Query, RankedIndex, Source, search};
 //!
 //! let notes = ["Postgres listens on port 5432.", "Deploys run at night.\n\nStaging is deployed first."];
 //! let mut index = RankedIndex::default();
@@ -23,10 +23,11 @@
 //! }
 //!
 //! let query = Query::parse("when do we deploy staging?", Joining::Any)?;
-//! let ranking = index.search(&query, 10, &|_| true, &[], &|_| (Reverse(0), ""));
+//! let sources = [Source::new(&index, &|_| (Reverse(0), ""))];
+//! let ranking = search(&sources, &query, 10);
 //! assert_eq!(ranking.hits[0].doc, 1);
 //!
-//! let mut passages = Passages::new(&index, &query);
+//! let mut passages = Passages::new(&sources, &query);
 //! let passage = passages.best(notes[1], 0..notes[1].len(), &mut core::iter::empty(), 30);
 //! assert_eq!(&notes[1][passage.expect("it has text").range], "Staging is deployed first.");
 //! # Ok::<(), saddlebag_search::ranked::EmptyQuery>(())

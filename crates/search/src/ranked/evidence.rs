@@ -21,15 +21,22 @@ const MAX_POSITIONS: usize = 1000;
 
 /// Explains scores.
 pub(super) struct Judge<'a> {
-    pub(super) index: &'a RankedIndex,
     pub(super) query: &'a Query,
     pub(super) plan: &'a Plan,
     pub(super) lengths: &'a Lengths,
-    /// Walks, by concept.
-    pub(super) walks: &'a [Vec<Walk<'a>>],
+    /// Rarities, by concept.
     pub(super) idfs: &'a [f32],
     /// Sum of the masses of all concepts.
     pub(super) total_mass: f32,
+}
+
+/// Documents of a source, and the occurrences of the query in them.
+pub(super) struct Occurrences<'a> {
+    /// Number of the source.
+    pub(super) source: usize,
+    pub(super) index: &'a RankedIndex,
+    /// Walks, by concept.
+    pub(super) walks: &'a [Vec<Walk<'a>>],
 }
 
 /// Cursors, by concept.
@@ -46,17 +53,27 @@ struct Evidence {
 
 impl Judge<'_> {
     /// Explains the scores of documents. Their slots must ascend.
-    pub(super) fn judge_all(&self, slots: &[u64], successions: &Successions<'_>) -> Vec<Option<Ranked>> {
-        let walks = self.walks.iter();
-        let mut cursors: Cursors<'_> = walks.map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
-        slots.iter().map(|&slot| self.judge(slot as u32, &mut cursors, successions)).collect()
+    pub(super) fn judge_all(
+        &self,
+        occurrences: &Occurrences<'_>,
+        slots: &[u64],
+        successions: &Successions<'_>,
+    ) -> Vec<Option<Ranked>> {
+        let Occurrences { source, index, walks } = *occurrences;
+        let mut cursors: Cursors<'_> = walks.iter().map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
+        slots.iter().map(|&slot| self.judge((source, index, slot as u32), &mut cursors, successions)).collect()
     }
 
-    fn judge(&self, slot: u32, cursors: &mut Cursors<'_>, successions: &Successions<'_>) -> Option<Ranked> {
-        let doc = self.index.docs().get(slot as usize)?;
+    fn judge(
+        &self,
+        (source, index, slot): (usize, &RankedIndex, u32),
+        cursors: &mut Cursors<'_>,
+        successions: &Successions<'_>,
+    ) -> Option<Ranked> {
+        let doc = index.docs().get(slot as usize)?;
         let (mut parts, mut fields, mut evidence) = (Vec::new(), FieldSet::default(), Vec::new());
         for (number, cursors) in cursors.iter_mut().enumerate() {
-            evidence.push(self.look(slot, number, cursors, &mut parts, &mut fields).unwrap_or_default());
+            evidence.push(self.look((index, slot), number, cursors, &mut parts, &mut fields).unwrap_or_default());
         }
         let sum: f32 = parts.iter().map(|part: &ScorePart| part.amount).sum();
         let mass: f32 = evidence.iter().map(|found| found.mass).sum();
@@ -66,13 +83,14 @@ impl Judge<'_> {
         let weight = successions.weight(doc.id);
         let score = (sum + coverage + phrase + proximity) * weight;
         let terms = self.terms(&evidence);
-        Some(Ranked { doc: doc.id, score, terms, fields, parts, coverage, phrase, proximity, inherited: 0.0, weight })
+        let (doc, inherited) = (doc.id, 0.0);
+        Some(Ranked { source, doc, score, terms, fields, parts, coverage, phrase, proximity, inherited, weight })
     }
 
     /// Finds one concept in the document.
     fn look(
         &self,
-        slot: u32,
+        (index, slot): (&RankedIndex, u32),
         number: usize,
         cursors: &mut [Cursor<'_, '_>],
         parts: &mut Vec<ScorePart>,
@@ -94,7 +112,7 @@ impl Judge<'_> {
                 if let (Some(sum), Some(count), Some(&more)) =
                     (sums.get_mut(place), counts.get_mut(place), found.get(place))
                 {
-                    *sum += form_weight * self.lengths.weigh(self.index, slot, field, more);
+                    *sum += form_weight * self.lengths.weigh(index, slot, field, more);
                     *count = count.saturating_add(more);
                 }
             }

@@ -55,11 +55,17 @@ pub struct RankedIndex {
     is_decoded: bool,
     recent: Recent,
     docs: Vec<Doc>,
-    /// Counts of the live documents: all, those that have each field, and the total words of each field.
-    live: u32,
+    /// Counts of the live documents.
+    counts: Counts,
+    scratch: Scratch,
+}
+
+/// Counts of documents: all, those that have each field, and the total words of each field.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) docs: u32,
     with_field: [u32; FIELDS],
     words: [u64; FIELDS],
-    scratch: Scratch,
 }
 
 /// A document, as ranking sees it.
@@ -132,7 +138,7 @@ impl RankedIndex {
         self.recent.add(slot, &scratch.occurrences, &starts);
         self.scratch = scratch;
         let doc = Doc { id: doc, is_live: true, lengths };
-        self.count(&doc, true);
+        self.counts.add(&doc.lengths);
         self.docs.push(doc);
         true
     }
@@ -142,8 +148,7 @@ impl RankedIndex {
         let Ok(slot) = self.docs.binary_search_by_key(&doc, |doc| doc.id) else { return };
         let Some(doc) = self.docs.get_mut(slot).filter(|doc| doc.is_live) else { return };
         doc.is_live = false;
-        let doc = doc.clone();
-        self.count(&doc, false);
+        self.counts.remove(&doc.lengths);
         if slot < self.base.doc_count() as usize {
             self.base_live = self.base_live.saturating_sub(1);
             if self.base_live == 0 {
@@ -162,16 +167,16 @@ impl RankedIndex {
         self.docs.last().map_or(0, |last| last.id.saturating_add(1))
     }
 
-    /// Returns the number of documents.
-    pub(super) fn live_count(&self) -> u32 {
-        self.live
+    /// Returns the counts of the documents.
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// Merges both segments if it is due: if most documents are dead, or a large part of the index is new. Spread over
     /// the documents, it costs each its own size.
     pub fn settle(&mut self) {
-        let dead = self.docs.len() - self.live as usize;
-        let is_mostly_dead = dead > self.live as usize;
+        let dead = self.docs.len() - self.counts.docs as usize;
+        let is_mostly_dead = dead > self.counts.docs as usize;
         // Half of this limit takes a third more time in all, and a third less memory at its peak.
         let is_much_recent = self.recent.posting_bytes > (self.base.posting_bytes() / 2).max(MIN_RECENT_BYTES);
         if is_mostly_dead || is_much_recent {
@@ -182,10 +187,10 @@ impl RankedIndex {
     /// Merges both segments, and drops the dead documents. Returns `false`, and does nothing, if the index has documents
     /// of a body of which not everything is in memory.
     pub fn pack(&mut self) -> bool {
-        let is_packed = self.live as usize == self.docs.len()
+        let is_packed = self.counts.docs as usize == self.docs.len()
             && self.recent.terms.is_empty()
             && self.docs.len() == self.base.doc_count() as usize
-            && self.live > 0;
+            && self.counts.docs > 0;
         if is_packed {
             return true;
         }
@@ -239,14 +244,14 @@ impl RankedIndex {
     /// Returns the head and the body for [`RankedIndex::decode`], after [`pack`](Self::pack); `None` if not all of it is
     /// packed.
     pub fn packed(&self) -> Option<(&[u8], Vec<Piece>)> {
-        let is_packed = self.docs.len() == self.base.doc_count() as usize && self.live as usize == self.docs.len();
+        let is_packed = self.docs.len() == self.base.doc_count() as usize && self.counts.docs as usize == self.docs.len();
         Some((self.base.head_bytes(), self.base.body_pieces()?)).filter(|_| is_packed)
     }
 
     /// Uses the index in ranges of a head and a body, without copying them. `None` if it cannot be one. Damaged bytes
     /// may give wrong answers but nothing worse.
     ///
-    /// A search needs only some [ranges](Self::needed_ranges) of the body. They can be read later, with
+    /// A search needs only some [ranges](super::Source::needed_ranges) of the body. They can be read later, with
     /// [`set_body`](Self::set_body).
     pub fn decode(head: (Arc<Vec<u8>>, Range<usize>), body: (SparseBytes, Range<usize>)) -> Option<Self> {
         let base = Segment::open(head, body)?;
@@ -257,7 +262,7 @@ impl RankedIndex {
         let first = base.doc_count();
         let recent = Recent { first, ..Recent::default() };
         let mut index = Self { base, base_live: docs.len(), is_decoded: true, recent, ..Self::default() };
-        docs.iter().for_each(|doc| index.count(doc, true));
+        docs.iter().for_each(|doc| index.counts.add(&doc.lengths));
         index.docs = docs;
         Some(index)
     }
@@ -273,14 +278,6 @@ impl RankedIndex {
     /// Returns the documents by slot, dead ones included.
     pub(super) fn docs(&self) -> &[Doc] {
         &self.docs
-    }
-
-    /// Returns the mean number of words of a field, over the documents that have it.
-    pub(super) fn mean_length(&self, field: Field) -> f32 {
-        match (self.with_field.get(field as usize), self.words.get(field as usize)) {
-            (Some(&docs), Some(&words)) if docs > 0 => (words as f64 / f64::from(docs)) as f32,
-            _ => 1.0,
-        }
     }
 
     /// Returns the term itself.
@@ -355,13 +352,41 @@ impl RankedIndex {
     fn end(&self) -> u32 {
         u32::try_from(self.docs.len()).unwrap_or(u32::MAX)
     }
+}
 
-    fn count(&mut self, doc: &Doc, is_new: bool) {
-        let change = |count: u32, by: u32| if is_new { count.saturating_add(by) } else { count.saturating_sub(by) };
-        self.live = change(self.live, 1);
-        for ((length, words), docs) in doc.lengths.iter().zip(&mut self.words).zip(&mut self.with_field) {
-            *docs = change(*docs, u32::from(*length > 0));
-            *words = if is_new { *words + u64::from(*length) } else { words.saturating_sub(u64::from(*length)) };
+impl Counts {
+    /// Counts a document that has fields of these lengths.
+    pub(super) fn add(&mut self, lengths: &[u32; FIELDS]) {
+        self.docs = self.docs.saturating_add(1);
+        for ((length, words), docs) in lengths.iter().zip(&mut self.words).zip(&mut self.with_field) {
+            *docs = docs.saturating_add(u32::from(*length > 0));
+            *words = words.saturating_add(u64::from(*length));
+        }
+    }
+
+    fn remove(&mut self, lengths: &[u32; FIELDS]) {
+        self.docs = self.docs.saturating_sub(1);
+        for ((length, words), docs) in lengths.iter().zip(&mut self.words).zip(&mut self.with_field) {
+            *docs = docs.saturating_sub(u32::from(*length > 0));
+            *words = words.saturating_sub(u64::from(*length));
+        }
+    }
+
+    /// Returns the sum of counts.
+    pub(super) fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        all.fold(Self::default(), |mut sum, one| {
+            sum.docs = sum.docs.saturating_add(one.docs);
+            sum.with_field.iter_mut().zip(one.with_field).for_each(|(sum, docs)| *sum = sum.saturating_add(docs));
+            sum.words.iter_mut().zip(one.words).for_each(|(sum, words)| *sum = sum.saturating_add(words));
+            sum
+        })
+    }
+
+    /// Returns the mean number of words of a field, over the documents that have it.
+    pub(super) fn mean_length(&self, field: Field) -> f32 {
+        match (self.with_field.get(field as usize), self.words.get(field as usize)) {
+            (Some(&docs), Some(&words)) if docs > 0 => (words as f64 / f64::from(docs)) as f32,
+            _ => 1.0,
         }
     }
 }

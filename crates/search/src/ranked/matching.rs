@@ -2,52 +2,15 @@
 
 use alloc::vec::Vec;
 
+use super::bits::Bits;
 use super::plan::Plan;
 use super::postings::{Posting, Postings};
-use super::query::{Joining, Node, Query};
+use super::query::{Node, Query};
 use super::types::Field;
 use saddlebag_collections::order;
 
 /// Number of postings between two remembered positions.
 const STRIDE: usize = 64;
-
-/// A set of documents, by slot.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bits(Vec<u64>);
-
-impl Bits {
-    pub(super) fn new(slots: usize) -> Self {
-        Self(alloc::vec![0; slots.div_ceil(64)])
-    }
-
-    pub(super) fn insert(&mut self, slot: u32) {
-        if let Some(bits) = self.0.get_mut(slot as usize / 64) {
-            *bits |= 1 << (slot % 64);
-        }
-    }
-
-    pub(super) fn slots(&self) -> impl Iterator<Item = u32> {
-        (0_u32..).zip(&self.0).flat_map(|(block, &bits)| {
-            let later = |bits: &u64| Some(bits & (bits - 1)).filter(|bits| *bits != 0);
-            let each = core::iter::successors(Some(bits).filter(|bits| *bits != 0), later);
-            each.map(move |bits| block * 64 + bits.trailing_zeros())
-        })
-    }
-
-    pub(super) fn contains(&self, slot: u32) -> bool {
-        self.0.get(slot as usize / 64).is_some_and(|bits| bits & (1 << (slot % 64)) != 0)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|bits| *bits == 0)
-    }
-
-    fn combine(&mut self, other: &Self, with: fn(u64, u64) -> u64) {
-        for (bits, other) in self.0.iter_mut().zip(&other.0) {
-            *bits = with(*bits, *other);
-        }
-    }
-}
 
 /// Postings of one term in one segment, with positions to start reading at.
 #[derive(Debug)]
@@ -177,7 +140,7 @@ impl Matcher<'_> {
     }
 
     fn any<'n>(&self, nodes: impl Iterator<Item = &'n Node>, is_relaxed: bool) -> Bits {
-        let mut bits = Bits(alloc::vec![0; self.live.0.len()]);
+        let mut bits = self.live.none();
         nodes.for_each(|node| bits.combine(&self.evaluate(node, is_relaxed), |a, b| a | b));
         bits
     }
@@ -190,7 +153,7 @@ impl Matcher<'_> {
 
     #[inline(never)]
     fn any_part(&self, word: usize) -> Bits {
-        let mut bits = Bits(alloc::vec![0; self.live.0.len()]);
+        let mut bits = self.live.none();
         if let Some(word) = self.query.words.get(word) {
             let concepts = word.parts.iter().chain(&word.wholes).filter_map(|&unit| self.plan.of_unit.get(unit));
             for found in concepts.filter_map(|&concept| self.found.get(concept)) {
@@ -222,7 +185,7 @@ impl Matcher<'_> {
         let walks = concepts.filter_map(|concept| self.walks.get(concept));
         let mut cursors: Vec<Vec<Cursor<'_, '_>>> =
             walks.map(|walks| walks.iter().map(Walk::cursor).collect()).collect();
-        let mut matches = Bits(alloc::vec![0; candidates.0.len()]);
+        let mut matches = candidates.none();
         let (mut ends, mut next) = (Vec::new(), Vec::new());
         for slot in candidates.slots() {
             for (number, cursors) in cursors.iter_mut().enumerate() {
@@ -240,10 +203,5 @@ impl Matcher<'_> {
             }
         }
         matches
-    }
-
-    /// Returns true if relaxing could find more.
-    pub(super) fn can_relax(&self) -> bool {
-        !self.is_relaxed && self.query.joining == Joining::Any
     }
 }

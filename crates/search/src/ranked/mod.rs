@@ -1,7 +1,8 @@
 //! Ranked search: the notes that answer a question best, and the best passage of each.
 //!
 //! A [`RankedIndex`] has the notes, fields and positions of every word. A [`Query`] is a sentence, or words with the operators
-//! of `zk --match`. [`RankedIndex::search`] returns the matching notes, best first, each with the parts of its score.
+//! of `zk --match`. [`search`] looks in one index or several ([`Source`]), and returns the matching notes, best first, each
+//! with the parts of its score.
 //! [`Passages`] finds the part of a note's text that matches the query best.
 //!
 //! # How does recall work?
@@ -25,6 +26,10 @@
 //! word adds to the score of notes but does not find any. Only the `MAX_SCORED` (64) rarest tokens of a long question are
 //! scored; `prefix*` matches at most `MAX_EXPANSIONS` (1,000) terms.
 //!
+//! **Several indexes** (`source.rs`). Numbers of notes, of notes with a word, and mean lengths are summed over all indexes of a
+//! search, so that a note has the score that it would have in one index. Notes that do not count, such as unapproved ones for
+//! a prompt, are in none of these numbers.
+//!
 //! **Bonuses** (`evidence.rs`). The best 64 (`MIN_CANDIDATES`), or four times the requested number, are examined
 //! closely. Coverage adds `COVERAGE` 0.5 of the sum, times the share of the query that the note has. Each pair of words
 //! that are adjacent as in the query adds `PHRASE` 0.6 of the score of the more common one. All found words together
@@ -44,6 +49,7 @@
 //!
 //! The arithmetic uses only IEEE 754 operations, with our own logarithm, so that every machine gives the same bytes.
 
+mod bits;
 mod evidence;
 mod index;
 mod matching;
@@ -53,6 +59,7 @@ mod postings;
 mod query;
 mod score;
 mod segment;
+mod source;
 mod stem;
 mod succession;
 #[cfg(test)]
@@ -64,6 +71,7 @@ mod weights;
 pub use index::{Fields, RankedIndex};
 pub use passage::{Passage, Passages};
 pub use query::{EmptyQuery, Joining, Query};
+pub use score::search;
+pub use source::Source;
 pub use succession::Succession;
 pub use types::{FIELDS, Field, FieldSet, Ranked, Ranking, ScorePart, Tie};
-pub use weights::on_one_scale;

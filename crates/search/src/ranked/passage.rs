@@ -11,9 +11,10 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::index::{RankedIndex, pieces};
+use super::index::pieces;
 use super::plan::Plan;
 use super::query::Query;
+use super::source::{Frequencies, Source, View};
 use super::tokens::{TokenKind, Tokens};
 use saddlebag_collections::SlicePart;
 
@@ -60,14 +61,14 @@ struct Block {
 }
 
 impl Passages {
-    /// Creates a finder for the words of a query, with all forms in the index.
-    pub fn new(index: &RankedIndex, query: &Query) -> Self {
-        let plan = Plan::new(index, query);
+    /// Creates a finder for the words of a query, with all their forms in the indexes.
+    pub fn new(sources: &[Source<'_>], query: &Query) -> Self {
+        let plan = Plan::new(&View::of_all(sources), query, Frequencies::Counted);
         let mut terms = HashMap::new();
         let mut asked = Vec::new();
         for concept in plan.concepts.into_iter().filter(|concept| concept.is_scored) {
             let says = concept.rough_idf * concept.weight;
-            for (form, weight) in concept.forms {
+            for (form, weight) in concept.forms.into_iter().flatten() {
                 let weighed = (asked.len(), weight * says);
                 let known: &mut (usize, f32) = terms.entry(form.name).or_insert(weighed);
                 if known.1 < weighed.1 {
@@ -299,8 +300,9 @@ fn newlines(text: &str, range: Range<usize>) -> u32 {
 #[cfg(test)]
 mod tests {
     use alloc::format;
+    use core::cmp::Reverse;
 
-    use super::super::{Fields, Joining};
+    use super::super::{Fields, Joining, RankedIndex};
     use super::*;
     use proptest::prelude::*;
 
@@ -310,7 +312,8 @@ mod tests {
         index.insert(0, &Fields { body: text, ..Fields::default() });
         index.insert(1, &Fields { body: "something else", ..Fields::default() });
         let query = Query::parse(query, Joining::Any).unwrap();
-        Passages::new(&index, &query).best(text, 0..text.len(), &mut headings(text).into_iter(), max_bytes)
+        let mut passages = Passages::new(&[Source::new(&index, &|_| (Reverse(0), ""))], &query);
+        passages.best(text, 0..text.len(), &mut headings(text).into_iter(), max_bytes)
     }
 
     fn headings(text: &str) -> Vec<Range<usize>> {

@@ -1,4 +1,4 @@
-//! [`Concept`]: the terms of the index for a token of the query.
+//! [`Concept`]: the terms of the indexes for a token of the query.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use super::index::{Form, RankedIndex};
 use super::query::{Node, Query};
+use super::source::{Frequencies, Source, View};
 use super::types::Field;
 use super::weights::idf;
 use saddlebag_collections::SortedMap;
@@ -22,13 +23,13 @@ const MAX_EXPANSIONS: usize = 1000;
 /// Maximum number of tokens of a long sentence that are scored: the rarest ones.
 const MAX_SCORED: usize = 64;
 
-/// A token, with its terms in the index. Equal tokens are one concept.
+/// A token, with its terms in each index. Equal tokens are one concept.
 #[derive(Debug)]
 pub(super) struct Concept {
     /// Text in the query.
     pub(super) text: String,
-    /// Terms and their weights: 1 for the token itself.
-    pub(super) forms: Vec<(Form, f32)>,
+    /// Terms of each index, and their weights: 1 for the token itself.
+    pub(super) forms: Vec<Vec<(Form, f32)>>,
     pub(super) field: Option<Field>,
     pub(super) is_stop_word: bool,
     pub(super) is_whole: bool,
@@ -40,7 +41,7 @@ pub(super) struct Concept {
     pub(super) rough_idf: f32,
 }
 
-/// Tokens of a query, looked up in an index.
+/// Tokens of a query, looked up in all indexes of a search.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) concepts: Vec<Concept>,
@@ -51,7 +52,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(index: &RankedIndex, query: &Query) -> Self {
+    pub(super) fn new(views: &[View<'_>], query: &Query, frequencies: Frequencies) -> Self {
+        let all = View::counts(views).docs;
         let mut known = SortedMap::default();
         let mut concepts: Vec<Concept> = Vec::new();
         let mut of_unit = Vec::new();
@@ -71,11 +73,14 @@ impl Plan {
                 concept.is_stop_word &= unit.is_stop_word;
                 continue;
             }
-            let forms = forms(index, &unit.term, unit.is_prefix);
-            let docs = forms.iter().fold(0_u32, |sum, (form, _)| sum.saturating_add(index.rough_doc_frequency(form)));
+            let forms_of = |view: &View<'_>| forms(view.index, &unit.term, unit.is_prefix);
+            let forms: Vec<Vec<(Form, f32)>> = views.iter().map(forms_of).collect();
+            let of_views = views.iter().zip(&forms);
+            let of_forms = of_views.flat_map(|(view, forms)| forms.iter().map(move |(form, _)| (view, form)));
+            let docs = of_forms.fold(0_u32, |sum, (view, form)| sum.saturating_add(view.frequency(form, frequencies)));
             concepts.push(Concept {
                 text: unit.text.clone(),
-                rough_idf: idf(index.live_count(), docs.min(index.live_count())),
+                rough_idf: idf(all, docs.min(all)),
                 forms,
                 field: unit.field,
                 is_stop_word: unit.is_stop_word,
@@ -85,19 +90,23 @@ impl Plan {
             });
         }
         let is_plain = is_plain(&query.root);
-        if is_plain {
+        // Which tokens are common depends only on documents that count, and only their postings tell.
+        if is_plain && (frequencies == Frequencies::Counted || views.iter().all(View::is_whole)) {
             drop_common(&mut concepts);
         }
         Self { concepts, of_unit, is_plain }
     }
 }
 
-impl RankedIndex {
-    /// Returns the ranges of the body that a search for the query needs. They stay the same until [`settle`](Self::settle).
-    pub fn needed_ranges(&self, query: &Query) -> Vec<Range<usize>> {
-        let plan = Plan::new(self, query);
-        let forms = plan.concepts.iter().flat_map(|concept| &concept.forms);
-        forms.filter_map(|(form, _)| self.range_in_body(form)).collect()
+impl Source<'_> {
+    /// Returns the ranges of the body of the first index that a search of all these sources needs. They stay the same until
+    /// an index [settles](RankedIndex::settle).
+    #[must_use]
+    pub fn needed_ranges(sources: &[Self], query: &Query) -> Vec<Range<usize>> {
+        let Some(first) = sources.first() else { return Vec::new() };
+        let plan = Plan::new(&View::of_all(sources), query, Frequencies::Stored);
+        let forms = plan.concepts.iter().filter_map(|concept| concept.forms.first()).flatten();
+        forms.filter_map(|(form, _)| first.index.range_in_body(form)).collect()
     }
 }
 
@@ -128,13 +137,13 @@ fn drop_common(concepts: &mut [Concept]) {
     }
     let mut by_worth: Vec<u64> = Vec::new();
     for (number, concept) in (0_u32..).zip(concepts.iter()) {
-        let worth = if concept.forms.is_empty() { 0.0 } else { concept.rough_idf * concept.weight };
+        let worth = if concept.forms.iter().all(Vec::is_empty) { 0.0 } else { concept.rough_idf * concept.weight };
         by_worth.push(order::pair(order::descending(worth), number));
     }
     order::sort(&mut by_worth, &mut Vec::new());
     for worth in by_worth.into_iter().skip(MAX_SCORED) {
         if let Some(concept) = concepts.get_mut(worth as u32 as usize) {
-            concept.forms.clear();
+            concept.forms.iter_mut().for_each(Vec::clear);
         }
     }
 }

@@ -9,102 +9,124 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 
-use super::evidence::Judge;
-use super::index::RankedIndex;
-use super::matching::{Bits, Matcher, Walk};
+use super::bits::Bits;
+use super::evidence::{Judge, Occurrences};
+use super::matching::{Matcher, Walk};
 use super::plan::{Concept, Plan};
-use super::query::Query;
-use super::succession::{Succession, Successions};
-use super::types::{Field, Ranking, Tie};
+use super::query::{Joining, Query};
+use super::source::{Frequencies, Source, View};
+use super::succession::Successions;
+use super::types::{Field, Ranked, Ranking, Tie};
 use super::weights::{COVERAGE, Lengths, idf, saturate};
 use saddlebag_collections::order;
 
 /// Minimum number of documents that are examined closely.
 const MIN_CANDIDATES: usize = 64;
 
-impl RankedIndex {
-    /// Returns the rarity of a word that one document has. It grows with the number of documents, as scores do.
-    #[must_use]
-    pub fn greatest_rarity(&self) -> f32 {
-        idf(self.live_count(), 1)
+/// Returns the best `limit` documents of all sources that match.
+#[must_use]
+pub fn search(sources: &[Source<'_>], query: &Query, limit: usize) -> Ranking {
+    let views = View::of_all(sources);
+    let counts = View::counts(&views);
+    let plan = Plan::new(&views, query, Frequencies::Counted);
+    let lengths = Lengths::new(&counts);
+    let mut sums: Vec<Sums<'_>> =
+        (0..).zip(&views).map(|(number, view)| Sums::new(number, view, &plan, &lengths)).collect();
+    let idfs = Sums::add_all(&mut sums, &plan, counts.docs);
+    let total_mass: f32 = plan.concepts.iter().zip(&idfs).map(|(concept, idf)| concept.weight * idf).sum();
+    let judge = Judge { query, plan: &plan, lengths: &lengths, idfs: &idfs, total_mass };
+    let of_sources = sources.iter().zip(sums);
+    let mut searches: Vec<Search<'_, '_>> =
+        of_sources.map(|(source, sums)| Search::new(source, sums, &judge, limit)).collect();
+    searches.iter_mut().for_each(|search| search.find(false));
+    let total = |searches: &[Search<'_, '_>]| searches.iter().fold(0, |sum, search| search.best.total.saturating_add(sum));
+    let mut is_relaxed = false;
+    if !plan.is_plain && total(&searches) == 0 && query.joining == Joining::Any {
+        searches.iter_mut().for_each(|search| search.find(true));
+        is_relaxed = total(&searches) > 0;
+    }
+    let total = total(&searches);
+    let mut hits: Vec<Option<Ranked>> = searches.into_iter().flat_map(|search| search.judged().into_iter()).collect();
+    let places = hits.iter().enumerate();
+    let places = places.filter_map(|(place, hit)| {
+        let hit = hit.as_ref()?;
+        let tie = (sources.get(hit.source)?.tie)(hit.doc);
+        Some((place, hit.score, tie))
+    });
+    let mut places: Vec<(usize, f32, Tie<'_>)> = places.collect();
+    order::sort_slice(&mut places, |(_, a, one), (_, b, other)| b.total_cmp(a).then_with(|| one.cmp(other)));
+    let hits = places.into_iter().take(limit).filter_map(|(place, ..)| hits.get_mut(place)?.take());
+    Ranking { hits: hits.collect(), total, is_relaxed, rarity: idf(counts.docs, 1) }
+}
+
+/// Search of one source.
+struct Search<'s, 'a> {
+    source: &'s Source<'a>,
+    sums: Sums<'s>,
+    judge: &'s Judge<'s>,
+    successions: Successions<'s>,
+    /// Documents that match; empty for a query that is only words.
+    matching: Bits,
+    best: Best<'a>,
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    fn new(source: &'s Source<'a>, sums: Sums<'s>, judge: &'s Judge<'s>, limit: usize) -> Self {
+        let docs = source.index.docs();
+        let best = Best::new(limit.saturating_mul(4).max(MIN_CANDIDATES).min(docs.len()));
+        let successions = Successions::new(docs, source.superseded);
+        Self { source, sums, judge, successions, matching: Bits::new(0), best }
     }
 
-    /// Returns the best `limit` documents that match and that `accept` permits. Equal scores are ordered by `tie`.
-    ///
-    /// `superseded` must be sorted by the superseded document, which keeps a part of its score. The document that supersedes it has at
-    /// least its whole score. If the query has no operators, it is found even if only the superseded one matches.
-    pub fn search<'a>(
-        &self,
-        query: &Query,
-        limit: usize,
-        accept: &dyn Fn(u32) -> bool,
-        superseded: &[Succession],
-        tie: &dyn Fn(u32) -> Tie<'a>,
-    ) -> Ranking {
-        let plan = Plan::new(self, query);
-        let lengths = Lengths::new(self);
-        let mut sums = Sums::new(self, &plan, &lengths);
-        sums.add_all();
-        let Sums { slots, idfs, walks, found, .. } = sums;
-        let total_mass: f32 = plan.concepts.iter().zip(&idfs).map(|(concept, idf)| concept.weight * idf).sum();
-        let successions = Successions::new(self.docs(), superseded);
-        let whole = |slot: u32| {
-            let sum = slots.get(slot as usize).copied().unwrap_or_default();
-            let coverage = if total_mass > 0.0 { sum.mass / total_mass } else { 0.0 };
-            sum.score * (1.0 + COVERAGE * coverage)
-        };
-        let offer = |best: &mut Best<'a>, slot: u32, is_match: &dyn Fn(u32) -> bool| {
-            let Some(doc) = self.docs().get(slot as usize) else { return };
-            if doc.is_live && accept(doc.id) {
-                let inherited = successions.superseded_by(slot).filter(|old| is_match(*old)).map(whole);
-                let score = inherited.fold(whole(slot) * successions.weight(doc.id), f32::max);
-                best.offer(slot, score, &|| tie(doc.id));
-            }
-        };
-        let mut best = Best::new(limit.saturating_mul(4).max(MIN_CANDIDATES).min(self.docs().len()));
-        let mut is_relaxed = false;
-        let mut matching = Bits::new(if plan.is_plain { 0 } else { slots.len() });
-        let has_words = |slot: u32| slots.get(slot as usize).is_some_and(|sum| sum.score > 0.0);
-        if plan.is_plain {
-            let touched = (0_u32..).zip(&slots).filter(|(_, sum)| sum.score > 0.0).map(|(slot, _)| slot);
-            touched.for_each(|slot| offer(&mut best, slot, &has_words));
-            let is_heir = |new: &u32| !has_words(*new) && successions.superseded_by(*new).any(has_words);
-            successions.newer().filter(is_heir).for_each(|slot| offer(&mut best, slot, &has_words));
+    /// Finds the documents that match. With `is_relaxed`, a phrase may be found in part, and `AND` counts as a space.
+    fn find(&mut self, is_relaxed: bool) {
+        let slots: Vec<u32> = if self.judge.plan.is_plain {
+            let touched = (0_u32..).zip(&self.sums.slots).filter(|(_, sum)| sum.score > 0.0).map(|(slot, _)| slot);
+            let is_heir = |new: &u32| {
+                !self.sums.has_words(*new) && self.successions.superseded_by(*new).any(|old| self.sums.has_words(old))
+            };
+            touched.chain(self.successions.newer().filter(is_heir)).collect()
         } else {
+            let Sums { slots, walks, found, .. } = &self.sums;
             let mut live = Bits::new(slots.len());
-            (0_u32..).zip(&slots).filter(|(_, sum)| sum.body > 0.0).for_each(|(slot, _)| live.insert(slot));
-            let mut matcher = Matcher { query, plan: &plan, walks: &walks, found: &found, live: &live, is_relaxed };
-            matching = matcher.matches();
-            matching.slots().for_each(|slot| offer(&mut best, slot, &|slot| matching.contains(slot)));
-            if best.total == 0 && matcher.can_relax() {
-                matcher.is_relaxed = true;
-                matching = matcher.matches();
-                matching.slots().for_each(|slot| offer(&mut best, slot, &|slot| matching.contains(slot)));
-                is_relaxed = best.total > 0;
-            }
+            (0_u32..).zip(slots).filter(|(_, sum)| sum.body > 0.0).for_each(|(slot, _)| live.insert(slot));
+            let Judge { query, plan, .. } = *self.judge;
+            self.matching = Matcher { query, plan, walks, found, live: &live, is_relaxed }.matches();
+            self.matching.slots().collect()
+        };
+        slots.into_iter().for_each(|slot| self.offer(slot));
+    }
+
+    fn is_match(&self, slot: u32) -> bool {
+        if self.judge.plan.is_plain { self.sums.has_words(slot) } else { self.matching.contains(slot) }
+    }
+
+    fn offer(&mut self, slot: u32) {
+        let Some(doc) = self.source.index.docs().get(slot as usize) else { return };
+        if self.sums.view.has(slot) && (self.source.accepted)(doc.id) {
+            let whole = |slot: u32| self.sums.whole(slot, self.judge.total_mass);
+            let inherited = self.successions.superseded_by(slot).filter(|old| self.is_match(*old)).map(whole);
+            let score = inherited.fold(whole(slot) * self.successions.weight(doc.id), f32::max);
+            let source = self.source;
+            self.best.offer(slot, score, &|| (source.tie)(doc.id));
         }
-        let is_match = |slot: u32| if plan.is_plain { has_words(slot) } else { matching.contains(slot) };
-        let total = best.total;
-        let judge =
-            Judge { index: self, query, plan: &plan, lengths: &lengths, walks: &walks, idfs: &idfs, total_mass };
-        let best = best.slots();
-        let mut hits = judge.judge_all(&best, &successions);
-        for (&slot, hit) in best.iter().zip(&mut hits).filter(|_| !superseded.is_empty()) {
+    }
+
+    /// Returns the best documents with the reasons for their scores.
+    fn judged(self) -> Vec<Option<Ranked>> {
+        let Self { source, sums: Sums { source: number, walks, .. }, judge, successions, .. } = &self;
+        let occurrences = Occurrences { source: *number, index: source.index, walks };
+        let best = self.best.slots();
+        let mut hits = judge.judge_all(&occurrences, &best, successions);
+        for (&slot, hit) in best.iter().zip(&mut hits).filter(|_| !source.superseded.is_empty()) {
             let olds = u32::try_from(slot).ok().into_iter().flat_map(|slot| successions.superseded_by(slot));
-            let mut olds: Vec<u64> = olds.filter(|old| is_match(*old)).map(u64::from).collect();
+            let mut olds: Vec<u64> = olds.filter(|old| self.is_match(*old)).map(u64::from).collect();
             olds.dedup();
             if let Some(hit) = hit.as_mut().filter(|_| !olds.is_empty()) {
-                judge.judge_all(&olds, &successions).iter().flatten().for_each(|old| hit.inherit(old));
+                judge.judge_all(&occurrences, &olds, successions).iter().flatten().for_each(|old| hit.inherit(old));
             }
         }
-        let places = hits.iter().enumerate();
-        let places = places.filter_map(|(place, hit)| hit.as_ref().map(|hit| (place, hit.doc, hit.score)));
-        let mut places: Vec<(usize, u32, f32)> = places.collect();
-        order::sort_slice(&mut places, |(_, one, a), (_, other, b)| {
-            b.total_cmp(a).then_with(|| tie(*one).cmp(&tie(*other)))
-        });
-        let hits = places.into_iter().take(limit).filter_map(|(place, ..)| hits.get_mut(place)?.take());
-        Ranking { hits: hits.collect(), total, is_relaxed }
+        hits
     }
 }
 
@@ -120,70 +142,89 @@ struct Sum {
     mass: f32,
 }
 
-/// Scores of all documents.
+/// Scores of all documents of a source.
 struct Sums<'a> {
-    index: &'a RankedIndex,
+    /// Number of the source.
+    source: usize,
+    view: &'a View<'a>,
     plan: &'a Plan,
     lengths: &'a Lengths,
     slots: Vec<Sum>,
-    /// Rarities, by concept.
-    idfs: Vec<f32>,
+    /// Documents that have the current concept.
+    touched: Vec<u32>,
+    /// Walks, by concept.
     walks: Vec<Vec<Walk<'a>>>,
     found: Vec<Bits>,
 }
 
 impl<'a> Sums<'a> {
-    fn new(index: &'a RankedIndex, plan: &'a Plan, lengths: &'a Lengths) -> Self {
+    fn new(source: usize, view: &'a View<'a>, plan: &'a Plan, lengths: &'a Lengths) -> Self {
         let concepts = plan.concepts.len();
-        let slots = (0_u32..).zip(index.docs()).map(|(slot, doc)| {
-            let body = if doc.is_live { lengths.weigh(index, slot, Field::Body, 1) } else { 0.0 };
+        let slots = (0_u32..).zip(view.index.docs()).map(|(slot, _)| {
+            let body = if view.has(slot) { lengths.weigh(view.index, slot, Field::Body, 1) } else { 0.0 };
             Sum { body, ..Sum::default() }
         });
         let slots: Vec<Sum> = slots.collect();
         let found = Bits::new(if plan.is_plain { 0 } else { slots.len() });
         Self {
-            index,
+            source,
+            view,
             plan,
             lengths,
             slots,
-            idfs: alloc::vec![0.0; concepts],
+            touched: Vec::new(),
             walks: core::iter::repeat_with(Vec::new).take(concepts).collect(),
             found: alloc::vec![found; concepts],
         }
     }
 
-    fn add_all(&mut self) {
-        let mut touched: Vec<u32> = Vec::new();
+    /// Adds all concepts to the scores of all sources, of which `docs` documents count. Returns the rarities, by concept.
+    fn add_all(all: &mut [Self], plan: &Plan, docs: u32) -> Vec<f32> {
+        let mut idfs = alloc::vec![0.0; plan.concepts.len()];
         // Stop words come last: they add to the score of documents but do not find any.
         for is_stop_word in [false, true] {
-            for (number, concept) in self.plan.concepts.iter().enumerate() {
-                if concept.is_stop_word == is_stop_word {
-                    self.count(number, concept, &mut touched);
-                    self.add(number, concept, &mut touched);
-                }
+            let concepts = plan.concepts.iter().zip(&mut idfs).enumerate();
+            for (number, (concept, known)) in concepts.filter(|(_, (concept, _))| concept.is_stop_word == is_stop_word) {
+                all.iter_mut().for_each(|sums| sums.count(number, concept));
+                let having: usize = all.iter().map(|sums| sums.touched.len()).sum();
+                let having = u32::try_from(having).unwrap_or(u32::MAX);
+                *known = if having > 0 && concept.is_scored { idf(docs, having) } else { 0.0 };
+                all.iter_mut().for_each(|sums| sums.add(number, concept, *known));
             }
         }
+        idfs
+    }
+
+    fn has_words(&self, slot: u32) -> bool {
+        self.slots.get(slot as usize).is_some_and(|sum| sum.score > 0.0)
+    }
+
+    /// Returns the score of a document with its bonus for the share of the query that it has.
+    fn whole(&self, slot: u32, total_mass: f32) -> f32 {
+        let sum = self.slots.get(slot as usize).copied().unwrap_or_default();
+        let coverage = if total_mass > 0.0 { sum.mass / total_mass } else { 0.0 };
+        sum.score * (1.0 + COVERAGE * coverage)
     }
 
     /// Counts the occurrences of a concept, document by document.
-    fn count(&mut self, number: usize, concept: &Concept, touched: &mut Vec<u32>) {
-        let Some(walks) = self.walks.get_mut(number) else { return };
+    fn count(&mut self, number: usize, concept: &Concept) {
+        let Some((walks, forms)) = self.walks.get_mut(number).zip(concept.forms.get(self.source)) else { return };
         let may_be_body = concept.field.is_none_or(|field| field == Field::Body);
-        for (form, weight) in &concept.forms {
-            for postings in self.index.postings(form) {
+        for (form, weight) in forms {
+            for postings in self.view.index.postings(form) {
                 walks.push(Walk::through(postings, *weight, |posting| {
                     let Some(sum) = self.slots.get_mut(posting.slot as usize).filter(|sum| sum.body > 0.0) else {
                         return;
                     };
                     let occurrences = if posting.only_body == 0 {
-                        self.lengths.weigh_fields(self.index, posting, concept.field)
+                        self.lengths.weigh_fields(self.view.index, posting, concept.field)
                     } else if may_be_body {
                         posting.only_body as f32 * sum.body
                     } else {
                         return;
                     };
                     if sum.occurrences == 0.0 && occurrences > 0.0 {
-                        touched.push(posting.slot);
+                        self.touched.push(posting.slot);
                     }
                     sum.occurrences += weight * occurrences;
                 }));
@@ -192,12 +233,10 @@ impl<'a> Sums<'a> {
     }
 
     /// Adds a concept to the scores of the documents that have it.
-    fn add(&mut self, number: usize, concept: &Concept, touched: &mut Vec<u32>) {
-        let docs = u32::try_from(touched.len()).unwrap_or(u32::MAX);
-        let idf = if docs > 0 && concept.is_scored { idf(self.index.live_count(), docs) } else { 0.0 };
+    fn add(&mut self, number: usize, concept: &Concept, idf: f32) {
         let mass = idf * concept.weight;
         let finds = !concept.is_stop_word || !self.plan.is_plain;
-        for &slot in touched.iter() {
+        for &slot in &self.touched {
             let Some(sum) = self.slots.get_mut(slot as usize) else { continue };
             if finds || sum.score > 0.0 {
                 sum.score += mass * saturate(sum.occurrences);
@@ -206,12 +245,9 @@ impl<'a> Sums<'a> {
             sum.occurrences = 0.0;
         }
         if let (false, Some(found)) = (self.plan.is_plain, self.found.get_mut(number)) {
-            touched.iter().for_each(|slot| found.insert(*slot));
+            self.touched.iter().for_each(|slot| found.insert(*slot));
         }
-        if let Some(known) = self.idfs.get_mut(number) {
-            *known = idf;
-        }
-        touched.clear();
+        self.touched.clear();
     }
 }
 
@@ -266,8 +302,8 @@ impl<'a> Best<'a> {
     }
 
     /// Returns the slots, ascending.
-    fn slots(self) -> Vec<u64> {
-        let mut slots: Vec<u64> = self.heap.into_iter().map(|candidate| u64::from(candidate.0.slot)).collect();
+    fn slots(&self) -> Vec<u64> {
+        let mut slots: Vec<u64> = self.heap.iter().map(|candidate| u64::from(candidate.0.slot)).collect();
         order::sort(&mut slots, &mut Vec::new());
         slots
     }

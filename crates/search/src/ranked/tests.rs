@@ -43,12 +43,16 @@ fn index_of(bodies: &[&str]) -> RankedIndex {
     index
 }
 
-fn by_number(doc: u32) -> Tie<'static> {
+fn by_number<'a>(doc: u32) -> Tie<'a> {
     (Reverse(u64::from(u32::MAX - doc)), "")
 }
 
+fn search_in(index: &RankedIndex, query: &Query, limit: usize) -> Ranking {
+    super::search(&[Source::new(index, &by_number)], query, limit)
+}
+
 fn search(index: &RankedIndex, query: &str) -> Ranking {
-    index.search(&Query::parse(query, Joining::Any).unwrap(), 100, &|_| true, &[], &by_number)
+    search_in(index, &Query::parse(query, Joining::Any).unwrap(), 100)
 }
 
 /// Returns the documents that a query finds, best first.
@@ -58,7 +62,7 @@ fn found(index: &RankedIndex, query: &str) -> Vec<u32> {
 
 fn all_found(index: &RankedIndex, query: &str) -> Vec<u32> {
     let query = Query::parse(query, Joining::All).unwrap();
-    index.search(&query, 100, &|_| true, &[], &by_number).hits.iter().map(|hit| hit.doc).collect()
+    search_in(index, &query, 100).hits.iter().map(|hit| hit.doc).collect()
 }
 
 /// Packs an index, and returns head and body.
@@ -200,7 +204,9 @@ fn every_hit_says_why() {
 fn the_caller_filters_and_a_superseded_document_ranks_after_its_successor() {
     let index = index_of(&["same words", "same words", "same words"]);
     let query = Query::parse("same words", Joining::Any).unwrap();
-    let ranking = index.search(&query, 10, &|doc| doc != 1, &[Succession { old: 0, new: 2 }], &by_number);
+    let superseded = [Succession { old: 0, new: 2 }];
+    let source = Source { accepted: &|doc| doc != 1, superseded: &superseded, ..Source::new(&index, &by_number) };
+    let ranking = super::search(&[source], &query, 10);
     assert_eq!(ranking.hits.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [2, 0]);
     assert_eq!(found(&index, "same words"), [0, 1, 2]);
 }
@@ -212,7 +218,7 @@ fn a_successor_inherits_the_score_and_is_found_even_without_a_word_of_the_query(
     let index = index_of(&bodies);
     let ask = |query: &str, limit: usize, superseded: &[Succession]| {
         let query = Query::parse(query, Joining::Any).unwrap();
-        index.search(&query, limit, &|_| true, superseded, &by_number)
+        super::search(&[Source { superseded, ..Source::new(&index, &by_number) }], &query, limit)
     };
     let before = ask("which database postgres", 10, &[]);
     let after = ask("which database postgres", 10, &[Succession { old: 0, new: 1 }]);
@@ -246,7 +252,7 @@ fn numbers_only_grow() {
     index.remove(7);
     index.remove(7);
     index.remove(99);
-    assert_eq!(index.live_count(), 1);
+    assert_eq!(index.counts().docs, 1);
     assert!(found(&index, "two").is_empty());
 }
 
@@ -335,11 +341,11 @@ proptest! {
         for (doc, text) in &docs {
             text.insert(&mut fresh, *doc);
         }
-        prop_assert_eq!(index.live_count() as usize, docs.len());
+        prop_assert_eq!(index.counts().docs as usize, docs.len());
         for query in &queries {
             for joining in [Joining::Any, Joining::All] {
                 let query = Query::parse(query, joining).unwrap();
-                let [old, new] = [&index, &fresh].map(|index| index.search(&query, 7, &|_| true, &[], &by_number));
+                let [old, new] = [&index, &fresh].map(|index| search_in(index, &query, 7));
                 prop_assert_eq!(old, new);
             }
         }
@@ -400,11 +406,11 @@ proptest! {
         let mut partial = decoded_with(head, SparseBytes::new(body.len())).unwrap();
         let query = Query::parse(&query, Joining::Any).unwrap();
         let mut sparse = SparseBytes::new(body.len());
-        for range in partial.needed_ranges(&query) {
+        for range in Source::needed_ranges(&[Source::new(&partial, &by_number)], &query) {
             sparse.add(range.start, body[range].to_vec());
         }
         partial.set_body(sparse);
-        let answers = |index: &RankedIndex| index.search(&query, 7, &|_| true, &[], &by_number);
+        let answers = |index: &RankedIndex| search_in(index, &query, 7);
         prop_assert_eq!(answers(&partial), answers(&index));
         for index in [&mut partial, &mut index] {
             texts[0].insert(index, 100);
@@ -436,7 +442,7 @@ fn an_index_that_is_not_whole_is_not_encoded_before_its_documents_are_gone() {
     // What is read of the old body later has nothing to do with the packed index.
     index.set_body(SparseBytes::from(body));
     assert_eq!(found(&index, "four"), [2]);
-    assert!(index.needed_ranges(&Query::parse("four", Joining::Any).unwrap()).is_empty());
+    assert!(Source::needed_ranges(&[Source::new(&index, &by_number)], &Query::parse("four", Joining::Any).unwrap()).is_empty());
 }
 
 #[test]
@@ -467,7 +473,7 @@ fn equal_scores_are_ordered_by_what_the_documents_are() {
     let query = Query::parse("words", Joining::Any).unwrap();
     let paths: Vec<String> = (0..200).map(|doc| format!("{:03}.md", 199 - doc)).collect();
     let tie = |doc: u32| (Reverse(u64::from(doc % 2)), paths[doc as usize].as_str());
-    let best = index.search(&query, 3, &|_| true, &[], &tie).hits;
+    let best = super::search(&[Source::new(&index, &tie)], &query, 3).hits;
     assert_eq!(best.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [199, 197, 195]);
 }
 
@@ -492,4 +498,82 @@ fn a_single_character_of_an_identifier_finds_nothing_alone() {
     }
     assert_eq!(found(&index, "\"west 2\""), [1]);
     assert_eq!(found(&index, "body:1.2"), [3]);
+}
+
+proptest! {
+    /// Checks that notes of two indexes are ranked as if they were in one.
+    #[test]
+    fn several_indexes_rank_like_one(
+        texts in proptest::collection::vec((text(), any::<bool>()), 1..12),
+        query in queries(),
+    ) {
+        let query = Query::parse(&query, Joining::Any).unwrap();
+        let (mut whole, mut parts) = (RankedIndex::default(), [RankedIndex::default(), RankedIndex::default()]);
+        for (doc, (text, is_second)) in (0..).zip(&texts) {
+            text.insert(&mut whole, doc);
+            text.insert(&mut parts[usize::from(*is_second)], doc);
+        }
+        let expected = search_in(&whole, &query, 7);
+        let sources = [Source::new(&parts[0], &by_number), Source::new(&parts[1], &by_number)];
+        let mut found = super::search(&sources, &query, 7);
+        for hit in &mut found.hits {
+            prop_assert_eq!(hit.source == 1, texts[hit.doc as usize].1);
+            hit.source = 0;
+        }
+        prop_assert_eq!(found, expected);
+        let [one, two] = [&[Source::new(&whole, &by_number)][..], &sources].map(|sources| {
+            let mut passages = Passages::new(sources, &query);
+            let body = &texts[0].0.body;
+            passages.best(body, 0..body.len(), &mut core::iter::empty(), 40)
+        });
+        prop_assert_eq!(one, two);
+    }
+
+    /// Checks that an index answers as if the notes that do not count were not in it, whatever was added and removed before.
+    #[test]
+    fn a_note_that_does_not_count_has_no_influence(
+        texts in proptest::collection::vec((text(), any::<bool>()), 1..12),
+        query in queries(),
+        is_settled in any::<bool>(),
+    ) {
+        let query = Query::parse(&query, Joining::Any).unwrap();
+        let (mut all, mut counted) = (RankedIndex::default(), RankedIndex::default());
+        for (doc, (text, is_counted)) in (0..).zip(&texts) {
+            text.insert(&mut all, doc);
+            if *is_counted {
+                text.insert(&mut counted, doc);
+            }
+        }
+        if is_settled {
+            all.pack();
+        }
+        let is_counted = |doc: u32| texts[doc as usize].1;
+        let sources = [Source { counted: Some(&is_counted), ..Source::new(&all, &by_number) }];
+        prop_assert_eq!(super::search(&sources, &query, 7), search_in(&counted, &query, 7));
+        for (text, _) in texts.iter().filter(|(_, is_counted)| *is_counted) {
+            let [one, two] = [&sources[..], &[Source::new(&counted, &by_number)]].map(|sources| {
+                let mut passages = Passages::new(sources, &query);
+                passages.best(&text.body, 0..text.body.len(), &mut core::iter::empty(), 40)
+            });
+            prop_assert_eq!(one, two);
+        }
+    }
+}
+
+#[test]
+fn which_tokens_of_a_long_question_count_depends_only_on_notes_that_count() {
+    let words: Vec<String> = (0..80).map(|number| format!("word{}", char::from(b'a' + number % 26).to_string().repeat(2 + usize::from(number / 26)))).collect();
+    let mut bodies: Vec<String> = words.clone();
+    bodies.push(words.join(" "));
+    // Unapproved notes that make the first words common.
+    let counted = u32::try_from(bodies.len()).unwrap();
+    bodies.extend((0..50).map(|_| words[..20].join(" ")));
+    let index = index_of(&bodies.iter().map(String::as_str).collect::<Vec<_>>());
+    let clean = index_of(&bodies[..counted as usize].iter().map(String::as_str).collect::<Vec<_>>());
+    let query = Query::parse(&words.join(" "), Joining::Any).unwrap();
+    let is_counted = |doc: u32| doc < counted;
+    let source = Source { counted: Some(&is_counted), ..Source::new(&index, &by_number) };
+    assert_eq!(super::search(&[source], &query, 100), search_in(&clean, &query, 100));
+    let other = Source { counted: Some(&|_| true), ..Source::new(&index, &by_number) };
+    assert_ne!(super::search(&[other], &query, 100), search_in(&clean, &query, 100));
 }

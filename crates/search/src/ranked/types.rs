@@ -90,11 +90,15 @@ pub struct Ranking {
     /// True if nothing matched the query as written, so that its phrases were taken as words and its requirements as
     /// wishes.
     pub is_relaxed: bool,
+    /// Rarity of a word that one document has. It grows with the number of documents, as scores do.
+    pub rarity: f32,
 }
 
 /// A document that matches, with the reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
+    /// Number of the source that has the document.
+    pub source: usize,
     /// Number of the document.
     pub doc: u32,
     /// Sum of the parts and the bonuses, multiplied by the weight, and what is inherited.

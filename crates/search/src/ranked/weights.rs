@@ -1,6 +1,6 @@
 //! Constants and formulas of BM25: the weight of an occurrence in its field, and the rarity of a word.
 
-use super::index::RankedIndex;
+use super::index::{Counts, RankedIndex};
 use super::postings::Posting;
 use super::types::{FIELDS, Field};
 
@@ -19,8 +19,8 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    pub(super) fn new(index: &RankedIndex) -> Self {
-        Self { means: Field::ALL.map(|field| index.mean_length(field)) }
+    pub(super) fn new(counts: &Counts) -> Self {
+        Self { means: Field::ALL.map(|field| counts.mean_length(field)) }
     }
 
     /// Returns the weight of this many occurrences in a field.
@@ -53,27 +53,6 @@ pub(super) fn idf(all: u32, having: u32) -> f32 {
     ln(1.0 + (all - having + 0.5) / (having + 0.5)) as f32
 }
 
-/// Returns a score of one index as it can be compared with scores of another one, given the greatest rarities of both.
-///
-/// A score grows with the rarities of its index. But a small index knows little about what is rare: every word of a single
-/// document is the rarest. So the score is divided by the geometric mean of the rarity of its index and that of the larger
-/// one.
-#[must_use]
-pub fn on_one_scale(score: f64, rarity: f64, other_rarity: f64) -> f64 {
-    let divisor = sqrt(rarity * rarity.max(other_rarity));
-    if divisor > 0.0 { score / divisor } else { 0.0 }
-}
-
-/// Returns the square root of a number, to about 15 digits, for the same reason as [`ln`].
-fn sqrt(x: f64) -> f64 {
-    if !x.is_normal() || x < 0.0 {
-        return 0.0;
-    }
-    // Half the exponent is a first guess. Each step doubles the number of digits that are right.
-    let guess = f64::from_bits((x.to_bits() >> 1) + (1023 << 51));
-    (0..5).fold(guess, |root, _| 0.5 * (root + x / root))
-}
-
 /// Returns the natural logarithm of a positive, normal number, to about 15 digits. The standard library's is missing
 /// without `std`, and not the same on every machine.
 pub(super) fn ln(x: f64) -> f64 {
@@ -90,21 +69,4 @@ pub(super) fn ln(x: f64) -> f64 {
     let square = s * s;
     let series = (0..12).rev().fold(0.0, |sum, term| sum * square + 1.0 / f64::from(2 * term + 1));
     2.0 * s * series + exponent as f64 * core::f64::consts::LN_2
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_score_of_the_larger_index_is_a_multiple_of_its_rarity_and_one_of_a_small_index_counts_less() {
-        let (small, large) = (f64::from(idf(1, 1)), f64::from(idf(1_000, 1)));
-        let is_near = |one: f64, other: f64| (one - other).abs() < 1e-12 * other.abs();
-        assert!(is_near(on_one_scale(large * 2.0, large, small), 2.0));
-        assert!(is_near(on_one_scale(small * 2.0, small, 0.0), 2.0));
-        assert!(is_near(on_one_scale(small * 2.0, small, large), 2.0 * (small / large).sqrt()));
-        for nothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(on_one_scale(1.0, nothing, 0.0).abs() < f64::EPSILON, "{nothing}");
-        }
-    }
 }
