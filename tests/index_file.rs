@@ -1,13 +1,14 @@
 //! The index file saves a new engine its reads, and is never trusted where it could be wrong.
 
 use proptest::prelude::*;
+use saddlebag::files::{FilesCommand, FilesReply, Recall};
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand,
-    NotebookReply, Recall, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
+    NotebookReply, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
-use saddlebag::{Config, Limits, Reply};
+use saddlebag::{Command, Config, Limits, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::Drive;
@@ -47,39 +48,32 @@ fn indexed() -> Simulator {
 }
 
 fn question(query: &str) -> Recall {
-    Recall {
-        query: query.into(),
-        limit: 5,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: true,
-        assume_unchanged: false,
-    }
+    Recall { query: query.into(), limit: 5, explain: true, ..Recall::default() }
 }
 
 /// Returns a question of every kind.
-fn questions() -> Vec<NotebookCommand> {
+fn questions() -> Vec<Command> {
     let filter = |filter: NoteFilter| ListNotes { filter, ..ListNotes::default() };
     vec![
-        NotebookCommand::Recall(question("word17 common")),
-        NotebookCommand::Recall(question("\"common text\" -word3")),
-        NotebookCommand::Recall(Recall {
+        FilesCommand::Recall(question("word17 common")).into(),
+        FilesCommand::Recall(question("\"common text\" -word3")).into(),
+        FilesCommand::Recall(Recall {
             filter: NoteFilter::default().with(ConditionKind::Tag, ["t3"]),
             ..question("common")
-        }),
-        NotebookCommand::Tags(Tags),
-        NotebookCommand::ListNotes(filter(NoteFilter { orphan: true, ..NoteFilter::default() })),
-        NotebookCommand::DeadLinks(DeadLinks::default()),
-        NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }),
-        NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "alias3".into() }),
-        NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Tag, ["hash2"]))),
-        NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Mention, ["Note 20"]))),
-        NotebookCommand::ListNotes(ListNotes { with_text: true, zk_links: true, ..ListNotes::default() }),
-        NotebookCommand::ListNotes(ListNotes { with_links: true, ..ListNotes::default() }),
-        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
-        NotebookCommand::RecallForTurn(RecallForTurn { turn: 4, query: "word99".into(), limit: 2 }),
-        NotebookCommand::MemoryContext(MemoryContext { turn: 4, max_bytes: 4_000 }),
+        })
+        .into(),
+        NotebookCommand::Tags(Tags).into(),
+        NotebookCommand::ListNotes(filter(NoteFilter { orphan: true, ..NoteFilter::default() })).into(),
+        NotebookCommand::DeadLinks(DeadLinks::default()).into(),
+        NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }).into(),
+        NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "alias3".into() }).into(),
+        NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Tag, ["hash2"]))).into(),
+        NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Mention, ["Note 20"]))).into(),
+        NotebookCommand::ListNotes(ListNotes { with_text: true, zk_links: true, ..ListNotes::default() }).into(),
+        NotebookCommand::ListNotes(ListNotes { with_links: true, ..ListNotes::default() }).into(),
+        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }).into(),
+        NotebookCommand::RecallForTurn(RecallForTurn { turn: 4, query: "word99".into(), limit: 2 }).into(),
+        NotebookCommand::MemoryContext(MemoryContext { turn: 4, max_bytes: 4_000 }).into(),
     ]
 }
 
@@ -98,13 +92,13 @@ fn reads(store: &Simulator, since: u64) -> Vec<String> {
 
 fn hits(reply: Reply) -> Vec<String> {
     match reply {
-        Reply::Notebook(NotebookReply::Recall(reply)) => reply.hits.into_iter().map(|hit| hit.path).collect(),
+        Reply::Files(FilesReply::Recall(reply)) => reply.hits.into_iter().map(|hit| hit.path).collect(),
         other => panic!("{other:?}"),
     }
 }
 
 fn recalled(drive: &mut Drive<Simulator>, query: &str) -> Vec<String> {
-    hits(drive.run(NotebookCommand::Recall(question(query))).unwrap())
+    hits(drive.run(FilesCommand::Recall(question(query))).unwrap())
 }
 
 #[both_engines]
@@ -239,7 +233,7 @@ fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind
             let mut store = indexed();
             store.edit_at(operation, &path("notes/n017.md"), text.clone());
             let mut drive = Drive::new(kind, config(2, true), store);
-            drive.run(NotebookCommand::Recall(question("word17"))).unwrap();
+            drive.run(FilesCommand::Recall(question("word17"))).unwrap();
             // Whatever the first engine saw, the second sees the store as it is.
             assert_eq!(recalled(&mut drive, "word17"), [""; 0], "changed at {operation}");
         }
@@ -372,7 +366,7 @@ fn a_recall_reads_the_words_of_its_query_and_a_second_one_reads_the_rest(kind: K
 fn recalls_at_once_keep_what_each_has_read_of_the_index(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, true), indexed_in_parts());
     let words = [format!("qga{}", letters(17)), format!("qka{}", letters(18))];
-    let ids = words.map(|word| drive.submit(NotebookCommand::Recall(question(&word))));
+    let ids = words.map(|word| drive.submit(FilesCommand::Recall(question(&word))));
     drive.settle();
     let found = ids.map(|id| hits(drive.finished.remove(&id).unwrap().unwrap()));
     assert_eq!(found, [["notes/n017.md"], ["notes/n018.md"]]);
@@ -418,7 +412,7 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
         });
         for _ in 0..4 {
             drive.submit(rename.next().unwrap());
-            drive.submit(NotebookCommand::Recall(question("word9 common")));
+            drive.submit(FilesCommand::Recall(question("word9 common")));
             drive.submit(rename.next().unwrap());
             drive.submit(NotebookCommand::Forget(Forget { note: text("notes/n100") }));
             drive.submit(NotebookCommand::Tags(Tags));
@@ -442,9 +436,9 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
         // come in the order in which an engine indexed them, so no question has such notes.
         let mut new = Drive::new(kind, config(3, true), drive.executor.clone());
         let mut plain = Drive::new(kind, config(3, false), drive.executor.clone());
-        let is_exact = |command: &NotebookCommand| !matches!(command, NotebookCommand::Recall(_));
+        let is_exact = |command: &Command| !matches!(command, Command::Files(FilesCommand::Recall(_)));
         let exact = questions().into_iter().filter(is_exact);
-        for command in exact.chain([NotebookCommand::Recall(question("word17"))]) {
+        for command in exact.chain([FilesCommand::Recall(question("word17")).into()]) {
             let expected = format!("{:?}", plain.run(command.clone()));
             assert_eq!(
                 format!("{:?}", drive.run(command.clone())),
@@ -588,8 +582,8 @@ fn an_index_that_somebody_else_wrote_lets_no_unapproved_note_into_a_prompt(kind:
     };
     assert!(section.text.contains("friend") && !section.text.contains("obey"), "{}", section.text);
     assert_eq!(section.unapproved.len(), 2, "as many as were asked for: {section:?}");
-    match drive.run(NotebookCommand::Recall(question("zebra"))) {
-        Ok(Reply::Notebook(NotebookReply::Recall(reply))) => {
+    match drive.run(FilesCommand::Recall(question("zebra"))) {
+        Ok(Reply::Files(FilesReply::Recall(reply))) => {
             let marked = reply.hits.iter().filter(|hit| hit.unapproved.is_some());
             assert_eq!((reply.hits.len(), marked.count()), (4, 3), "{reply:?}");
             assert!(reply.hits.iter().all(|hit| hit.title.starts_with("Zebra")), "{reply:?}");
@@ -609,8 +603,8 @@ fn an_index_that_names_files_of_others_is_not_used(kind: Kind) {
     forge(&mut forged, b"notesx/boc/entries", b"agents/bob/entries");
     let mut drive = Drive::new(kind, config(2, true), forged);
     let request = Recall { assume_unchanged: true, ..question("zebra") };
-    match drive.run(NotebookCommand::Recall(request)) {
-        Ok(Reply::Notebook(NotebookReply::Recall(reply))) => {
+    match drive.run(FilesCommand::Recall(request)) {
+        Ok(Reply::Files(FilesReply::Recall(reply))) => {
             let paths: Vec<&str> = reply.hits.iter().map(|hit| hit.path.as_str()).collect();
             assert_eq!(paths, ["notesx/boc/entries/core/zebra.md"]);
         }

@@ -1,6 +1,6 @@
 //! The host rates the best notes of a recall, and its order is merged with that of the engine.
 
-use saddlebag::notebook::{NoteFilter, NotebookReply, Recall, RecallReply};
+use saddlebag::files::{FilesReply, Recall, RecallReply};
 use saddlebag::protocol::{FsError, FsOp, FsOutcome, FsResult, ResultError, Scores};
 use saddlebag::{Config, Reply};
 use saddlebag_host::{EngineError, Simulator};
@@ -22,20 +22,12 @@ fn store(notes: usize) -> Simulator {
 }
 
 fn recall(limit: u32, offset: u32) -> Recall {
-    Recall {
-        query: "port".into(),
-        limit,
-        offset,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: false,
-        assume_unchanged: false,
-    }
+    Recall { query: "port".into(), limit, offset, ..Recall::default() }
 }
 
 fn reply(drive: &mut Drive<Simulator>, request: Recall) -> RecallReply {
     match drive.run(request).unwrap() {
-        Reply::Notebook(NotebookReply::Recall(reply)) => reply,
+        Reply::Files(FilesReply::Recall(reply)) => reply,
         other => panic!("{other:?}"),
     }
 }
@@ -128,7 +120,7 @@ fn invalid_numbers_are_refused_and_the_command_goes_on(kind: Kind) {
         drive.pending.remove(0);
         drive.hand_in(&key, Ok(FsOutcome::Score(Scores(vec![f64::MAX, -0.0, f64::MIN]))));
         drive.settle();
-        let Some(Ok(Reply::Notebook(NotebookReply::Recall(reply)))) = drive.finished.remove(&1) else { panic!() };
+        let Some(Ok(Reply::Files(FilesReply::Recall(reply)))) = drive.finished.remove(&1) else { panic!() };
         assert_eq!(order(&reply), ["n000.md", "n001.md", "n002.md"]);
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use saddlebag::files::{FilesCommand, FilesReply, Recall};
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
-use saddlebag::notebook::{NoteFilter, NotebookCommand, NotebookReply, Recall};
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use serde::Deserialize;
@@ -90,17 +90,9 @@ fn recall_finds_what_is_asked_for() {
             Ok(Reply::Journal(JournalReply::Search(found))) => found.hits,
             other => panic!("{}: {other:?}", question.text),
         };
-        let request = Recall {
-            query: question.text.clone(),
-            limit: 20,
-            offset: 0,
-            filter: NoteFilter::default(),
-            sort: Vec::new(),
-            explain: false,
-            assume_unchanged: false,
-        };
-        let recalled = match drive.run(NotebookCommand::Recall(request)) {
-            Ok(Reply::Notebook(NotebookReply::Recall(reply))) => reply.hits,
+        let request = Recall { query: question.text.clone(), limit: 20, ..Recall::default() };
+        let recalled = match drive.run(FilesCommand::Recall(request)) {
+            Ok(Reply::Files(FilesReply::Recall(reply))) => reply.hits,
             other => panic!("{}: {other:?}", question.text),
         };
         if let (Some([first, last]), Some(hit)) =

@@ -2,12 +2,12 @@
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::entries::{EditEntry, EntriesCommand, EntriesConfig, ForgetEntry, RestoreEntry};
-use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::files::{FilesCommand, ListFiles, ReadFile, Recall};
 use saddlebag::journal::{
     Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Restore, Search, Slash, Status, Target, Write,
     WriteMode,
 };
-use saddlebag::notebook::{MemoryContext, NoteFilter, NotebookCommand, Recall, RecallForTurn, RestoreNote};
+use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn, RestoreNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
@@ -59,15 +59,7 @@ fn text_of(store: &Simulator, file: &str) -> String {
 
 /// Returns every command that shows memory.
 fn every_reader() -> Vec<Command> {
-    let recall = Recall {
-        query: MARK.into(),
-        limit: 50,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: true,
-        assume_unchanged: false,
-    };
+    let recall = Recall { query: MARK.into(), limit: 50, explain: true, ..Recall::default() };
     let mut commands = vec![
         read(Target::LongTerm),
         read(Target::Page("MEMORY.md".into())),
@@ -81,7 +73,7 @@ fn every_reader() -> Vec<Command> {
         FilesCommand::ListFiles(ListFiles { after: None, limit: 100 }).into(),
         FilesCommand::ReadFile(ReadFile { path: OF_A.into(), offset: 0, max_bytes: 4_000 }).into(),
         FilesCommand::ReadFile(ReadFile { path: "MEMORY.md".into(), offset: 0, max_bytes: 4_000 }).into(),
-        NotebookCommand::Recall(recall).into(),
+        FilesCommand::Recall(recall).into(),
         NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: MARK.into(), limit: 50 }).into(),
         NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }).into(),
         tool("memory_read", json!({ "source": "long_term" })),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use saddlebag::notebook::{NoteFilter, NotebookCommand, Recall};
+use saddlebag::files::{FilesCommand, Recall};
 use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, NativeEngine};
 
@@ -20,14 +20,11 @@ pub(crate) fn config(epoch: u64, index_file: bool) -> Config {
 }
 
 pub(crate) fn recall(assume_unchanged: bool) -> Command {
-    Command::Notebook(NotebookCommand::Recall(Recall {
+    Command::Files(FilesCommand::Recall(Recall {
         query: QUESTION.into(),
         limit: 10,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: false,
         assume_unchanged,
+        ..Recall::default()
     }))
 }
 

@@ -11,7 +11,7 @@ use super::view::look;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
-use crate::search::ranked::{Joining, Passages, Query};
+use crate::search::ranked::{self, Joining, Passages, Query, Source};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
 use crate::sorted::SortedMap;
 
@@ -38,9 +38,6 @@ pub struct FindEntriesReply {
     pub hits: Vec<EntryHit>,
     /// Number of all hits.
     pub total: u32,
-    /// Rarity of a word that only one entry has. [`on_one_scale`](crate::search::on_one_scale) makes scores of two
-    /// indexes comparable.
-    pub rarity: f64,
     /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
 }
@@ -79,8 +76,8 @@ impl Run<EntriesCall<'_>> for FindEntries {
             .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
         let held = entries.held(run)?;
         let view = look(call, entries, scope).await?;
-        let mut corpus = entries.corpus.borrow_mut();
-        corpus.index_notes();
+        entries.corpus.borrow_mut().index_notes();
+        let corpus = entries.corpus.borrow();
         let all = readable(call, &view, &held);
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let held_hits =
@@ -96,10 +93,11 @@ impl Run<EntriesCall<'_>> for FindEntries {
         let mut by_doc: SortedMap<DocId, &Readable> = SortedMap::default();
         by_doc.extend(all.iter().filter(|readable| !readable.expired).filter_map(|found| Some((found.doc?, found))));
         let of_doc = |id: DocId| by_doc.get(&id).copied();
-        let ranking =
-            corpus.ranked().search(&parsed, limit as usize, &|id| of_doc(id).is_some(), &[], &|id| corpus.tie(id));
+        let (is_live, tie) = (|id: DocId| of_doc(id).is_some(), |id: DocId| corpus.tie(id));
+        let sources = [Source { counted: Some(&is_live), ..Source::new(corpus.ranked(), &tie) }];
+        let ranking = ranked::search(&sources, &parsed, limit as usize);
         let total = ranking.total.saturating_add(u32::try_from(hits.len()).unwrap_or(u32::MAX));
-        let mut passages = Passages::new(corpus.ranked(), &parsed);
+        let mut passages = Passages::new(&sources, &parsed);
         for ranked in ranking.hits.into_iter().take(limit as usize) {
             let found = of_doc(ranked.doc).zip(corpus.files.doc(ranked.doc));
             let (readable, doc) = found.ok_or_else(|| Error::internal("a hit is not among the entries"))?;
@@ -117,7 +115,6 @@ impl Run<EntriesCall<'_>> for FindEntries {
             hits.push(EntryHit { entry: readable.info(call), score, terms: ranked.terms, passage });
         }
         hits.truncate(limit as usize);
-        let rarity = f64::from(corpus.ranked().greatest_rarity());
-        Ok(FindEntriesReply { hits, total, rarity, problems: view.problems })
+        Ok(FindEntriesReply { hits, total, problems: view.problems })
     }
 }

@@ -123,6 +123,7 @@ use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
+use crate::search::SearchableEntries;
 use crate::trust::{PendingApproval, Provenance};
 use state::EntriesCall;
 
@@ -238,6 +239,14 @@ pub(crate) async fn dump(
 pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
     let scope = entries.scope()?;
     readable::current(call, entries, scope).await.map_err(unavailable)
+}
+
+/// Returns the live entries for a search together with the notes, and the files that could not be parsed.
+pub(crate) async fn searchable(
+    call: &Call,
+    entries: &Entries,
+) -> Result<(SearchableEntries, Vec<EntryProblem>), Error> {
+    readable::searchable(call, entries, entries.scope()?).await.map_err(unavailable)
 }
 
 /// Hydrates entries with their text as it is stored. The block makes it harmless and reports the findings.

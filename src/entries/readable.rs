@@ -16,7 +16,8 @@ use super::view::{View, look};
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::Error;
-use crate::search::DocId;
+use crate::search::{DocId, SearchableEntries, SearchableEntry};
+use crate::sorted::SortedMap;
 use crate::store::RelPath;
 
 /// An entry that is stored, or held by a run.
@@ -100,4 +101,29 @@ pub(super) async fn current(
     });
     found.dedup_by(|later, first| later.entry.fields.key == first.entry.fields.key);
     Ok((found.iter().map(|readable| readable.info(call)).collect(), view.problems))
+}
+
+/// Returns the live entries for a search, with the index of their words.
+pub(super) async fn searchable(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+) -> Result<(SearchableEntries, Vec<EntryProblem>), Error> {
+    let view = look(call, entries, scope).await?;
+    entries.corpus.borrow_mut().index_notes();
+    let live = readable(call, &view, &[]).into_iter().filter(|readable| !readable.expired);
+    let live = live.filter_map(|readable| {
+        let fields = &readable.entry.fields;
+        let entry = SearchableEntry {
+            key: fields.key.clone(),
+            category: fields.category.as_str().into(),
+            updated: readable.entry.updated,
+            unapproved: fields.trust_state.unapproved(),
+            only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),
+        };
+        Some((readable.doc?, entry))
+    });
+    let mut by_doc = SortedMap::default();
+    by_doc.extend(live);
+    Ok((SearchableEntries { corpus: entries.corpus.clone(), entries: by_doc }, view.problems))
 }

@@ -1,15 +1,18 @@
-//! Files of a scope by their paths, for programs that show memory as files.
+//! What a scope has, whatever the kind: its files by their paths, and recall over notes and entries.
 //!
 //! The files are the Markdown files directly in the root, the files of the project that are not hidden, and the files
 //! of the entries that the memory was opened for. Commands cannot name any other file.
 
 mod list;
 mod read;
+mod recall;
 mod types;
 
+pub use crate::notebook::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use read::ReadFile;
 
+pub(crate) use recall::recall_all;
 pub(crate) use types::{FileListing, FilesCall};
 
 use crate::family::family;
@@ -22,5 +25,6 @@ family! {
     FilesReply {
         ListFiles,
         ReadFile,
+        Recall,
     }
 }

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use atomic_refcell::AtomicRefCell;
 
@@ -16,7 +17,6 @@ use super::types::Warning;
 use crate::engine::{Call, Scope};
 use crate::order;
 use crate::protocol::{Error, ErrorCode, Version};
-use crate::search::ranked::Query;
 use crate::search::{
     Corpus, DocId, FolderScope, IndexedFile, Purpose, Skipped, is_index_file_outdated, load_texts, read_index_file,
     read_needed_of_index, refresh, save_index_file,
@@ -67,8 +67,8 @@ struct KnownConfig {
 pub(super) enum Needed<'a> {
     /// The parsed notes.
     Notes,
-    /// Needs of a search for the query.
-    Words(&'a Query),
+    /// Ranges of the index file that a search needs.
+    Ranges(&'a (dyn Fn(&Corpus) -> Vec<Range<usize>> + Sync)),
     Everything,
 }
 
@@ -106,7 +106,7 @@ pub(super) async fn has(call: &Call, notebook: &Arc<Notebook>, needed: Needed<'_
         Needed::Everything => None,
         _ if is_outdated => None,
         Needed::Notes => Some(alloc::vec![corpus.files.notes_of_index()]),
-        Needed::Words(query) => Some(corpus.ranked().needed_ranges(query)),
+        Needed::Ranges(ranges) => Some(ranges(corpus)),
     };
     read_needed_of_index(call, &notebook.corpus, ranges).await
 }

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::index::{Notebook, NotebookCall, catch_up, look, read_texts};
+use super::recall::{is_superseded, successions};
 use super::session::{Memories, RecalledMemory};
 use super::snapshot::Snapshot;
-use super::succession::{is_superseded, successions};
 use super::title::title_or_stem;
 use super::types::{MemoriesReply, part_of};
 use crate::engine::Call;

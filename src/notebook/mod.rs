@@ -30,20 +30,17 @@ mod note_info;
 mod page;
 mod pending_approval;
 mod recall;
-mod recall_for_turn;
 mod related;
 mod remember;
 mod remember_error;
 mod remember_summary;
 mod rename;
-mod rescore;
 mod restore_note;
 mod same_title;
 mod select;
 mod session;
 mod slug;
 mod snapshot;
-mod succession;
 mod superseded;
 mod tags;
 mod template;
@@ -77,8 +74,7 @@ pub use memory_context::{
 };
 pub use note_filter::{ConditionKind, NoteCondition, NoteFilter};
 pub use note_info::NoteInfo;
-pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
-pub use recall_for_turn::RecallForTurn;
+pub use recall::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{Remember, RememberReply, RememberState};
 pub use remember_error::{
@@ -102,7 +98,7 @@ pub(crate) use forget::forget_version;
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use page::locate_page;
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
-pub(crate) use recall::{PromptHit, recall_for_prompt};
+pub(crate) use recall::{PromptHit, PromptHits, PromptRecall, WithheldHit, recall, recall_for_prompt};
 
 use crate::family::family;
 
@@ -114,7 +110,6 @@ family! {
     NotebookReply {
         InitNotebook,
         Remember | RememberSummary,
-        Recall,
         Journal,
         Today,
         ListNotes,

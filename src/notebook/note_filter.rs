@@ -115,7 +115,7 @@ impl NoteFilter {
     }
 
     /// Returns the filter with paths relative to the notebook. Replies show longer paths.
-    pub(super) fn below_notebook(mut self, scope: &Scope) -> Self {
+    pub(crate) fn below_notebook(mut self, scope: &Scope) -> Self {
         for NoteCondition { kind, value } in &mut self.conditions {
             let is_path = kind.names_a_note() || matches!(kind, ConditionKind::Path | ConditionKind::Exclude);
             if let Some(below) = scope.below_notebook(value).filter(|_| is_path) {

@@ -6,6 +6,7 @@
 //! which files belong to the journal. Ranking, windows and rendering equal zerostack v1.7.2 byte for byte.
 
 mod corpus;
+mod entries;
 mod files;
 mod index_file;
 mod parts;
@@ -18,11 +19,11 @@ mod types;
 
 pub use render::TRUNCATED;
 pub use saddlebag_search::literal::Terms;
-pub use saddlebag_search::ranked::on_one_scale;
 pub(crate) use types::SkipReason;
 pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipKind, Skipped, TermCount};
 
 pub(crate) use corpus::Corpus;
+pub(crate) use entries::{SearchableEntries, SearchableEntry};
 pub(crate) use files::{DocId, IndexedFile};
 pub(crate) use index_file::{
     is_outdated as is_index_file_outdated, read as read_index_file, read_needed as read_needed_of_index,

@@ -14,13 +14,14 @@ use super::types::{SessionCall, SessionName};
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{head, one_line};
 use crate::engine::Call;
-use crate::entries::{self, EntryInfo, FindEntries};
-use crate::notebook::{NoteFilter, PromptHit, Recall, recall_for_prompt};
+use crate::entries;
+use crate::notebook::{
+    ItemKind, PromptHit, PromptHits, PromptRecall, Recall, RecallHit, WithheldHit, recall_for_prompt,
+};
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
-use crate::search::on_one_scale;
 use crate::store::{SESSIONS_FOLDER, Timestamp};
 use crate::trust::{ForModel, without_private};
 
@@ -138,19 +139,12 @@ impl Request for RecallForPrompt {
 
 /// A note or an entry that matches.
 struct Hit {
-    /// Name for the reply.
+    /// Name for the reply: path of the note, or key of the entry.
     source: String,
     path: String,
-    heading: String,
-    text: String,
-    /// Score on the scale of both indexes, as a multiple of the rarity of a word that only one note has.
     score: f64,
-    /// Score as a multiple of the rarity of a word that only one document of its own index has.
-    score_of_index: f64,
-    /// Number of words of the prompt that it has.
-    terms: usize,
-    /// Reason why it must not be shown.
-    reason: Option<NotShownReason>,
+    /// The item, or the reason why it must not be shown.
+    found: Result<PromptHit, NotShownReason>,
 }
 
 impl Run<SessionCall<'_>> for RecallForPrompt {
@@ -173,33 +167,33 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         let form = self.form.unwrap_or_default();
         let mut items: Vec<SectionItem> = Vec::new();
         let mut reply = RecallForPromptReply::default();
-        for hit in hits {
-            let reason = if hit.reason.is_some() {
-                hit.reason
-            } else if state.is_cut {
-                Some(NotShownReason::StateFull)
-            } else {
-                let Hit { source, path, heading, text, .. } = &hit;
-                items.push(SectionItem {
-                    path: path.clone(),
-                    key: source.clone(),
-                    heading: heading.clone(),
-                    text: text.clone(),
-                });
-                match rendered(form, &items, self.max_bytes as usize) {
-                    Some(text) => {
-                        reply.text = Some(text);
-                        reply.sources.push(source.clone());
-                        line.shown.push(path.clone());
-                        None
-                    }
-                    None => {
-                        items.pop();
-                        Some(NotShownReason::Budget)
+        for Hit { source, path, found, .. } in hits {
+            let reason = match found {
+                Err(reason) => Some(reason),
+                Ok(_) if state.is_cut => Some(NotShownReason::StateFull),
+                Ok(found) => {
+                    let heading = heading(call, &found);
+                    let (path, key) = (path.clone(), source.clone());
+                    items.push(SectionItem { path, key, heading, text: found.hit.passage });
+                    match rendered(form, &items, self.max_bytes as usize) {
+                        Some(text) => {
+                            reply.text = Some(text);
+                            None
+                        }
+                        None => {
+                            items.pop();
+                            Some(NotShownReason::Budget)
+                        }
                     }
                 }
             };
-            not_shown.extend(reason.map(|reason| NotShown { source: hit.source, reason }));
+            match reason {
+                Some(reason) => not_shown.push(NotShown { source, reason }),
+                None => {
+                    reply.sources.push(source);
+                    line.shown.push(path);
+                }
+            }
         }
         match record(call, &session, line).await? {
             Recorded::Whole => {}
@@ -236,78 +230,50 @@ fn least_score(question: &str, min_score: u32) -> f64 {
 
 /// Finds notes and entries, best first.
 async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: &State) -> Result<Vec<Hit>, Error> {
-    let SessionCall { call, notebook, entries, origin } = *with;
+    let SessionCall { call, notebook, entries, .. } = *with;
     let least = least_score(&question, min_score);
-    let request = Recall {
-        query: question.clone(),
-        limit: MAX_HITS,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: false,
-        assume_unchanged: false,
-    };
-    let is_of_session = |path: &str| path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
-    let is_known = |path: &str| state.has_shown(path);
-    let (notes, rarity) = recall_for_prompt(call, notebook, &request, PASSAGE_BYTES, &is_of_session, &is_known).await?;
-    let of_entries = match entries.agent().is_ok() {
-        true => {
-            let request = FindEntries { query: question, limit: MAX_HITS };
-            Some(entries::run(call, entries, origin, request).await?)
-        }
+    let searchable = match entries.agent().is_ok() {
+        true => Some(entries::searchable(call, entries).await?.0),
         false => None,
     };
-    let (rarity, rarity_of_entries) = (f64::from(rarity), of_entries.as_ref().map_or(0.0, |found| found.rarity));
-    let mut hits: Vec<Hit> = notes
-        .into_iter()
-        .map(|PromptHit { hit, date, is_known }| Hit {
-            source: hit.path.clone(),
-            heading: format!("{} ({}{})", hit.path, one_line(&hit.title), dated(call, date)),
-            path: hit.path,
-            text: hit.passage,
-            score: on_one_scale(hit.score, rarity, rarity_of_entries),
-            score_of_index: on_one_scale(hit.score, rarity, 0.0),
-            terms: hit.terms.len(),
-            reason: match (hit.unapproved, is_known) {
-                (_, true) => Some(NotShownReason::AlreadyShown),
-                (Some(_), false) => Some(NotShownReason::Unapproved),
-                (None, false) => None,
-            },
-        })
-        .collect();
-    if let Some(found) = of_entries {
-        // A run shows the entries that it holds.
-        hits.extend(found.hits.into_iter().filter(|hit| !hit.entry.path.is_empty()).map(|hit| {
-            let is_unapproved = hit.entry.trust_state().unapproved().is_some();
-            let is_withheld = hit.entry.is_withheld();
-            let EntryInfo { key, category, path, updated, .. } = hit.entry;
-            Hit {
-                heading: format!("entry {} ({}{})", one_line(&key), one_line(&category), dated(call, updated)),
-                reason: match (is_withheld, state.has_shown(&path)) {
-                    (true, _) if is_unapproved => Some(NotShownReason::Unapproved),
-                    (true, _) => Some(NotShownReason::OtherProject),
-                    (false, true) => Some(NotShownReason::AlreadyShown),
-                    (false, false) => None,
-                },
-                source: key,
-                path,
-                text: head(&hit.passage, PASSAGE_BYTES).into(),
-                score: on_one_scale(hit.score, rarity_of_entries, rarity),
-                score_of_index: on_one_scale(hit.score, rarity_of_entries, 0.0),
-                terms: hit.terms.len(),
-            }
-        }));
-    }
+    let recall = PromptRecall {
+        request: &Recall { query: question, limit: MAX_HITS, ..Recall::default() },
+        passage_bytes: PASSAGE_BYTES,
+        is_left_out: &|path| path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/')),
+        is_known: &|path| state.has_shown(path),
+        known: state.shown(),
+        may_rate: false,
+    };
+    let PromptHits { shown, withheld } = recall_for_prompt(call, notebook, searchable.as_ref(), &recall).await?;
+    let best = shown.first().map_or(0.0, |found| found.score);
+    let is_enough = |score: f64, share_of_best: f64, terms: usize| {
+        min_score == 0 || score >= least && share_of_best >= SHARE_OF_BEST && terms >= MIN_TERMS
+    };
+    let is_shown = |found: &PromptHit| is_enough(found.score, found.score / best, found.hit.terms.len());
+    let shown = shown.into_iter().filter(is_shown).map(|found| {
+        let RecallHit { kind, path, title, .. } = &found.hit;
+        let source = if *kind == ItemKind::Entry { title.clone() } else { path.clone() };
+        let (path, score) = (path.clone(), found.score);
+        let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
+        Hit { source, path, score, found }
+    });
+    let withheld = withheld.into_iter().filter(|hit| is_enough(hit.score, hit.share_of_best, hit.terms)).map(|hit| {
+        let WithheldHit { path, key, score, is_of_other_project, .. } = hit;
+        let reason = if is_of_other_project { NotShownReason::OtherProject } else { NotShownReason::Unapproved };
+        Hit { source: key.unwrap_or_else(|| path.clone()), path, score, found: Err(reason) }
+    });
+    let mut hits: Vec<Hit> = shown.chain(withheld).collect();
     order::sort_slice(&mut hits, |a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
-    // Text that nobody has approved is not shown, so it must not keep others from being shown.
-    let is_withheld =
-        |hit: &&Hit| matches!(hit.reason, Some(NotShownReason::Unapproved | NotShownReason::OtherProject));
-    let shown = hits.iter().find(|hit| !is_withheld(hit));
-    let best = shown.map_or(0.0, |hit| hit.score);
-    let is_enough =
-        |hit: &Hit| hit.score_of_index >= least && hit.score >= best * SHARE_OF_BEST && hit.terms >= MIN_TERMS;
-    hits.retain(|hit| min_score == 0 || is_enough(hit));
     Ok(hits)
+}
+
+/// Returns the heading of an item: its name and its date.
+fn heading(call: &Call, PromptHit { hit, date, .. }: &PromptHit) -> String {
+    let (title, date) = (one_line(&hit.title), dated(call, *date));
+    match &hit.category {
+        Some(category) => format!("entry {title} ({}{date})", one_line(category)),
+        None => format!("{} ({title}{date})", hit.path),
+    }
 }
 
 /// Returns the day of a time, after a comma. A model must be able to tell an old text from a new one. Empty for an unknown time.

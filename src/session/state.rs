@@ -155,6 +155,11 @@ impl State {
         self.lines.last().is_some_and(|line| line.finished)
     }
 
+    /// Returns the number of notes and entries that were shown in the session.
+    pub(super) fn shown(&self) -> usize {
+        self.lines.iter().map(|line| line.shown.len()).sum()
+    }
+
     /// Returns true if a note or an entry was shown in the session.
     pub(super) fn has_shown(&self, path: &str) -> bool {
         self.lines.iter().any(|line| line.shown.iter().any(|shown| shown == path))

@@ -47,6 +47,8 @@ pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet};
 use crate::engine::Call;
 use crate::entries::Entries;
 use crate::family::family;
+#[cfg(feature = "notebook")]
+use crate::files::recall_all;
 use crate::journal::{JournalCall, ListJournal};
 use crate::notebook::{Notebook, NotebookCall};
 use crate::origin::Origin;
@@ -56,7 +58,7 @@ use crate::search::Corpus;
 use crate::trust::{add_flags, for_model};
 use answer::Answer;
 use arguments::Arguments;
-use spec::Spec;
+use spec::{Id, Spec};
 
 impl Request for CallTool {
     type Reply = ToolAnswer;
@@ -174,6 +176,11 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             let origin = Origin { provenance: arguments.provenance()?.or(origin.provenance), ..origin.clone() };
             let reply = crate::entries::run_any(call, entries, &origin, command).await?;
             self::entries::answer(&arguments, reply)
+        }
+        #[cfg(feature = "notebook")]
+        ToolSet::Notebook if spec.id == Id::RecallNotes => {
+            let reply = recall_all(call, notebook, entries, self::notebook::question(&arguments)?).await?;
+            Ok(self::notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?))
         }
         #[cfg(feature = "notebook")]
         ToolSet::Notebook => {

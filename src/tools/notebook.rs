@@ -2,7 +2,6 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use super::answer::{Answer, Item, Page};
 use super::arguments::{Arguments, on_one_line, shown};
@@ -31,15 +30,6 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             supersede: arguments.flag("supersede"),
             supersedes: arguments.text("supersedes").map(ToString::to_string),
         }),
-        Id::RecallNotes => NotebookCommand::Recall(Recall {
-            query: arguments.needed("query")?,
-            limit: arguments.hits(),
-            offset: arguments.start()?,
-            filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
-            sort: Vec::new(),
-            explain: false,
-            assume_unchanged: false,
-        }),
         Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {
             source: arguments.needed("from")?,
@@ -55,11 +45,21 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
     })
 }
 
+/// Builds the question of a recall.
+pub(super) fn question(arguments: &Arguments) -> Result<Recall, Error> {
+    Ok(Recall {
+        query: arguments.needed("query")?,
+        limit: arguments.hits(),
+        offset: arguments.start()?,
+        filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
+        ..Recall::default()
+    })
+}
+
 /// Builds the answer from the reply.
 pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answer, Error> {
     Ok(match reply {
         NotebookReply::Remember(reply) => remembered(&reply),
-        NotebookReply::Recall(reply) => recalled(&reply, &arguments.needed("query")?, arguments.start()?),
         NotebookReply::Journal(reply) => {
             let mut object = Object::new();
             object.text("path", &reply.path);
@@ -93,38 +93,48 @@ fn remembered(reply: &RememberReply) -> Answer {
     Answer::new(with_warnings(reply.message.to_string(), &reply.warnings), object)
 }
 
-fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
+/// Builds the answer to a recall.
+pub(super) fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
     let items = reply.hits.iter().zip(1_u64..).map(|(hit, number)| {
         let number = number.saturating_add(start.into());
-        let mut text = format!("{number}. {} ({})", on_one_line(&hit.title), hit.path);
-        if let Some(newer) = &hit.superseded_by {
-            text.push_str(&format!(" [superseded by {newer}]"));
-        }
-        if let Some(provenance) = hit.unapproved {
-            text.push_str(&format!(" (unapproved: {provenance})"));
-        }
-        text.push('\n');
-        text.push_str(hit.passage.trim_end());
+        let title = on_one_line(&hit.title);
         let mut object = Object::new();
+        object.text("kind", hit.kind.as_str());
+        let name = match &hit.category {
+            Some(category) => {
+                object.text("key", &hit.title);
+                object.text("category", category);
+                format!("entry [{title}] ({})", on_one_line(category))
+            }
+            None => {
+                object.text("title", &hit.title);
+                format!("{title} ({})", hit.path)
+            }
+        };
         object.text("path", &hit.path);
-        object.text("title", &hit.title);
         object.text("passage", &hit.passage);
         object.texts("terms", &hit.terms);
-        if let Some(newer) = &hit.superseded_by {
-            object.text("superseded_by", newer);
+        let mut newer = String::new();
+        if let Some(path) = &hit.superseded_by {
+            newer = format!(" [superseded by {path}]");
+            object.text("superseded_by", path);
         }
         if let Some(provenance) = hit.unapproved {
             object.text("unapproved", provenance.as_str());
         }
+        if !hit.only_in.is_empty() {
+            object.texts("only_in", &hit.only_in);
+        }
+        let text = format!("{number}. {name}{newer}{}\n{}", hit.mark(), hit.passage.trim_end());
         Item { text, object }
     });
     let page = Page::from_items(items);
     let end = start.saturating_add(page.len());
     let next = (page.len() > 0 && end < reply.total).then(|| end.to_string());
     let headline = match (reply.total, page.len()) {
-        (0, _) => format!("No notes answer: {}", shown(query)),
-        (total, 0) => format!("No more notes answer: {}; {total} in all", shown(query)),
-        (total, _) => format!("{total} note(s) found, {} to {end} of them:", start.saturating_add(1)),
+        (0, _) => format!("Nothing in memory answers: {}", shown(query)),
+        (total, 0) => format!("Nothing more answers: {}; {total} in all", shown(query)),
+        (total, _) => format!("{total} found, {} to {end} of them:", start.saturating_add(1)),
     };
     page.answer(&with_warnings(headline, &reply.warnings), "hits", Some(reply.total.into()), next.as_deref())
 }

@@ -196,7 +196,7 @@ const TABLE: &[Spec] = &[
         id: Id::RecallNotes,
         name: "notebook_recall",
         set: ToolSet::Notebook,
-        description: "Ask the notes a question; answers with passages, best first. For exact words: memory_search.",
+        description: "Ask notes and entries a question; answers with passages, best first. For exact words: memory_search.",
         fields: &[needed("query", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[needed("hits", Kind::Objects), TOTAL, NEXT],
         effect: Recall::EFFECT,

@@ -74,7 +74,7 @@ macro_rules! wit_contract {
             entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved, only_in }
             entries::EntryProblem { path, key, message }
             entries::EntryHit { entry, score, terms, passage }
-            entries::FindEntriesReply { hits, total, rarity, problems }
+            entries::FindEntriesReply { hits, total, problems }
             entries::ListEntriesReply { entries, next, total, problems }
             entries::ForgetEntryReply { key, path, version, already_forgotten, message }
             entries::PurgeReply { purged, message }
@@ -126,12 +126,17 @@ macro_rules! wit_contract {
         $crate::wit_records! { $openness:
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
+            files::Recall { query, kinds, limit = $crate::files::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
             files::FilePage { files, next, total, skipped }
+            files::ScorePart { reason, field, amount }
+            files::RecallHit { kind, path, title, category, score, terms, fields, lines, passage, superseded_by, parts, unapproved, only_in }
+            files::RecallReply { hits, total, rendered, warnings, skipped }
         }
 
         $crate::wit_variants! { $openness:
-            files::FilesCommand { ListFiles(value), ReadFile(value) }
-            files::FilesReply { ListFiles(value), ReadFile(value) }
+            files::ItemKind { Note, Entry }
+            files::FilesCommand { ListFiles(value), ReadFile(value), Recall(value) }
+            files::FilesReply { ListFiles(value), ReadFile(value), Recall(value) }
         }
     };
     (@fs $openness:ident) => {
@@ -198,7 +203,6 @@ macro_rules! wit_contract {
             notebook::NoteCondition { kind, value }
             notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
             notebook::SortKey { by, ascending }
-            notebook::Recall { query, limit = $crate::notebook::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
             notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, offset, zk_links, with_text, with_links }
             notebook::Journal { entry }
             notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
@@ -221,9 +225,6 @@ macro_rules! wit_contract {
             notebook::ImportNotesReply { notes }
             notebook::Warning { path, message }
             notebook::RememberReply { path, title, state, message, warnings }
-            notebook::ScorePart { reason, field, amount }
-            notebook::RecallHit { path, title, score, terms, fields, lines, passage, superseded_by, parts, unapproved }
-            notebook::RecallReply { hits, total, rarity, rendered, warnings, skipped }
             notebook::TodayReply { path, text, created, warnings }
             notebook::JournalEntryReply { path, entry, created, message, warnings }
             notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified, unapproved }
@@ -247,11 +248,11 @@ macro_rules! wit_contract {
         $crate::wit_variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Recall(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Recall(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }
     };
     (@prompt $openness:ident) => {

@@ -1,11 +1,12 @@
 //! Bad names, broken configurations and hostile notes: readers go on, and nothing changes that should not.
 
+use saddlebag::files::FilesCommand;
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, Forget, InitNotebook, Journal, Link, ListNotes, LoadMemories, NoteFilter,
     NotebookCommand, Related, Remember, Tags, Today,
 };
 use saddlebag::protocol::{ErrorCode, FsOp};
-use saddlebag::{Config, Limits};
+use saddlebag::{Command, Config, Limits};
 use support::drive::{Drive, drive, simulator};
 use support::{Kind, both_engines, path, project_config};
 
@@ -112,7 +113,7 @@ fn a_configuration_that_is_odd_never_stops_a_reader(kind: Kind) {
     for bytes in configs {
         let mut drive = library(kind);
         drive.executor.insert(&path(".zk/config.toml"), bytes.to_vec());
-        let outcome = drive.run(NotebookCommand::Recall(question("database")));
+        let outcome = drive.run(FilesCommand::Recall(question("database")));
         assert!(outcome.is_ok(), "{:?}: {outcome:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));
         let _ = drive.run(NotebookCommand::Remember(fact("T", "x")));
     }
@@ -257,14 +258,15 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope(kind: Kind) {
         project_config(),
         &[("projects/other/facts/secret.md", b"# Secret\n"), ("projects/proj/.zk/notebook.db", b"db")],
     );
-    for command in [
-        NotebookCommand::InitNotebook(InitNotebook),
-        NotebookCommand::Remember(fact("T", "x")),
-        NotebookCommand::Recall(question("secret")),
-        NotebookCommand::Today(Today),
-        NotebookCommand::Tags(Tags),
-        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
-    ] {
+    let commands: [Command; 6] = [
+        NotebookCommand::InitNotebook(InitNotebook).into(),
+        NotebookCommand::Remember(fact("T", "x")).into(),
+        FilesCommand::Recall(question("secret")).into(),
+        NotebookCommand::Today(Today).into(),
+        NotebookCommand::Tags(Tags).into(),
+        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }).into(),
+    ];
+    for command in commands {
         let id = drive.submit(command.clone());
         while let Some(request) = drive.pending.first() {
             for path in support::paths_of(&request.op) {

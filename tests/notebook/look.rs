@@ -1,9 +1,10 @@
 //! Questions about the notes that are there: tags, links, filters, and literal search.
 
 use saddlebag::Reply;
+use saddlebag::files::{FilesCommand, Recall};
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
-    ConditionKind, DeadLinks, ListNotes, NoteFilter, NotebookCommand, Recall, Related, Tags, UnlinkedMentions,
+    ConditionKind, DeadLinks, ListNotes, NoteFilter, NotebookCommand, Related, Tags, UnlinkedMentions,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
@@ -148,7 +149,7 @@ fn filters_select_and_mistakes_in_them_are_errors(kind: Kind) {
             matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),
             "{bad:?}: {error:?}"
         );
-        let error = refused(&mut drive, NotebookCommand::Recall(Recall { filter: bad.clone(), ..question("x") }));
+        let error = refused(&mut drive, FilesCommand::Recall(Recall { filter: bad.clone(), ..question("x") }));
         assert!(
             matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),
             "{bad:?}: {error:?}"

@@ -9,12 +9,12 @@ mod remember;
 mod session;
 mod waiting;
 
+use saddlebag::files::{Recall, RecallReply};
 use saddlebag::notebook::{
-    Link, ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Remember,
-    RememberReply, Rename,
+    Link, ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply, Remember, RememberReply, Rename,
 };
 use saddlebag::protocol::Error;
-use saddlebag::{Answered, Config, Reply, ReplyTo, Request};
+use saddlebag::{Answered, Command, Config, Reply, ReplyTo, Request};
 use saddlebag_host::{Executor, Simulator};
 use support::Kind;
 use support::drive::{Drive, changes, drive};
@@ -47,7 +47,7 @@ fn call<X: Executor, A: Answered>(drive: &mut Drive<X>, request: A) -> ReplyTo<A
 }
 
 /// Runs a command that must be refused without any attempt to change a file.
-fn refused(drive: &mut Drive<Simulator>, command: impl Into<NotebookCommand>) -> Error {
+fn refused(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Error {
     let command = command.into();
     let (before, tried) = (drive.executor.files(), changes(&drive.executor).len());
     let error = match drive.run(command.clone()) {
@@ -78,15 +78,7 @@ fn remember(drive: &mut Drive<Simulator>, request: Remember) -> RememberReply {
 }
 
 fn question(query: &str) -> Recall {
-    Recall {
-        query: query.into(),
-        limit: 10,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: false,
-        assume_unchanged: false,
-    }
+    Recall { query: query.into(), limit: 10, ..Recall::default() }
 }
 
 fn recall(drive: &mut Drive<Simulator>, request: Recall) -> RecallReply {

@@ -1,6 +1,7 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
-use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, NotebookCommand, Recall, Remember, Tags};
+use saddlebag::files::{FilesCommand, Recall};
+use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, NotebookCommand, Remember, Tags};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
@@ -74,16 +75,16 @@ fn the_parts_of_a_score_add_up_to_it(kind: Kind) {
 fn only_a_question_without_words_is_an_error(kind: Kind) {
     let mut drive = library(kind);
     for empty in ["", "  ", "\n\t"] {
-        assert_eq!(refused(&mut drive, NotebookCommand::Recall(question(empty))).code, ErrorCode::InvalidArgument);
+        assert_eq!(refused(&mut drive, FilesCommand::Recall(question(empty))).code, ErrorCode::InvalidArgument);
     }
     for odd in [
         "\"", "(", ")", "a OR", "OR", "NOT", "-", "--", "*", "title:", ":", "a AND (b", "\"a", "'", "日本", "🎉",
         "a\0b", "!!!", "-a", "NOT db", "tags:db",
     ] {
-        let outcome = drive.run(NotebookCommand::Recall(question(odd)));
+        let outcome = drive.run(FilesCommand::Recall(question(odd)));
         assert!(outcome.is_ok(), "{odd:?}: {outcome:?}");
     }
-    let error = refused(&mut drive, NotebookCommand::Recall(question(&"x ".repeat(40_000))));
+    let error = refused(&mut drive, FilesCommand::Recall(question(&"x ".repeat(40_000))));
     assert_eq!(error.code, ErrorCode::TooLarge);
 }
 

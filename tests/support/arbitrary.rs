@@ -10,15 +10,15 @@ use saddlebag::entries::{
     ImportState, ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
     Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
-    MemoryContext, NoteFilter, NotebookCommand, Recall, RecallForTurn, Related, Remember, RememberError,
-    RememberSummary, Rename, RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    MemoryContext, NoteFilter, NotebookCommand, RecallForTurn, Related, Remember, RememberError, RememberSummary,
+    Rename, RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
@@ -204,17 +204,9 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
             NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede, supersedes })
         },
     );
-    let recall = (query(), 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>()).prop_map(
-        |(query, limit, offset, filter, explain, assume_unchanged)| {
-            let filter = filter.unwrap_or_default();
-            let sort = if explain { Vec::new() } else { vec![SortKey { by: SortBy::Title, ascending: limit > 1 }] };
-            NotebookCommand::Recall(Recall { query, limit, offset, filter, sort, explain, assume_unchanged })
-        },
-    );
     prop_oneof![
         1 => Just(NotebookCommand::InitNotebook(InitNotebook)),
         4 => remember,
-        4 => recall,
         2 => text().prop_map(|entry| NotebookCommand::Journal(Journal { entry })),
         1 => Just(NotebookCommand::Today(Today)),
         3 => list().prop_map(NotebookCommand::ListNotes),
@@ -597,10 +589,18 @@ fn imported() -> impl Strategy<Value = ImportedFile> {
 
 fn files() -> impl Strategy<Value = FilesCommand> {
     let path = || prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()];
+    let kinds = prop::sample::select(vec![vec![], vec![ItemKind::Note], vec![ItemKind::Entry]]);
+    let recall = (query(), kinds, 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>())
+        .prop_map(|(query, kinds, limit, offset, filter, explain, assume_unchanged)| {
+            let filter = filter.unwrap_or_default();
+            let sort = if explain { Vec::new() } else { vec![SortKey { by: SortBy::Title, ascending: limit > 1 }] };
+            FilesCommand::Recall(Recall { query, kinds, limit, offset, filter, sort, explain, assume_unchanged })
+        });
     prop_oneof![
-        (prop::option::of(path()), 0_u32..4)
+        2 => recall,
+        1 => (prop::option::of(path()), 0_u32..4)
             .prop_map(|(after, limit)| FilesCommand::ListFiles(ListFiles { after, limit })),
-        (path(), 0_u64..64, 0_u32..4000).prop_map(|(path, offset, max_bytes)| FilesCommand::ReadFile(ReadFile {
+        1 => (path(), 0_u64..64, 0_u32..4000).prop_map(|(path, offset, max_bytes)| FilesCommand::ReadFile(ReadFile {
             path,
             offset,
             max_bytes

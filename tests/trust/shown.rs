@@ -2,6 +2,7 @@
 
 use saddlebag::context::{PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, RestoreEntry};
+use saddlebag::files::{FilesCommand, FilesReply};
 use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{Journal, LoadMemories, NotebookCommand, NotebookReply};
 use saddlebag::protocol::ErrorCode;
@@ -91,7 +92,7 @@ fn assert_harmless(what: &str, text: &str) {
 #[both_engines]
 fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
     use saddlebag::context::{Preamble, PreambleFile, PreambleRole};
-    use saddlebag::notebook::Recall;
+    use saddlebag::files::Recall;
     let mut drive = opened(kind, Provenance::User);
     let key = format!("zebra {HOSTILE}");
     let mut seen: Vec<(&str, String)> = Vec::new();
@@ -111,17 +112,9 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         Ok(Reply::Journal(JournalReply::Search(reply))) => seen.push(("search", reply.rendered.into_string())),
         other => panic!("{other:?}"),
     }
-    let recall = Recall {
-        query: "zebra".into(),
-        limit: 5,
-        offset: 0,
-        filter: Default::default(),
-        sort: Vec::new(),
-        explain: false,
-        assume_unchanged: false,
-    };
-    match drive.run(NotebookCommand::Recall(recall)) {
-        Ok(Reply::Notebook(NotebookReply::Recall(reply))) => seen.push(("recall", reply.rendered.into_string())),
+    let recall = Recall { query: "zebra".into(), limit: 5, filter: Default::default(), ..Recall::default() };
+    match drive.run(FilesCommand::Recall(recall)) {
+        Ok(Reply::Files(FilesReply::Recall(reply))) => seen.push(("recall", reply.rendered.into_string())),
         other => panic!("{other:?}"),
     }
     let request = Hydrate { max_bytes: 10_000, policy: HydrationPolicy::Greedy };

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 use saddlebag::context::{Context, PromptReply};
 use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, EntriesReply, Hydrate, HydrationPolicy, NewEntry, StoreEntry};
+use saddlebag::files::{FilesReply, Recall};
 use saddlebag::journal::{AppendDaily, JournalReply, Search, Target, Write, WriteMode};
-use saddlebag::notebook::{NoteFilter, NotebookReply, Recall, Remember};
+use saddlebag::notebook::{NotebookReply, Remember};
 use saddlebag::protocol::{
     AppendOutcome, ErrorCode, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, ReadOutcome, RemoveOutcome,
     RenameOutcome, WriteOutcome,
@@ -125,15 +126,7 @@ fn commands() -> [(&'static str, Command); 7] {
         ..NewEntry::new("deploy_target", "Staging first, production on the next workday.", "core")
     };
     let hydrate = Hydrate { max_bytes: DEFAULT_HYDRATE_BYTES, policy: HydrationPolicy::Greedy };
-    let question = Recall {
-        query: "which port is staging listening on?".into(),
-        limit: 3,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: false,
-        assume_unchanged: false,
-    };
+    let question = Recall { query: "which port is staging listening on?".into(), limit: 3, ..Recall::default() };
     [
         (
             "file write long_term \"Staging listens on port 8443 ...\"",
@@ -160,7 +153,7 @@ fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Ou
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Prompt(PromptReply::Context(reply)) => reply.block.unwrap_or_default(),
         Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
-        Reply::Notebook(NotebookReply::Recall(reply)) => reply.rendered,
+        Reply::Files(FilesReply::Recall(reply)) => reply.rendered,
         Reply::Entries(EntriesReply::StoreEntry(reply)) => reply.message,
         _ => return Err(Failure::new(ProgramCode::Component, "the demo got a wrong reply", "rebuild the program")),
     };

@@ -34,8 +34,8 @@ macro_rules! constant {
     };
 }
 
-const fn every_note(record: (&'static str, &'static str)) -> Default {
-    Default { record, field: "filter", value: "notebook::NoteFilter::default()", said: Said::Words("every note") }
+const fn filter(record: (&'static str, &'static str), said: &'static str) -> Default {
+    Default { record, field: "filter", value: "notebook::NoteFilter::default()", said: Said::Words(said) }
 }
 
 const DEFAULTS: [Default; 22] = [
@@ -48,11 +48,11 @@ const DEFAULTS: [Default; 22] = [
     constant!(("files", "read-file"), "max-bytes", journal::DEFAULT_READ_BYTES),
     constant!(("journal", "read"), "max-bytes", journal::DEFAULT_READ_BYTES),
     constant!(("journal", "search"), "max-bytes", journal::DEFAULT_READ_BYTES),
-    every_note(("notebook", "list-notes")),
+    filter(("files", "recall"), "every item"),
+    constant!(("files", "recall"), "limit", files::DEFAULT_HITS),
+    filter(("notebook", "list-notes"), "every note"),
     constant!(("notebook", "load-memories"), "limit", notebook::INITIAL_MEMORIES),
     constant!(("notebook", "memory-context"), "max-bytes", notebook::DEFAULT_MEMORIES_BYTES),
-    every_note(("notebook", "recall")),
-    constant!(("notebook", "recall"), "limit", notebook::DEFAULT_HITS),
     constant!(("notebook", "recall-for-turn"), "limit", notebook::DEFAULT_HITS),
     constant!(("notebook", "related"), "limit", notebook::DEFAULT_HITS),
     constant!(("prompt", "context"), "max-bytes", context::DEFAULT_BLOCK_BYTES),

@@ -244,7 +244,8 @@ impl RankedIndex {
     /// Returns the head and the body for [`RankedIndex::decode`], after [`pack`](Self::pack); `None` if not all of it is
     /// packed.
     pub fn packed(&self) -> Option<(&[u8], Vec<Piece>)> {
-        let is_packed = self.docs.len() == self.base.doc_count() as usize && self.counts.docs as usize == self.docs.len();
+        let is_packed =
+            self.docs.len() == self.base.doc_count() as usize && self.counts.docs as usize == self.docs.len();
         Some((self.base.head_bytes(), self.base.body_pieces()?)).filter(|_| is_packed)
     }
 

@@ -39,7 +39,8 @@ pub fn search(sources: &[Source<'_>], query: &Query, limit: usize) -> Ranking {
     let mut searches: Vec<Search<'_, '_>> =
         of_sources.map(|(source, sums)| Search::new(source, sums, &judge, limit)).collect();
     searches.iter_mut().for_each(|search| search.find(false));
-    let total = |searches: &[Search<'_, '_>]| searches.iter().fold(0, |sum, search| search.best.total.saturating_add(sum));
+    let total =
+        |searches: &[Search<'_, '_>]| searches.iter().fold(0, |sum, search| search.best.total.saturating_add(sum));
     let mut is_relaxed = false;
     if !plan.is_plain && total(&searches) == 0 && query.joining == Joining::Any {
         searches.iter_mut().for_each(|search| search.find(true));
@@ -184,7 +185,8 @@ impl<'a> Sums<'a> {
         // Stop words come last: they add to the score of documents but do not find any.
         for is_stop_word in [false, true] {
             let concepts = plan.concepts.iter().zip(&mut idfs).enumerate();
-            for (number, (concept, known)) in concepts.filter(|(_, (concept, _))| concept.is_stop_word == is_stop_word) {
+            for (number, (concept, known)) in concepts.filter(|(_, (concept, _))| concept.is_stop_word == is_stop_word)
+            {
                 all.iter_mut().for_each(|sums| sums.count(number, concept));
                 let having: usize = all.iter().map(|sums| sums.touched.len()).sum();
                 let having = u32::try_from(having).unwrap_or(u32::MAX);

@@ -442,7 +442,10 @@ fn an_index_that_is_not_whole_is_not_encoded_before_its_documents_are_gone() {
     // What is read of the old body later has nothing to do with the packed index.
     index.set_body(SparseBytes::from(body));
     assert_eq!(found(&index, "four"), [2]);
-    assert!(Source::needed_ranges(&[Source::new(&index, &by_number)], &Query::parse("four", Joining::Any).unwrap()).is_empty());
+    assert!(
+        Source::needed_ranges(&[Source::new(&index, &by_number)], &Query::parse("four", Joining::Any).unwrap())
+            .is_empty()
+    );
 }
 
 #[test]
@@ -562,7 +565,11 @@ proptest! {
 
 #[test]
 fn which_tokens_of_a_long_question_count_depends_only_on_notes_that_count() {
-    let words: Vec<String> = (0..80).map(|number| format!("word{}", char::from(b'a' + number % 26).to_string().repeat(2 + usize::from(number / 26)))).collect();
+    let words: Vec<String> = (0..80)
+        .map(|number| {
+            format!("word{}", char::from(b'a' + number % 26).to_string().repeat(2 + usize::from(number / 26)))
+        })
+        .collect();
     let mut bodies: Vec<String> = words.clone();
     bodies.push(words.join(" "));
     // Unapproved notes that make the first words common.

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use super::types::NOTES;
 use crate::engine::Call;
 use crate::search::ranked::{Ranked, Succession};
 use crate::search::{Corpus, DocId, IndexedFile};
@@ -14,7 +15,12 @@ use crate::store::NOTE_SUFFIX;
 /// Notes that wait for approval, and notes in `refused`, do not supersede others. Notes that supersede each other in a
 /// circle count as current. With `for_prompt`, a superseded note that waits for approval has no successor, because its
 /// text must not decide what a prompt shows.
-pub(super) fn successions(call: &Call, corpus: &Corpus, refused: &[DocId], for_prompt: bool) -> Vec<Succession> {
+pub(in super::super) fn successions(
+    call: &Call,
+    corpus: &Corpus,
+    refused: &[DocId],
+    for_prompt: bool,
+) -> Vec<Succession> {
     if !corpus.has_superseded() {
         return Vec::new();
     }
@@ -44,17 +50,17 @@ pub(super) fn successions(call: &Call, corpus: &Corpus, refused: &[DocId], for_p
 }
 
 /// Returns true if a note is superseded.
-pub(super) fn is_superseded(superseded: &[Succession], id: DocId) -> bool {
+pub(in super::super) fn is_superseded(superseded: &[Succession], id: DocId) -> bool {
     superseded.binary_search_by_key(&id, |succession| succession.old).is_ok()
 }
 
 /// Puts each of the first `count` notes after the one that supersedes it. The ratings of a host may order them otherwise.
 pub(super) fn newer_first(hits: &mut [Ranked], superseded: &[Succession], count: usize) {
     for place in 0..hits.len().min(count) {
-        let doc = hits.get(place).map(|hit| hit.doc);
+        let doc = hits.get(place).filter(|hit| hit.source == NOTES).map(|hit| hit.doc);
         let succession = doc.and_then(|doc| superseded.binary_search_by_key(&doc, |succession| succession.old).ok());
         let Some(succession) = succession.and_then(|number| superseded.get(number)) else { continue };
-        if let Some(later) = hits.iter().skip(place).position(|hit| hit.doc == succession.new) {
+        if let Some(later) = hits.iter().skip(place).position(|hit| (hit.source, hit.doc) == (NOTES, succession.new)) {
             hits.swap(place, place + later);
         }
     }

@@ -10,13 +10,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::superseded::without_older;
-use crate::document::Note;
+use super::super::superseded::without_older;
+use super::corpora::{Corpora, Selection};
 use crate::engine::Call;
 use crate::order;
 use crate::protocol::{FsError, MAX_SCORED_TEXTS};
 use crate::search::ranked::{Passages, Query, Ranked};
-use crate::search::{Corpus, DocId, best_passage};
+use crate::search::{DocId, SearchableEntry, best_passage};
 use crate::sorted::SortedMap;
 use crate::trust::TrustState;
 
@@ -31,43 +31,51 @@ const ALL_BYTES: usize = 64 << 10;
 /// Constant of reciprocal rank fusion. The larger it is, the less the first ranks count.
 const FUSION: f64 = 60.0;
 
-/// Ratings of the host by note. Notes that were not sent have none.
-pub(super) type Scored = SortedMap<DocId, f64>;
+/// Source and number of an item.
+type Item = (usize, DocId);
+
+/// Ratings of the host by item. Items that were not sent have none.
+pub(super) type Scored = SortedMap<Item, f64>;
 
 /// Asks the host to rate the passages of these notes. Their text must be in memory.
 ///
 /// # Errors
 ///
 /// The host does not rate them.
-pub(super) async fn score(call: &Call, asked: &str, texts: Vec<(DocId, String)>) -> Result<Scored, FsError> {
-    let (ids, texts): (Vec<DocId>, Vec<String>) = texts.into_iter().unzip();
+pub(super) async fn score(call: &Call, asked: &str, texts: Vec<(Item, String)>) -> Result<Scored, FsError> {
+    let (items, texts): (Vec<Item>, Vec<String>) = texts.into_iter().unzip();
     let mut scored = Scored::default();
     if !texts.is_empty() {
         let scores = call.fs.score(asked, texts).await?;
-        scored.extend(ids.into_iter().zip(scores.0));
+        scored.extend(items.into_iter().zip(scores.0));
     }
     Ok(scored)
 }
 
-/// Returns the passages of the best notes that may leave the store: the best passage of each, read from its file.
-pub(super) fn texts(corpus: &Corpus, query: &Query, best: &[Ranked]) -> Vec<(DocId, String)> {
-    let mut passages = Passages::new(corpus.ranked(), query);
+/// Returns the passages of the best items that may leave the store: the best passage of each, read from its file.
+pub(super) fn texts(
+    corpora: &Corpora<'_>,
+    selection: &Selection,
+    query: &Query,
+    best: &[Ranked],
+) -> Vec<(Item, String)> {
+    let mut passages = corpora.with_sources(selection, &|_| false, |sources| Passages::new(sources, query));
     let (mut texts, mut room) = (Vec::new(), ALL_BYTES);
     for hit in best.iter().take(CANDIDATES) {
-        let Some(document) = corpus.files.doc(hit.doc) else { continue };
+        let Ok((document, entry)) = corpora.document(hit) else { continue };
         let Some(text) = document.text.as_deref() else { continue };
         // Text that must not go into a prompt is not sent to a model either.
-        if TrustState::from_text(text).unapproved().is_some() {
+        if TrustState::from_text(text).unapproved().is_some() || entry.is_some_and(SearchableEntry::is_withheld) {
             continue;
         }
-        let note: Option<Note> = corpus.note_of_text(document);
+        let note = corpora.note_of_text(hit, document);
         let passage = note.and_then(|note| best_passage(&mut passages, &without_older(text, &note), &note, TEXT_BYTES));
         if let Some(passage) = passage.and_then(|passage| text.get(passage.range)) {
             room = room.saturating_sub(passage.len());
             if room == 0 {
                 break;
             }
-            texts.push((hit.doc, passage.to_string()));
+            texts.push(((hit.source, hit.doc), passage.to_string()));
         }
     }
     texts
@@ -76,17 +84,19 @@ pub(super) fn texts(corpus: &Corpus, query: &Query, best: &[Ranked]) -> Vec<(Doc
 /// Orders the best notes by both ranks.
 pub(super) fn fused(mut hits: Vec<Ranked>, scored: &Scored) -> Vec<Ranked> {
     let others = hits.split_off(hits.len().min(CANDIDATES));
-    let rated = (0_u32..).zip(&hits).filter_map(|(place, hit)| Some((place, hit.doc, *scored.get(&hit.doc)?)));
-    let mut by_host: Vec<(u32, DocId, f64)> = rated.collect();
+    let rated = (0_u32..)
+        .zip(&hits)
+        .filter_map(|(place, hit)| Some((place, (hit.source, hit.doc), *scored.get(&(hit.source, hit.doc))?)));
+    let mut by_host: Vec<(u32, Item, f64)> = rated.collect();
     // All numbers are finite, so any two can be compared.
     let higher = |one: f64, other: f64| other.partial_cmp(&one).unwrap_or(Ordering::Equal);
     order::sort_slice(&mut by_host, |(place, _, one), (next, _, other)| higher(*one, *other).then(place.cmp(next)));
-    let mut host_rank: SortedMap<DocId, u32> = SortedMap::default();
-    host_rank.extend(by_host.into_iter().map(|(_, doc, _)| doc).zip(1..));
+    let mut host_rank: SortedMap<Item, u32> = SortedMap::default();
+    host_rank.extend(by_host.into_iter().map(|(_, item, _)| item).zip(1..));
     let mut sums: Vec<(f64, u32, Ranked)> = (1_u32..)
         .zip(hits)
         .map(|(rank, hit)| {
-            let host = host_rank.get(&hit.doc).copied().unwrap_or(rank);
+            let host = host_rank.get(&(hit.source, hit.doc)).copied().unwrap_or(rank);
             (1.0 / (FUSION + f64::from(rank)) + 1.0 / (FUSION + f64::from(host)), rank, hit)
         })
         .collect();
@@ -101,6 +111,7 @@ mod tests {
 
     fn order_of(count: u32, scores: &[(DocId, f64)]) -> Vec<DocId> {
         let hit = |doc| Ranked {
+            source: 0,
             doc,
             score: 0.0,
             terms: Vec::new(),
@@ -114,7 +125,7 @@ mod tests {
         };
         let hits = (0..count).map(hit).collect();
         let mut scored = Scored::default();
-        scored.extend(scores.iter().copied());
+        scored.extend(scores.iter().map(|(doc, score)| ((0, *doc), *score)));
         fused(hits, &scored).into_iter().map(|hit| hit.doc).collect()
     }
 

@@ -4,11 +4,11 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::index::{Notebook, NotebookCall};
-use super::note_filter::NoteFilter;
-use super::recall::{Recall, RecallHit, recall_approved, recall_current};
-use super::session::{Memories, RecalledMemory};
-use super::types::MemoriesReply;
+use super::super::index::{Notebook, NotebookCall};
+use super::super::session::{Memories, RecalledMemory};
+use super::super::types::MemoriesReply;
+use super::prompt::{PromptRecall, recall_for_prompt};
+use super::types::{PASSAGE_BYTES, Recall, RecallHit};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
@@ -52,25 +52,19 @@ async fn recall_for_turn(
     limit: u32,
 ) -> Result<u32, Error> {
     let question = notebook.session.borrow_mut().ask(turn)?;
-    let request = Recall {
-        query,
-        limit,
-        offset: 0,
-        filter: NoteFilter::default(),
-        sort: Vec::new(),
-        explain: false,
-        assume_unchanged: false,
+    let request = Recall { query, limit, ..Recall::default() };
+    let recall = PromptRecall {
+        request: &request,
+        passage_bytes: PASSAGE_BYTES,
+        is_left_out: &|_| false,
+        is_known: &|_| false,
+        known: 0,
+        may_rate: true,
     };
-    let mut found = recall_current(call, notebook, &request).await?;
-    let is_unapproved = |hit: &RecallHit| hit.unapproved.is_some();
-    let unapproved: Vec<String> =
-        found.hits.iter().filter(|hit| is_unapproved(hit)).map(|hit| hit.path.clone()).collect();
-    if !unapproved.is_empty() {
-        // Unapproved notes take no place from others.
-        found = recall_approved(call, notebook, &Recall { assume_unchanged: true, ..request }).await?;
-    }
+    let found = recall_for_prompt(call, notebook, None, &recall).await?;
+    let unapproved: Vec<String> = found.withheld.into_iter().map(|withheld| withheld.path).collect();
     let memory = |hit: RecallHit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage };
-    let approved: Vec<RecalledMemory> = found.hits.into_iter().map(memory).collect();
+    let approved: Vec<RecalledMemory> = found.shown.into_iter().map(|shown| memory(shown.hit)).collect();
     let count = u32::try_from(approved.len()).unwrap_or(u32::MAX);
     let is_last = notebook.session.borrow_mut().answer(question, Memories { approved, unapproved });
     Ok(if is_last { count } else { 0 })

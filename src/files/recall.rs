@@ -1,0 +1,48 @@
+//! `recall`: searches notes and entries together.
+
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::types::FilesCall;
+use crate::engine::Call;
+use crate::entries::{Entries, searchable};
+use crate::notebook::{ItemKind, NoteFilter, Notebook, Recall, RecallReply, Warning, recall};
+use crate::protocol::Error;
+use crate::request::Run;
+
+impl Run<FilesCall<'_>> for Recall {
+    async fn run(self, with: &FilesCall<'_>) -> Result<RecallReply, Error> {
+        recall_all(with.call, with.notebook, with.entries, self).await
+    }
+}
+
+/// Searches the notes and the entries of a memory.
+pub(crate) async fn recall_all(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    entries: &Entries,
+    request: Recall,
+) -> Result<RecallReply, Error> {
+    let request = Recall { filter: request.filter.below_notebook(&call.scope), ..request };
+    let is_for_entries = request.filter == NoteFilter::default()
+        && (request.kinds.is_empty() || request.kinds.contains(&ItemKind::Entry));
+    let mut warnings: Vec<Warning> = Vec::new();
+    let found = match is_for_entries && entries.agent().is_ok() {
+        // Entries that cannot be read must not keep the notes from being found.
+        true => match searchable(call, entries).await {
+            Ok((found, problems)) => {
+                warnings.extend(problems.into_iter().map(|problem| Warning::new(&problem.path, problem.message)));
+                Some(found)
+            }
+            Err(error) => {
+                warnings.push(Warning::new("", format!("entries were not searched: {error}")));
+                None
+            }
+        },
+        false => None,
+    };
+    let mut reply = recall(call, notebook, found.as_ref(), &request).await?;
+    reply.warnings.extend(warnings);
+    Ok(reply)
+}

@@ -1,0 +1,150 @@
+//! [`Corpora`]: the indexes of the notes and the entries, as one recall sees them.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRef;
+
+use super::succession::is_superseded;
+use super::types::{ItemKind, NOTES};
+use crate::document::Note;
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::search::ranked::{Ranked, Source, Succession};
+use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry};
+
+/// Items that a recall may return, and those that count for the scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Reach {
+    /// Every item.
+    All,
+    /// Items that may go into a prompt and that no other one supersedes. No other item counts for scores.
+    Prompt,
+    /// Items that no other one supersedes, whether they may go into a prompt or not.
+    Current,
+}
+
+/// Selection of items at one moment.
+pub(super) struct Selection {
+    pub(super) reach: Reach,
+    pub(super) kinds: Vec<ItemKind>,
+    /// Notes that a filter selects, sorted; `None` for all.
+    pub(super) filtered: Option<Vec<DocId>>,
+    /// Notes that may go into a prompt, sorted.
+    pub(super) approved: Vec<DocId>,
+    pub(super) superseded: Vec<Succession>,
+}
+
+impl Selection {
+    fn has_kind(&self, kind: ItemKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+
+    fn accepts_note(&self, id: DocId) -> bool {
+        let is_reached = match self.reach {
+            Reach::All => true,
+            Reach::Prompt => self.is_approved(id) && !is_superseded(&self.superseded, id),
+            Reach::Current => !is_superseded(&self.superseded, id),
+        };
+        is_reached && self.filtered.as_deref().is_none_or(|ids| ids.binary_search(&id).is_ok())
+    }
+
+    fn accepts_entry(&self, entry: &SearchableEntry) -> bool {
+        self.reach != Reach::Prompt || !entry.is_withheld()
+    }
+
+    fn is_approved(&self, id: DocId) -> bool {
+        self.approved.binary_search(&id).is_ok()
+    }
+}
+
+/// Borrowed indexes of the notes and the entries.
+pub(super) struct Corpora<'a> {
+    pub(super) notes: AtomicRef<'a, Corpus>,
+    entries: Option<(AtomicRef<'a, Corpus>, &'a SearchableEntries)>,
+}
+
+impl<'a> Corpora<'a> {
+    pub(super) fn new(notes: AtomicRef<'a, Corpus>, entries: Option<&'a SearchableEntries>) -> Self {
+        Self { notes, entries: entries.map(|entries| (entries.corpus.borrow(), entries)) }
+    }
+
+    /// Calls a function with the sources of a search. The notes come first. `is_left_out` is a predicate for paths of notes
+    /// that may not be hits.
+    pub(super) fn with_sources<T>(
+        &self,
+        selection: &Selection,
+        is_left_out: &dyn Fn(&str) -> bool,
+        search: impl FnOnce(&[Source<'_>]) -> T,
+    ) -> T {
+        let (notes, is_for_prompt) = (&*self.notes, selection.reach == Reach::Prompt);
+        let counts_note = |id: DocId| selection.is_approved(id);
+        let accepts_note = |id: DocId| {
+            let is_left_out = || notes.files.path(id).is_some_and(is_left_out);
+            selection.has_kind(ItemKind::Note) && selection.accepts_note(id) && !is_left_out()
+        };
+        let note_tie = |id: DocId| notes.tie(id);
+        let counted: &dyn Fn(DocId) -> bool = &counts_note;
+        let mut sources = alloc::vec![Source {
+            counted: Some(counted).filter(|_| is_for_prompt),
+            accepted: &accepts_note,
+            superseded: &selection.superseded,
+            ..Source::new(notes.ranked(), &note_tie)
+        }];
+        let Some((corpus, entries)) = &self.entries else { return search(&sources) };
+        let found = |id: DocId| entries.entries.get(&id);
+        let counts_entry = |id: DocId| found(id).is_some_and(|entry| !is_for_prompt || selection.accepts_entry(entry));
+        let accepts_entry = |id: DocId| {
+            selection.has_kind(ItemKind::Entry) && found(id).is_some_and(|entry| selection.accepts_entry(entry))
+        };
+        let entry_tie = |id: DocId| corpus.tie(id);
+        sources.push(Source {
+            counted: Some(&counts_entry),
+            accepted: &accepts_entry,
+            ..Source::new(corpus.ranked(), &entry_tie)
+        });
+        search(&sources)
+    }
+
+    /// Returns the file of a hit, and its entry if it is one.
+    ///
+    /// # Errors
+    ///
+    /// The index no longer has it. It would silently be missing from the reply.
+    pub(super) fn document(&self, hit: &Ranked) -> Result<(&IndexedFile, Option<&SearchableEntry>), Error> {
+        let found = match (hit.source, &self.entries) {
+            (NOTES, _) => self.notes.files.doc(hit.doc).map(|document| (document, None)),
+            (_, Some((corpus, entries))) => {
+                corpus.files.doc(hit.doc).zip(Some(entries.entries.get(&hit.doc))).filter(|(_, entry)| entry.is_some())
+            }
+            (_, None) => None,
+        };
+        found.ok_or_else(|| Error::internal(alloc::format!("hit {} is not in the index", hit.doc)))
+    }
+
+    /// Returns true unless the hit is a file that is not a note. Others may have written the index, and named it there.
+    pub(super) fn is_item(&self, hit: &Ranked) -> bool {
+        self.document(hit).is_ok_and(|(document, entry)| entry.is_some() || self.notes.is_note(&document.path))
+    }
+
+    /// Parses the note from the text of a file; `None` if the text was not read.
+    pub(super) fn note_of_text(&self, hit: &Ranked, document: &IndexedFile) -> Option<Note> {
+        match (hit.source, &self.entries) {
+            (NOTES, _) | (_, None) => self.notes.note_of_text(document),
+            (_, Some((corpus, _))) => corpus.note_of_text(document),
+        }
+    }
+
+    /// Returns the parsed file of a hit, as the index has it.
+    pub(super) fn indexed_note(&self, hit: &Ranked, document: &IndexedFile) -> Option<Note> {
+        match (hit.source, &self.entries) {
+            (NOTES, _) | (_, None) => self.notes.files.note(document),
+            (_, Some((corpus, _))) => corpus.files.note(document),
+        }
+    }
+
+    /// Returns the path of a hit, as replies show it; empty if the index no longer has it.
+    pub(super) fn shown_path(&self, call: &Call, hit: &Ranked) -> String {
+        self.document(hit).map_or_else(|_| String::new(), |(document, _)| call.scope.display_path(&document.path))
+    }
+}

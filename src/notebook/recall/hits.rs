@@ -1,0 +1,108 @@
+//! [`RecallHit`]s from ranked items: path, title and passage, as the files have them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::superseded::without_older;
+use super::super::title::title_or_stem;
+use super::corpora::Corpora;
+use super::search::{Asked, Found};
+use super::types::{ItemKind, NOTES, RecallHit, ScorePart};
+use crate::protocol::Error;
+use crate::search::best_passage;
+use crate::search::ranked::{Passages, Ranked};
+use crate::trust::{ForModel, TrustState};
+
+/// Returns the passages of a recall's words.
+pub(super) fn passages(corpora: &Corpora<'_>, found: &Found) -> Passages {
+    corpora.with_sources(&found.selection, &|_| false, |sources| Passages::new(sources, &found.query))
+}
+
+/// Returns a hit with its best passage, at most `passage_bytes`.
+pub(super) fn hit(
+    asked: &Asked<'_>,
+    corpora: &Corpora<'_>,
+    passages: &mut Passages,
+    ranked: &Ranked,
+    passage_bytes: usize,
+) -> Result<RecallHit, Error> {
+    let scope = &asked.call.scope;
+    let (document, entry) = corpora.document(ranked)?;
+    // Others may have written the index, so the text to show is read from the file.
+    let note = corpora.note_of_text(ranked, document);
+    let path = document.path.as_str();
+    let shown = match (document.text.as_deref(), &note) {
+        (Some(text), Some(note)) => Some((without_older(text, note), note)),
+        _ => None,
+    };
+    let passage = shown.as_ref().and_then(|(text, note)| best_passage(passages, text, note, passage_bytes));
+    let text = passage.as_ref().zip(shown.as_ref()).and_then(|(passage, (text, _))| text.get(passage.range.clone()));
+    // Passage and text are of the same file. A hit without its passage is still a hit.
+    debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
+    let title = || title_or_stem(note.as_ref().map_or("", |note| note.title.as_str()), path);
+    let of_text = || document.text.as_deref().and_then(|text| TrustState::from_text(text).unapproved());
+    let superseded_by = || {
+        let below = scope.layout.below_notebook(path)?;
+        // An unapproved note supersedes nothing.
+        let newer = corpora.notes.newer(below, |newer| newer.path.as_str() != path && newer.unapproved.is_none())?;
+        Some(scope.display_path(&newer.path))
+    };
+    Ok(RecallHit {
+        kind: if ranked.source == NOTES { ItemKind::Note } else { ItemKind::Entry },
+        path: scope.display_path(&document.path),
+        title: entry.map_or_else(title, |entry| entry.key.clone()),
+        category: entry.map(|entry| entry.category.clone()),
+        score: f64::from(ranked.score),
+        terms: ranked.terms.clone(),
+        fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
+        lines: passage.as_ref().map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
+        passage: text.unwrap_or_default().to_string(),
+        superseded_by: if entry.is_none() { superseded_by() } else { None },
+        parts: if asked.request.explain { parts(ranked) } else { Vec::new() },
+        unapproved: entry.map_or_else(of_text, |entry| entry.unapproved),
+        only_in: entry.map(|entry| entry.only_in.clone()).unwrap_or_default(),
+    })
+}
+
+fn parts(ranked: &Ranked) -> Vec<ScorePart> {
+    let words = ranked.parts.iter().map(|part| ScorePart {
+        reason: format!("{} (tf {}, idf {:.3})", part.term, part.tf, part.idf),
+        field: part.field.name().to_string(),
+        amount: f64::from(part.amount),
+    });
+    let bonuses = [
+        ("coverage", ranked.coverage),
+        ("phrase", ranked.phrase),
+        ("proximity", ranked.proximity),
+        ("inherited", ranked.inherited),
+    ];
+    let bonuses = bonuses.into_iter().filter(|(_, amount)| *amount != 0.0);
+    let factor = (ranked.weight != 1.0).then_some(("superseded, as a factor", ranked.weight));
+    let others = bonuses.chain(factor).map(|(reason, amount)| ScorePart {
+        reason: reason.to_string(),
+        field: String::new(),
+        amount: f64::from(amount),
+    });
+    words.chain(others).collect()
+}
+
+/// Renders the hits for a model: each with its source, its lines and its passage.
+pub(super) fn render(hits: &[RecallHit]) -> ForModel {
+    let mut rendered = ForModel::default();
+    for hit in hits {
+        if !rendered.is_empty() {
+            rendered.push_ours("\n\n");
+        }
+        let lines = match hit.lines.as_slice() {
+            [first, last] if first != last => format!(":{first}-{last}"),
+            [first, ..] => format!(":{first}"),
+            [] => String::new(),
+        };
+        let newer = hit.superseded_by.as_ref().map(|newer| format!(" (superseded by {newer})")).unwrap_or_default();
+        let mark = hit.mark();
+        let block = format!("{}{lines}  {}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end());
+        rendered.push_escaped(&block);
+    }
+    rendered
+}

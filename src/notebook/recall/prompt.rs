@@ -1,0 +1,129 @@
+//! Recall for a prompt: items that may go into it, and the names of those that may not.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::super::index::Notebook;
+use super::corpora::Reach;
+use super::hits::{hit, passages};
+use super::search::Asked;
+use super::types::{Recall, RecallHit};
+use crate::engine::Call;
+use crate::protocol::Error;
+use crate::search::ranked::Ranked;
+use crate::search::{SearchableEntries, SearchableEntry};
+
+/// A hit for a prompt.
+pub(crate) struct PromptHit {
+    /// Empty passage for an item that is known.
+    pub(crate) hit: RecallHit,
+    /// Score as a multiple of the rarity of a word that only one item has.
+    pub(crate) score: f64,
+    /// Date in the frontmatter, else the time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
+    pub(crate) date: u64,
+    /// True if the session has seen the item before.
+    pub(crate) is_known: bool,
+}
+
+/// Items that a prompt is about.
+pub(crate) struct PromptHits {
+    /// Approved items, best first.
+    pub(crate) shown: Vec<PromptHit>,
+    /// Items that may not go into the prompt, best first. They have no influence on the others.
+    pub(crate) withheld: Vec<WithheldHit>,
+}
+
+/// An item that may not go into a prompt, without any of its text.
+pub(crate) struct WithheldHit {
+    pub(crate) path: String,
+    /// Key of the entry; `None` for a note.
+    pub(crate) key: Option<String>,
+    /// Score as a multiple of the rarity of a word that only one item has.
+    pub(crate) score: f64,
+    /// Its score as a share of the score that the best item which may go into a prompt has beside it.
+    pub(crate) share_of_best: f64,
+    /// Number of words of the prompt that it has.
+    pub(crate) terms: usize,
+    /// True if it is withheld only because it is for the prompts of other projects.
+    pub(crate) is_of_other_project: bool,
+}
+
+/// How a prompt is asked about.
+pub(crate) struct PromptRecall<'a> {
+    pub(crate) request: &'a Recall,
+    /// Maximum size of a passage in bytes.
+    pub(crate) passage_bytes: usize,
+    /// Predicate for paths of notes, relative to the notebook, that are not looked for.
+    pub(crate) is_left_out: &'a (dyn Fn(&str) -> bool + Sync),
+    /// Predicate for paths that the session has seen before.
+    pub(crate) is_known: &'a (dyn Fn(&str) -> bool + Sync),
+    /// Number of paths that it has seen.
+    pub(crate) known: usize,
+    /// True if the host is asked to rate the hits.
+    pub(crate) may_rate: bool,
+}
+
+/// Finds items for a prompt. Known items take no place from others.
+pub(crate) async fn recall_for_prompt(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    entries: Option<&SearchableEntries>,
+    recall: &PromptRecall<'_>,
+) -> Result<PromptHits, Error> {
+    let PromptRecall { request, passage_bytes, is_left_out, is_known, known, may_rate } = *recall;
+    let asked =
+        Asked { call, notebook, entries, request, reach: Reach::Prompt, is_left_out, is_known, known, may_rate };
+    let found = asked.find().await?;
+    // Beside the items that may be shown, and not among them, which they must not influence.
+    let all = Asked { reach: Reach::Current, may_rate: false, ..asked };
+    let (all, rarity_of_all) =
+        if has_withheld(&asked) { all.find_in_index(&found.query).await? } else { (Vec::new(), 0.0) };
+    let corpora = asked.corpora();
+    let mut passages = passages(&corpora, &found);
+    let mut shown = Vec::new();
+    for ranked in &found.page {
+        let is_known = asked.is_known_hit(&corpora, ranked);
+        let (document, entry) = corpora.document(ranked)?;
+        if document.text.is_none() && !is_known {
+            continue;
+        }
+        let mut hit = hit(&asked, &corpora, &mut passages, ranked, passage_bytes)?;
+        if is_known {
+            hit.passage = String::new();
+        }
+        let dated = corpora.note_of_text(ranked, document).and_then(|note| note.created());
+        let date = entry.map_or_else(|| dated.unwrap_or(document.modified), |entry| entry.updated);
+        shown.push(PromptHit { score: as_multiple(hit.score, found.rarity), hit, date, is_known });
+    }
+    let is_withheld = |ranked: &Ranked| {
+        let found = corpora.document(ranked).ok();
+        found.is_some_and(|(document, entry)| entry.map_or(document.unapproved.is_some(), SearchableEntry::is_withheld))
+    };
+    let best = all.iter().find(|ranked| !is_withheld(ranked)).map(|best| f64::from(best.score));
+    let withheld = all.iter().filter(|ranked| is_withheld(ranked)).map(|ranked| {
+        let (document, entry) = corpora.document(ranked)?;
+        let score = f64::from(ranked.score);
+        Ok(WithheldHit {
+            path: call.scope.display_path(&document.path),
+            key: entry.map(|entry| entry.key.clone()),
+            score: as_multiple(score, rarity_of_all),
+            share_of_best: best.map_or(1.0, |best| score / best),
+            terms: ranked.terms.len(),
+            is_of_other_project: entry.is_some_and(|entry| entry.unapproved.is_none()),
+        })
+    });
+    let withheld = withheld.collect::<Result<_, Error>>()?;
+    Ok(PromptHits { shown, withheld })
+}
+
+/// Returns true if any item may not go into a prompt.
+fn has_withheld(asked: &Asked<'_>) -> bool {
+    let files = &asked.corpora().notes.files;
+    let of_entries = asked.entries.is_some_and(|entries| entries.entries.values().any(SearchableEntry::is_withheld));
+    of_entries || files.approved().len() < files.len()
+}
+
+fn as_multiple(score: f64, rarity: f32) -> f64 {
+    if rarity > 0.0 { score / f64::from(rarity) } else { 0.0 }
+}

@@ -1,0 +1,254 @@
+//! Finds items for every kind of recall: brings the indexes up to date, ranks, and reads the text of the hits.
+
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::super::index::{Needed, Notebook, catch_up_for, has, known_config, look, read_texts};
+use super::super::list_notes::selected;
+use super::super::note_filter::NoteFilter;
+use super::super::types::{SortFields, SortKey};
+use super::corpora::{Corpora, Reach, Selection};
+use super::rescore::{CANDIDATES, Scored, fused, score, texts};
+use super::succession::{newer_first, successions};
+use super::types::{ItemKind, MAX_RECALL_BYTES, NOTES, Recall};
+use crate::document::Note;
+use crate::engine::Call;
+use crate::order;
+use crate::protocol::{Error, ErrorCode, FsError};
+use crate::search::ranked::{self, Joining, Query, Ranked, Ranking, Source};
+use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, load_texts};
+use crate::trust::TrustState;
+
+/// Maximum number of attempts if notes change while they are read.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// A recall, and what its caller knows.
+pub(super) struct Asked<'a> {
+    pub(super) call: &'a Call,
+    pub(super) notebook: &'a Arc<Notebook>,
+    pub(super) entries: Option<&'a SearchableEntries>,
+    pub(super) request: &'a Recall,
+    pub(super) reach: Reach,
+    /// Predicate for paths of notes that are not looked for.
+    pub(super) is_left_out: &'a (dyn Fn(&str) -> bool + Sync),
+    /// Predicate for paths, as replies show them, of items that the caller has. They are hits beside the limit, without
+    /// their text.
+    pub(super) is_known: &'a (dyn Fn(&str) -> bool + Sync),
+    /// Maximum number of such items.
+    pub(super) known: usize,
+    /// True if the host is asked to rate the best hits, as the configuration says.
+    pub(super) may_rate: bool,
+}
+
+/// Items that a recall has found.
+pub(super) struct Found {
+    pub(super) query: Query,
+    pub(super) selection: Selection,
+    /// Hits of the page, best first.
+    pub(super) page: Vec<Ranked>,
+    /// Number of items that match.
+    pub(super) total: u32,
+    /// Rarity of a word that one item has.
+    pub(super) rarity: f32,
+    /// Reason why the host did not rate the hits.
+    pub(super) not_rated: Option<FsError>,
+}
+
+impl Asked<'_> {
+    /// Finds items. The text of the hits is in memory then, except of known ones and of files that cannot be read.
+    pub(super) async fn find(&self) -> Result<Found, Error> {
+        let Self { call, notebook, request, .. } = *self;
+        if request.query.len() > MAX_RECALL_BYTES {
+            let message = alloc::format!("query has {} bytes, the limit is {MAX_RECALL_BYTES}", request.query.len());
+            return Err(Error::new(ErrorCode::TooLarge, message, "ask a shorter question"));
+        }
+        let query = Query::parse(&request.query, Joining::Any)
+            .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
+        self.catch_up(&query).await?;
+        // Notes that are approved in the index but not in their files.
+        let mut refused: Vec<DocId> = Vec::new();
+        // Ratings of the host. If the items are sorted by another key, no ratings are needed.
+        let rates = self.may_rate && call.scope.rescore && request.sort.is_empty();
+        let mut scored: Option<Result<Scored, FsError>> = None;
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let selection = self.select(&refused).await?;
+            let mut ranking = self.rank(&query, &selection);
+            if let Some(Ok(scored)) = &scored {
+                ranking.hits = fused(ranking.hits, scored);
+                newer_first(&mut ranking.hits, &selection.superseded, CANDIDATES);
+            }
+            let must_rate = rates && scored.is_none();
+            let best: Vec<Ranked> =
+                if must_rate { ranking.hits.iter().take(CANDIDATES).cloned().collect() } else { Vec::new() };
+            let page = self.page(ranking.hits);
+            let missing = self.missing(best.iter().chain(&page));
+            let is_last = attempt >= MAX_ATTEMPTS;
+            if must_rate && (missing.is_empty() || is_last) {
+                let texts = texts(&self.corpora(), &selection, &query, &best);
+                scored = Some(score(call, &request.query, texts).await);
+                // Notes may have changed meanwhile, so they are ranked once more.
+                attempt = attempt.min(MAX_ATTEMPTS - 1);
+                continue;
+            }
+            if !missing.is_empty() && !is_last {
+                load_texts(call, &notebook.corpus, &missing).await;
+                notebook.corpus.borrow_mut().index_notes();
+                continue;
+            }
+            let (page, unapproved): (Vec<Ranked>, Vec<Ranked>) = {
+                let corpora = self.corpora();
+                page.into_iter().partition(|hit| self.reach != Reach::Prompt || self.may_be_shown(&corpora, hit))
+            };
+            if unapproved.is_empty() || is_last {
+                let not_rated = scored.and_then(Result::err);
+                let Ranking { total, rarity, .. } = ranking;
+                return Ok(Found { query, selection, page, total, rarity, not_rated });
+            }
+            refused.extend(unapproved.iter().map(|hit| hit.doc));
+        }
+    }
+
+    /// Finds items in the indexes as they are, without their text. Returns the rarity of a word that one item has too.
+    pub(super) async fn find_in_index(&self, query: &Query) -> Result<(Vec<Ranked>, f32), Error> {
+        let selection = self.select(&[]).await?;
+        let Ranking { hits, rarity, .. } = self.rank(query, &selection);
+        Ok((self.page(hits), rarity))
+    }
+
+    pub(super) fn corpora(&self) -> Corpora<'_> {
+        Corpora::new(self.notebook.corpus.borrow(), self.entries)
+    }
+
+    /// Brings the index of the notes up to date, unless the host guarantees that nothing changed.
+    async fn catch_up(&self, query: &Query) -> Result<(), Error> {
+        let Self { call, notebook, request, .. } = *self;
+        let ranges = |notes: &Corpus| {
+            let counted = notes.files.approved();
+            let counts_note = |id: DocId| counted.binary_search(&id).is_ok();
+            let counts_note: &dyn Fn(DocId) -> bool = &counts_note;
+            let tie = |id: DocId| notes.tie(id);
+            let notes = Source {
+                counted: Some(counts_note).filter(|_| self.reach == Reach::Prompt),
+                ..Source::new(notes.ranked(), &tie)
+            };
+            let Some(entries) = self.entries else { return Source::needed_ranges(&[notes], query) };
+            let corpus = entries.corpus.borrow();
+            let tie = |id: DocId| corpus.tie(id);
+            Source::needed_ranges(&[notes, Source::new(corpus.ranked(), &tie)], query)
+        };
+        let needs_notes = request.filter != NoteFilter::default() || !request.sort.is_empty();
+        let needed = if needs_notes { Needed::Everything } else { Needed::Ranges(&ranges) };
+        let is_known = notebook.corpus.borrow().is_loaded() && known_config(notebook).is_some();
+        if !(request.assume_unchanged && is_known && has(call, notebook, needed).await) {
+            catch_up_for(call, notebook, needed).await?;
+        }
+        Ok(())
+    }
+
+    /// Selects the items that the recall may return.
+    async fn select(&self, refused: &[DocId]) -> Result<Selection, Error> {
+        let Self { call, notebook, request, reach, .. } = *self;
+        let filter = &request.filter;
+        let mut filtered = None;
+        if *filter != NoteFilter::default() {
+            if filter.needs_text() {
+                read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
+            }
+            let mut ids = look(notebook, call, |snapshot| selected(call, snapshot, filter))?;
+            order::sort_slice(&mut ids, Ord::cmp);
+            filtered = Some(ids);
+        }
+        let corpus = notebook.corpus.borrow();
+        let mut approved = if reach == Reach::All { Vec::new() } else { corpus.files.approved() };
+        approved.retain(|id| !refused.contains(id));
+        let superseded = successions(call, &corpus, refused, reach == Reach::Prompt);
+        let kinds = if filtered.is_some() { alloc::vec![ItemKind::Note] } else { request.kinds.clone() };
+        Ok(Selection { reach, kinds, filtered, approved, superseded })
+    }
+
+    fn rank(&self, query: &Query, selection: &Selection) -> Ranking {
+        let Self { call, request, .. } = *self;
+        let corpora = self.corpora();
+        let best = if self.may_rate && call.scope.rescore { CANDIDATES } else { 0 };
+        let limit = match request.sort.is_empty() {
+            true => {
+                (request.offset as usize).saturating_add(request.limit as usize).saturating_add(self.known).max(best)
+            }
+            // The first item by another key may be the last by its score.
+            false => usize::MAX,
+        };
+        let is_left_out =
+            |path: &str| call.scope.layout.below_notebook(path).is_some_and(|below| (self.is_left_out)(below));
+        let mut ranking =
+            corpora.with_sources(selection, &is_left_out, |sources| ranked::search(sources, query, limit));
+        ranking.hits.retain(|hit| corpora.is_item(hit));
+        if !request.sort.is_empty() {
+            ranking.hits = sorted(&corpora, ranking.hits, &request.sort);
+        }
+        ranking
+    }
+
+    /// Returns the page of hits, and the known ones before its end.
+    fn page(&self, hits: Vec<Ranked>) -> Vec<Ranked> {
+        let corpora = self.corpora();
+        let mut rest = self.request.limit;
+        let mut page = Vec::new();
+        for hit in hits.into_iter().skip(self.request.offset as usize) {
+            if !self.is_known_hit(&corpora, &hit) {
+                let Some(less) = rest.checked_sub(1) else { break };
+                rest = less;
+            }
+            page.push(hit);
+        }
+        page
+    }
+
+    pub(super) fn is_known_hit(&self, corpora: &Corpora<'_>, hit: &Ranked) -> bool {
+        self.known > 0 && (self.is_known)(&corpora.shown_path(self.call, hit))
+    }
+
+    /// Returns the notes among the hits whose text must be read. The text of entries is always in memory.
+    fn missing<'h>(&self, hits: impl Iterator<Item = &'h Ranked>) -> Vec<DocId> {
+        let corpora = self.corpora();
+        let has_no_text = |id: DocId| corpora.notes.files.doc(id).is_some_and(|document| document.text.is_none());
+        let notes = hits.filter(|hit| hit.source == NOTES && has_no_text(hit.doc));
+        notes.filter(|hit| !self.is_known_hit(&corpora, hit)).map(|hit| hit.doc).collect()
+    }
+
+    /// Returns true if the file of a hit permits it in a prompt. Entries are judged when they are parsed.
+    fn may_be_shown(&self, corpora: &Corpora<'_>, hit: &Ranked) -> bool {
+        let Ok((document, entry)) = corpora.document(hit) else { return false };
+        let is_approved = |text: &str| TrustState::from_text(text).unapproved().is_none();
+        entry.is_some() || self.is_known_hit(corpora, hit) || document.text.as_deref().is_some_and(is_approved)
+    }
+}
+
+/// Sorts the hits by the fields of their files. Equal ones stay in the order of their scores.
+fn sorted(corpora: &Corpora<'_>, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
+    let mut known: Vec<(Ranked, Option<(&IndexedFile, Note)>)> = hits
+        .into_iter()
+        .map(|hit| {
+            let document = corpora.document(&hit).ok().map(|(document, _)| document);
+            let known = document.and_then(|document| Some((document, corpora.indexed_note(&hit, document)?)));
+            (hit, known)
+        })
+        .collect();
+    order::sort_slice(&mut known, |(_, a), (_, b)| match (a, b) {
+        (Some(a), Some(b)) => SortKey::compare(keys, &sort_fields(a), &sort_fields(b)),
+        _ => b.is_some().cmp(&a.is_some()),
+    });
+    known.into_iter().map(|(hit, _)| hit).collect()
+}
+
+fn sort_fields<'a>((document, note): &'a (&IndexedFile, Note)) -> SortFields<'a> {
+    SortFields {
+        created: note.created(),
+        modified: document.modified,
+        path: document.path.as_str(),
+        title: &note.title,
+        word_count: note.word_count,
+    }
+}

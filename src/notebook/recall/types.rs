@@ -1,0 +1,149 @@
+//! [`Recall`], its reply, and the hits that all recalls share.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use saddlebag_words::words;
+
+use super::super::note_filter::NoteFilter;
+use super::super::types::{SortKey, Warning};
+use crate::request::{Effect, Request};
+use crate::samples::SAMPLE_TEXT;
+use crate::search::Skipped;
+use crate::trust::{ForModel, Provenance};
+
+/// Maximum size of a query in bytes.
+pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;
+
+/// Default number of hits.
+pub const DEFAULT_HITS: u32 = 10;
+
+/// Number of the source with the notes.
+pub(super) const NOTES: usize = 0;
+
+/// Maximum size of the passage of a hit in bytes.
+pub(super) const PASSAGE_BYTES: usize = 800;
+
+/// Finds notes and entries by a question or a query, best first. All are ranked together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recall {
+    /// A sentence, or a query: `"a phrase"`, `prefix*`, `-not`, `this | that`, `title:word`.
+    pub query: String,
+    /// Kinds of items to search; empty for all. Without an agent there are no entries.
+    pub kinds: Vec<ItemKind>,
+    /// Maximum number of hits.
+    pub limit: u32,
+    /// Number of hits to skip.
+    pub offset: u32,
+    /// Filter for the notes to search. With a filter, entries are not searched.
+    pub filter: NoteFilter,
+    /// Sort keys that replace the score, the most important first.
+    pub sort: Vec<SortKey>,
+    /// If set, returns the parts of each score.
+    pub explain: bool,
+    /// If set, the host guarantees that nothing changed since the last command.
+    pub assume_unchanged: bool,
+}
+
+/// Kind of an item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A note, or another Markdown file that is not an entry.
+    #[default]
+    Note,
+    /// An entry.
+    Entry,
+}
+
+words!(ItemKind, "kind of an item" { Note = "note", Entry = "entry" });
+
+/// Reply of [`Recall`].
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecallReply {
+    /// Hits, best first.
+    pub hits: Vec<RecallHit>,
+    /// Number of items that match; `hits` is a page of them.
+    pub total: u32,
+    /// Hits as text for a person or a model, made harmless.
+    pub rendered: ForModel,
+    /// Problems that do not stop a recall: an invalid configuration, frontmatter that is not YAML, an invalid entry.
+    pub warnings: Vec<Warning>,
+    /// Files that could not be searched.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A note or an entry that matches a query, with the reasons.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecallHit {
+    /// Kind of the item.
+    pub kind: ItemKind,
+    /// Path of the file.
+    pub path: String,
+    /// Title of the note, or key of the entry.
+    pub title: String,
+    /// Category of the entry.
+    pub category: Option<String>,
+    /// Score, which is meaningful only in comparison.
+    pub score: f64,
+    /// Words of the query that the item has.
+    pub terms: Vec<String>,
+    /// Fields with these words: `title`, `aliases`, `headings`, `tags`, `path`, `body`.
+    pub fields: Vec<String>,
+    /// First and last line of the passage, counted from 1; empty if the text is not available.
+    pub lines: Vec<u32>,
+    /// Passage that matches best.
+    pub passage: String,
+    /// Path of the newer note that supersedes this one.
+    pub superseded_by: Option<String>,
+    /// Parts of the score, if requested.
+    pub parts: Vec<ScorePart>,
+    /// Origin of its text, if the text is kept out of prompts until a person approves it.
+    pub unapproved: Option<Provenance>,
+    /// Projects whose prompts the entry is for, because an agent wrote it there; empty if it is for the prompts of this
+    /// memory.
+    pub only_in: Vec<String>,
+}
+
+/// A part of a score.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScorePart {
+    /// Word of the query, or another reason: `phrase`, `proximity`, `coverage`, `inherited`, `superseded`.
+    pub reason: String,
+    /// Field that has the word; empty if the reason has no field.
+    pub field: String,
+    /// Amount that is added; a factor for `superseded`.
+    pub amount: f64,
+}
+
+impl RecallHit {
+    /// Returns a note for models and people that the text may not go into prompts; empty if it may.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        match self.unapproved {
+            Some(from) => format!(" (unapproved: {from})"),
+            None if self.only_in.is_empty() => String::new(),
+            None => " (unapproved: of another project)".into(),
+        }
+    }
+}
+
+impl Request for Recall {
+    type Reply = RecallReply;
+    const NAME: &'static str = "recall";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let recall = |query: &str| Self {
+            query: query.into(),
+            limit: 3,
+            explain: true,
+            assume_unchanged: true,
+            ..Self::default()
+        };
+        alloc::vec![recall(SAMPLE_TEXT), recall(name)]
+    }
+}

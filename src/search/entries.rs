@@ -1,0 +1,39 @@
+//! [`SearchableEntries`]: the entries that are searched together with the notes.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRefCell;
+
+use super::corpus::Corpus;
+use super::files::DocId;
+use crate::sorted::SortedMap;
+use crate::trust::Provenance;
+
+/// Entries that a caller may see, with the index of their words.
+pub(crate) struct SearchableEntries {
+    pub(crate) corpus: Arc<AtomicRefCell<Corpus>>,
+    /// Live entries. Other files of the index are not found and do not count.
+    pub(crate) entries: SortedMap<DocId, SearchableEntry>,
+}
+
+/// An entry, as hits show it.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchableEntry {
+    pub(crate) key: String,
+    pub(crate) category: String,
+    /// Time of the last change in nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) updated: u64,
+    /// Origin of its text, if nobody has approved it.
+    pub(crate) unapproved: Option<Provenance>,
+    /// Projects whose prompts it is for, if this one is not among them.
+    pub(crate) only_in: Vec<String>,
+}
+
+impl SearchableEntry {
+    /// Returns true if its text may not go into the prompts of this memory.
+    pub(crate) fn is_withheld(&self) -> bool {
+        self.unapproved.is_some() || !self.only_in.is_empty()
+    }
+}
