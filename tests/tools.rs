@@ -314,7 +314,7 @@ fn every_list_and_search_is_paged_to_its_end(kind: Kind) {
         ("memory_search", json!({ "query": "port" }), "hits", "path", 230),
         ("memory_recall", json!({ "query": "port", "limit": 12 }), "entries", "key", 30),
         ("memory_list", json!({ "limit": 7 }), "entries", "key", 30),
-        ("notebook_recall", json!({ "query": "port", "limit": 100 }), "hits", "path", 230),
+        ("notebook_recall", json!({ "query": "port", "limit": 100 }), "hits", "path", 260),
         ("notebook_related", json!({ "note": "fact-000", "limit": 50 }), "notes", "path", 229),
     ] {
         let mut arguments = arguments;

@@ -195,14 +195,7 @@ class SaddlebagProvider(MemoryProvider):
     def _search(self, args):
         limit = args.get("limit", 5)
         limit = min(max(limit, 1), 20) if isinstance(limit, int) else 5
-        query = {"query": str(args.get("query") or ""), "limit": limit}
-        notes = self._program.call("notebook_recall", query)
-        if notes.get("is_error"):
-            return notes
-        entries = self._program.call("memory_recall", query)
-        if (entries.get("structured") or {}).get("entries"):
-            notes["text"] += "\n\n" + entries["text"]
-        return notes
+        return self._program.call("notebook_recall", {"query": str(args.get("query") or ""), "limit": limit})
 
     def _get(self, args):
         page = {"cursor": args["cursor"]} if args.get("cursor") else {}

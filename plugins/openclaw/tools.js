@@ -11,12 +11,7 @@ const MAX_HITS = 20
 /** Searches notes, logs and entries. */
 async function search(settings, folder, { query, limit }) {
   const bounded = Math.min(Math.max(Math.trunc(limit ?? 5), 1), MAX_HITS)
-  const args = { query: String(query ?? ""), limit: bounded }
-  const notes = await call(settings, folder, "notebook_recall", args)
-  if (notes.isError) return notes
-  const entries = await call(settings, folder, "memory_recall", args)
-  const hasEntries = (entries.structured?.entries ?? []).length > 0
-  return hasEntries ? { ...notes, text: `${notes.text}\n\n${entries.text}` } : notes
+  return call(settings, folder, "notebook_recall", { query: String(query ?? ""), limit: bounded })
 }
 
 /** Reads a note by its path or title, or an entry by its key. */

@@ -15,11 +15,11 @@ use crate::engine::{Call, Loaded, load_all};
 use crate::entries::{self, Entries, EntryInfo, Hydrate, HydrateReply};
 use crate::journal::whole_characters;
 use crate::order;
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ReadOutcome};
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, ReadOutcome};
 use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
 use crate::store::{Date, RelPath};
-use crate::trust::TrustState;
+use crate::trust::{Approved, Provenance};
 
 /// Maximum size of long-term memory in zerostack, which leaves out larger files.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;
@@ -109,7 +109,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     #[cfg(not(feature = "entries"))]
     let not_hydrated: Vec<LeftOut> = Vec::new();
     let TurnMemories { text, files, unapproved, findings } = memories.unwrap_or_default();
-    if !text.is_empty() {
+    if !text.as_str().is_empty() {
         let content = SectionContent::Joined { text, files };
         sections.push(Section { kind: SectionKind::Memories, path: RECALLED.into(), content });
     }
@@ -161,7 +161,8 @@ async fn hydrated(
                 Ok(not_hydrated(entry.path, Some(entry.key), reason, entry.size))
             });
             let left_out = left_out.chain(unread.map(Ok)).collect::<Result<_, Error>>()?;
-            Ok((section(SectionContent::Items(entries.into_iter().map(item).collect())), left_out))
+            let items = entries.into_iter().map(item).collect::<Result<_, Error>>()?;
+            Ok((section(SectionContent::Items(items)), left_out))
         }
         Err(error) if error.code == ErrorCode::MemoryUnavailable => {
             Ok((section(unusable(LeftOutReason::NotHydrated(error.into_message()), 0)), Vec::new()))
@@ -170,9 +171,11 @@ async fn hydrated(
     }
 }
 
-fn item(entry: EntryInfo) -> SectionItem {
-    let heading = format!("{} ({})", on_one_line(&entry.key), on_one_line(&entry.category));
-    SectionItem { path: entry.path, key: entry.key, heading, text: entry.content }
+fn item(entry: EntryInfo) -> Result<SectionItem, Error> {
+    let unapproved = |_| Error::internal(format!("entry `{}` is hydrated although it is unapproved", entry.key));
+    let text = Approved::with_state(entry.trust_state(), entry.content.clone()).map_err(unapproved)?;
+    let heading = text.map(|_| format!("{} ({})", on_one_line(&entry.key), on_one_line(&entry.category)));
+    Ok(SectionItem { path: entry.path, key: entry.key, heading, text })
 }
 
 /// Returns a key unchanged, or quoted if it is not a single line. A key can be any text.
@@ -214,8 +217,7 @@ fn whole(bytes: Vec<u8>, kind: SectionKind, overflow: Overflow) -> SectionConten
         return unusable(LeftOutReason::TooLarge, size);
     }
     match String::from_utf8(bytes) {
-        Ok(text) if TrustState::from_text(&text).unapproved().is_some() => unusable(LeftOutReason::Unapproved, size),
-        Ok(text) => SectionContent::Text { text, unread_bytes: 0 },
+        Ok(text) => judged(Approved::judge(text), 0, size),
         Err(_) => unusable(LeftOutReason::NotText, size),
     }
 }
@@ -246,49 +248,42 @@ async fn large(
     for _ in 0..MAX_ATTEMPTS {
         if offset > 0 {
             head = match call.fs.read(path, 0, HEAD_BYTES.min(limit)).await {
-                Ok(ReadOutcome::Content(head)) if !may_be_shown(&head.bytes) => {
-                    return unusable(LeftOutReason::Unapproved, size);
-                }
-                Ok(ReadOutcome::Content(head)) => Some(head.version),
+                Ok(ReadOutcome::Content(head)) => Some(head),
                 Ok(_) => None,
                 Err(error) => return unusable(LeftOutReason::Unreadable(error.to_string()), size),
             };
         }
         match call.fs.read(path, offset, length).await {
-            Ok(ReadOutcome::Content(content)) if offset > 0 && head.as_ref() != Some(&content.version) => {}
-            outcome => return part(outcome, offset, size),
+            Ok(ReadOutcome::Content(content)) => {
+                let start = if offset > 0 { head.as_ref() } else { Some(&content) };
+                if let Some(start) = start.filter(|start| start.version == content.version) {
+                    return part(&start.bytes, &content, offset, size);
+                }
+            }
+            Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) => {
+                return SectionContent::Text { text: Approved::default(), unread_bytes: 0 };
+            }
+            Err(error) => return unusable(LeftOutReason::Unreadable(error.to_string()), size),
         }
     }
     let message = format!("it changed {MAX_ATTEMPTS} times while it was read");
     unusable(LeftOutReason::Unreadable(message), size)
 }
 
-/// Returns the part of a file that was read from an offset on.
-fn part(outcome: Result<ReadOutcome, FsError>, offset: u64, size: u64) -> SectionContent {
-    match outcome {
-        Ok(ReadOutcome::Content(content)) if offset == 0 && !may_be_shown(&content.bytes) => {
-            unusable(LeftOutReason::Unapproved, size)
-        }
-        Ok(ReadOutcome::Content(content)) => {
-            let is_end = offset + content.bytes.len() as u64 >= content.size;
-            match whole_characters(&content.bytes, is_end) {
-                Some((skipped, text)) => {
-                    SectionContent::Text { text: text.into(), unread_bytes: offset + skipped as u64 }
-                }
-                None => unusable(LeftOutReason::NotText, size),
-            }
-        }
-        Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) => {
-            SectionContent::Text { text: String::new(), unread_bytes: 0 }
-        }
-        Err(error) => unusable(LeftOutReason::Unreadable(error.to_string()), size),
+/// Returns the part of a file that was read from an offset on, if the start of the file permits it in a prompt.
+fn part(start: &[u8], content: &FileContent, offset: u64, size: u64) -> SectionContent {
+    let is_end = offset + content.bytes.len() as u64 >= content.size;
+    match whole_characters(&content.bytes, is_end) {
+        Some((skipped, text)) => judged(Approved::judge_part(start, text.into()), offset + skipped as u64, size),
+        None => unusable(LeftOutReason::NotText, size),
     }
 }
 
-/// Returns true if the start of a file permits its text in a prompt.
-fn may_be_shown(start: &[u8]) -> bool {
-    let text = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-    TrustState::from_start(text).unapproved().is_none()
+fn judged(text: Result<Approved, Provenance>, unread_bytes: u64, size: u64) -> SectionContent {
+    match text {
+        Ok(text) => SectionContent::Text { text, unread_bytes },
+        Err(_) => unusable(LeftOutReason::Unapproved, size),
+    }
 }
 
 fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {
@@ -342,7 +337,8 @@ async fn newest_logs(call: &Call, dates: &[(Date, RelPath)], today: Date) -> Vec
             .map(|(date, path)| (SectionKind::Log { date: *date, today: *date == today }, path.clone()))
             .collect();
         for section in read_sections(call, &files, Overflow::Prioritised, 0).await {
-            let has_text = matches!(&section.content, SectionContent::Text { text, .. } if !text.trim().is_empty());
+            let has_text =
+                matches!(&section.content, SectionContent::Text { text, .. } if !text.as_str().trim().is_empty());
             if found < LOGS && (has_text || matches!(section.content, SectionContent::Unusable { .. })) {
                 found += usize::from(has_text);
                 sections.push(section);

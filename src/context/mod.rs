@@ -54,11 +54,9 @@ mod types;
 mod tests;
 
 pub use form::BlockForm;
-pub use overflow::{block, block_in};
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, Preamble, PreambleFile, PreamblePart, PreambleReply, PreambleRole};
 pub use saddlebag_sanitize::{BLOCK_END, BLOCK_START, estimate_tokens};
-pub use section::{Section, SectionContent, SectionItem, SectionKind};
-pub use sources::{JoinedFile, LineSource, SourceFamily};
+pub use sources::{LineSource, SourceFamily};
 pub use tokens::effective_reserve;
 pub use types::{
     Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES, Flagged, LeftOut, LeftOutKind, LeftOutReason, Overflow,
@@ -66,6 +64,9 @@ pub use types::{
 };
 
 pub(crate) use gather::session_block;
+pub(crate) use overflow::block_in;
+pub(crate) use section::{Section, SectionContent, SectionItem, SectionKind};
+pub(crate) use sources::JoinedFile;
 pub(crate) use types::{PromptCall, TurnMemories};
 
 use crate::family::family;

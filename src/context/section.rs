@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use super::sources::{JoinedFile, SourceFamily};
 use super::types::LeftOutReason;
 use crate::store::Date;
-use crate::trust::titles;
+use crate::trust::{Approved, titles};
 
 /// Kind of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SectionKind {
+pub(crate) enum SectionKind {
     /// `MEMORY.md`, which all projects share.
     LongTerm,
     /// `MEMORY.md` of the project.
@@ -35,29 +35,29 @@ pub enum SectionKind {
 
 /// A section of memory, as it was read for the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
+pub(crate) struct Section {
     /// Kind of the section.
-    pub kind: SectionKind,
+    pub(crate) kind: SectionKind,
     /// Path of the file as it is shown. Items have their own paths.
-    pub path: String,
+    pub(crate) path: String,
     /// Text, or the reason why there is no text.
-    pub content: SectionContent,
+    pub(crate) content: SectionContent,
 }
 
 /// Content of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SectionContent {
+pub(crate) enum SectionContent {
     /// Text of one file.
     Text {
         /// The text; only the end of it if the file was not read completely.
-        text: String,
+        text: Approved,
         /// Number of bytes before the text that were not read.
         unread_bytes: u64,
     },
     /// Text of several files, joined and cut at its end.
     Joined {
         /// The text.
-        text: String,
+        text: Approved,
         /// Files, in the order of their lines.
         files: Vec<JoinedFile>,
     },
@@ -75,15 +75,15 @@ pub enum SectionContent {
 
 /// One of several items in a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SectionItem {
+pub(crate) struct SectionItem {
     /// Path of its file as it is shown; empty if it has none.
-    pub path: String,
+    pub(crate) path: String,
     /// Name in the report.
-    pub key: String,
+    pub(crate) key: String,
     /// Line above the text.
-    pub heading: String,
+    pub(crate) heading: Approved,
     /// The text.
-    pub text: String,
+    pub(crate) text: Approved,
 }
 
 impl SectionKind {

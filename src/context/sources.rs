@@ -46,11 +46,11 @@ words!(SourceFamily, "family" { Journal = "journal", Entries = "entries", Notebo
 
 /// Lines of a file in a [`SectionContent::Joined`](super::SectionContent::Joined).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JoinedFile {
+pub(crate) struct JoinedFile {
     /// Path of the file as it is shown.
-    pub path: String,
+    pub(crate) path: String,
     /// Lines of the file in the text, counted from 0.
-    pub lines: Range<usize>,
+    pub(crate) lines: Range<usize>,
 }
 
 /// Source of lines of a section.

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::store::Date;
+use crate::trust::Approved;
 
 const FORMS: [BlockForm; 3] = [BlockForm::Claude, BlockForm::Openai, BlockForm::Plain];
 const POLICIES: [Overflow; 3] = [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced];
@@ -30,7 +31,12 @@ fn lines(letter: char) -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..30).prop_map(|lines| lines.join("\n"))
 }
 
+fn approved(text: String) -> Approved {
+    Approved::judge(text).expect("it names no provenance")
+}
+
 fn text(kind: SectionKind, letter: char, text: String, unread_bytes: u64) -> Section {
+    let text = approved(text);
     Section { kind, path: letter.to_string(), content: SectionContent::Text { text, unread_bytes } }
 }
 
@@ -43,8 +49,8 @@ fn sections(texts: &[String], unread: u64) -> (Vec<Section>, Vec<(String, String
     let item = |letter: char, content: &String| SectionItem {
         path: letter.to_string(),
         key: letter.to_string(),
-        heading: format!("{letter} (core)"),
-        text: content.clone(),
+        heading: approved(format!("{letter} (core)")),
+        text: approved(content.clone()),
     };
     let mut joined = String::new();
     let mut files = Vec::new();
@@ -69,7 +75,7 @@ fn sections(texts: &[String], unread: u64) -> (Vec<Section>, Vec<(String, String
         Section {
             kind: SectionKind::Memories,
             path: "recalled notes".into(),
-            content: SectionContent::Joined { text: joined, files },
+            content: SectionContent::Joined { text: approved(joined), files },
         },
     ];
     let by_path = LETTERS.iter().zip(texts).map(|(letter, text)| (letter.to_string(), text.clone())).collect();
@@ -127,7 +133,7 @@ fn the_blocks_own_lines_have_no_source() {
             0,
         ),
     ];
-    let reply = block(&sections, Overflow::Balanced, 4096);
+    let reply = block_in(BlockForm::Claude, &sections, Overflow::Balanced, 4096);
     let sources: Vec<(u32, u32, &str, Option<&str>)> = reply
         .sources
         .iter()
@@ -143,7 +149,7 @@ fn the_blocks_own_lines_have_no_source() {
 #[test]
 fn a_heading_in_code_does_not_count() {
     let sections = [text(SectionKind::LongTerm, 'm', "# Build\n```\n# a comment\n```\n#hash\n# \nend".into(), 0)];
-    let reply = block(&sections, Overflow::Balanced, 4096);
+    let reply = block_in(BlockForm::Claude, &sections, Overflow::Balanced, 4096);
     let headings: Vec<Option<&str>> = reply.sources.iter().map(|source| source.heading.as_deref()).collect();
     assert_eq!(headings, [Some("Build")]);
 }

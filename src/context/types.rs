@@ -10,7 +10,7 @@ use super::sources::{JoinedFile, LineSource};
 use crate::engine::Call;
 use crate::entries::{Entries, Hydrate, HydrationPolicy};
 use crate::request::{Effect, Request};
-use crate::trust::{Flag, ForModel};
+use crate::trust::{Approved, Flag, ForModel};
 
 /// Default size limit of the block in bytes.
 pub const DEFAULT_BLOCK_BYTES: u32 = 32_768;
@@ -53,7 +53,7 @@ pub struct Context {
 #[derive(Debug, Default)]
 pub(crate) struct TurnMemories {
     /// Items of the section, escaped; empty if there are none.
-    pub(crate) text: String,
+    pub(crate) text: Approved,
     /// Lines of each note in the text.
     pub(crate) files: Vec<JoinedFile>,
     /// Notes that nobody has approved.

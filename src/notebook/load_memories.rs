@@ -18,7 +18,7 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::DocId;
 use crate::store::FACTS_FOLDER;
-use crate::trust::TrustState;
+use crate::trust::Approved;
 
 /// Default number of facts.
 pub const INITIAL_MEMORIES: u32 = 10;
@@ -92,14 +92,15 @@ fn approved_facts(
             continue;
         };
         let path = snapshot.display_path(place)?;
-        if TrustState::from_text(text).unapproved().is_some() {
+        let Ok(judged) = Approved::judge(text.into()) else {
             unapproved.push(path);
             continue;
-        }
+        };
         let parsed = corpus.note_of_text(document);
         let note = parsed.ok_or_else(|| Error::internal(format!("{path}: text that is not parsed")))?;
-        let title = title_or_stem(&note.title, document.path.as_str());
-        memories.push(RecalledMemory { path, title, text: part_of(text, note.body)?.to_string() });
+        let title = judged.map(|_| title_or_stem(&note.title, document.path.as_str()));
+        let body = part_of(text, note.body)?;
+        memories.push(RecalledMemory { path, title, text: judged.map(|_| body.to_string()) });
     }
     unapproved.truncate(limit);
     Ok((places.len(), memories, unapproved))

@@ -11,7 +11,7 @@ use crate::context::{JoinedFile, TurnMemories};
 use crate::document::{head, one_line};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::trust::{Flag, ForModel, add_flags, escaped_item};
+use crate::trust::{Approved, Flag, ForModel, add_flags, escaped_item};
 
 /// Maximum number of bytes of one memory that are shown.
 pub const MAX_MEMORY_BYTES: usize = 1_200;
@@ -68,7 +68,12 @@ impl Notebook {
     pub(crate) fn memories(&self, turn: u64, max_bytes: usize) -> TurnMemories {
         let memories = self.session.borrow().of_turn(turn);
         let (section, files) = with_files(&memories.approved, max_bytes);
-        let text = section.text.split_once('\n').map(|(_, entries)| entries.to_string()).unwrap_or_default();
+        let shown = memories.approved.iter().fold(Approved::default(), |mut shown, memory| {
+            shown.push(&memory.text);
+            shown
+        });
+        let without_title = section.text.split_once('\n').map(|(_, entries)| entries.to_string()).unwrap_or_default();
+        let text = shown.map(|_| without_title);
         TurnMemories { text, files, unapproved: memories.unapproved, findings: section.findings }
     }
 }
@@ -84,8 +89,7 @@ fn section(session: &Session, turn: u64, max_bytes: usize) -> MemoryContextReply
 ///
 /// Every line of a note is indented below its source and escaped, so that it can neither look like another entry or a
 /// section of the prompt, nor close the block around it.
-#[must_use]
-pub fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> MemoryContextReply {
+fn format_memory_context(memories: &[RecalledMemory], max_bytes: usize) -> MemoryContextReply {
     with_files(memories, max_bytes).0
 }
 
@@ -134,11 +138,11 @@ fn line_feeds(text: &str) -> usize {
 }
 
 fn entry(memory: &RecalledMemory) -> Entry {
-    let title = one_line(&memory.title);
+    let title = one_line(memory.title.as_str());
     let title = head(&title, MAX_SHOWN_TITLE_BYTES);
     let path = one_line(&memory.path);
     let heading = if title.is_empty() { format!("({path})") } else { format!("{title} ({path})") };
-    let text = memory.text.trim();
+    let text = memory.text.as_str().trim();
     let shown = head(text, MAX_MEMORY_BYTES);
     let mut flags = Vec::new();
     let mut out = ForModel::ours("\n");
@@ -156,7 +160,8 @@ mod tests {
     use super::*;
 
     fn memory(path: &str, text: &str) -> RecalledMemory {
-        RecalledMemory { path: path.into(), title: "Title".into(), text: text.into() }
+        let text = Approved::judge(text.into()).expect("approved");
+        RecalledMemory { path: path.into(), title: "Title".into(), text }
     }
 
     #[test]

@@ -69,9 +69,7 @@ pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
 pub use list_notes::ListNotesReply;
 pub use listing::ListNotes;
 pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
-pub use memory_context::{
-    DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply, format_memory_context,
-};
+pub use memory_context::{DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply};
 pub use note_filter::{ConditionKind, NoteCondition, NoteFilter};
 pub use note_info::NoteInfo;
 pub use recall::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
@@ -84,7 +82,6 @@ pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note
 pub use rename::{Rename, RenameReply};
 pub use restore_note::RestoreNote;
 pub use select::notes_named;
-pub use session::RecalledMemory;
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use tags::{TagCount, Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};

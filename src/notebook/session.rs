@@ -5,16 +5,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::protocol::Error;
+use crate::trust::Approved;
 
 /// A note that was recalled for a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecalledMemory {
+pub(crate) struct RecalledMemory {
     /// Path of the note.
-    pub path: String,
+    pub(crate) path: String,
     /// Title of the note.
-    pub title: String,
+    pub(crate) title: Approved,
     /// Passage to show.
-    pub text: String,
+    pub(crate) text: Approved,
 }
 
 /// Memories that a prompt may show.

@@ -18,7 +18,7 @@ use crate::order;
 use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ListOutcome, Version};
 use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER};
-use crate::trust::{TrustState, titles};
+use crate::trust::{Approved, Provenance, titles};
 
 /// Fields of the frontmatter of a session's note.
 pub(super) const SESSION: &str = "session";
@@ -89,6 +89,11 @@ impl SessionNote {
         self.text.part(Frontmatter::parse(&self.text).span.end..)
     }
 
+    /// Judges the text for a prompt.
+    fn judged(&self) -> Result<Approved, Provenance> {
+        Approved::judge(self.text.clone())
+    }
+
     /// Returns two or three lines about the session: its title, how it ended, and what still fails.
     fn lines(&self) -> String {
         let body = self.body();
@@ -139,7 +144,7 @@ pub(super) async fn hand_off(call: &Call, session: &SessionName, may_claim: bool
         return Ok(HandOff { left_out, ..HandOff::default() });
     }
     for note in notes.iter().filter(|note| note.may_be_handed_to(session, now)) {
-        if TrustState::from_text(&note.text).unapproved().is_some() {
+        if note.judged().is_err() {
             left_out.push(unshown(call, &note.path, LeftOutReason::Unapproved, note.text.len() as u64));
             continue;
         }
@@ -182,9 +187,7 @@ async fn claim(
         let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok());
         let note = text.and_then(|text| SessionNote::parse(&found.path, text));
         let Some(note) = note.filter(|note| {
-            note.may_be_handed_to(session, now)
-                && note.claimed_by == found.claimed_by
-                && TrustState::from_text(&note.text).unapproved().is_none()
+            note.may_be_handed_to(session, now) && note.claimed_by == found.claimed_by && note.judged().is_ok()
         }) else {
             return Ok(Change::Keep(None));
         };
@@ -255,33 +258,34 @@ fn shown(
     begins: bool,
     left_out: Vec<LeftOut>,
 ) -> HandOff {
-    let mut text = String::new();
+    let mut text = Approved::default();
     let mut files = Vec::new();
     let mut unapproved = None;
     if let Some(note) = note {
         let path = call.scope.display_path(&note.path);
-        match TrustState::from_text(&note.text).unapproved() {
-            Some(_) => unapproved = Some(note.text.len() as u64),
-            None => add(&mut text, &mut files, path, note.body().trim()),
+        match note.judged() {
+            Err(_) => unapproved = Some(note.text.len() as u64),
+            Ok(judged) => add(&mut text, &mut files, path, &judged.map(|_| note.body().trim().into())),
         }
     }
     let is_earlier = |other: &&SessionNote| {
         let is_shown = note.is_some_and(|note| note.path == other.path);
-        !is_shown && !other.belongs_to(session) && TrustState::from_text(&other.text).unapproved().is_none()
+        !is_shown && !other.belongs_to(session)
     };
-    let earlier: Vec<&SessionNote> = notes.iter().filter(is_earlier).take(MAX_EARLIER).filter(|_| begins).collect();
+    let earlier = notes.iter().filter(is_earlier).filter_map(|other| Some((other, other.judged().ok()?)));
+    let earlier: Vec<(&SessionNote, Approved)> = earlier.take(MAX_EARLIER).filter(|_| begins).collect();
     if !earlier.is_empty() {
-        text.push_str(if text.is_empty() { "" } else { "\n" });
-        text.push_str(EARLIER);
-        text.push_str("\n\n");
-        for other in earlier {
-            add(&mut text, &mut files, call.scope.display_path(&other.path), &other.lines());
+        text.push_ours(if text.as_str().is_empty() { "" } else { "\n" });
+        text.push_ours(EARLIER);
+        text.push_ours("\n\n");
+        for (other, judged) in earlier {
+            add(&mut text, &mut files, call.scope.display_path(&other.path), &judged.map(|_| other.lines()));
         }
     }
     let path = note.map(|note| call.scope.display_path(&note.path));
     let content = match unapproved {
         Some(size) => Some(SectionContent::Unusable { reason: LeftOutReason::Unapproved, size }),
-        None => (!text.is_empty()).then_some(SectionContent::Joined { text, files }),
+        None => (!text.as_str().is_empty()).then_some(SectionContent::Joined { text, files }),
     };
     let shown_path = path.unwrap_or_else(|| SESSIONS_FOLDER.to_string());
     HandOff {
@@ -293,11 +297,12 @@ fn shown(
 }
 
 /// Adds the lines of a file to the text.
-fn add(text: &mut String, files: &mut Vec<JoinedFile>, path: String, lines: &str) {
-    let first = text.matches('\n').count();
-    text.push_str(lines);
-    text.push('\n');
-    files.push(JoinedFile { path, lines: first..text.matches('\n').count() });
+fn add(text: &mut Approved, files: &mut Vec<JoinedFile>, path: String, lines: &Approved) {
+    let line_feeds = |text: &Approved| text.as_str().matches('\n').count();
+    let first = line_feeds(text);
+    text.push(lines);
+    text.push_ours("\n");
+    files.push(JoinedFile { path, lines: first..line_feeds(text) });
 }
 
 fn unshown(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {

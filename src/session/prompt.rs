@@ -15,15 +15,13 @@ use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, 
 use crate::document::{head, one_line};
 use crate::engine::Call;
 use crate::entries;
-use crate::notebook::{
-    ItemKind, PromptHit, PromptHits, PromptRecall, Recall, RecallHit, WithheldHit, recall_for_prompt,
-};
+use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, WithheldHit, recall_for_prompt};
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::store::{SESSIONS_FOLDER, Timestamp};
-use crate::trust::{ForModel, without_private};
+use crate::trust::{Approved, ForModel, without_private};
 
 /// Default size limit of the text in bytes.
 pub const DEFAULT_PROMPT_BYTES: u32 = 1_500;
@@ -174,7 +172,7 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
                 Ok(found) => {
                     let heading = heading(call, &found);
                     let (path, key) = (path.clone(), source.clone());
-                    items.push(SectionItem { path, key, heading, text: found.hit.passage });
+                    items.push(SectionItem { path, key, heading, text: found.passage });
                     match rendered(form, &items, self.max_bytes as usize) {
                         Some(text) => {
                             reply.text = Some(text);
@@ -249,11 +247,10 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
     let is_enough = |score: f64, share_of_best: f64, terms: usize| {
         min_score == 0 || score >= least && share_of_best >= SHARE_OF_BEST && terms >= MIN_TERMS
     };
-    let is_shown = |found: &PromptHit| is_enough(found.score, found.score / best, found.hit.terms.len());
+    let is_shown = |found: &PromptHit| is_enough(found.score, found.score / best, found.terms);
     let shown = shown.into_iter().filter(is_shown).map(|found| {
-        let RecallHit { kind, path, title, .. } = &found.hit;
-        let source = if *kind == ItemKind::Entry { title.clone() } else { path.clone() };
-        let (path, score) = (path.clone(), found.score);
+        let (path, score) = (found.path.clone(), found.score);
+        let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
         let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
         Hit { source, path, score, found }
     });
@@ -268,12 +265,12 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
 }
 
 /// Returns the heading of an item: its name and its date.
-fn heading(call: &Call, PromptHit { hit, date, .. }: &PromptHit) -> String {
-    let (title, date) = (one_line(&hit.title), dated(call, *date));
-    match &hit.category {
-        Some(category) => format!("entry {title} ({}{date})", one_line(category)),
-        None => format!("{} ({title}{date})", hit.path),
-    }
+fn heading(call: &Call, PromptHit { path, name, category, date, .. }: &PromptHit) -> Approved {
+    let date = dated(call, *date);
+    name.map(|name| match category {
+        Some(category) => format!("entry {} ({}{date})", one_line(name), one_line(category)),
+        None => format!("{path} ({}{date})", one_line(name)),
+    })
 }
 
 /// Returns the day of a time, after a comma. A model must be able to tell an old text from a new one. Empty for an unknown time.

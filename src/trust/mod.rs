@@ -32,17 +32,18 @@
 //! secrets that were put together from parts. It refuses to change trusted text in a memory for tools, and files that
 //! other projects or agents read.
 //!
-//! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `TrustState::from_text`
-//! finds unapproved. It reads the text of the file, never the index. The rest becomes `ForModel`, by escaping or from literals;
+//! On the way **out**, a prompt takes stored text as `Approved` alone, which is made by judging the text of the file, never
+//! the index: the sections of a block and the memories of a turn have this type. It becomes `ForModel`, by escaping;
 //! the fields of replies that a model may read have that type. `from_contract` accepts text that has this type on the other
 //! side of the contract, `from_host` the host's own base prompt; nothing else makes one. Errors are made harmless where a command
 //! ends, in `memory.rs`.
 //!
 //! An approval is a field of the file. Every change of content, category or tags through a command writes the field
 //! again, so an approval holds only for the approved text. An approval is a conditional write under the version of the
-//! text that was listed, its SHA-256, which the request names for each item. If a turn recalls something unapproved, it
-//! recalls once more among the others, so that unapproved text does not crowd them out.
+//! text that was listed, its SHA-256, which the request names for each item. A recall for a prompt ranks as if unapproved
+//! text did not exist.
 
+mod approved;
 mod for_model;
 mod host_secret;
 mod input_policy;
@@ -59,6 +60,7 @@ pub use saddlebag_sanitize::{
     without_private,
 };
 
+pub(crate) use approved::Approved;
 pub(crate) use for_model::escaped_item;
 pub(crate) use input_policy::{InputPolicy, Removal, Screened};
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};

@@ -341,19 +341,31 @@ fn a_recall_finds_notes_and_entries_and_a_search_names_the_entries() {
     store.run(&["--agent", "other", "entry", "store", "hidden", "The balancer of another agent."]).exits(0);
     store.run(&["--provenance", "tool", "entry", "store", "told", "A tool says balancer."]).exits(0);
     let found = store.run(&["recall", "balancer"]).exits(0).stdout;
-    for part in ["facts/load-balancer.md", "entry balancer\n", "is renewed in May", "entry told  [unapproved: tool]\n"]
-    {
+    for part in [
+        "facts/load-balancer.md",
+        "entry balancer  (core)\n",
+        "is renewed in May",
+        "entry told  (core)\n",
+        ", unapproved: tool",
+    ] {
         assert!(found.contains(part), "{part}: {found}");
     }
     assert!(!found.contains("hidden") && !found.contains("another agent"), "{found}");
     let json = store.run(&["--json", "recall", "balancer", "-n", "1"]).exits(0).json();
-    let count = |name: &str| json[name].as_array().map(Vec::len);
-    assert_eq!((count("hits"), count("entries"), &json["total_entries"]), (Some(1), Some(1), &2.into()), "{json}");
+    assert_eq!((json["hits"].as_array().map(Vec::len), &json["total"]), (Some(1), &3.into()), "{json}");
+    let kinds = |args: &[&str]| -> Vec<String> {
+        let json = store.run(&[&["--json", "recall", "balancer"], args].concat()).exits(0).json();
+        json["hits"].as_array().unwrap().iter().map(|hit| hit["kind"].as_str().unwrap().to_string()).collect()
+    };
+    assert_eq!(kinds(&["--kind", "note"]), ["note"]);
+    assert_eq!(kinds(&["--kind", "entry"]), ["entry", "entry"]);
+    // Pages and sort keys are for both.
+    let pages: Vec<String> = (0..3).flat_map(|start| kinds(&["-n", "1", "--offset", &start.to_string()])).collect();
+    assert_eq!(pages, kinds(&[]));
     // An entry alone is a result.
-    assert!(store.run(&["recall", "renewed", "May"]).exits(0).stdout.starts_with("entry balancer\n"));
+    assert!(store.run(&["recall", "renewed", "May"]).exits(0).stdout.starts_with("entry balancer  (core)\n"));
     // A filter is for notes.
-    let filtered = store.run(&["--json", "recall", "balancer", "--path", "facts"]).exits(0).json();
-    assert_eq!(filtered["entries"], serde_json::json!([]));
+    assert_eq!(kinds(&["--path", "facts"]), ["note"]);
     store.run(&["search", "balancer"]).exits(0).complains("2 entries match too; `saddlebag entry recall`");
     store.run(&["search", "renewed"]).exits(1).complains("1 entry matches too; `saddlebag entry recall`");
     assert_eq!(store.run(&["search", "eu-west-2"]).exits(0).stderr, "");

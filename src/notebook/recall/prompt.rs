@@ -13,11 +13,19 @@ use crate::engine::Call;
 use crate::protocol::Error;
 use crate::search::ranked::Ranked;
 use crate::search::{SearchableEntries, SearchableEntry};
+use crate::trust::Approved;
 
-/// A hit for a prompt.
+/// An item that may go into a prompt.
 pub(crate) struct PromptHit {
-    /// Empty passage for an item that is known.
-    pub(crate) hit: RecallHit,
+    pub(crate) path: String,
+    /// Title of the note, or key of the entry.
+    pub(crate) name: Approved,
+    /// Category of the entry; `None` for a note.
+    pub(crate) category: Option<String>,
+    /// Passage that matches best; empty for an item that is known.
+    pub(crate) passage: Approved,
+    /// Number of words of the prompt that it has.
+    pub(crate) terms: usize,
     /// Score as a multiple of the rarity of a word that only one item has.
     pub(crate) score: f64,
     /// Date in the frontmatter, else the time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
@@ -85,16 +93,25 @@ pub(crate) async fn recall_for_prompt(
     for ranked in &found.page {
         let is_known = asked.is_known_hit(&corpora, ranked);
         let (document, entry) = corpora.document(ranked)?;
+        // Text of a known item is not shown again, and may not have been read.
+        let text = document.text.as_deref().filter(|_| !is_known).unwrap_or_default();
+        let Ok(judged) = Approved::judge(text.into()) else { continue };
         if document.text.is_none() && !is_known {
             continue;
         }
-        let mut hit = hit(&asked, &corpora, &mut passages, ranked, passage_bytes)?;
-        if is_known {
-            hit.passage = String::new();
-        }
+        let RecallHit { path, title, category, passage, terms, score, .. } =
+            hit(&asked, &corpora, &mut passages, ranked, passage_bytes)?;
         let dated = corpora.note_of_text(ranked, document).and_then(|note| note.created());
-        let date = entry.map_or_else(|| dated.unwrap_or(document.modified), |entry| entry.updated);
-        shown.push(PromptHit { score: as_multiple(hit.score, found.rarity), hit, date, is_known });
+        shown.push(PromptHit {
+            path,
+            name: judged.map(|_| title),
+            category,
+            passage: judged.map(|_| if is_known { String::new() } else { passage }),
+            terms: terms.len(),
+            score: as_multiple(score, found.rarity),
+            date: entry.map_or_else(|| dated.unwrap_or(document.modified), |entry| entry.updated),
+            is_known,
+        });
     }
     let is_withheld = |ranked: &Ranked| {
         let found = corpora.document(ranked).ok();

@@ -18,7 +18,7 @@ use crate::protocol::{FsError, MAX_SCORED_TEXTS};
 use crate::search::ranked::{Passages, Query, Ranked};
 use crate::search::{DocId, SearchableEntry, best_passage};
 use crate::sorted::SortedMap;
-use crate::trust::TrustState;
+use crate::trust::Approved;
 
 /// Number of best notes that are rated.
 pub(super) const CANDIDATES: usize = MAX_SCORED_TEXTS;
@@ -65,7 +65,7 @@ pub(super) fn texts(
         let Ok((document, entry)) = corpora.document(hit) else { continue };
         let Some(text) = document.text.as_deref() else { continue };
         // Text that must not go into a prompt is not sent to a model either.
-        if TrustState::from_text(text).unapproved().is_some() || entry.is_some_and(SearchableEntry::is_withheld) {
+        if Approved::judge(text.into()).is_err() || entry.is_some_and(SearchableEntry::is_withheld) {
             continue;
         }
         let note = corpora.note_of_text(hit, document);

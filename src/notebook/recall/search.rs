@@ -18,7 +18,7 @@ use crate::order;
 use crate::protocol::{Error, ErrorCode, FsError};
 use crate::search::ranked::{self, Joining, Query, Ranked, Ranking, Source};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, load_texts};
-use crate::trust::TrustState;
+use crate::trust::Approved;
 
 /// Maximum number of attempts if notes change while they are read.
 const MAX_ATTEMPTS: u32 = 8;
@@ -221,7 +221,7 @@ impl Asked<'_> {
     /// Returns true if the file of a hit permits it in a prompt. Entries are judged when they are parsed.
     fn may_be_shown(&self, corpora: &Corpora<'_>, hit: &Ranked) -> bool {
         let Ok((document, entry)) = corpora.document(hit) else { return false };
-        let is_approved = |text: &str| TrustState::from_text(text).unapproved().is_none();
+        let is_approved = |text: &str| Approved::judge(text.into()).is_ok();
         entry.is_some() || self.is_known_hit(corpora, hit) || document.text.as_deref().is_some_and(is_approved)
     }
 }

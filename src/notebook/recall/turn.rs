@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::super::index::{Notebook, NotebookCall};
 use super::super::session::{Memories, RecalledMemory};
 use super::super::types::MemoriesReply;
-use super::prompt::{PromptRecall, recall_for_prompt};
-use super::types::{PASSAGE_BYTES, Recall, RecallHit};
+use super::prompt::{PromptHit, PromptRecall, recall_for_prompt};
+use super::types::{PASSAGE_BYTES, Recall};
 use crate::engine::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
@@ -63,8 +63,8 @@ async fn recall_for_turn(
     };
     let found = recall_for_prompt(call, notebook, None, &recall).await?;
     let unapproved: Vec<String> = found.withheld.into_iter().map(|withheld| withheld.path).collect();
-    let memory = |hit: RecallHit| RecalledMemory { path: hit.path, title: hit.title, text: hit.passage };
-    let approved: Vec<RecalledMemory> = found.shown.into_iter().map(|shown| memory(shown.hit)).collect();
+    let memory = |shown: PromptHit| RecalledMemory { path: shown.path, title: shown.name, text: shown.passage };
+    let approved: Vec<RecalledMemory> = found.shown.into_iter().map(memory).collect();
     let count = u32::try_from(approved.len()).unwrap_or(u32::MAX);
     let is_last = notebook.session.borrow_mut().answer(question, Memories { approved, unapproved });
     Ok(if is_last { count } else { 0 })
