@@ -167,6 +167,10 @@ fn a_redacted_trace_has_no_text_and_is_not_replayed() {
     record(&store, &engine(), &["--redact"]);
     let file = store.here.join("trace");
     let trace = fs::read_to_string(&file).unwrap();
+    // A time in nanoseconds has any digits.
+    let is_time = |part: &&str| part.len() > 12 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let trace: Vec<&str> = trace.split('"').filter(|part| !is_time(part)).collect();
+    let trace = trace.join("\"");
     for word in ["staging", "8443", "yesterday", "server", "5432", "deploy", "Deploy", "Port", "another", "nowhere"] {
         assert!(!trace.contains(word), "{word}: {trace}");
     }

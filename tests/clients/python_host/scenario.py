@@ -399,7 +399,12 @@ def neighbours(root):
     assert not marker.exists() and (root / "MEMORY.md").stat().st_ino != before
 
 
+# Arguments that a case may leave out.
+DEFAULTS = {"write": dict(keep_as=None, like=None), "remove": dict(keep_as=None, may_return=False)}
+
+
 def outcome(folder, kind, **arguments):
+    arguments = DEFAULTS.get(kind, {}) | arguments
     result, given = folder.perform((kind, arguments))
     if result == "err" or given[1] is None:
         return given[0]

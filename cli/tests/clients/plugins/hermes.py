@@ -148,6 +148,8 @@ def a_session_is_recorded(provider, root, project):
         call(4, "terminal", "not an object"),
         {"role": "assistant", "content": "It was free."},
     ]
+    # Only a file that exists is named in the note.
+    (project / "tax.py").write_text("rate = 19\n")
     begun = time.monotonic()
     provider.sync_turn("why is the port 8443?", "It was free.", session_id="h-1", messages=messages)
     assert time.monotonic() - begun < 0.05, "sync_turn blocks"

@@ -99,6 +99,8 @@ async function aSessionIsRecorded(found) {
   await on("session_start", { sessionId: "s-1" })
   await on("before_prompt_build", { prompt: "why is the port 8443?", messages: [] })
   on("after_tool_call", { toolName: "exec", toolCallId: "c1", params: { command: "make test" }, error: "exit code 2" })
+  // Only a file that exists is named in the note.
+  writeFileSync(join(workspace, "tax.py"), "rate = 19\n")
   on("after_tool_call", { toolName: "write", toolCallId: "c2", params: { path: join(workspace, "tax.py"), content: "PRIVATE CONTENT" } })
   on("after_tool_call", { toolName: "exec", toolCallId: "c3", params: { command: "make test" } })
   await on("before_compaction", { messageCount: 3 })
