@@ -14,7 +14,7 @@
 //! from the corpus of journal and notebook for isolation: their searches cannot find an entry, and `find` cannot find a
 //! note, whatever the filter. It is empty and needs no operation until the first command that uses entries.
 //!
-//! **Change** (`put.rs`). Each change is computed by `engine::update` from the bytes that it replaces. The view only
+//! **Change** (`put.rs`). Each change is computed by `Call::update` from the bytes that it replaces. The view only
 //! selects the file. A file that is not an entry, or is of another key, is an error there, so no hand-written file is
 //! lost. Expired entries, and entries over the limit, are removed afterwards, each only if it still has the version
 //! that was seen.
@@ -118,7 +118,7 @@ pub(crate) use mark::{hash, is_mark};
 pub(crate) use select::cursor_of;
 pub(crate) use state::Entries;
 
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};

@@ -15,7 +15,8 @@ use super::rules::{Base, approves, check_trust_state};
 use super::scope::EntriesScope;
 use super::state::Entries;
 use super::view::look;
-use crate::engine::{Call, Loaded, load};
+use crate::changes::Call;
+use crate::engine::{Loaded, load};
 use crate::protocol::{Error, ErrorCode};
 
 pub(super) fn named(run: Option<&str>) -> Result<&str, Error> {

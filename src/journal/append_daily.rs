@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::target::Target;
 use super::types::{JournalCall, WriteMode, WriteReply, screened};
 use super::write::{OverLimit, write};
-use crate::engine::{Backups, Call};
+use crate::changes::{Backups, Call};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 

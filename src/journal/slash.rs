@@ -19,7 +19,7 @@ use super::status::{StatusReply, status};
 use super::target::{Target, TargetRole};
 use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JournalCall, WriteMode, screened};
 use super::write::{OverLimit, write};
-use crate::engine::{Backups, Call};
+use crate::changes::{Backups, Call};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;

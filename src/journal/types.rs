@@ -6,10 +6,11 @@ use alloc::sync::Arc;
 use atomic_refcell::AtomicRefCell;
 use saddlebag_words::words;
 
-use crate::engine::Call;
+use crate::changes::Call;
+use crate::changes::InputPolicy;
 use crate::protocol::Error;
 use crate::search::Corpus;
-use crate::trust::{ForModel, InputPolicy};
+use crate::trust::ForModel;
 
 /// Maximum size of one write, or of the new text of one edit, in bytes.
 pub const MAX_WRITE_BYTES: usize = 65_536;

@@ -9,7 +9,7 @@ use super::note_filter::NoteFilter;
 use super::recall::{Recall, RecallHit, recall_approved, recall_current};
 use super::session::{Memories, RecalledMemory};
 use super::types::MemoriesReply;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;

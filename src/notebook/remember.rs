@@ -16,8 +16,8 @@ use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
 use super::title::checked_title;
 use super::types::{MAX_TAG_BYTES, MAX_TAGS, Warning, is_tag};
+use crate::changes::{Call, File};
 use crate::document::one_line;
-use crate::engine::Call;
 use crate::journal::MAX_WRITE_BYTES;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
@@ -277,7 +277,7 @@ async fn make(
         }
         let Some(old) = old else {
             // After a lost race, the next round finds the name taken.
-            if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?, None).await? {
+            if create_note(call, &call.screen.write(&File::absent(&path), text)?).await? {
                 let message = format!("Remembered in {}", call.scope.display_path(&path));
                 return Ok(done(&path, RememberState::Created, &message));
             }
@@ -290,7 +290,7 @@ async fn make(
         let all_links: Vec<LinkTarget<'_>> = targets.iter().copied().chain(taken).collect();
         let target = LinkTarget { path: &old.below, title: &old.title };
         let text = Draft { tags: &all_tags, links: &all_links, ..draft }.render(&path, number, Some(target))?;
-        if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?, None).await? {
+        if create_note(call, &call.screen.write(&File::absent(&path), text)?).await? {
             let (new, from) = (call.scope.display_path(&path), call.scope.display_path(&old.path));
             let message = format!("Remembered in {new}, which supersedes {from}{}", old.taken());
             return Ok(done(&path, RememberState::Superseded(from), &message));

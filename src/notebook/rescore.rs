@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::superseded::without_older;
+use crate::changes::Call;
 use crate::document::Note;
-use crate::engine::Call;
 use crate::order;
 use crate::protocol::{FsError, MAX_SCORED_TEXTS};
 use crate::search::ranked::{Passages, Query, Ranked};

@@ -11,7 +11,7 @@ use super::files::load_text;
 use super::index::NotebookCall;
 use super::rename::settle;
 use super::types::Warning;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::Entries;
 use crate::notebook::Notebook;
 use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};

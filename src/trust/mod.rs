@@ -4,8 +4,8 @@
 //!   imports can be found, but goes into a prompt only after a person approved it.
 //! * [`for_model`] makes stored text harmless: tags that would close the block or imitate someone are escaped, invisible
 //!   characters are shown, and both are counted as [`Flag`]s. [`ForModel`] is the type of such text.
-//! * [`TrustConfig`] is the policy of a memory. A `InputPolicy` checks incoming text against it, and removes text of the memory
-//!   block.
+//! * [`TrustConfig`] is the policy of a memory. An `InputPolicy` checks incoming text against it, and removes text of the
+//!   memory block.
 //!
 //! Functions on text that do not need this are in `saddlebag-sanitize`, for example [`secrets_in`] and
 //! [`without_private`]. Small components have this package compiled for size, where a loop over characters is slow.
@@ -26,11 +26,10 @@
 //! `entries/screen.rs` for the entries. That sets the provenance of a `store` or a `remember` from the configuration
 //! and the command, refuses or redacts secrets, removes text of the block, and keeps text of tools and imports out of
 //! journal files. `entries/import.rs` screens each file by itself, after the check that it differs from the stored one,
-//! so an export comes back to its store whatever the policy. A second check cannot be skipped by any command:
-//! `engine::{create, update, append, write_version}` accept only `Screened` bytes, and every removal needs a `Removal`.
-//! Both are made by the `InputPolicy` of the call, which sees the path, the old bytes and the new ones. It finds
-//! secrets that were put together from parts. It refuses to change trusted text in a memory for tools, and files that
-//! other projects or agents read.
+//! so an export comes back to its store whatever the policy. A second check cannot be skipped by any command: a file
+//! changes only by a `Change`, which the `InputPolicy` of the call makes of the file as it was loaded and its new bytes. It
+//! finds secrets that were put together from parts. It refuses to change trusted text in a memory for tools, and files
+//! that other projects or agents read.
 //!
 //! On the way **out**, the block, hydration, `load-memories` and `recall-for-turn` leave out text that `TrustState::from_text`
 //! finds unapproved. It reads the text of the file, never the index. The rest becomes `ForModel`, by escaping or from literals;
@@ -43,16 +42,16 @@
 //! text that was listed, its SHA-256, which the request names for each item. If a turn recalls something unapproved, it
 //! recalls once more among the others, so that unapproved text does not crowd them out.
 
+mod config;
 mod for_model;
 mod host_secret;
-mod input_policy;
 mod pending_approval;
 mod provenance;
 mod writer;
 
+pub use config::{SecretPolicy, TrustConfig};
 pub use for_model::{ForModel, for_model};
 pub use host_secret::{HOST_SECRET_BYTES, HostSecret};
-pub use input_policy::{SecretPolicy, TrustConfig};
 pub use provenance::{Provenance, TrustState};
 pub use saddlebag_sanitize::{
     Flag, FlagKind, FoundSecret, for_terminal, head_without_divided_secret, is_hidden, is_line_break, secrets_in,
@@ -60,7 +59,6 @@ pub use saddlebag_sanitize::{
 };
 
 pub(crate) use for_model::escaped_item;
-pub(crate) use input_policy::{InputPolicy, Removal, Screened};
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};
 pub(crate) use provenance::{approve, mark};
 pub(crate) use saddlebag_sanitize::{BLOCK_END, BLOCK_START, add_flags, estimate_tokens, is_ignorable, titles};

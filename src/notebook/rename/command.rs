@@ -9,7 +9,7 @@ use super::apply::{self, Attempt};
 use super::finish::finish_rename;
 use super::plan::{Meaning, has_verbatim_names, naming, naming_files, unread};
 use super::types::{RenameReply, RenameSources};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::notebook::files::{check_not_kept, notebook_file};
 use crate::notebook::index::{Notebook, NotebookCall, catch_up, look_checked};
 use crate::notebook::names::Names;
@@ -98,12 +98,13 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Backups, Change, Fs, update};
-    use crate::notebook::files::text_of;
+    use crate::changes::{Backups, File};
+    use crate::notebook::files::no_note;
     use crate::notebook::journal::Journal;
     use crate::notebook::link::Link;
     use crate::notebook::slug::slug;
     use crate::notebook::testing::{Store, call_at, day, path, run_alone};
+    use crate::protocol::Fs;
     use crate::trust::sha256;
     use alloc::string::ToString;
 
@@ -243,11 +244,11 @@ mod tests {
     /// Replaces text in the note under its old name, as `note edit` does.
     async fn edit(fs: Fs, old: &str, new: &str) -> Result<(), Error> {
         let (call, note) = (call_at(fs, day()), path(OLD));
-        let change = |bytes: Option<&[u8]>| {
-            let text = text_of(&note, bytes)?.replace(old, new).into_bytes();
-            Ok(Change::Write(call.screen.moved(&note, bytes, text)?, ()))
+        let change = |file: &File| {
+            let text = file.text()?.ok_or_else(|| no_note(&note))?.replace(old, new);
+            Ok((Some(call.screen.rewrite(file, text)?), ()))
         };
-        update(&call.fs, &note, 1 << 20, Backups::Off, change).await.map(|_| ())
+        call.update(&note, Backups::Off, change).await.map(|_| ())
     }
 
     #[test]

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::changes::Call;
 use crate::document::{Link, one_line};
-use crate::engine::Call;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
 use crate::notebook::files::{below_notebook, check_new_note, list_folder, load_text, notebook_file};
