@@ -8,8 +8,10 @@ mod call;
 mod change;
 mod gate;
 mod policy;
+pub(crate) mod texts;
 
 pub(crate) use call::Call;
 pub(crate) use change::{After, Change, File};
 pub(crate) use gate::Backups;
 pub(crate) use policy::InputPolicy;
+pub(crate) use texts::{Field, Texts, run};

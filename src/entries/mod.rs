@@ -118,7 +118,7 @@ pub(crate) use mark::{hash, is_mark};
 pub(crate) use select::cursor_of;
 pub(crate) use state::Entries;
 
-use crate::changes::Call;
+use crate::changes::{self, Call, Texts};
 use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
@@ -132,18 +132,20 @@ family! {
     EntriesCommand =>
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
-        StoreEntry | EditEntry | RestoreEntry,
+        StoreEntry { entry: parts "entry", expected_version }
+            | EditEntry { key, old_text, new_text: parts "new text" }
+            | RestoreEntry { key },
         GetEntry,
         FindEntries,
         ListEntries,
-        ForgetEntry,
-        PurgeEntries,
+        ForgetEntry { key, expected_version },
+        PurgeEntries { key },
         ExportEntries,
-        ImportEntries,
-        RetainEntries,
+        ImportEntries { files: parts "files", mode, dry_run, earlier },
+        RetainEntries { imported, dry_run },
         Hydrate | Explain,
-        OpenRun,
-        Checkpoint | CloseRun,
+        OpenRun { fence },
+        Checkpoint {} | CloseRun {},
     }
 }
 
@@ -185,9 +187,9 @@ pub(crate) async fn pending_approvals(
 /// Runs one command.
 pub(crate) async fn run<R>(call: &Call, entries: &Entries, origin: &Origin, request: R) -> Result<R::Reply, Error>
 where
-    R: for<'a> Run<EntriesCall<'a>>,
+    R: for<'a> Run<EntriesCall<'a>> + Texts,
 {
-    request.run(&with_origin(call, entries, origin)?).await.map_err(unavailable)
+    changes::run(call, &with_origin(call, entries, origin)?, request).await.map_err(unavailable)
 }
 
 /// Runs a command of any kind.

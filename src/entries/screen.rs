@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::Fields;
-use crate::changes::Call;
-use crate::changes::InputPolicy;
+use crate::changes::{Call, InputPolicy};
 use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState, Writer};
 

@@ -5,8 +5,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::target::Target;
-use super::types::{ChangedFile, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
-use crate::changes::InputPolicy;
+use super::types::{ChangedFile, EditChange, JOURNAL, JournalCall, MAX_WRITE_BYTES};
 use crate::changes::{Backups, Call};
 use crate::document::replace_once;
 use crate::protocol::{Error, ErrorCode};
@@ -42,21 +41,10 @@ impl Request for Edit {
 impl Run<JournalCall<'_>> for Edit {
     async fn run(self, with: &JournalCall<'_>) -> Result<ChangedFile, Error> {
         let call = with.call;
-        let change = screened_change(&call.screen, self.change)?;
-        let mut reply = edit(call, &self.target, &change, Backups::Off).await?;
+        let mut reply = edit(call, &self.target, &self.change, Backups::Off).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }
-}
-
-/// Returns the change as the policy permits it to be stored.
-pub(super) fn screened_change(screen: &InputPolicy, change: EditChange) -> Result<EditChange, Error> {
-    Ok(match change {
-        EditChange::Replace { old_text: old, new_text: new } if !new.is_empty() => {
-            EditChange::Replace { old_text: old, new_text: screened(screen, "new text", new)? }
-        }
-        other => other,
-    })
 }
 
 /// Applies a change to a target.
@@ -69,6 +57,9 @@ pub(super) async fn edit(
     change: &EditChange,
     backups: Backups<'_>,
 ) -> Result<ChangedFile, Error> {
+    if change.adds_text() {
+        call.screen.needs_trust(JOURNAL)?;
+    }
     let path = target.existing_path(call)?;
     call.screen.check_place(&path)?;
     let layout = &call.scope.layout;

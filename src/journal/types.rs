@@ -6,8 +6,7 @@ use alloc::sync::Arc;
 use atomic_refcell::AtomicRefCell;
 use saddlebag_words::words;
 
-use crate::changes::Call;
-use crate::changes::InputPolicy;
+use crate::changes::{Call, Field};
 use crate::protocol::Error;
 use crate::search::Corpus;
 use crate::trust::ForModel;
@@ -135,12 +134,22 @@ pub(crate) struct JournalCall<'a> {
     pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
 }
 
-/// Refuses text of tools and imports, and refuses or removes secrets, as the policy says. Files of the journal have no
-/// frontmatter that could record where their text comes from.
-pub(super) fn screened(screen: &InputPolicy, what: &str, text: String) -> Result<String, Error> {
-    screen.needs_trust(JOURNAL)?;
-    screen.text(what, text)
+impl EditChange {
+    /// Returns true if it does not only delete.
+    pub(super) fn adds_text(&self) -> bool {
+        matches!(self, Self::Replace { new_text, .. } if !new_text.is_empty())
+    }
 }
 
-/// Name of the journal's files in a refusal.
+impl Field for EditChange {
+    fn each(&mut self, screen: &mut dyn FnMut(&mut String) -> Result<(), Error>) -> Result<(), Error> {
+        match self {
+            Self::Replace { new_text, .. } if !new_text.is_empty() => screen(new_text),
+            Self::Replace { .. } | Self::DeleteNote => Ok(()),
+        }
+    }
+}
+
+/// Name of the journal's files in a refusal of text of tools and imports: they have no frontmatter that could record where
+/// their text comes from.
 pub(super) const JOURNAL: &str = "a file of the journal";

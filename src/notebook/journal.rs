@@ -54,10 +54,9 @@ impl Run<NotebookCall<'_>> for Journal {
     async fn run(self, with: &NotebookCall<'_>) -> Result<JournalEntryReply, Error> {
         let call = with.call;
         call.screen.needs_trust("the log of a day")?;
-        let entry = call.screen.text("entry", self.entry)?;
         settle(call, with.notebook).await;
         let found = load_config(call).await?;
-        let mut reply = journal(call, &found.config, &entry).await?;
+        let mut reply = journal(call, &found.config, &self.entry).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }

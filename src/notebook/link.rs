@@ -64,7 +64,6 @@ impl Run<NotebookCall<'_>> for Link {
     async fn run(self, with: &NotebookCall<'_>) -> Result<LinkReply, Error> {
         let call = with.call;
         call.screen.needs_trust("a note that is there")?;
-        self.text.iter().try_for_each(|text| call.screen.name("text", text))?;
         settle(call, with.notebook).await;
         link(call, with.notebook, &self.source, &self.target, self.text.as_deref()).await
     }

@@ -128,28 +128,18 @@ impl Request for Remember {
 impl Run<NotebookCall<'_>> for Remember {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
         let call = with.call;
-        let request = screened(call, self)?;
+        let provenance = call.scope.trust.provenance;
+        if (self.supersede || self.supersedes.is_some()) && !provenance.is_trusted() {
+            let message = format!("text of `{provenance}` cannot supersede a note");
+            let help =
+                "remember it under another title, and supersede the note after the approval; nothing was written";
+            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+        }
         settle(call, with.notebook).await;
-        let mut reply = remember(call, with.notebook, &request, call.scope.trust.provenance).await?;
+        let mut reply = remember(call, with.notebook, &self, provenance).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }
-}
-
-/// Returns the request as the policy permits it to be stored.
-fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
-    let screen = &call.screen;
-    let provenance = call.scope.trust.provenance;
-    let supersedes = request.supersede || request.supersedes.is_some();
-    if supersedes && !provenance.is_trusted() {
-        let message = format!("text of `{provenance}` cannot supersede a note");
-        let help = "remember it under another title, and supersede the note after the approval; nothing was written";
-        return Err(Error::new(ErrorCode::NotPermitted, message, help));
-    }
-    screen.name("title", &request.title)?;
-    request.tags.iter().try_for_each(|tag| screen.name("tag", tag))?;
-    request.content = screen.text("content", request.content)?;
-    Ok(request)
 }
 
 /// Creates a note. The index resolves its links, and finds notes with the same title.

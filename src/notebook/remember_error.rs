@@ -94,11 +94,9 @@ impl Request for RememberError {
 impl Run<NotebookCall<'_>> for RememberError {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ErrorReply, Error> {
         let call = with.call;
-        call.screen.name("tool", &self.tool)?;
-        let error = call.screen.without_secrets("error", self.error)?;
         settle(call, with.notebook).await;
         let found = load_config(call).await?;
-        let mut reply = remember_error(call, &found.config, &self.tool, &error).await?;
+        let mut reply = remember_error(call, &found.config, &self.tool, &self.error).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }

@@ -10,7 +10,7 @@ use core::future::Future;
 use core::str::FromStr;
 
 use super::index::{Notebook, NotebookCall};
-use crate::changes::Call;
+use crate::changes::{Call, Texts, run};
 use crate::engine::{Engine, Limits, Scope};
 use crate::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, Finished, Fs, FsError, FsOp, FsOutcome, FsResult,
@@ -49,10 +49,10 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
 /// Runs a command like a separate process.
 pub(crate) async fn run_alone<R>(fs: Fs, request: R) -> Result<R::Reply, Error>
 where
-    R: for<'a> Run<NotebookCall<'a>>,
+    R: for<'a> Run<NotebookCall<'a>> + Texts,
 {
     let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
-    request.run(&NotebookCall { call: &call, notebook: &notebook }).await
+    run(&call, &NotebookCall { call: &call, notebook: &notebook }, request).await
 }
 
 pub(crate) fn path(text: &str) -> RelPath {

@@ -65,7 +65,7 @@ impl Request for EndSession {
 impl Run<SessionCall<'_>> for EndSession {
     async fn run(self, with: &SessionCall<'_>) -> Result<EndSessionReply, Error> {
         let call = with.call;
-        let session = SessionName::new(call, self.session)?;
+        let session = SessionName::new(self.session)?;
         let mut state = State::load(call, &session).await?;
         let mut screening = Screening::new(call);
         if let Some(answer) = self.answer {

@@ -164,7 +164,7 @@ async fn is_taken(call: &Call, note: &SessionNote, notes: &[SessionNote]) -> Res
         return Ok(true);
     }
     // A person may have written an invalid name.
-    let Ok(claimant) = SessionName::new(call, claimed_by.clone()) else { return Ok(true) };
+    let Ok(claimant) = SessionName::new(claimed_by.clone()) else { return Ok(true) };
     let state = State::load(call, &claimant).await?;
     let last = state.lines.last().map(|line| call.now.timestamp().seconds.saturating_sub(line.at).unsigned_abs());
     Ok(!state.is_over() && last.is_some_and(|age| age < REST_SECONDS))

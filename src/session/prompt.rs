@@ -156,7 +156,7 @@ struct Hit {
 impl Run<SessionCall<'_>> for RecallForPrompt {
     async fn run(self, with: &SessionCall<'_>) -> Result<RecallForPromptReply, Error> {
         let call = with.call;
-        let session = SessionName::new(call, self.session)?;
+        let session = SessionName::new(self.session)?;
         let mut screening = Screening::new(call);
         let prompt = without_private(&self.prompt);
         // What a client writes in the place of a prompt is neither recorded nor asked about.

@@ -109,7 +109,7 @@ family! {
     ToolsCommand =>
     /// Reply of a [`ToolsCommand`].
     ToolsReply {
-        CallTool,
+        CallTool { name, input: parts "input", sets, dialect },
     }
 }
 

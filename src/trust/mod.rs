@@ -21,11 +21,9 @@
 //!
 //! # What is trusted?
 //!
-//! docs/trust.md has the rules. Text passes two gates. On the way **in**, the `Run` of each command checks its
-//! arguments with the `InputPolicy` of the call before it does anything: the function `screened` of its file, and
-//! `entries/screen.rs` for the entries. That sets the provenance of a `store` or a `remember` from the configuration
-//! and the command, refuses or redacts secrets, removes text of the block, and keeps text of tools and imports out of
-//! journal files. `entries/import.rs` screens each file by itself, after the check that it differs from the stored one,
+//! docs/trust.md has the rules. Text passes two gates. On the way **in**, the `InputPolicy` of the call screens the fields
+//! of a command before it runs, as the list of its family says, and `entries/screen.rs` screens entries. That refuses or
+//! redacts secrets and removes text of the block. `entries/import.rs` screens each file by itself, after the check that it differs from the stored one,
 //! so an export comes back to its store whatever the policy. A second check cannot be skipped by any command: a file
 //! changes only by a `Change`, which the `InputPolicy` of the call makes of the file as it was loaded and its new bytes. It
 //! finds secrets that were put together from parts. It refuses to change trusted text in a memory for tools, and files

@@ -117,6 +117,8 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
     drive.run(write(Target::LongTerm, &format!("token {first}+"))).unwrap();
     drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
     drive.run(keep("k", &format!("token {first}+"), "core")).unwrap();
+    let template = format!("# {{{{title}}}}\n\ntoken {first}{{{{content}}}}\n");
+    drive.executor.insert(&path("projects/proj/templates/fact.md"), template);
     let joined = EditChange::Replace { old_text: "+".into(), new_text: second.into() };
     let of_tool = |arguments: &str| {
         ToolsCommand::CallTool(saddlebag::tools::CallTool {
@@ -131,6 +133,7 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
         Command::Journal(JournalCommand::Slash(Slash { line: format!("edit long_term + => {second}") })),
         Command::Journal(write(Target::Note(SECRET.into()), "x")),
         Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: SECRET.into() })),
+        Command::Notebook(NotebookCommand::Remember(fact("Token", second))),
     ];
     for command in refused_commands {
         let error = refused(&mut drive, command);

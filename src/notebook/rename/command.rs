@@ -43,7 +43,6 @@ impl Run<NotebookCall<'_>> for Rename {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RenameReply, Error> {
         let call = with.call;
         call.screen.needs_trust("the name of a note")?;
-        call.screen.name("title", &self.title)?;
         if let Some(reply) = rename(call, with.notebook, &self.note, &self.title).await? {
             return Ok(reply);
         }
