@@ -112,16 +112,9 @@ impl Change {
     }
 
     /// Returns the removal of the backup of a file that is gone, or has moved away from its backup.
-    pub(crate) fn backup_removal(of: &RelPath) -> Self {
-        Self::new(File::without_bytes(&Layout::backup_of(of), Precondition::Any), After::Removed)
-    }
-
-    /// Returns the removal without the promise that it survives a power cut.
-    pub(crate) fn not_durable(mut self) -> Self {
-        if self.after == After::Removed {
-            self.after = After::Discarded;
-        }
-        self
+    pub(crate) fn backup_removal(of: &RelPath, is_durable: bool) -> Self {
+        let after = if is_durable { After::Removed } else { After::Discarded };
+        Self::new(File::without_bytes(&Layout::backup_of(of), Precondition::Any), after)
     }
 
     pub(crate) fn path(&self) -> &RelPath {

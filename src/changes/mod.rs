@@ -14,4 +14,4 @@ pub(crate) use call::Call;
 pub(crate) use change::{After, Change, File};
 pub(crate) use gate::Backups;
 pub(crate) use policy::InputPolicy;
-pub(crate) use texts::{Field, Texts, run};
+pub(crate) use texts::{Field, Screen, Texts, run};

@@ -464,4 +464,45 @@ mod tests {
         assert_eq!(message, " (left out: text of the memory block)");
         assert!(screen.summary("summary", "## Scratchpad (open items)\n- [ ] old".into()).is_err());
     }
+
+    fn file(path: &str, text: Option<&str>) -> File {
+        let path = RelPath::new(path).unwrap();
+        let mut file = File::absent(&path);
+        file.bytes = text.map(|text| Arc::new(text.into()));
+        file
+    }
+
+    #[test]
+    fn a_copy_is_removed_only_beside_another_file_with_its_text() {
+        let screen = screen(SecretPolicy::Refuse);
+        let old = file("old.md", Some("[[port]]"));
+        let renamed = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("port", "db").into_bytes();
+        assert!(screen.remove_copied(&old, &file("new.md", Some("[[db]]")), renamed).is_some());
+        for other in [file("new.md", Some("[[port]]")), file("new.md", None), file("old.md", Some("[[db]]"))] {
+            assert_eq!(screen.remove_copied(&old, &other, renamed), None, "{other:?}");
+        }
+        assert_eq!(screen.remove_copied(&file("old.md", None), &file("new.md", None), renamed), None);
+    }
+
+    #[test]
+    fn an_expired_file_is_removed_only_as_it_was_loaded() {
+        let screen = screen(SecretPolicy::Refuse);
+        let has_expired = |bytes: &[u8]| bytes == b"old";
+        let old = file("a.md", Some("old"));
+        let removal = screen.remove_expired(&old, has_expired).unwrap();
+        assert_eq!((&removal.before, &removal.after), (&old, &After::Removed));
+        assert_eq!(screen.remove_expired(&file("a.md", Some("new")), has_expired), None);
+        assert_eq!(screen.remove_expired(&file("a.md", None), |_| true), None);
+    }
+
+    #[test]
+    fn a_change_keeps_the_file_of_which_it_was_made() {
+        let screen = screen(SecretPolicy::Refuse);
+        let known = file("a.md", Some(KEY));
+        let written = screen.write(&known, format!("{KEY} and more")).unwrap();
+        assert_eq!(written.before, known);
+        assert_eq!(screen.write(&file("b.md", None), KEY).unwrap_err().code, ErrorCode::Secret);
+        let [new, removal] = screen.move_to(&known, &file("b.md", None).path, KEY.into()).unwrap();
+        assert_eq!((new.before, removal.before), (file("b.md", None), known));
+    }
 }

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem;
 
 use super::call::Call;
 use super::policy::InputPolicy;
@@ -14,10 +15,13 @@ pub(crate) trait Texts {
     fn screen(&mut self, policy: &InputPolicy) -> Result<(), Error>;
 }
 
+/// Function that returns a text as the policy permits it to be stored.
+pub(crate) type Screen<'a> = &'a mut dyn FnMut(String) -> Result<String, Error>;
+
 /// A field with any number of texts.
 pub(crate) trait Field {
-    /// Passes each text.
-    fn each(&mut self, screen: &mut dyn FnMut(&mut String) -> Result<(), Error>) -> Result<(), Error>;
+    /// Screens each text.
+    fn each(&mut self, screen: Screen<'_>) -> Result<(), Error>;
 }
 
 /// Runs a command with its texts as the policy permits them to be stored.
@@ -28,22 +32,22 @@ pub(crate) async fn run<C, R: Run<C> + Texts>(call: &Call, with: &C, mut request
 
 /// Screens text that is stored unchanged or not at all.
 pub(crate) fn name(policy: &InputPolicy, field: &mut impl Field, what: &str) -> Result<(), Error> {
-    field.each(&mut |text| policy.name(what, text))
+    field.each(&mut |text| policy.name(what, &text).map(|()| text))
 }
 
 /// Screens text to store.
 pub(crate) fn text(policy: &InputPolicy, field: &mut impl Field, what: &str) -> Result<(), Error> {
-    field.each(&mut |text| Ok(*text = policy.text(what, core::mem::take(text))?))
+    field.each(&mut |text| policy.text(what, text))
 }
 
 /// Screens text that would be lost if it were refused.
 pub(crate) fn summary(policy: &InputPolicy, field: &mut impl Field, what: &str) -> Result<(), Error> {
-    field.each(&mut |text| Ok(*text = policy.summary(what, core::mem::take(text))?))
+    field.each(&mut |text| policy.summary(what, text))
 }
 
 /// Screens text that may quote the block of memory.
 pub(crate) fn output(policy: &InputPolicy, field: &mut impl Field, what: &str) -> Result<(), Error> {
-    field.each(&mut |text| Ok(*text = policy.without_secrets(what, core::mem::take(text))?))
+    field.each(&mut |text| policy.without_secrets(what, text))
 }
 
 /// Leaves a field to the command, which parses it and screens its parts: one that is refused does not refuse the others.
@@ -52,19 +56,20 @@ pub(crate) fn parts<T>(_: &InputPolicy, _: &mut T, _: &str) -> Result<(), Error>
 }
 
 impl Field for String {
-    fn each(&mut self, screen: &mut dyn FnMut(&mut String) -> Result<(), Error>) -> Result<(), Error> {
-        screen(self)
+    fn each(&mut self, screen: Screen<'_>) -> Result<(), Error> {
+        *self = screen(mem::take(self))?;
+        Ok(())
     }
 }
 
 impl Field for Option<String> {
-    fn each(&mut self, screen: &mut dyn FnMut(&mut String) -> Result<(), Error>) -> Result<(), Error> {
-        self.iter_mut().try_for_each(screen)
+    fn each(&mut self, screen: Screen<'_>) -> Result<(), Error> {
+        self.iter_mut().try_for_each(|text| text.each(screen))
     }
 }
 
 impl Field for Vec<String> {
-    fn each(&mut self, screen: &mut dyn FnMut(&mut String) -> Result<(), Error>) -> Result<(), Error> {
-        self.iter_mut().try_for_each(screen)
+    fn each(&mut self, screen: Screen<'_>) -> Result<(), Error> {
+        self.iter_mut().try_for_each(|text| text.each(screen))
     }
 }

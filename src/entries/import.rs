@@ -381,7 +381,7 @@ impl<'a> Import<'a> {
         let state = self.write(given, first, known, done).await?;
         if let Some(known) = known.filter(|known| known.entry.fields.category != fields.category) {
             // The backup is beside the new file. The copy at the old place belongs to no entry any more.
-            let _ = call.apply(&backup_removal(pool, &known.entry.fields)?).await;
+            let _ = call.apply(&backup_removal(pool, &known.entry.fields, false)?).await;
         }
         if let Some(replaced) = replaced {
             call.apply(&replaced).await?;

@@ -74,7 +74,7 @@ async fn try_store(
     let mut is_settled = true;
     if let Some(known) = known.filter(|known| is_changed && known.entry.fields.category != fields.category) {
         // The backup was copied beside the new file, so the one here belongs to no entry any more.
-        let _ = call.apply(&backup_removal(pool, &known.entry.fields)?.not_durable()).await;
+        let _ = call.apply(&backup_removal(pool, &known.entry.fields, false)?).await;
         path = moved_to(call, pool, path, &target, &version, &fields.key).await?;
         is_settled = false;
     }
@@ -185,7 +185,7 @@ async fn share(
     }
     // A file that changed meanwhile stays and is the agent's own entry again.
     if call.apply(&removal).await? {
-        let _ = call.apply(&backup_removal(&scope.own, &before.fields)?).await;
+        let _ = call.apply(&backup_removal(&scope.own, &before.fields, false)?).await;
     }
     let state = changed_state(call, &before, fields);
     Ok(Some(Put { state, path: target.clone(), version, is_new: false }))

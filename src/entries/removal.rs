@@ -63,14 +63,14 @@ pub(super) async fn expired_removal(call: &Call, pool: &Pool, stored: &Stored) -
 /// Removes an entry and its backup for good. Returns `false` if it changed, in which case it stays.
 pub(super) async fn discard(call: &Call, pool: &Pool, removal: Option<Change>, fields: &Fields) -> Result<bool, Error> {
     match removal {
-        Some(removal) if call.apply(&removal).await? => call.apply(&backup_removal(pool, fields)?).await,
+        Some(removal) if call.apply(&removal).await? => call.apply(&backup_removal(pool, fields, true)?).await,
         _ => Ok(false),
     }
 }
 
 /// Returns the removal of the backup of an entry.
-pub(super) fn backup_removal(pool: &Pool, fields: &Fields) -> Result<Change, Error> {
-    Ok(Change::backup_removal(&pool.file(fields.category.as_str(), &fields.key)?))
+pub(super) fn backup_removal(pool: &Pool, fields: &Fields, is_durable: bool) -> Result<Change, Error> {
+    Ok(Change::backup_removal(&pool.file(fields.category.as_str(), &fields.key)?, is_durable))
 }
 
 /// Removes an outdated file of a key. Its text becomes the backup of the newer file.

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use atomic_refcell::AtomicRefCell;
 use saddlebag_words::words;
 
-use crate::changes::{Call, Field};
+use crate::changes::{Call, Field, Screen};
 use crate::protocol::Error;
 use crate::search::Corpus;
 use crate::trust::ForModel;
@@ -142,9 +142,9 @@ impl EditChange {
 }
 
 impl Field for EditChange {
-    fn each(&mut self, screen: &mut dyn FnMut(&mut String) -> Result<(), Error>) -> Result<(), Error> {
+    fn each(&mut self, screen: Screen<'_>) -> Result<(), Error> {
         match self {
-            Self::Replace { new_text, .. } if !new_text.is_empty() => screen(new_text),
+            Self::Replace { new_text, .. } if !new_text.is_empty() => new_text.each(screen),
             Self::Replace { .. } | Self::DeleteNote => Ok(()),
         }
     }

@@ -1,11 +1,12 @@
 //! Secrets: refused, redacted or kept as the policy says, on every way in.
 
+use saddlebag::agents_md::{AgentsMdCommand, SyncAgentsMd};
 use saddlebag::entries::ImportState;
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Slash, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    ImportNotes, ImportedNote, Journal, NoteImportState, NotebookCommand, NotebookReply, RememberError,
+    ImportNotes, ImportedNote, Journal, Link, NoteImportState, NotebookCommand, NotebookReply, Remember, RememberError,
     RememberSummary, Rename,
 };
 use saddlebag::protocol::ErrorCode;
@@ -52,6 +53,13 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
         Command::Notebook(NotebookCommand::Journal(Journal { entry: with("x") })),
         Command::Notebook(NotebookCommand::RememberError(RememberError { tool: "t".into(), error: with("error: x") })),
         Command::Notebook(NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: with("x") })),
+        Command::Notebook(NotebookCommand::Remember(Remember { tags: vec![SECRET.into()], ..fact("a", "x") })),
+        Command::Notebook(NotebookCommand::Link(Link {
+            source: "a".into(),
+            target: "b".into(),
+            text: Some(with("x")),
+        })),
+        Command::AgentsMd(AgentsMdCommand::SyncAgentsMd(SyncAgentsMd { identity: with("/x"), ..Default::default() })),
     ] {
         let error = refused(&mut drive, command);
         assert_eq!(error.code, ErrorCode::Secret);
