@@ -8,7 +8,7 @@ use super::dedup::{Novelty, novelty};
 use super::read::size;
 use super::target::Target;
 use super::types::{JOURNAL, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply};
-use crate::changes::{Backups, Call, File};
+use crate::changes::{Backups, Call};
 use crate::document::head;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -147,13 +147,7 @@ impl Written {
 
 /// Appends on a separate line. The file ends in a newline afterwards.
 async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Error> {
-    let may_need_approval = call.scope.trust.provenance != Provenance::User && !text.is_empty();
-    let takes_approval_away = match if may_need_approval { call.load(path).await } else { Ok(File::absent(path)) } {
-        // Text that cannot be read whole is in no prompt.
-        Err(error) if error.code == ErrorCode::TooLarge => false,
-        file => call.screen.takes_approval_away(&file?),
-    };
-    if takes_approval_away {
+    if !text.is_empty() && takes_approval_away(call, path).await? {
         // An append cannot change the frontmatter.
         let appended = call.update(path, Backups::Off, |file| {
             let before = file.text()?.unwrap_or_default();
@@ -172,6 +166,18 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
         line.push('\n');
     }
     call.apply(&call.screen.add(path, line)?).await.map(|_| ())
+}
+
+/// Returns true if more text in a file takes its approval away. A person is not asked again, so nothing is read for one.
+async fn takes_approval_away(call: &Call, path: &RelPath) -> Result<bool, Error> {
+    if call.scope.trust.provenance == Provenance::User {
+        return Ok(false);
+    }
+    match call.load(path).await {
+        // Text that cannot be read whole is in no prompt.
+        Err(error) if error.code == ErrorCode::TooLarge => Ok(false),
+        file => Ok(call.screen.takes_approval_away(&file?)),
+    }
 }
 
 /// Appends the lines that long-term memory does not have yet.
