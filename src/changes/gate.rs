@@ -5,6 +5,7 @@
 //! that a command waits for.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::call::Call;
@@ -41,6 +42,11 @@ impl Call {
     pub(crate) async fn load(&self, path: &RelPath) -> Result<File, Error> {
         let limit = self.scope.limits.max_file_bytes;
         File::from_loaded(path, load(&self.fs, path, limit).await?, limit)
+    }
+
+    /// Reads a whole text; `None` if the file does not exist.
+    pub(crate) async fn load_text(&self, path: &RelPath) -> Result<Option<String>, Error> {
+        Ok(self.load(path).await?.text()?.map(String::from))
     }
 
     /// Reads the backup of a file. If a change of the file was interrupted before the replaced bytes were kept, the host

@@ -10,7 +10,7 @@ use super::config::{CONFIG_FILE, Group, NotebookConfig};
 use super::template::{MAX_TEMPLATE_BYTES, Template};
 use super::types::Warning;
 use crate::changes::{Call, Change};
-use crate::engine::{Loaded, load, load_all};
+use crate::engine::{Loaded, load_all};
 use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
 
@@ -25,19 +25,6 @@ pub(super) fn notebook_file(call: &Call, path: &str) -> Result<RelPath, Error> {
 /// Returns the path relative to the notebook; the whole path for a file outside of it.
 pub(super) fn below_notebook<'a>(call: &Call, path: &'a RelPath) -> &'a str {
     call.scope.layout.below_notebook(path).unwrap_or(path.as_str())
-}
-
-/// Reads a whole text with its version; `None` if the file does not exist.
-pub(super) async fn load_text(call: &Call, path: &RelPath) -> Result<Option<(String, Version)>, Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    match load(&call.fs, path, limit).await? {
-        Loaded::Absent => Ok(None),
-        Loaded::Whole { bytes, version } => {
-            let text = String::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
-            Ok(Some((text, version)))
-        }
-        Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
-    }
 }
 
 /// Refuses a new note whose name is reserved, in any spelling that some file system accepts for it.

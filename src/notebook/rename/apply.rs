@@ -11,7 +11,7 @@ use super::types::{RenameReply, RenameSources};
 use crate::changes::{Backups, Call, File};
 use crate::document::Note;
 use crate::notebook::config::NotebookConfig;
-use crate::notebook::files::{create_note, load_text, no_note};
+use crate::notebook::files::{create_note, no_note};
 use crate::notebook::title::checked_title;
 use crate::notebook::types::Warning;
 use crate::protocol::{Error, ErrorCode};
@@ -45,7 +45,7 @@ pub(super) async fn rename(
     let config = config.for_writing()?;
     let title = checked_title(title)?;
     call.screen.check_place(old_path)?;
-    let text = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?.0;
+    let text = call.load_text(old_path).await?.ok_or_else(|| no_note(old_path))?;
     check_not_day(old_path)?;
     let is_named_by_file = Note::parse(&text, config.tags).title.is_empty();
     let old = Note::parse_file(&text, config.tags, old_path.file_stem());
@@ -184,7 +184,7 @@ impl Task<'_> {
             let Some((current, _)) = self.intent.current(self.call, self.config).await? else {
                 // Others have finished the rename, perhaps after both files were read here.
                 let is_made = new.bytes().is_some()
-                    || (load_text(self.call, from).await?.is_none() && load_text(self.call, to).await?.is_some());
+                    || (self.call.load_text(from).await?.is_none() && self.call.load_text(to).await?.is_some());
                 return if is_made { Ok(Move::Done) } else { Err(self.gone()) };
             };
             match (old.text()?, new.text()?) {

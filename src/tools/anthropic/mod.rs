@@ -14,7 +14,6 @@ use alloc::vec::Vec;
 use super::arguments::Arguments;
 use super::types::Dialect;
 use crate::changes::{Backups, Call, File};
-use crate::engine::{Loaded, load};
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};
@@ -201,14 +200,7 @@ impl Tool<'_> {
     /// Reads a file that must exist.
     async fn text(&self, typed: &str, place: &Place) -> Result<String, Error> {
         match place {
-            Place::Stored { path, .. } => {
-                let limit = self.call().scope.limits.max_file_bytes;
-                match load(&self.call().fs, path, limit).await? {
-                    Loaded::Whole { bytes, .. } => String::from_utf8(bytes).map_err(|_| Error::not_text(path)),
-                    Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
-                    Loaded::Absent => Err(gone(typed)),
-                }
-            }
+            Place::Stored { path, .. } => self.call().load_text(path).await?.ok_or_else(|| gone(typed)),
             _ => self.folder.entry(place).await?.map(|file| file.text).ok_or_else(|| gone(typed)),
         }
     }
