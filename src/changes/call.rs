@@ -34,7 +34,7 @@ impl Call {
     ) -> Result<Self, Error> {
         let provenance = scope.trust.provenance_of(asked)?;
         let scope = scope.of_provenance(provenance);
-        let screen = InputPolicy::for_scope(scope.trust, scope.layout.clone());
+        let screen = InputPolicy::new(scope.trust, scope.layout.clone());
         Ok(Self { fs: Fs::new(operations.clone()), operations, scope, now, screen, writer })
     }
 

@@ -23,8 +23,7 @@ use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, 
 #[derive(Clone, Debug)]
 pub(crate) struct InputPolicy {
     config: TrustConfig,
-    /// Layout of the memory; `None` in tests of the policy alone.
-    layout: Option<Layout>,
+    layout: Layout,
     done: Arc<AtomicRefCell<Done>>,
 }
 
@@ -42,13 +41,9 @@ struct Done {
 const SECRET_REACH: usize = 32 << 10;
 
 impl InputPolicy {
-    pub(crate) fn new(config: TrustConfig) -> Self {
-        Self { config, layout: None, done: Arc::default() }
-    }
-
     /// Creates the policy for the files of a scope.
-    pub(crate) fn for_scope(config: TrustConfig, layout: Layout) -> Self {
-        Self { layout: Some(layout), ..Self::new(config) }
+    pub(crate) fn new(config: TrustConfig, layout: Layout) -> Self {
+        Self { config, layout, done: Arc::default() }
     }
 
     /// Gives a file new bytes.
@@ -94,10 +89,7 @@ impl InputPolicy {
     pub(crate) fn takes_approval_away(&self, file: &File) -> bool {
         let before = TrustState::from_bytes(file.bytes().unwrap_or_default());
         let path = &file.path;
-        let is_note = self
-            .layout
-            .as_ref()
-            .is_none_or(|layout| !layout.is_kept(path) && path.parent().as_ref() != Some(layout.daily_folder()));
+        let is_note = !self.layout.is_kept(path) && path.parent().as_ref() != Some(self.layout.daily_folder());
         self.config.provenance != Provenance::User
             && is_note
             && !before.provenance.is_trusted()
@@ -200,12 +192,12 @@ impl InputPolicy {
         if provenance == Provenance::User {
             return Ok(());
         }
-        if let Some(layout) = self.layout.as_ref().filter(|layout| layout.is_shared_with_other_projects(path)) {
+        if self.layout.is_shared_with_other_projects(path) {
             let message = format!("`{path}` is shared by all projects, and this memory writes only for its project");
             let help = format!(
                 "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
                  `--scope all`; nothing was changed",
-                layout.long_term()
+                self.layout.long_term()
             );
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
@@ -426,7 +418,7 @@ mod tests {
     const KEY: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
 
     fn screen(secrets: SecretPolicy) -> InputPolicy {
-        InputPolicy::new(TrustConfig { secrets, ..TrustConfig::default() })
+        InputPolicy::new(TrustConfig { secrets, ..TrustConfig::default() }, Layout::new(None).unwrap())
     }
 
     #[test]

@@ -168,7 +168,7 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
     call.apply(&call.screen.add(path, line)?).await.map(|_| ())
 }
 
-/// Returns true if more text in a file takes its approval away. A person is not asked again, so nothing is read for one.
+/// Returns true if more text in a file takes its approval away. Text of a person never does, so nothing is read for it.
 async fn takes_approval_away(call: &Call, path: &RelPath) -> Result<bool, Error> {
     if call.scope.trust.provenance == Provenance::User {
         return Ok(false);
