@@ -1,11 +1,14 @@
 //! [`family!`]: generates the enums of a family, and everything that follows from the list of its commands.
 
 /// Generates the two enums of a family, and everything that follows from the list of its commands. Commands that are
-/// listed together, `StoreEntry | EditEntry`, share the reply of the first.
+/// listed together, `StoreEntry | EditEntry`, share the reply of the first. A command that may change files is listed with
+/// all of its fields, `Rename { note, title: name "title" }`: see [`texts!`].
 macro_rules! family {
     (
         $family:literal, run with $context:ty;
-        $(#[$command_doc:meta])* $command:ident => $(#[$reply_doc:meta])* $reply:ident { $($request:ident $(| $other:ident)*),* $(,)? }
+        $(#[$command_doc:meta])* $command:ident => $(#[$reply_doc:meta])* $reply:ident {
+            $($request:ident $({ $($fields:tt)* })? $(| $other:ident $({ $($other_fields:tt)* })?)*),* $(,)?
+        }
     ) => {
         $(#[$command_doc])*
         #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
@@ -47,8 +50,8 @@ macro_rules! family {
             /// Runs the command.
             pub(crate) async fn run(self, with: &$context) -> Result<$reply, $crate::protocol::Error> {
                 Ok(match self {
-                    $(Self::$request(request) => $reply::$request($crate::request::Run::run(request, with).await?),
-                    $(Self::$other(request) => $reply::$request($crate::request::Run::run(request, with).await?),)*)*
+                    $(Self::$request(request) => $reply::$request($crate::changes::run(with.call, with, request).await?),
+                    $(Self::$other(request) => $reply::$request($crate::changes::run(with.call, with, request).await?),)*)*
                 })
             }
         }
@@ -65,8 +68,40 @@ macro_rules! family {
 
         $(
             $crate::family::member!($command::$request => $reply::$request);
-            $($crate::family::member!($command::$other => $reply::$request);)*
+            $crate::family::texts!($request $({ $($fields)* })?);
+            $(
+                $crate::family::member!($command::$other => $reply::$request);
+                $crate::family::texts!($other $({ $($other_fields)* })?);
+            )*
         )*
+    };
+}
+
+/// Screens the texts of a command. A field with text has the function of `changes::texts` that screens it, and the name
+/// that an error gives it. A field that is not listed does not compile, nor does a command without fields that may change
+/// files.
+macro_rules! texts {
+    ($request:ident) => {
+        const _: () = assert!(
+            matches!(<$request as $crate::Request>::EFFECT, $crate::Effect::Reads),
+            "list the fields of a command that may change files"
+        );
+
+        impl $crate::changes::Texts for $request {
+            fn screen(&mut self, _: &$crate::changes::InputPolicy) -> Result<(), $crate::protocol::Error> {
+                Ok(())
+            }
+        }
+    };
+    ($request:ident { $($field:ident $(: $how:ident $what:literal)?),* $(,)? }) => {
+        impl $crate::changes::Texts for $request {
+            #[allow(unused_variables, reason = "most fields have no text")]
+            fn screen(&mut self, policy: &$crate::changes::InputPolicy) -> Result<(), $crate::protocol::Error> {
+                let Self { $($field),* } = self;
+                $($($crate::changes::texts::$how(policy, $field, $what)?;)?)*
+                Ok(())
+            }
+        }
     };
 }
 
@@ -93,4 +128,4 @@ macro_rules! member {
     };
 }
 
-pub(crate) use {family, member};
+pub(crate) use {family, member, texts};

@@ -31,6 +31,7 @@ extern crate std;
 pub mod agents_md;
 pub mod approval;
 pub mod catalogue;
+mod changes;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;

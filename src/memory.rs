@@ -9,15 +9,16 @@ use atomic_refcell::AtomicRefCell;
 
 use crate::agents_md::{AgentsMdCall, AgentsMdCommand, AgentsMdReply};
 use crate::approval::{TrustCall, TrustCommand, TrustReply};
+use crate::changes::Call;
 use crate::context::{PromptCall, PromptCommand, PromptReply};
-use crate::engine::{Call, Engine, Fs, Limits, Scope};
+use crate::engine::{Engine, Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
 use crate::files::{FileListing, FilesCall, FilesCommand, FilesReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Origin, Submission};
-use crate::protocol::{CommandId, Error, ErrorDetails, FsResult, ResultError, Step, SubmitError};
+use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultError, Step, SubmitError};
 use crate::request::{Effect, Family, Member, Request, Visitor};
 use crate::samples::SAMPLE_RUN;
 use crate::search::Corpus;
@@ -444,7 +445,7 @@ struct Shared {
 
 /// Notes at the end of a command, cancelled or not, if it has changed a file that a search may have read before.
 struct OwnChanges<'a> {
-    fs: Fs,
+    fs: protocol::Fs,
     corpus: &'a AtomicRefCell<Corpus>,
 }
 
@@ -457,7 +458,7 @@ impl Drop for OwnChanges<'_> {
 }
 
 async fn run(
-    fs: Fs,
+    fs: protocol::Fs,
     scope: Arc<Scope>,
     now: LocalTime,
     shared: Shared,

@@ -59,6 +59,8 @@ family! {
     AgentsMdCommand =>
     /// Reply of an [`AgentsMdCommand`].
     AgentsMdReply {
-        SyncAgentsMd,
+        SyncAgentsMd {
+            name, identity: name "identity", content: parts "content", tags, keys, max_bytes, prefer, confirmed, dry_run,
+        },
     }
 }

@@ -13,7 +13,7 @@ use super::types::{
     AgentsMdCall, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, SyncAgentsMd, SyncAgentsMdReply, Unconfirmed,
 };
 use super::written::{Ledger, Written};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::{self, Entries};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};

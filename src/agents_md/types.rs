@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use saddlebag_words::words;
 
+use crate::changes::Call;
 use crate::context::LeftOut;
-use crate::engine::Call;
 use crate::entries::{Entries, EntryProblem};
 use crate::trust::ForModel;
 

@@ -11,12 +11,13 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::section::{Mark, Section};
-use crate::engine::{Backups, Call, Change, Loaded, load, update};
+use crate::changes::{Backups, Call, File};
+use crate::engine::{Loaded, load};
 use crate::entries::{Entries, unavailable};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
-use crate::trust::{Screened, sha256};
+use crate::trust::sha256;
 
 /// Name of the folder of these files, in the folder of the agent.
 const FOLDER: &str = "agents-md";
@@ -86,7 +87,7 @@ pub(super) struct Ledger {
 /// Content of the record, as JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct Record {
     format: u32,
     /// Path of the AGENTS.md, for people.
     file: String,
@@ -112,12 +113,12 @@ impl Ledger {
     /// Records sections and drops those before `seen`, which the file has, so that an older section cannot come back.
     /// Returns `false` if another program took the generation; nothing is recorded then.
     pub(super) async fn remember(&self, call: &Call, seen: Option<&Written>, new: &[Written]) -> Result<bool, Error> {
-        let change = |bytes: Option<&[u8]>| {
-            let mut sections = self.parse(call, bytes)?;
+        let change = |file: &File| {
+            let mut sections = self.parse(call, file.bytes())?;
             let newest = sections.iter().map(|section| section.generation).max().unwrap_or(0);
             let is_taken = new.iter().any(|section| section.generation > 0 && section.generation <= newest);
             if is_taken {
-                return Ok(Change::Keep(false));
+                return Ok((None, false));
             }
             if let Some(at) = seen.and_then(|seen| sections.iter().position(|section| section == seen)) {
                 sections.drain(..at);
@@ -126,16 +127,15 @@ impl Ledger {
             // The first section may be the one in the file, if no later one was written.
             let surplus = sections.len().saturating_sub(MAX_SECTIONS);
             sections.drain(1..=surplus);
-            Ok(Change::Write(Screened::ours(self.render(sections)?.into_bytes()), true))
+            Ok((Some(call.screen.rewrite(file, self.render(sections)?)?), true))
         };
-        let limit = call.scope.limits.max_file_bytes;
-        let done = update(&call.fs, &self.path, limit, Backups::Off, change).await.map_err(unavailable)?;
+        let done = call.update(&self.path, Backups::Off, change).await.map_err(unavailable)?;
         Ok(done.0)
     }
 
     fn parse(&self, call: &Call, bytes: Option<&[u8]>) -> Result<Vec<Written>, Error> {
         let Some(bytes) = bytes else { return Ok(Vec::new()) };
-        let file: File = serde_json::from_slice(bytes).map_err(|_| self.damaged(call))?;
+        let file: Record = serde_json::from_slice(bytes).map_err(|_| self.damaged(call))?;
         if file.format != FORMAT || file.file != self.identity {
             return Err(self.damaged(call));
         }
@@ -149,7 +149,7 @@ impl Ledger {
     }
 
     fn render(&self, sections: Vec<Written>) -> Result<String, Error> {
-        let file = File { format: FORMAT, file: self.identity.clone(), sections };
+        let file = Record { format: FORMAT, file: self.identity.clone(), sections };
         let text = serde_json::to_string(&file)
             .map_err(|error| Error::internal(format!("the record of {} cannot be written: {error}", self.identity)))?;
         Ok(text + "\n")

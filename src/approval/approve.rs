@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, Waiting, changed, named, pending_approvals};
-use crate::engine::{Backups, Call, Change, update};
+use crate::changes::{Backups, Call, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_WAITING;
@@ -109,8 +109,8 @@ async fn approve(call: &Call, waiting: &Waiting, request: &Approve) -> Result<Ap
 async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
     let contention =
         || Error::new(ErrorCode::Contention, changed(&item.version), "look at it again; nothing was changed");
-    let change = |bytes: Option<&[u8]>| {
-        let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).ok_or_else(contention)?;
+    let change = |file: &File| {
+        let text = file.text().ok().flatten().ok_or_else(contention)?;
         if version_of(text) != item.version {
             return Err(contention());
         }
@@ -121,7 +121,7 @@ async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
             );
             Error::invalid_argument(message, "add `approved: ` and the time by hand")
         })?;
-        Ok(Change::Write(call.screen.moved(&item.path, bytes, approved.into_bytes())?, ()))
+        Ok((Some(call.screen.rewrite(file, approved)?), ()))
     };
-    update(&call.fs, &item.path, call.scope.limits.max_file_bytes, Backups::Off, change).await.map(|_| ())
+    call.update(&item.path, Backups::Off, change).await.map(|_| ())
 }

@@ -24,7 +24,7 @@ family! {
     /// Reply of a [`TrustCommand`].
     TrustReply {
         Pending,
-        Approve,
-        Reject,
+        Approve { items, dry_run },
+        Reject { items, dry_run },
     }
 }

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::types::{PendingItem, TrustCall, Waiting, named, pending_approvals, pending_item};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::is_mark;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};

@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::changes::Call;
 use crate::document::{Outside, head};
-use crate::engine::Call;
 use crate::entries::{self, Entries};
 use crate::notebook::{self, Notebook};
 use crate::order;

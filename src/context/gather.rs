@@ -10,8 +10,9 @@ use super::section::{Section, SectionContent, SectionItem, SectionKind};
 use super::types::{
     Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, PromptCall, TurnMemories,
 };
+use crate::changes::Call;
 use crate::document::breaks_one_line;
-use crate::engine::{Call, Loaded, load_all};
+use crate::engine::{Loaded, load_all};
 use crate::entries::{self, Entries, EntryInfo, Hydrate, HydrateReply};
 use crate::journal::whole_characters;
 use crate::order;

@@ -7,7 +7,7 @@ use saddlebag_words::words;
 
 use super::form::BlockForm;
 use super::sources::{JoinedFile, LineSource};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::{Entries, Hydrate, HydrationPolicy};
 use crate::request::{Effect, Request};
 use crate::trust::{Approved, Flag, ForModel};

@@ -3,21 +3,17 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::protocol::{
-    self, AppendOutcome, ListOutcome, Operation, Precondition, ReadOutcome, RemoveDirectoryOutcome, RenameOutcome,
-    Scores, Version, WriteOutcome,
-};
+use crate::protocol::{self, ListOutcome, Operation, ReadOutcome, Scores, Version};
 use crate::store::RelPath;
 
-/// The file system as a command sees it. Commands can read, list and create folders. The methods that change a file
-/// are private to this room, which asks for a `Screened` text or a `Removal`.
+/// The file system as a command sees it: it can read, list and create folders. Files are changed through the gate.
 ///
 /// Operations that are awaited together must commute, because the host may perform them in any order.
 #[derive(Clone)]
 pub(crate) struct Fs(protocol::Fs);
 
 impl Fs {
-    pub(super) fn new(fs: protocol::Fs) -> Self {
+    pub(crate) fn new(fs: protocol::Fs) -> Self {
         Self(fs)
     }
 
@@ -60,52 +56,5 @@ impl Fs {
     /// Creates the folder and its parents.
     pub(crate) fn make_directory(&self, path: &RelPath) -> Operation<()> {
         self.0.make_directory(path)
-    }
-
-    /// Replaces the file. The replaced bytes are kept as `keep_as`; a new file gets the permissions of `like`.
-    pub(super) fn write(
-        &self,
-        path: &RelPath,
-        content: Vec<u8>,
-        precondition: Precondition,
-        keep_as: Option<&RelPath>,
-        like: Option<&RelPath>,
-    ) -> Operation<WriteOutcome> {
-        self.0.write(path, content, precondition, keep_as.cloned(), like.cloned())
-    }
-
-    /// Appends to the file, on a separate line.
-    pub(super) fn append(
-        &self,
-        path: &RelPath,
-        content: Vec<u8>,
-        precondition: Precondition,
-    ) -> Operation<AppendOutcome> {
-        self.0.append(path, content, precondition)
-    }
-
-    /// Removes the file, and keeps its bytes as `keep_as`.
-    pub(super) fn remove(
-        &self,
-        path: &RelPath,
-        precondition: Precondition,
-        keep_as: Option<&RelPath>,
-    ) -> Operation<bool> {
-        self.0.remove(path, precondition, keep_as.cloned())
-    }
-
-    /// Removes the file, which may exist again after a power cut.
-    pub(super) fn discard(&self, path: &RelPath, precondition: Precondition) -> Operation<bool> {
-        self.0.discard(path, precondition)
-    }
-
-    /// Removes the folder if it is empty.
-    pub(super) fn remove_directory(&self, path: &RelPath) -> Operation<RemoveDirectoryOutcome> {
-        self.0.remove_directory(path)
-    }
-
-    /// Moves the file to a free name.
-    pub(super) fn rename(&self, from: &RelPath, to: &RelPath, precondition: Precondition) -> Operation<RenameOutcome> {
-        self.0.rename(from, to, precondition)
     }
 }

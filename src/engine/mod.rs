@@ -1,8 +1,6 @@
-//! Engine of the memory, and the environment of a command.
+//! Engine of the memory: it runs the commands, and reads files for them.
 //!
-//! [`saddlebag_protocol::Engine`] runs the commands. This room gives every command an [`Fs`] through which all rooms
-//! can read, but only this room can change files. Its functions accept only `Screened` text or a `Removal`, so no
-//! command can bypass the policy of `trust`.
+//! [`saddlebag_protocol::Engine`] runs the commands. Other rooms read through [`Fs`], which changes no file.
 
 mod files;
 mod fs;
@@ -13,13 +11,10 @@ use core::future::Future;
 use crate::protocol::{self, CommandId, Error, FsResult, ResultError, Step, SubmitError};
 use crate::store::Layout;
 
-pub(crate) use files::{
-    Backups, Change, Loaded, append, append_computed, create, create_like, discard, load, load_all, load_backup,
-    remove, remove_emptied, remove_version, rename, update, write_cache, write_version,
-};
+pub(crate) use files::{Loaded, load, load_all};
 pub(crate) use fs::Fs;
 pub use scope::Limits;
-pub(crate) use scope::{Call, Scope};
+pub(crate) use scope::Scope;
 
 /// Commands in flight, and requests without a result yet.
 pub(crate) struct Engine<R>(protocol::Engine<R>);
@@ -36,12 +31,12 @@ impl<R: 'static> Engine<R> {
         &mut self,
         id: CommandId,
         operation: &'static str,
-        command: impl FnOnce(Fs) -> F,
+        command: impl FnOnce(protocol::Fs) -> F,
     ) -> Result<Step, SubmitError>
     where
         F: Future<Output = Result<R, Error>> + Send + 'static,
     {
-        self.0.start(id, operation, |fs| command(Fs::new(fs)))
+        self.0.start(id, operation, command)
     }
 
     /// Accepts the result of a request.

@@ -1,12 +1,11 @@
-//! Environment that the commands of one scope share, and environment of one command.
+//! Environment that the commands of one scope share.
 
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use super::fs::Fs;
-use crate::protocol::{self, Error};
-use crate::store::{Layout, LocalTime, RelPath};
-use crate::trust::{InputPolicy, Provenance, TrustConfig, Writer};
+use crate::protocol;
+use crate::store::{Layout, RelPath};
+use crate::trust::{Provenance, TrustConfig};
 
 /// Limits of an engine. The host may have stricter limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,51 +93,5 @@ impl Scope {
 
     fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
         name.strip_prefix(self.path_prefix.as_str()).unwrap_or(name)
-    }
-}
-
-/// Environment of one command.
-#[derive(Clone)]
-pub(crate) struct Call {
-    pub(crate) fs: Fs,
-    pub(crate) scope: Arc<Scope>,
-    pub(crate) now: LocalTime,
-    /// Policy that every stored text of the command passes.
-    pub(crate) screen: InputPolicy,
-    /// Names that the origin of the command gives.
-    pub(crate) writer: Writer,
-}
-
-impl Call {
-    /// Creates the call for text of this provenance, which cannot be more trusted than the provenance of the scope.
-    /// `None` keeps the provenance of the scope.
-    pub(crate) fn new(
-        fs: Fs,
-        scope: Arc<Scope>,
-        now: LocalTime,
-        asked: Option<Provenance>,
-        writer: Writer,
-    ) -> Result<Self, Error> {
-        let provenance = scope.trust.provenance_of(asked)?;
-        let scope = scope.of_provenance(provenance);
-        let screen = InputPolicy::for_scope(scope.trust, scope.layout.clone());
-        Ok(Self { fs, scope, now, screen, writer })
-    }
-
-    /// Returns the call for text of this provenance, as [`new`](Self::new) makes it.
-    pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
-        Self::new(self.fs.clone(), self.scope.clone(), self.now, asked, self.writer.clone())
-    }
-
-    /// Returns the names to sign a stored text with.
-    ///
-    /// # Errors
-    ///
-    /// A name with a secret in it.
-    pub(crate) fn signature(&self) -> Result<Writer, Error> {
-        for (field, name) in self.writer.fields() {
-            name.map_or(Ok(()), |name| self.screen.name(field, name))?;
-        }
-        Ok(self.writer.clone())
     }
 }

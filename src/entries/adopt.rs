@@ -18,19 +18,20 @@ use super::foreign::{Adoption, DAILY_LOG, ExchangeState, ExchangedEntry, Foreign
 use super::intake::{Intake, check_category, name};
 use super::limits::MAX_KEY_BYTES;
 use super::mark::{Mark, digest, hash, place, summary_of, with_field, with_summary};
+use super::removal::removal_of;
 use super::retention::{is_expired, stamp};
 use super::rules::read_entry;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
 use super::state::Entries;
 use super::view::{Stored, look};
+use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, head, yaml_string};
-use crate::engine::{Backups, Call, Change, remove_version, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
 use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
-use crate::trust::{Provenance, Removal, TrustState};
+use crate::trust::{Provenance, TrustState};
 
 /// Imports entries, or reports what an import would do. Returns a result per entry, in order.
 pub(super) async fn adopt(
@@ -301,10 +302,15 @@ impl<'a> Work<'a> {
         let text = with_summary(text, one.given.summary.as_deref());
         let text = one.given.kept.iter().fold(text, |text, (name, value)| with_field(&text, name, &yaml_string(value)));
         let backup = one.pool.backup_of(&entry.fields)?;
+        let call = self.entries.call;
+        let replaced = match stored.filter(|stored| stored.path != *path) {
+            Some(stored) => removal_of(call, stored).await?,
+            None => None,
+        };
         self.write(one.pool, path, key, text, stored.filter(|stored| stored.path == *path), &backup).await?;
-        if let Some(stored) = stored.filter(|stored| stored.path != *path) {
+        if let Some(replaced) = replaced {
             // If the old file has changed meanwhile, it stays and is reported as a second file of this key.
-            remove_version(&self.entries.call.fs, &stored.path, stored.version.clone(), Removal::OF_COPY).await?;
+            call.apply(&replaced).await?;
         }
         Ok(state)
     }
@@ -370,28 +376,26 @@ impl<'a> Work<'a> {
         known: Option<&Stored>,
         backup: &RelPath,
     ) -> Result<(), Error> {
-        let change = |bytes: Option<&[u8]>| {
+        let screen = &self.entries.call.screen;
+        let change = |file: &File| {
             let meanwhile = || {
                 let message = format!("{} was changed meanwhile", self.entries.call.scope.display_path(path));
                 Error::new(ErrorCode::Contention, message, "import again; nothing was changed")
             };
-            match (bytes, known) {
-                (Some(bytes), _) if bytes == text.as_bytes() => Ok(Change::Keep(())),
-                (None, None) => {
-                    Ok(Change::Write(self.entries.call.screen.file(path, None, text.clone().into_bytes())?, ()))
-                }
+            match (file.bytes(), known) {
+                (Some(bytes), _) if bytes == text.as_bytes() => Ok((None, ())),
+                (None, None) => Ok((Some(screen.write(file, text.as_str())?), ())),
                 (Some(bytes), Some(known)) => {
                     let (_, before) = read_entry(self.entries.call, pool, path, bytes, key)?;
                     if before.version != known.entry.version {
                         return Err(meanwhile());
                     }
-                    Ok(Change::Write(self.entries.call.screen.file(path, Some(bytes), text.clone().into_bytes())?, ()))
+                    Ok((Some(screen.write(file, text.as_str())?), ()))
                 }
                 _ => Err(meanwhile()),
             }
         };
-        let limit = self.entries.call.scope.limits.max_file_bytes;
-        update(&self.entries.call.fs, path, limit, Backups::KeepAs(backup), change).await.map(|((), _)| ())
+        self.entries.call.update(path, Backups::KeepAs(backup), change).await.map(|((), _)| ())
     }
 
     fn text_of(&self, stored: &Stored) -> Result<String, Error> {

@@ -11,7 +11,7 @@ use super::runs::{check_newest, named};
 use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{SkippedEntry, StoreState};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::ForModel;

@@ -11,7 +11,7 @@ use super::readable::{Readable, readable};
 use super::scope::EntriesScope;
 use super::state::Entries;
 use super::view::{View, look};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::Error;
 
 /// Parameters of a hydration.

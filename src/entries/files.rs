@@ -17,7 +17,7 @@ use super::screen;
 use super::state::Entries;
 use super::types::StoreState;
 use super::view::{Stored, View, by_path, look, path_of};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, portable_path, text_of_name};
 use crate::trust::Provenance;

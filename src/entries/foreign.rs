@@ -9,8 +9,8 @@ use super::scope::EntriesScope;
 use super::state::Entries;
 use super::types::EntryProblem;
 use super::view::{Stored, look};
+use crate::changes::Call;
 use crate::document::{Frontmatter, Value};
-use crate::engine::Call;
 use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState};
 

@@ -12,7 +12,7 @@ use super::scope::EntriesScope;
 use super::settle::MAX_RACES;
 use super::state::{Entries, EntriesCall};
 use super::view::{absent, found, look_for};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::ForModel;

@@ -7,7 +7,7 @@ use super::plan::{HydrationPolicy, taken};
 use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{EntryInfo, EntryProblem};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 

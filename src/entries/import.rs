@@ -14,17 +14,18 @@ use super::category::Category;
 use super::checks::NewEntry;
 use super::document::{Claims, Entry, dated};
 use super::intake::{Intake, at_most, check_category};
+use super::removal::{backup_removal, removal_of};
 use super::retention::is_expired;
 use super::rules::read_entry;
 use super::scope::Pool;
 use super::screen;
 use super::state::EntriesCall;
 use super::view::{Stored, look};
-use crate::engine::{Backups, Call, Change, remove, remove_version, update};
+use crate::changes::{Backups, Call, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::{RelPath, utc_text};
-use crate::trust::{Provenance, Removal, TrustState, approve, mark};
+use crate::trust::{Provenance, TrustState, approve, mark};
 
 /// Maximum number of files in one command.
 pub const MAX_IMPORT_FILES: usize = 1_024;
@@ -371,23 +372,24 @@ impl<'a> Import<'a> {
         if self.entries.dry_run {
             return Ok(done);
         }
+        let call = self.entries.call;
+        let replaced = match known.filter(|known| in_place.is_none() && known.path != given.target) {
+            Some(known) => removal_of(call, known).await?,
+            None => None,
+        };
         let first = in_place.unwrap_or(&given.target);
         let state = self.write(given, first, known, done).await?;
         if let Some(known) = known.filter(|known| known.entry.fields.category != fields.category) {
             // The backup is beside the new file. The copy at the old place belongs to no entry any more.
-            let _ = remove(&self.entries.call.fs, &pool.backup_of(&known.entry.fields)?, Removal::OF_COPY).await;
+            let _ = call.apply(&backup_removal(pool, &known.entry.fields, false)?).await;
         }
-        let Some(known) = known.filter(|known| known.path != given.target) else { return Ok(state) };
-        match in_place {
+        if let Some(replaced) = replaced {
+            call.apply(&replaced).await?;
+        }
+        if let Some(path) = in_place.filter(|path| path.parent() != given.target.parent() && in_way.is_none()) {
             // If this is interrupted, the entry is complete. At most an extra copy of it is left.
-            Some(path) if path.parent() != given.target.parent() && in_way.is_none() => {
-                self.write(given, &given.target, Some(known), ImportState::Upserted).await?;
-                self.remove_copy(given, path).await?;
-            }
-            Some(_) => {}
-            None => {
-                remove_version(&self.entries.call.fs, &known.path, known.version.clone(), Removal::OF_COPY).await?;
-            }
+            self.write(given, &given.target, known, ImportState::Upserted).await?;
+            self.remove_copy(path, &given.target).await?;
         }
         Ok(state)
     }
@@ -452,23 +454,21 @@ impl<'a> Import<'a> {
         known: Option<&Stored>,
         done: ImportState,
     ) -> Result<ImportState, Error> {
-        let change = |bytes: Option<&[u8]>| {
-            if let Some(bytes) = bytes {
+        let change = |file: &File| {
+            if let Some(bytes) = file.bytes() {
                 let (_, before) = read_entry(self.entries.call, given.pool, path, bytes, &given.entry.fields.key)?;
                 if before.version == given.entry.version {
-                    return Ok(Change::Keep(ImportState::Unchanged));
+                    return Ok((None, ImportState::Unchanged));
                 }
                 // An older file of the key, left by an interrupted move, is not in the way.
                 if known.is_none_or(|known| known.path == *path) {
                     self.check_newer(&before, &given.entry)?;
                 }
             }
-            let text = self.entries.call.screen.file(path, bytes, given.text.as_bytes().to_vec())?;
-            Ok(Change::Write(text, done.clone()))
+            Ok((Some(self.entries.call.screen.write(file, given.text.as_bytes())?), done.clone()))
         };
-        let limit = self.entries.call.scope.limits.max_file_bytes;
         let backup = given.pool.backup_of(&given.entry.fields)?;
-        update(&self.entries.call.fs, path, limit, Backups::KeepAs(&backup), change).await.map(|(state, _)| state)
+        self.entries.call.update(path, Backups::KeepAs(&backup), change).await.map(|(state, _)| state)
     }
 
     /// Removes other files of the key with exactly the same text, which an interrupted import left.
@@ -486,18 +486,17 @@ impl<'a> Import<'a> {
         let all = || core::iter::once(known).chain(copies.iter().copied());
         let kept = all().find(|stored| stored.path == given.target).unwrap_or(known);
         for copy in all().filter(|stored| stored.path != kept.path) {
-            self.remove_copy(given, &copy.path).await?;
+            self.remove_copy(&copy.path, &kept.path).await?;
         }
         Ok(())
     }
 
-    async fn remove_copy(&self, given: &Given<'_>, path: &RelPath) -> Result<(), Error> {
-        let change = |bytes: Option<&[u8]>| {
-            let is_copy = bytes == Some(given.text.as_bytes());
-            Ok(if is_copy { Change::Remove(Removal::OF_COPY, ()) } else { Change::Keep(()) })
-        };
-        let limit = self.entries.call.scope.limits.max_file_bytes;
-        update(&self.entries.call.fs, path, limit, Backups::Off, change).await.map(|((), _)| ())
+    /// Removes a file, if another one has exactly the same bytes.
+    async fn remove_copy(&self, path: &RelPath, kept: &RelPath) -> Result<(), Error> {
+        let call = self.entries.call;
+        let kept = call.load(kept).await?;
+        let change = |file: &File| Ok((call.screen.remove_copied(file, &kept, <[u8]>::to_vec), ()));
+        call.update(path, Backups::Off, change).await.map(|((), _)| ())
     }
 }
 

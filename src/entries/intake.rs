@@ -10,7 +10,7 @@ use super::category::Category;
 use super::document::Fields;
 use super::scope::{EntriesScope, Pool};
 use super::view::{Stored, View};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 

@@ -14,7 +14,7 @@
 //! from the corpus of journal and notebook for isolation: their searches cannot find an entry, and `find` cannot find a
 //! note, whatever the filter. It is empty and needs no operation until the first command that uses entries.
 //!
-//! **Change** (`put.rs`). Each change is computed by `engine::update` from the bytes that it replaces. The view only
+//! **Change** (`put.rs`). Each change is computed by `Call::update` from the bytes that it replaces. The view only
 //! selects the file. A file that is not an entry, or is of another key, is an error there, so no hand-written file is
 //! lost. Expired entries, and entries over the limit, are removed afterwards, each only if it still has the version
 //! that was seen.
@@ -118,7 +118,7 @@ pub(crate) use mark::{hash, is_mark};
 pub(crate) use select::cursor_of;
 pub(crate) use state::Entries;
 
-use crate::engine::Call;
+use crate::changes::{self, Call, Texts};
 use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
@@ -133,18 +133,20 @@ family! {
     EntriesCommand =>
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
-        StoreEntry | EditEntry | RestoreEntry,
+        StoreEntry { entry: parts "entry", expected_version }
+            | EditEntry { key, old_text, new_text: parts "new text" }
+            | RestoreEntry { key },
         GetEntry,
         FindEntries,
         ListEntries,
-        ForgetEntry,
-        PurgeEntries,
+        ForgetEntry { key, expected_version },
+        PurgeEntries { key },
         ExportEntries,
-        ImportEntries,
-        RetainEntries,
+        ImportEntries { files: parts "files", mode, dry_run, earlier },
+        RetainEntries { imported, dry_run },
         Hydrate | Explain,
-        OpenRun,
-        Checkpoint | CloseRun,
+        OpenRun { fence },
+        Checkpoint {} | CloseRun {},
     }
 }
 
@@ -186,9 +188,9 @@ pub(crate) async fn pending_approvals(
 /// Runs one command.
 pub(crate) async fn run<R>(call: &Call, entries: &Entries, origin: &Origin, request: R) -> Result<R::Reply, Error>
 where
-    R: for<'a> Run<EntriesCall<'a>>,
+    R: for<'a> Run<EntriesCall<'a>> + Texts,
 {
-    request.run(&with_origin(call, entries, origin)?).await.map_err(unavailable)
+    changes::run(call, &with_origin(call, entries, origin)?, request).await.map_err(unavailable)
 }
 
 /// Runs a command of any kind.

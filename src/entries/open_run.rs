@@ -8,10 +8,10 @@ use super::held::OpenedRun;
 use super::limits::{Limit, within};
 use super::runs::{check_fence, named, read_fence};
 use super::state::EntriesCall;
-use crate::engine::{Backups, Change, update};
+use crate::changes::{Backups, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::trust::{ForModel, Screened};
+use crate::trust::ForModel;
 
 /// Maximum number of open runs.
 pub const MAX_RUNS: usize = 16;
@@ -62,15 +62,14 @@ impl Run<EntriesCall<'_>> for OpenRun {
             let message = format!("{MAX_RUNS} runs are open, the limit is {MAX_RUNS}: 1 too many");
             return Err(Error::new(ErrorCode::TooLarge, message, "close a run first"));
         }
-        let change = |bytes: Option<&[u8]>| {
-            let newest = read_fence(call, scope, bytes)?;
+        let change = |file: &File| {
+            let newest = read_fence(call, scope, file.bytes())?;
             check_fence(name, fence, newest)?;
-            Ok(match newest {
-                Some(newest) if newest == fence => Change::Keep(()),
-                _ => Change::Write(Screened::ours(format!("{fence}\n").into_bytes()), ()),
-            })
+            let is_later = newest != Some(fence);
+            let later = is_later.then(|| call.screen.rewrite(file, format!("{fence}\n")));
+            Ok((later.transpose()?, ()))
         };
-        update(&call.fs, &scope.fence, call.scope.limits.max_file_bytes, Backups::Off, change).await?;
+        call.update(&scope.fence, Backups::Off, change).await?;
         let mut runs = entries.runs.borrow_mut();
         match runs.iter_mut().find(|run| run.name == name) {
             Some(run) => run.fence = fence,

@@ -5,11 +5,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::limits::checked_key;
-use super::removal::discard;
+use super::removal::{discard, removal_of};
 use super::state::EntriesCall;
 use super::view::{Stored, absent, found, look};
-use crate::engine::{remove_emptied, remove_version};
-use crate::protocol::Error;
+use crate::changes::Change;
+use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
@@ -54,7 +54,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
                 let message = format!("`{key}` is not forgotten");
                 return Err(Error::invalid_argument(message, "forget it first; nothing was changed"));
             }
-            call.screen.removed_of(&stored.path, stored.entry.fields.trust_state)?;
+            removal_of(call, stored).await?;
         }
         // Entries that this memory may not remove are kept and counted.
         let mut kept = 0;
@@ -62,11 +62,8 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         let mut copied: Vec<&str> = Vec::new();
         let mut removed: Vec<&RelPath> = Vec::new();
         for stored in copies {
-            let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.trust_state) else {
-                kept += 1;
-                continue;
-            };
-            if remove_version(&call.fs, &stored.path, stored.version.clone(), removal).await? {
+            let Some(removal) = permitted(removal_of(call, stored).await, &mut kept)? else { continue };
+            if call.apply(&removal).await? {
                 copied.push(&stored.entry.fields.key);
                 removed.push(&stored.path);
             }
@@ -75,12 +72,9 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         for pool in scope.pools() {
             let forgotten = view.of_pool(pool).filter(is_meant).filter(|stored| stored.entry.forgotten.is_some());
             for stored in forgotten {
-                let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.trust_state) else {
-                    kept += 1;
-                    continue;
-                };
                 // An entry that was stored again meanwhile stays.
-                if discard(call, pool, stored, removal).await? {
+                let removal = permitted(removal_of(call, stored).await, &mut kept)?;
+                if discard(call, pool, removal, &stored.entry.fields).await? {
                     purged.push(stored.entry.fields.key.clone());
                     removed.push(&stored.path);
                 }
@@ -88,7 +82,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         }
         // Removes the folders of categories, which only entries name. The folder of all entries stays.
         let is_category = |folder: &RelPath| scope.pools().any(|pool| folder.is_below(pool.folder.root()));
-        remove_emptied(&call.fs, removed.into_iter(), is_category).await;
+        call.remove_emptied(removed.into_iter(), is_category).await;
         // A file that could not be read may be the tombstone.
         if let (None, Some((_, error))) = (&key, view.unread.first()) {
             return Err(error.clone());
@@ -113,5 +107,16 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
             message.push_str(&format!("; kept {kept} whose text is trusted, which this memory may not remove"));
         }
         Ok(PurgeReply { purged, message: ForModel::escaped(&message) })
+    }
+}
+
+/// Counts an entry that this memory may not remove, and keeps it.
+fn permitted(removal: Result<Option<Change>, Error>, kept: &mut u32) -> Result<Option<Change>, Error> {
+    match removal {
+        Err(error) if error.code == ErrorCode::NotPermitted => {
+            *kept += 1;
+            Ok(None)
+        }
+        removal => removal,
     }
 }

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::document::{Fields, version_of};
-use super::removal::retire;
+use super::removal::{backup_removal, retire};
 use super::retention::stamp;
 use super::room::{Removed, check_room, trim};
 use super::rules::{
@@ -19,10 +19,10 @@ use super::settle::{MAX_RACES, Written, moved_to, settles};
 use super::state::Entries;
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, look};
-use crate::engine::{Backups, Call, Change, Loaded, create, discard, load, remove, remove_version, update};
-use crate::protocol::{Error, ErrorCode, Precondition};
+use crate::changes::{Backups, Call, File};
+use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
-use crate::trust::{ForModel, Removal};
+use crate::trust::ForModel;
 
 /// Result of a change.
 pub(super) struct Applied {
@@ -74,8 +74,7 @@ async fn try_store(
     let mut is_settled = true;
     if let Some(known) = known.filter(|known| is_changed && known.entry.fields.category != fields.category) {
         // The backup was copied beside the new file, so the one here belongs to no entry any more.
-        let backup = pool.backup_of(&known.entry.fields)?;
-        let _ = discard(&call.fs, &backup, Precondition::Any, Removal::OF_COPY).await;
+        let _ = call.apply(&backup_removal(pool, &known.entry.fields, false)?).await;
         path = moved_to(call, pool, path, &target, &version, &fields.key).await?;
         is_settled = false;
     }
@@ -117,25 +116,24 @@ async fn put(
     now: u64,
 ) -> Result<Option<Put>, Error> {
     let path = known.map_or(target, |stored| &stored.path);
-    let change = |bytes: Option<&[u8]>| {
-        let Some(bytes) = bytes else {
+    let change = |file: &File| {
+        let Some(bytes) = file.bytes() else {
             if known.is_some() {
-                return Ok(Change::Keep(None));
+                return Ok((None, None));
             }
             if !base.holds(None) {
-                return Ok(Change::Keep(Some((StoreState::Conflict, String::new(), false))));
+                return Ok((None, Some((StoreState::Conflict, String::new(), false))));
             }
             let text = new_entry(pool, fields, now).render();
             let version = version_of(&text);
-            let text = call.screen.file(path, None, text.into_bytes())?;
-            return Ok(Change::Write(text, Some((StoreState::Stored, version, true))));
+            return Ok((Some(call.screen.write(file, text)?), Some((StoreState::Stored, version, true))));
         };
         let (text, before) = read_entry(call, pool, path, bytes, &fields.key)?;
         if !is_gone(call, &before) {
             check_trust_state(&before.fields, fields)?;
         }
         if let Some(state) = refusal(call, &before, fields, base) {
-            return Ok(Change::Keep(Some((state, before.version, false))));
+            return Ok((None, Some((state, before.version, false))));
         }
         if !is_gone(call, &before) {
             check_reach(call, &before.fields)?;
@@ -143,13 +141,11 @@ async fn put(
         let text = changed(call, &before, fields, now).rewrite(text, &before)?;
         let state = changed_state(call, &before, fields);
         let version = version_of(&text);
-        // A forgotten entry is not shown, so it is not more trusted than a new file.
-        let replaced = Some(bytes).filter(|_| !is_gone(call, &before));
-        Ok(Change::Write(call.screen.file(path, replaced, text.into_bytes())?, Some((state, version, false))))
+        let written = call.screen.write(&file.hidden_if(is_gone(call, &before)), text)?;
+        Ok((Some(written), Some((state, version, false))))
     };
     let backup = Layout::backup_of(target);
-    let limit = call.scope.limits.max_file_bytes;
-    let (done, _) = update(&call.fs, path, limit, Backups::KeepAs(&backup), change).await?;
+    let (done, _) = call.update(path, Backups::KeepAs(&backup), change).await?;
     Ok(done.map(|(state, version, is_new)| Put { state, path: path.clone(), version, is_new }))
 }
 
@@ -165,13 +161,9 @@ async fn share(
     base: &Base,
     now: u64,
 ) -> Result<Option<Put>, Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    let (bytes, old_version) = match load(&call.fs, &stored.path, limit).await? {
-        Loaded::Whole { bytes, version } => (bytes, version),
-        Loaded::Absent => return Ok(None),
-        Loaded::TooLarge(size) => return Err(Error::file_too_large(&stored.path, size, u64::from(limit))),
-    };
-    let (_, before) = read_entry(call, &scope.own, &stored.path, &bytes, &fields.key)?;
+    let file = call.load(&stored.path).await?;
+    let Some(bytes) = file.bytes() else { return Ok(None) };
+    let (_, before) = read_entry(call, &scope.own, &stored.path, bytes, &fields.key)?;
     if !is_gone(call, &before) {
         check_trust_state(&before.fields, fields)?;
     }
@@ -186,14 +178,14 @@ async fn share(
     now_says.owner = Some(pool.owner.clone());
     let text = now_says.render();
     let version = version_of(&text);
-    let replaced = Some(bytes.as_slice()).filter(|_| !is_gone(call, &before));
-    if !create(&call.fs, target, &call.screen.file(&stored.path, replaced, text.into_bytes())?).await? {
+    let [new, removal] = call.screen.move_to(&file.hidden_if(is_gone(call, &before)), target, text)?;
+    if !call.apply(&new).await? {
         // Another agent shares this key meanwhile.
         return Ok(None);
     }
     // A file that changed meanwhile stays and is the agent's own entry again.
-    if remove_version(&call.fs, &stored.path, old_version, Removal::OF_COPY).await? {
-        let _ = remove(&call.fs, &scope.own.backup_of(&before.fields)?, Removal::OF_COPY).await;
+    if call.apply(&removal).await? {
+        let _ = call.apply(&backup_removal(&scope.own, &before.fields, false)?).await;
     }
     let state = changed_state(call, &before, fields);
     Ok(Some(Put { state, path: target.clone(), version, is_new: false }))

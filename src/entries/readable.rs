@@ -13,7 +13,7 @@ use super::scope::EntriesScope;
 use super::state::Entries;
 use super::types::{EntryInfo, EntryProblem};
 use super::view::{View, look};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::order;
 use crate::protocol::Error;
 use crate::search::{DocId, SearchableEntries, SearchableEntry};

@@ -3,15 +3,14 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::document::{Entry, version_of};
-use super::retention::stamp;
+use super::document::{Entry, Fields, version_of};
+use super::retention::{is_expired, stamp};
 use super::rules::{Base, read_entry};
 use super::scope::Pool;
 use super::view::{Stored, View, absent};
-use crate::engine::{Backups, Call, Change, remove, remove_version, update};
+use crate::changes::{Backups, Call, Change, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
-use crate::trust::Removal;
 
 /// Turns an entry into a tombstone. Returns its version, and true if it was one before.
 pub(super) async fn bury(
@@ -23,11 +22,11 @@ pub(super) async fn bury(
 ) -> Result<(String, bool), Error> {
     let key = &stored.entry.fields.key;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
-    let change = |bytes: Option<&[u8]>| {
-        let Some(bytes) = bytes else { return Err(absent(view, key)) };
+    let change = |file: &File| {
+        let Some(bytes) = file.bytes() else { return Err(absent(view, key)) };
         let (text, before) = read_entry(call, pool, &stored.path, bytes, key)?;
         if before.forgotten.is_some() {
-            return Ok(Change::Keep((before.version, true)));
+            return Ok((None, (before.version, true)));
         }
         if !base.holds(Some(&before.version)) {
             let message = format!("`{key}` is no longer what it was: its version is {}", before.version);
@@ -36,30 +35,51 @@ pub(super) async fn bury(
         let forgotten = Entry { forgotten: Some(now), ..before.clone() };
         let text = forgotten.rewrite(text, &before)?;
         let version = version_of(&text);
-        Ok(Change::Write(call.screen.file(&stored.path, Some(bytes), text.into_bytes())?, (version, false)))
+        Ok((Some(call.screen.write(file, text)?), (version, false)))
     };
-    let limit = call.scope.limits.max_file_bytes;
-    let (done, _) = update(&call.fs, &stored.path, limit, Backups::Off, change).await?;
-    Ok(done)
+    Ok(call.update(&stored.path, Backups::Off, change).await?.0)
+}
+
+/// Returns the removal of an entry's file; `None` if it changed since it was seen.
+///
+/// # Errors
+///
+/// This memory may not remove the text.
+pub(super) async fn removal_of(call: &Call, stored: &Stored) -> Result<Option<Change>, Error> {
+    let file = call.load(&stored.path).await?;
+    file.is_version(&stored.version).then(|| call.screen.remove(&file)).transpose()
+}
+
+/// Returns the removal of the file of an entry that has expired; `None` if it changed since it was seen.
+pub(super) async fn expired_removal(call: &Call, pool: &Pool, stored: &Stored) -> Result<Option<Change>, Error> {
+    let file = call.load(&stored.path).await?;
+    Ok(call.screen.remove_expired(&file, |bytes| {
+        let now = call.now.epoch_nanoseconds();
+        let entry = read_entry(call, pool, &stored.path, bytes, &stored.entry.fields.key);
+        entry.is_ok_and(|(_, entry)| is_expired(&entry.fields.category, entry.updated, now))
+    }))
 }
 
 /// Removes an entry and its backup for good. Returns `false` if it changed, in which case it stays.
-pub(super) async fn discard(call: &Call, pool: &Pool, stored: &Stored, removal: Removal) -> Result<bool, Error> {
-    if !remove_version(&call.fs, &stored.path, stored.version.clone(), removal).await? {
-        return Ok(false);
+pub(super) async fn discard(call: &Call, pool: &Pool, removal: Option<Change>, fields: &Fields) -> Result<bool, Error> {
+    match removal {
+        Some(removal) if call.apply(&removal).await? => call.apply(&backup_removal(pool, fields, true)?).await,
+        _ => Ok(false),
     }
-    remove(&call.fs, &pool.backup_of(&stored.entry.fields)?, removal).await?;
-    Ok(true)
+}
+
+/// Returns the removal of the backup of an entry.
+pub(super) fn backup_removal(pool: &Pool, fields: &Fields, is_durable: bool) -> Result<Change, Error> {
+    Ok(Change::backup_removal(&pool.file(fields.category.as_str(), &fields.key)?, is_durable))
 }
 
 /// Removes an outdated file of a key. Its text becomes the backup of the newer file.
 pub(super) async fn retire(call: &Call, stored: &Stored, later: &RelPath) -> Result<(), Error> {
-    let change = |bytes: Option<&[u8]>| {
-        let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok());
+    let change = |file: &File| {
+        let text = file.text().ok().flatten();
         let is_same = text.is_some_and(|text| version_of(text) == stored.entry.version);
-        Ok(if is_same { Change::Remove(Removal::OF_COPY, ()) } else { Change::Keep(()) })
+        Ok((is_same.then(|| call.screen.remove(file)).transpose()?, ()))
     };
     let backup = Layout::backup_of(later);
-    let limit = call.scope.limits.max_file_bytes;
-    update(&call.fs, &stored.path, limit, Backups::KeepAs(&backup), change).await.map(|((), _)| ())
+    call.update(&stored.path, Backups::KeepAs(&backup), change).await.map(|((), _)| ())
 }

@@ -17,7 +17,7 @@ use super::scope::Pool;
 use super::state::EntriesCall;
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, View, absent, found, look_for};
-use crate::engine::{Backups, Call, Change, Loaded, load_backup, update};
+use crate::changes::{Backups, Call, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -58,41 +58,37 @@ impl Run<EntriesCall<'_>> for RestoreEntry {
 async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
     let key = &stored.entry.fields.key;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
-    let change = |bytes: Option<&[u8]>| {
-        let (text, before) = read_entry(call, pool, &stored.path, bytes.ok_or_else(|| absent(view, key))?, key)?;
+    let change = |file: &File| {
+        let bytes = file.bytes().ok_or_else(|| absent(view, key))?;
+        let (text, before) = read_entry(call, pool, &stored.path, bytes, key)?;
         if before.forgotten.is_none() {
             return Err(meanwhile(key));
         }
         let entry = Entry { forgotten: None, updated: now, ..before.clone() };
         let text = entry.rewrite(text, &before)?;
         let version = version_of(&text);
-        Ok(Change::Write(call.screen.restored(&stored.path, bytes, text.into_bytes())?, version))
+        Ok((Some(call.screen.restore(file, file, text)?), version))
     };
-    let limit = call.scope.limits.max_file_bytes;
-    let (version, _) = update(&call.fs, &stored.path, limit, Backups::Off, change).await?;
+    let (version, _) = call.update(&stored.path, Backups::Off, change).await?;
     Ok(restored(call, stored, &stored.entry, StoreState::Stored, version, "forgotten"))
 }
 
 /// Swaps an entry with its backup.
 async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
-    let limit = call.scope.limits.max_file_bytes;
     let key = &stored.entry.fields.key;
     let backup = pool.backup_of(&stored.entry.fields)?;
-    let kept = match load_backup(&call.fs, &stored.path, &backup, limit).await? {
-        Loaded::Whole { bytes, .. } => bytes,
-        Loaded::TooLarge(size) => return Err(Error::file_too_large(&backup, size, u64::from(limit))),
-        Loaded::Absent => {
-            let message = format!("there is no backup of `{key}`");
-            let help = "a backup is made when an entry is overwritten; nothing was changed";
-            return Err(Error::new(ErrorCode::NotFound, message, help));
-        }
+    let kept = call.load_backup(&stored.path, &backup).await?;
+    let Some(bytes) = kept.bytes() else {
+        let message = format!("there is no backup of `{key}`");
+        let help = "a backup is made when an entry is overwritten; nothing was changed";
+        return Err(Error::new(ErrorCode::NotFound, message, help));
     };
-    let (kept_text, older) = read_backup(call, pool, stored, &backup, &kept)?;
+    let (kept_text, older) = read_backup(call, pool, stored, &backup, bytes)?;
     check_trust_state(&stored.entry.fields, &older.fields)?;
     check_reach(call, &stored.entry.fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
-    let change = |bytes: Option<&[u8]>| {
-        let stands = bytes.ok_or_else(|| absent(view, key))?;
+    let change = |file: &File| {
+        let stands = file.bytes().ok_or_else(|| absent(view, key))?;
         let (_, before) = read_entry(call, pool, &stored.path, stands, key)?;
         if before.version != stored.entry.version {
             return Err(meanwhile(key));
@@ -102,9 +98,9 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
         entry.fields.category = before.fields.category.clone();
         let text = entry.rewrite(kept_text, &older)?;
         let version = version_of(&text);
-        Ok(Change::Write(call.screen.restored(&stored.path, bytes, text.into_bytes())?, version))
+        Ok((Some(call.screen.restore(file, &kept, text)?), version))
     };
-    let (version, _) = update(&call.fs, &stored.path, limit, Backups::Exchange(&backup), change).await?;
+    let (version, _) = call.update(&stored.path, Backups::Exchange(&backup), change).await?;
     Ok(restored(call, stored, &older, StoreState::Updated, version, "overwritten"))
 }
 

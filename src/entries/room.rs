@@ -6,13 +6,12 @@ use alloc::vec::Vec;
 
 use super::category::Tier;
 use super::document::Fields;
-use super::removal::discard;
+use super::removal::{discard, expired_removal, removal_of};
 use super::retention::{Kept, over_cap};
 use super::scope::Pool;
 use super::view::{Stored, View};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
-use crate::trust::Removal;
 
 /// Keys that a change removed.
 #[derive(Default)]
@@ -61,7 +60,9 @@ pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     let now = call.now.epoch_nanoseconds();
     let mut removed = Removed::default();
     for stored in others(view, pool, fields).filter(|stored| stored.is_expired(now)) {
-        if discard(call, pool, stored, Removal::OF_EXPIRED).await == Ok(true) && stored.entry.forgotten.is_none() {
+        let Ok(removal) = expired_removal(call, pool, stored).await else { continue };
+        let is_removed = discard(call, pool, removal, &stored.entry.fields).await == Ok(true);
+        if is_removed && stored.entry.forgotten.is_none() {
             removed.swept.push(stored.entry.fields.key.clone());
         }
     }
@@ -78,8 +79,8 @@ pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     });
     let ranks: Vec<Kept<'_>> = ranks.chain([new]).collect();
     for stored in over_cap(&ranks, cap).into_iter().filter_map(|place| kept.get(place)) {
-        let Ok(removal) = call.screen.removed_of(&stored.path, stored.entry.fields.trust_state) else { continue };
-        if discard(call, pool, stored, removal).await == Ok(true) {
+        let Ok(removal) = removal_of(call, stored).await else { continue };
+        if discard(call, pool, removal, &stored.entry.fields).await == Ok(true) {
             removed.evicted.push(stored.entry.fields.key.clone());
         }
     }

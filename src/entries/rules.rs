@@ -10,7 +10,7 @@ use super::document::{Entry, Fields};
 use super::retention::is_expired;
 use super::scope::Pool;
 use super::types::StoreState;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{Provenance, TrustState};

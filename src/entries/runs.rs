@@ -15,7 +15,7 @@ use super::rules::{Base, approves, check_trust_state};
 use super::scope::EntriesScope;
 use super::state::Entries;
 use super::view::look;
-use crate::engine::{Call, Loaded, load};
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 
 pub(super) fn named(run: Option<&str>) -> Result<&str, Error> {
@@ -110,12 +110,7 @@ pub(super) async fn drop_held(
 /// Refuses a run that is not the newest.
 pub(super) async fn check_newest(call: &Call, entries: &Entries, scope: &EntriesScope, run: &str) -> Result<(), Error> {
     let fence = entries.with_run(run, |run| run.fence)?;
-    let limit = call.scope.limits.max_file_bytes;
-    let newest = match load(&call.fs, &scope.fence, limit).await? {
-        Loaded::Absent => None,
-        Loaded::Whole { bytes, .. } => read_fence(call, scope, Some(&bytes))?,
-        Loaded::TooLarge(size) => return Err(Error::file_too_large(&scope.fence, size, u64::from(limit))),
-    };
+    let newest = read_fence(call, scope, call.load(&scope.fence).await?.bytes())?;
     check_fence(run, fence, newest)
 }
 

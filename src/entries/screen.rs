@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::Fields;
-use crate::engine::Call;
+use crate::changes::{Call, InputPolicy};
 use crate::protocol::Error;
-use crate::trust::{InputPolicy, Provenance, TrustState, Writer};
+use crate::trust::{Provenance, TrustState, Writer};
 
 /// Returns an entry as it may be stored.
 pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provenance>) -> Result<Fields, Error> {

@@ -3,16 +3,15 @@
 use alloc::vec::Vec;
 
 use super::document::{Entry, Fields, version_of};
-use super::removal::retire;
+use super::removal::{removal_of, retire};
 use super::rules::{Base, check_trust_state, is_gone, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::state::Entries;
 use super::types::StoreState;
 use super::view::{Stored, has_rival, look};
-use crate::engine::{Call, Loaded, load, remove_version, rename};
-use crate::protocol::{Error, ErrorCode, Precondition, RenameOutcome};
+use crate::changes::Call;
+use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
-use crate::trust::Removal;
 
 /// Maximum number of attempts when others move, create or remove the same entry meanwhile.
 pub(super) const MAX_RACES: u32 = 64;
@@ -85,7 +84,9 @@ pub(super) async fn settles(
         }
         if yields {
             // The file was created by this command.
-            if remove_version(&call.fs, path, own.version.clone(), Removal::OF_COPY).await? {
+            if let Some(removal) = removal_of(call, own).await?
+                && call.apply(&removal).await?
+            {
                 return Ok(false);
             }
             continue;
@@ -112,17 +113,14 @@ pub(super) async fn moved_to(
     if from == *target {
         return Ok(from);
     }
-    let limit = call.scope.limits.max_file_bytes;
-    let Loaded::Whole { bytes, version: old } = load(&call.fs, &from, limit).await? else { return Ok(from) };
-    let Ok(text) = core::str::from_utf8(&bytes) else { return Ok(from) };
+    let file = call.load(&from).await?;
+    let Ok(Some(text)) = file.text() else { return Ok(from) };
     // The file must parse to the same entry there, because missing fields are taken from the path.
     let reads = Entry::parse(&pool.folder, target, text, call.now.epoch_nanoseconds(), pool.shared);
     if version_of(text) != version || !reads.is_ok_and(|entry| entry.fields.key == key) {
         return Ok(from);
     }
     // If another file is in the way, the entry stays in its folder; its category is the one that it names.
-    match rename(&call.fs, &from, target, Precondition::Matches(old), Removal::OF_COPY).await? {
-        RenameOutcome::Done => Ok(target.clone()),
-        RenameOutcome::Exists | RenameOutcome::Absent | RenameOutcome::Stale(_) => Ok(from),
-    }
+    let is_moved = call.apply(&call.screen.rename(&file, target)?).await?;
+    Ok(if is_moved { target.clone() } else { from })
 }

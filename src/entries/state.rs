@@ -12,7 +12,7 @@ use super::document::{Entry, Problem};
 use super::held::{Held, OpenedRun};
 use super::scope::{EntriesConfig, EntriesScope};
 use super::types::EntryInfo;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId};
 use crate::sorted::SortedMap;

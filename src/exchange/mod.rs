@@ -57,7 +57,7 @@ family! {
     ExchangeCommand =>
     /// Reply of an [`ExchangeCommand`].
     ExchangeReply {
-        ImportFrom,
+        ImportFrom { format, place, files: parts "files", others, dry_run, earlier, of_project },
         ExportTo,
     }
 }

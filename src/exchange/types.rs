@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::{Entries, ForeignEntry};
 use crate::trust::Provenance;
 

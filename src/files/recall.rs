@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::types::FilesCall;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::{Entries, searchable};
 use crate::notebook::{ItemKind, NoteFilter, Notebook, Recall, RecallReply, Warning, recall};
 use crate::protocol::Error;

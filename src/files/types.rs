@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRefCell;
 
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::Entries;
 use crate::journal::ListedFile;
 use crate::notebook::Notebook;

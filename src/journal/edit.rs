@@ -5,14 +5,14 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::target::Target;
-use super::types::{ChangedFile, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
+use super::types::{ChangedFile, EditChange, JOURNAL, JournalCall, MAX_WRITE_BYTES};
+use crate::changes::{Backups, Call};
 use crate::document::replace_once;
-use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::store::RelPath;
-use crate::trust::{ForModel, InputPolicy};
+use crate::trust::ForModel;
 
 /// Changes a target in one place, or deletes a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,21 +41,10 @@ impl Request for Edit {
 impl Run<JournalCall<'_>> for Edit {
     async fn run(self, with: &JournalCall<'_>) -> Result<ChangedFile, Error> {
         let call = with.call;
-        let change = screened_change(&call.screen, self.change)?;
-        let mut reply = edit(call, &self.target, &change, Backups::Off).await?;
+        let mut reply = edit(call, &self.target, &self.change, Backups::Off).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }
-}
-
-/// Returns the change as the policy permits it to be stored.
-pub(super) fn screened_change(screen: &InputPolicy, change: EditChange) -> Result<EditChange, Error> {
-    Ok(match change {
-        EditChange::Replace { old_text: old, new_text: new } if !new.is_empty() => {
-            EditChange::Replace { old_text: old, new_text: screened(screen, "new text", new)? }
-        }
-        other => other,
-    })
 }
 
 /// Applies a change to a target.
@@ -68,6 +57,9 @@ pub(super) async fn edit(
     change: &EditChange,
     backups: Backups<'_>,
 ) -> Result<ChangedFile, Error> {
+    if change.adds_text() {
+        call.screen.needs_trust(JOURNAL)?;
+    }
     let path = target.existing_path(call)?;
     call.screen.check_place(&path)?;
     let layout = &call.scope.layout;
@@ -96,14 +88,13 @@ async fn replace_in(
         let message = format!("new text has {} bytes, the limit is {MAX_WRITE_BYTES}", new.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "make several edits, or write a note"));
     }
-    let edited = update(&call.fs, path, call.scope.limits.max_file_bytes, backups, |bytes| {
-        let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
-        let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
+    let edited = call.update(path, backups, |file| {
+        let text = file.text()?.ok_or_else(|| Error::not_found(path))?;
         match replace_once(text, old, new) {
             Ok(edited) => {
-                let edited = call.screen.edited(path, text, edited)?;
-                let bytes = edited.as_bytes().len() as u64;
-                Ok(Change::Write(edited, bytes))
+                let edited = call.screen.edit(file, edited)?;
+                let bytes = edited.size();
+                Ok((Some(edited), bytes))
             }
             Err(count) => {
                 let shown = call.scope.display_path(path);
@@ -126,9 +117,9 @@ async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> 
                        it is only allowed for target=note, not long_term/scratchpad/daily";
         return Err(Error::invalid_argument(message, "to empty the file, overwrite it with nothing"));
     }
-    let deleted = update(&call.fs, path, call.scope.limits.max_file_bytes, Backups::Keep, |bytes| {
-        let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
-        Ok(Change::Remove(call.screen.removed(path, bytes)?, ()))
+    let deleted = call.update(path, Backups::Keep, |file| {
+        file.bytes().ok_or_else(|| Error::not_found(path))?;
+        Ok((Some(call.screen.remove(file)?), ()))
     });
     deleted.await.map(|((), backup)| backup)
 }

@@ -43,8 +43,7 @@ impl Run<JournalCall<'_>> for FlushSummary {
     async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {
         let call = with.call;
         call.screen.needs_trust(JOURNAL)?;
-        let summary = call.screen.summary("summary", self.summary)?;
-        let mut reply = append_daily(call, &compaction_heading(self.messages), &summary).await?;
+        let mut reply = append_daily(call, &compaction_heading(self.messages), &self.summary).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }

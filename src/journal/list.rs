@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::types::{JournalCall, ListedFile};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::order;
 use crate::protocol::{EntryKind, Error};
 use crate::request::{Effect, Request, Run};

@@ -50,12 +50,14 @@ family! {
     JournalCommand =>
     /// Reply of a [`JournalCommand`].
     JournalReply {
-        Write | AppendDaily | FlushSummary,
+        Write { target, mode, content: text "content", truncate }
+            | AppendDaily { heading: name "heading", body: text "body" }
+            | FlushSummary { summary: summary "summary", messages },
         Read,
         ListJournal,
-        Edit | Restore,
+        Edit { target, change: text "new text" } | Restore { target },
         Search,
         Status,
-        Slash,
+        Slash { line: parts "line" },
     }
 }

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use super::target::Target;
 use super::types::{FileState, JournalCall, ReadReply};
+use crate::changes::Call;
 use crate::document::head;
-use crate::engine::Call;
 use crate::protocol::{Error, ReadOutcome};
 use crate::request::{Effect, Request, Run};
 use crate::search::TRUNCATED;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::target::Target;
 use super::types::{ChangedFile, JournalCall};
-use crate::engine::{Backups, Call, Change, Loaded, load_backup, update};
+use crate::changes::{Backups, Call, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::{Layout, RelPath};
@@ -38,28 +38,24 @@ impl Run<JournalCall<'_>> for Restore {
 /// Restores the backup of a file of memory.
 pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFile, Error> {
     let backup = Layout::backup_of(&path);
-    let limit = call.scope.limits.max_file_bytes;
-    let kept = match load_backup(&call.fs, &path, &backup, limit).await? {
-        Loaded::Whole { bytes, .. } => bytes,
-        Loaded::TooLarge(size) => return Err(Error::file_too_large(&backup, size, u64::from(limit))),
-        Loaded::Absent => {
-            let message = format!("there is no backup of {}", call.scope.display_path(&path));
-            let help = "an edit, an overwrite and a removal keep one, at the path that the file had; to undo a rename, \
-                        rename the note again";
-            return Err(Error::new(ErrorCode::NotFound, message, help));
-        }
+    let kept = call.load_backup(&path, &backup).await?;
+    let Some(bytes) = kept.bytes() else {
+        let message = format!("there is no backup of {}", call.scope.display_path(&path));
+        let help = "an edit, an overwrite and a removal keep one, at the path that the file had; to undo a rename, \
+                    rename the note again";
+        return Err(Error::new(ErrorCode::NotFound, message, help));
     };
-    let mut first: Option<Option<Vec<u8>>> = None;
-    let change = |current: Option<&[u8]>| {
+    let mut first: Option<File> = None;
+    let change = |file: &File| {
         // Whoever changed the file meanwhile may have replaced the backup too.
-        if first.get_or_insert_with(|| current.map(<[u8]>::to_vec)).as_deref() != current {
+        if first.get_or_insert_with(|| file.clone()).bytes() != file.bytes() {
             let message = format!("{} was changed meanwhile", call.scope.display_path(&path));
             return Err(Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed"));
         }
-        Ok(Change::Write(call.screen.restored(&path, current, kept.clone())?, ()))
+        Ok((Some(call.screen.restore(file, &kept, bytes)?), ()))
     };
-    let (_, replaced) = update(&call.fs, &path, limit, Backups::Exchange(&backup), change).await?;
-    Ok(restored(call, &path, &backup, kept.len(), replaced))
+    let (_, replaced) = call.update(&path, Backups::Exchange(&backup), change).await?;
+    Ok(restored(call, &path, &backup, bytes.len(), replaced))
 }
 
 fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replaced: Option<RelPath>) -> ChangedFile {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
 use super::types::{DEFAULT_READ_BYTES, JournalCall, MAX_QUERY_BYTES};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;

@@ -10,16 +10,17 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::str::FromStr;
 
-use super::edit::{edit, screened_change};
+use super::edit::edit;
 use super::list::list;
 use super::read::{read, size};
 use super::restore::restore_file;
 use super::search::{Search, search};
 use super::status::{StatusReply, status};
 use super::target::{Target, TargetRole};
-use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JournalCall, WriteMode, screened};
+use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JOURNAL, JournalCall, WriteMode};
 use super::write::{OverLimit, write};
-use crate::engine::{Backups, Call};
+use crate::changes::texts::text;
+use crate::changes::{Backups, Call};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
@@ -69,21 +70,19 @@ impl Request for Slash {
 impl Run<JournalCall<'_>> for Slash {
     async fn run(self, with: &JournalCall<'_>) -> Result<SlashReply, Error> {
         let call = with.call;
-        let command = screened_command(call, SlashCommand::from_str(&self.line)?)?;
+        let mut command = SlashCommand::from_str(&self.line)?;
+        match &mut command {
+            SlashCommand::Write(_, content) => {
+                call.screen.needs_trust(JOURNAL)?;
+                text(&call.screen, content, "text")?;
+            }
+            SlashCommand::Edit(_, change) => text(&call.screen, change, "new text")?,
+            _ => {}
+        }
         let mut text = run(call, with.corpus, command).await?;
         text.push_str(&call.screen.told());
         Ok(SlashReply { text })
     }
-}
-
-/// Returns the command as the policy permits it to run.
-fn screened_command(call: &Call, command: SlashCommand) -> Result<SlashCommand, Error> {
-    let screen = &call.screen;
-    Ok(match command {
-        SlashCommand::Write(target, text) => SlashCommand::Write(target, screened(screen, "text", text)?),
-        SlashCommand::Edit(target, change) => SlashCommand::Edit(target, screened_change(screen, change)?),
-        other => other,
-    })
 }
 
 /// A `/memory` command.

@@ -5,8 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::types::JournalCall;
+use crate::changes::Call;
 use crate::document::is_open_item;
-use crate::engine::{Call, Loaded, load_all};
+use crate::engine::{Loaded, load_all};
 use crate::protocol::{Error, ReadOutcome};
 use crate::request::{Effect, Request, Run};
 use crate::search::{SkipReason, Skipped};

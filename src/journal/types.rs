@@ -6,10 +6,10 @@ use alloc::sync::Arc;
 use atomic_refcell::AtomicRefCell;
 use saddlebag_words::words;
 
-use crate::engine::Call;
+use crate::changes::{Call, Field, Screen};
 use crate::protocol::Error;
 use crate::search::Corpus;
-use crate::trust::{ForModel, InputPolicy};
+use crate::trust::ForModel;
 
 /// Maximum size of one write, or of the new text of one edit, in bytes.
 pub const MAX_WRITE_BYTES: usize = 65_536;
@@ -134,12 +134,22 @@ pub(crate) struct JournalCall<'a> {
     pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
 }
 
-/// Refuses text of tools and imports, and refuses or removes secrets, as the policy says. Files of the journal have no
-/// frontmatter that could record where their text comes from.
-pub(super) fn screened(screen: &InputPolicy, what: &str, text: String) -> Result<String, Error> {
-    screen.needs_trust(JOURNAL)?;
-    screen.text(what, text)
+impl EditChange {
+    /// Returns true if it does not only delete.
+    pub(super) fn adds_text(&self) -> bool {
+        matches!(self, Self::Replace { new_text, .. } if !new_text.is_empty())
+    }
 }
 
-/// Name of the journal's files in a refusal.
+impl Field for EditChange {
+    fn each(&mut self, screen: Screen<'_>) -> Result<(), Error> {
+        match self {
+            Self::Replace { new_text, .. } if !new_text.is_empty() => new_text.each(screen),
+            Self::Replace { .. } | Self::DeleteNote => Ok(()),
+        }
+    }
+}
+
+/// Name of the journal's files in a refusal of text of tools and imports: they have no frontmatter that could record where
+/// their text comes from.
 pub(super) const JOURNAL: &str = "a file of the journal";

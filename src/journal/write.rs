@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 use super::dedup::{Novelty, novelty};
 use super::read::size;
 use super::target::Target;
-use super::types::{JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply, screened};
+use super::types::{JOURNAL, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply};
+use crate::changes::{Backups, Call};
 use crate::document::head;
-use crate::engine::{Backups, Call, Change, Loaded, append, append_computed, load, update};
-use crate::protocol::{Error, ErrorCode, Precondition};
+use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
-use crate::trust::{ForModel, Provenance, TrustState};
+use crate::trust::{ForModel, Provenance};
 
 /// Writes text to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,9 +49,9 @@ impl Request for Write {
 impl Run<JournalCall<'_>> for Write {
     async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {
         let call = with.call;
-        let content = screened(&call.screen, "content", self.content)?;
+        call.screen.needs_trust(JOURNAL)?;
         let over_limit = if self.truncate { OverLimit::Cut } else { OverLimit::Refuse };
-        let mut reply = write(call, &self.target, self.mode, &content, over_limit, Backups::Keep).await?;
+        let mut reply = write(call, &self.target, self.mode, &self.content, over_limit, Backups::Keep).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }
@@ -98,11 +98,8 @@ pub(super) async fn write(
     let mut written = Written { bytes: text.len(), skipped_lines: 0, nothing_new: false, backup: None };
     match mode {
         WriteMode::Overwrite => {
-            let limit = call.scope.limits.max_file_bytes;
-            let (_, backup) = update(&call.fs, &path, limit, backups, |before| {
-                Ok(Change::Write(call.screen.file(&path, before, text.into())?, ()))
-            })
-            .await?;
+            let (_, backup) =
+                call.update(&path, backups, |file| Ok((Some(call.screen.write(file, text)?), ()))).await?;
             written.backup = backup.map(|backup| call.scope.display_path(&backup));
         }
         WriteMode::Append if call.scope.layout.is_long_term(&path) => {
@@ -150,22 +147,15 @@ impl Written {
 
 /// Appends on a separate line. The file ends in a newline afterwards.
 async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    if call.scope.trust.provenance != Provenance::User
-        && !text.is_empty()
-        && let Loaded::Whole { bytes, .. } = load(&call.fs, path, limit).await?
-        && call.screen.takes_approval_away(path, TrustState::from_bytes(&bytes))
-    {
+    if !text.is_empty() && takes_approval_away(call, path).await? {
         // An append cannot change the frontmatter.
-        return update(&call.fs, path, limit, Backups::Off, |bytes| {
-            let before = core::str::from_utf8(bytes.unwrap_or_default()).map_err(|_| Error::not_text(path))?;
-            let added = ended_line(text.to_string(), before.as_bytes());
+        let appended = call.update(path, Backups::Off, |file| {
+            let before = file.text()?.unwrap_or_default();
+            let added = ended_line(text.to_string(), before);
             let newline = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-            let after = format!("{before}{newline}{}", String::from_utf8_lossy(&added));
-            Ok(Change::Write(call.screen.edited(path, before, after)?, ()))
-        })
-        .await
-        .map(|_| ());
+            Ok((Some(call.screen.edit(file, format!("{before}{newline}{added}"))?), ()))
+        });
+        return appended.await.map(|_| ());
     }
     let mut line = text.to_string();
     if text.is_empty() {
@@ -175,15 +165,27 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
     } else if !text.ends_with('\n') {
         line.push('\n');
     }
-    let line = call.screen.added(path, line.into_bytes())?;
-    append(&call.fs, path, &line, Precondition::Any).await.map(|_| ())
+    call.apply(&call.screen.add(path, line)?).await.map(|_| ())
+}
+
+/// Returns true if more text in a file takes its approval away. Text of a person never does, so nothing is read for it.
+async fn takes_approval_away(call: &Call, path: &RelPath) -> Result<bool, Error> {
+    if call.scope.trust.provenance == Provenance::User {
+        return Ok(false);
+    }
+    match call.load(path).await {
+        // Text that cannot be read whole is in no prompt.
+        Err(error) if error.code == ErrorCode::TooLarge => Ok(false),
+        file => Ok(call.screen.takes_approval_away(&file?)),
+    }
 }
 
 /// Appends the lines that long-term memory does not have yet.
 async fn append_new_lines(call: &Call, path: &RelPath, text: &str) -> Result<Written, Error> {
-    append_computed(&call.fs, path, call.scope.limits.max_file_bytes, |bytes| {
+    let appended = call.update(path, Backups::Off, |file| {
         // Bytes that are not text cannot equal a line of text, so lossy conversion is safe here.
-        let (content, skipped_lines) = match novelty(&String::from_utf8_lossy(bytes), text) {
+        let before = String::from_utf8_lossy(file.bytes().unwrap_or_default());
+        let (content, skipped_lines) = match novelty(&before, text) {
             Novelty::Nothing { skipped } => (None, skipped),
             Novelty::New { content, skipped } => (Some(content), skipped),
         };
@@ -193,17 +195,17 @@ async fn append_new_lines(call: &Call, path: &RelPath, text: &str) -> Result<Wri
             nothing_new: content.is_none(),
             backup: None,
         };
-        let content = content.map(|content| call.screen.added(path, ended_line(content, bytes))).transpose()?;
-        Ok((content, written))
-    })
-    .await
+        let added = content.map(|content| call.screen.add_to(file, ended_line(content, &before)));
+        Ok((added.transpose()?, written))
+    });
+    Ok(appended.await?.0)
 }
 
 /// Returns the content, with a newline before it if the last line of the file has none.
-fn ended_line(mut content: String, before: &[u8]) -> Vec<u8> {
+fn ended_line(mut content: String, before: &str) -> String {
     let adds_nothing = content.is_empty() && !before.is_empty();
     if !content.ends_with('\n') && !adds_nothing {
         content.push('\n');
     }
-    content.into_bytes()
+    content
 }

@@ -4,8 +4,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::select::{path_parts, resolve_path};
+use crate::changes::Call;
 use crate::document::{Link, LinkKind};
-use crate::engine::Call;
 use crate::percent;
 use crate::protocol::Error;
 use crate::search::list_tree;

@@ -15,7 +15,8 @@ use super::config::{ALPHANUMERIC, CONFIG_FILE, Group, IdCase, LinkFormat, NoteCo
 use super::glob::Glob;
 use super::template::Template;
 use super::types::Warning;
-use crate::engine::{Call, Loaded, load};
+use crate::changes::Call;
+use crate::engine::{Loaded, load};
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::RelPath;
 

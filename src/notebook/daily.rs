@@ -9,7 +9,7 @@ use super::config::NotebookConfig;
 use super::files::{FoundTemplate, below_notebook, find_template};
 use super::template::{Variable, Variables};
 use super::types::Warning;
-use crate::engine::{Call, create};
+use crate::changes::{Call, File};
 use crate::protocol::Error;
 use crate::store::RelPath;
 
@@ -34,7 +34,7 @@ pub(super) async fn make_day(
         text.push('\n');
     }
     // The template may have a secret. Its text is the notebook's own, whoever asks for the day.
-    create(&call.fs, path, &call.screen.moved(path, None, text.into_bytes())?).await
+    call.apply(&call.screen.rewrite(&File::absent(path), text)?).await
 }
 
 fn variables(call: &Call, config: &NotebookConfig, path: &str) -> Variables {

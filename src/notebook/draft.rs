@@ -14,8 +14,9 @@ use super::slug::slug;
 use super::superseded::LINK_START;
 use super::template::{Template, Variable, Variables};
 use super::types::SUPERSEDES;
+use crate::changes::Call;
 use crate::document::{FrontmatterProblem, Note, append_block, set_field, yaml_string};
-use crate::engine::{Call, Loaded, load};
+use crate::engine::{Loaded, load};
 use crate::protocol::{EntryKind, Error};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name, is_hidden,

@@ -9,10 +9,10 @@ use core::str::FromStr;
 use super::config::{CONFIG_FILE, Group, NotebookConfig};
 use super::template::{MAX_TEMPLATE_BYTES, Template};
 use super::types::Warning;
-use crate::engine::{Call, Loaded, create_like, load, load_all};
+use crate::changes::{Call, Change};
+use crate::engine::{Loaded, load_all};
 use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
-use crate::trust::Screened;
 
 /// Returns a file or folder of the notebook from its path relative to the notebook.
 pub(super) fn notebook_file(call: &Call, path: &str) -> Result<RelPath, Error> {
@@ -25,25 +25,6 @@ pub(super) fn notebook_file(call: &Call, path: &str) -> Result<RelPath, Error> {
 /// Returns the path relative to the notebook; the whole path for a file outside of it.
 pub(super) fn below_notebook<'a>(call: &Call, path: &'a RelPath) -> &'a str {
     call.scope.layout.below_notebook(path).unwrap_or(path.as_str())
-}
-
-/// Reads a whole text with its version; `None` if the file does not exist.
-pub(super) async fn load_text(call: &Call, path: &RelPath) -> Result<Option<(String, Version)>, Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    match load(&call.fs, path, limit).await? {
-        Loaded::Absent => Ok(None),
-        Loaded::Whole { bytes, version } => {
-            let text = String::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
-            Ok(Some((text, version)))
-        }
-        Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
-    }
-}
-
-/// Returns the bytes of a file, from which a change is computed, as text.
-pub(super) fn text_of<'a>(path: &RelPath, bytes: Option<&'a [u8]>) -> Result<&'a str, Error> {
-    let bytes = bytes.ok_or_else(|| no_note(path))?;
-    core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))
 }
 
 /// Refuses a new note whose name is reserved, in any spelling that some file system accepts for it.
@@ -66,20 +47,10 @@ pub(super) fn check_not_kept(call: &Call, path: &RelPath) -> Result<(), Error> {
     Err(Error::invalid_argument(message, "edit it, or replace its text with `file write`; nothing was changed"))
 }
 
-/// Creates a note, with the permissions of `like`. Returns `false` if the name is taken. A note that is too large to be read again is refused.
-pub(super) async fn create_note(
-    call: &Call,
-    path: &RelPath,
-    text: Screened,
-    like: Option<&RelPath>,
-) -> Result<bool, Error> {
-    check_new_note(call, path)?;
-    let limit = call.scope.limits.max_file_bytes;
-    let size = text.as_bytes().len();
-    if size > limit as usize {
-        return Err(Error::file_too_large(path, size as u64, u64::from(limit)));
-    }
-    create_like(&call.fs, path, &text, like).await
+/// Creates a note. Returns `false` if the name is taken.
+pub(super) async fn create_note(call: &Call, new: &Change) -> Result<bool, Error> {
+    check_new_note(call, new.path())?;
+    call.apply(new).await
 }
 
 /// Returns the error for a note that does not exist.

@@ -10,7 +10,7 @@ use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::rename::settle;
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
-use crate::engine::{Backups, Call, Change, update};
+use crate::changes::{Backups, Call};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -68,9 +68,9 @@ async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<For
 ///
 /// `backlinks` is the number of notes that link to it, for the message.
 async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {
-        Ok(Change::Remove(call.screen.removed(path, bytes.ok_or_else(|| no_note(path))?)?, ()))
+    let forgotten = call.update(path, Backups::Keep, |file| {
+        file.bytes().ok_or_else(|| no_note(path))?;
+        Ok((Some(call.screen.remove(file)?), ()))
     });
     let backup = forgotten.await?.1.map(|file| call.scope.display_path(&file)).unwrap_or_default();
     let path = call.scope.display_path(path);
@@ -89,14 +89,13 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
 /// Removes a note that waits for approval, if it has a version. Its text is kept as a backup.
 pub(crate) async fn forget_version(call: &Call, path: &RelPath, version: &str) -> Result<(), Error> {
     check_not_kept(call, path)?;
-    let limit = call.scope.limits.max_file_bytes;
-    let forgotten = update(&call.fs, path, limit, Backups::Keep, |bytes| {
-        let bytes = bytes.ok_or_else(|| no_note(path))?;
+    let forgotten = call.update(path, Backups::Keep, |file| {
+        let bytes = file.bytes().ok_or_else(|| no_note(path))?;
         if core::str::from_utf8(bytes).map(version_of).as_deref() != Ok(version) {
             let message = format!("{} no longer has the version that was listed", call.scope.display_path(path));
             return Err(Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed"));
         }
-        Ok(Change::Remove(call.screen.removed(path, bytes)?, ()))
+        Ok((Some(call.screen.remove(file)?), ()))
     });
     forgotten.await.map(|_| ())
 }

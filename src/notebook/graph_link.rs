@@ -7,8 +7,8 @@ use core::ops::Range;
 use super::files::below_notebook;
 use super::links::href;
 use super::select::zk_href;
+use crate::changes::Call;
 use crate::document::{Link, LinkKind};
-use crate::engine::Call;
 use crate::part::TextPart;
 use crate::search::IndexedFile;
 

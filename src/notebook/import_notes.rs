@@ -17,8 +17,9 @@ use super::remember::{checked_content, checked_tags};
 use super::rename::settle;
 use super::slug::slug;
 use super::title::checked_title;
+use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, Note, TagSyntax, Value, head, parse_date, set_field, yaml_string};
-use crate::engine::{Backups, Call, Change, Loaded, load_all, update};
+use crate::engine::{Loaded, load_all};
 use crate::part::TextPart;
 use crate::protocol::{EntryKind, Error, ErrorCode, Version};
 use crate::request::{Effect, Request, Run};
@@ -326,11 +327,11 @@ impl<'a> Work<'a> {
             return Ok((backup, NoteImportState::Kept(ForModel::escaped(&reason))));
         }
         let path = self.new_path(note)?;
-        let screened = self.call.screen.file(&path, None, text.into_bytes())?;
+        let new = self.call.screen.write(&File::absent(&path), text)?;
         let is_free = if self.request.dry_run {
             !self.planned.contains(&path) && load_all(&self.call.fs, &[(&path, None)], 0).await == [Ok(Loaded::Absent)]
         } else {
-            create_note(self.call, &path, screened, None).await?
+            create_note(self.call, &new).await?
         };
         if !is_free {
             let reason = "there is a note at its path that does not name this origin, or no longer does";
@@ -348,16 +349,14 @@ impl<'a> Work<'a> {
         if self.planned.contains(path) {
             return Ok(NoteImportState::Unchanged);
         }
-        let limit = call.scope.limits.max_file_bytes;
-        let changed = update(&call.fs, path, limit, Backups::Keep, |bytes| {
-            let kept = |reason: &str| Ok(Change::Keep(NoteImportState::Kept(ForModel::escaped(reason))));
-            let Some(bytes) = bytes else { return kept("it was removed meanwhile; import again") };
-            let before = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
+        let changed = call.update(path, Backups::Keep, |file| {
+            let kept = |reason: &str| Ok((None, NoteImportState::Kept(ForModel::escaped(reason))));
+            let Some(before) = file.text()? else { return kept("it was removed meanwhile; import again") };
             let Some(mark) = Mark::from_frontmatter(&Frontmatter::parse(before)) else {
                 return kept("it was edited here");
             };
             if mark.is_same_text(new) {
-                return Ok(Change::Keep(NoteImportState::Unchanged));
+                return Ok((None, NoteImportState::Unchanged));
             }
             if TrustState::from_text(before).unapproved().is_none() {
                 return kept("it was approved here, and its origin has different text now");
@@ -365,12 +364,8 @@ impl<'a> Work<'a> {
             if !mark.is_same_text(&Mark::of_text(&mark.id, before)) {
                 return kept("it was edited here, and its origin has different text now");
             }
-            let screened = call.screen.file(path, Some(bytes), text.clone().into_bytes())?;
-            Ok(if self.request.dry_run {
-                Change::Keep(NoteImportState::Updated)
-            } else {
-                Change::Write(screened, NoteImportState::Updated)
-            })
+            let change = call.screen.write(file, text.as_str())?;
+            Ok((Some(change).filter(|_| !self.request.dry_run), NoteImportState::Updated))
         });
         Ok(changed.await?.0)
     }

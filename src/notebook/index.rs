@@ -14,7 +14,8 @@ use super::listing::Listing;
 use super::session::Session;
 use super::snapshot::{ParsedNotes, Snapshot};
 use super::types::Warning;
-use crate::engine::{Call, Scope};
+use crate::changes::Call;
+use crate::engine::Scope;
 use crate::order;
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::search::{

@@ -10,11 +10,11 @@ use super::daily::DAILY_TEMPLATE;
 use super::draft::NOTE_TEMPLATE;
 use super::files::{folders_above, list_folder, notebook_file, template_folders};
 use super::index::NotebookCall;
-use crate::engine::{Call, create};
+use crate::changes::{Call, File};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
 use crate::request::{Effect, Request, Run};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, ZK_FOLDER};
-use crate::trust::{ForModel, Screened};
+use crate::trust::ForModel;
 
 /// Creates the missing folders, configuration and templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
 }
 
 async fn make(call: &Call, file: &RelPath, text: &str, reply: &mut InitReply) -> Result<(), Error> {
-    let is_new = create(&call.fs, file, &Screened::ours(text.into())).await?;
+    let is_new = call.apply(&call.screen.rewrite(&File::absent(file), text)?).await?;
     let list = if is_new { &mut reply.made } else { &mut reply.kept };
     list.push(call.scope.display_path(file));
     Ok(())

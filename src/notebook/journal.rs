@@ -10,9 +10,9 @@ use super::daily::make_day;
 use super::index::NotebookCall;
 use super::rename::settle;
 use super::types::Warning;
-use crate::engine::{Call, append};
+use crate::changes::Call;
 use crate::journal::MAX_WRITE_BYTES;
-use crate::protocol::{Error, ErrorCode, Precondition, ReadOutcome};
+use crate::protocol::{Error, ErrorCode, ReadOutcome};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::ForModel;
@@ -54,10 +54,9 @@ impl Run<NotebookCall<'_>> for Journal {
     async fn run(self, with: &NotebookCall<'_>) -> Result<JournalEntryReply, Error> {
         let call = with.call;
         call.screen.needs_trust("the log of a day")?;
-        let entry = call.screen.text("entry", self.entry)?;
         settle(call, with.notebook).await;
         let found = load_config(call).await?;
-        let mut reply = journal(call, &found.config, &entry).await?;
+        let mut reply = journal(call, &found.config, &self.entry).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }
@@ -74,8 +73,7 @@ async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<Jo
     if !exists(call, &path).await? {
         created = make_day(call, config, &path, &mut warnings).await?;
     }
-    let line = call.screen.added(&path, format!("{text}\n").into_bytes())?;
-    append(&call.fs, &path, &line, Precondition::Any).await?;
+    call.apply(&call.screen.add(&path, format!("{text}\n"))?).await?;
     let path = call.scope.display_path(&path);
     let message = format!("Added to {path}: {}", text.lines().next().unwrap_or_default());
     Ok(JournalEntryReply { path, entry: text, created, message: ForModel::escaped(&message), warnings })

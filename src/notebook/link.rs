@@ -6,14 +6,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
-use super::files::{below_notebook, notebook_file, text_of};
+use super::files::{below_notebook, no_note, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::links::{LinkTarget, format_link};
 use super::names::Names;
 use super::rename::settle;
 use super::select::{Resolution, Resolver};
+use crate::changes::{Backups, Call};
 use crate::document::{Link as NoteLink, Note, append_block};
-use crate::engine::{Backups, Call, Change, update};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -64,7 +64,6 @@ impl Run<NotebookCall<'_>> for Link {
     async fn run(self, with: &NotebookCall<'_>) -> Result<LinkReply, Error> {
         let call = with.call;
         call.screen.needs_trust("a note that is there")?;
-        self.text.iter().try_for_each(|text| call.screen.name("text", text))?;
         settle(call, with.notebook).await;
         link(call, with.notebook, &self.source, &self.target, self.text.as_deref()).await
     }
@@ -123,15 +122,14 @@ async fn write(
     };
     let link =
         format_link(config, below_notebook(call, from), LinkTarget { path: below_notebook(call, to), title: text });
-    let limit = call.scope.limits.max_file_bytes;
-    let (already_linked, _) = update(&call.fs, from, limit, Backups::Off, |bytes| {
-        let old = text_of(from, bytes)?;
+    let linked = call.update(from, Backups::Off, |file| {
+        let old = file.text()?.ok_or_else(|| no_note(from))?;
         if Note::parse(old, config.tags).links.iter().any(&leads_to) {
-            return Ok(Change::Keep(true));
+            return Ok((None, true));
         }
-        Ok(Change::Write(call.screen.edited(from, old, append_block(old, &link))?, false))
-    })
-    .await?;
+        Ok((Some(call.screen.edit(file, append_block(old, &link))?), false))
+    });
+    let (already_linked, _) = linked.await?;
     let (from, to) = (call.scope.display_path(from), call.scope.display_path(to));
     let (link, message) = if already_linked {
         (String::new(), format!("{from} links to {to} already; nothing was written"))

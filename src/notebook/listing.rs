@@ -8,7 +8,8 @@ use super::note_filter::NoteFilter;
 use super::select::{Resolver, Snippets, edges, link_table, select};
 use super::snapshot::Snapshot;
 use super::types::SortKey;
-use crate::engine::{Call, Scope};
+use crate::changes::Call;
+use crate::engine::Scope;
 use crate::protocol::Error;
 use crate::search::DocId;
 

@@ -12,7 +12,7 @@ use super::session::{Memories, RecalledMemory};
 use super::snapshot::Snapshot;
 use super::title::title_or_stem;
 use super::types::{MemoriesReply, part_of};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};

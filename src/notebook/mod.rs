@@ -105,22 +105,24 @@ family! {
     NotebookCommand =>
     /// Reply of a [`NotebookCommand`].
     NotebookReply {
-        InitNotebook,
-        Remember | RememberSummary,
-        Journal,
-        Today,
+        InitNotebook {},
+        Remember {
+            title: name "title", content: text "content", template, group, tags: name "tag", links, supersede, supersedes,
+        } | RememberSummary { tool: name "tool", summary: summary "summary" },
+        Journal { entry: text "entry" },
+        Today {},
         ListNotes,
         Related,
-        Link,
-        Rename,
-        Forget,
-        RestoreNote,
+        Link { source, target, text: name "text" },
+        Rename { note, title: name "title" },
+        Forget { note },
+        RestoreNote { note },
         Tags,
         DeadLinks,
         UnlinkedMentions,
         LoadMemories | RecallForTurn,
         MemoryContext,
-        RememberError,
-        ImportNotes,
+        RememberError { tool: name "tool", error: output "error" },
+        ImportNotes { folder, notes: parts "notes", dry_run },
     }
 }

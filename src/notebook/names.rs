@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use super::index::{Notebook, look};
 use super::snapshot::Snapshot;
 use super::types::{NoteView, SUPERSEDES};
+use crate::changes::Call;
 use crate::document::{Frontmatter, Note};
-use crate::engine::Call;
 use crate::protocol::Error;
 
 /// Names that links can use, while files change.

@@ -10,8 +10,9 @@ use super::index::{MAX_ATTEMPTS, Notebook, catch_up, changed_meanwhile, look, sk
 use super::remember_error::has_expired;
 use super::snapshot::Snapshot;
 use super::types::part_of;
+use crate::changes::Call;
 use crate::document::{Frontmatter, Note, TagSyntax, Value};
-use crate::engine::{Call, Loaded, load, load_all};
+use crate::engine::{Loaded, load, load_all};
 use crate::protocol::Error;
 use crate::search::{DocId, IndexedFile, SkipReason, Skipped};
 use crate::store::RelPath;

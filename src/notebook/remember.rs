@@ -16,8 +16,8 @@ use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
 use super::title::checked_title;
 use super::types::{MAX_TAG_BYTES, MAX_TAGS, Warning, is_tag};
+use crate::changes::{Call, File};
 use crate::document::one_line;
-use crate::engine::Call;
 use crate::journal::MAX_WRITE_BYTES;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
@@ -128,28 +128,18 @@ impl Request for Remember {
 impl Run<NotebookCall<'_>> for Remember {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
         let call = with.call;
-        let request = screened(call, self)?;
+        let provenance = call.scope.trust.provenance;
+        if (self.supersede || self.supersedes.is_some()) && !provenance.is_trusted() {
+            let message = format!("text of `{provenance}` cannot supersede a note");
+            let help =
+                "remember it under another title, and supersede the note after the approval; nothing was written";
+            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+        }
         settle(call, with.notebook).await;
-        let mut reply = remember(call, with.notebook, &request, call.scope.trust.provenance).await?;
+        let mut reply = remember(call, with.notebook, &self, provenance).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }
-}
-
-/// Returns the request as the policy permits it to be stored.
-fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
-    let screen = &call.screen;
-    let provenance = call.scope.trust.provenance;
-    let supersedes = request.supersede || request.supersedes.is_some();
-    if supersedes && !provenance.is_trusted() {
-        let message = format!("text of `{provenance}` cannot supersede a note");
-        let help = "remember it under another title, and supersede the note after the approval; nothing was written";
-        return Err(Error::new(ErrorCode::NotPermitted, message, help));
-    }
-    screen.name("title", &request.title)?;
-    request.tags.iter().try_for_each(|tag| screen.name("tag", tag))?;
-    request.content = screen.text("content", request.content)?;
-    Ok(request)
 }
 
 /// Creates a note. The index resolves its links, and finds notes with the same title.
@@ -277,7 +267,7 @@ async fn make(
         }
         let Some(old) = old else {
             // After a lost race, the next round finds the name taken.
-            if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?, None).await? {
+            if create_note(call, &call.screen.write(&File::absent(&path), text)?).await? {
                 let message = format!("Remembered in {}", call.scope.display_path(&path));
                 return Ok(done(&path, RememberState::Created, &message));
             }
@@ -290,7 +280,7 @@ async fn make(
         let all_links: Vec<LinkTarget<'_>> = targets.iter().copied().chain(taken).collect();
         let target = LinkTarget { path: &old.below, title: &old.title };
         let text = Draft { tags: &all_tags, links: &all_links, ..draft }.render(&path, number, Some(target))?;
-        if create_note(call, &path, call.screen.file(&path, None, text.into_bytes())?, None).await? {
+        if create_note(call, &call.screen.write(&File::absent(&path), text)?).await? {
             let (new, from) = (call.scope.display_path(&path), call.scope.display_path(&old.path));
             let message = format!("Remembered in {new}, which supersedes {from}{}", old.taken());
             return Ok(done(&path, RememberState::Superseded(from), &message));

@@ -10,19 +10,19 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::config::NotebookConfig;
 use super::config_file::load_config;
 use super::draft::DATE_PATTERN;
-use super::files::{list_folder, notebook_file, text_of};
+use super::files::{list_folder, notebook_file};
 use super::index::NotebookCall;
 use super::rename::settle;
 use super::slug::slug;
 use super::title::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
+use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, Note, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
-use crate::engine::{Backups, Call, Change, Loaded, create, load_all, remove_version, update};
 use crate::order;
 use crate::part::TextPart;
-use crate::protocol::{Entry, Error, Version};
+use crate::protocol::{Entry, Error};
 use crate::request::{Effect, Request, Run};
-use crate::store::{FACTS_FOLDER, LocalTime, RelPath};
-use crate::trust::{ForModel, Removal, TrustState};
+use crate::store::{FACTS_FOLDER, LocalTime};
+use crate::trust::{ForModel, TrustState};
 
 /// Maximum number of notes about errors. Further ones are refused until some are forgotten.
 pub const MAX_ERROR_NOTES: usize = 200;
@@ -94,11 +94,9 @@ impl Request for RememberError {
 impl Run<NotebookCall<'_>> for RememberError {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ErrorReply, Error> {
         let call = with.call;
-        call.screen.name("tool", &self.tool)?;
-        let error = call.screen.without_secrets("error", self.error)?;
         settle(call, with.notebook).await;
         let found = load_config(call).await?;
-        let mut reply = remember_error(call, &found.config, &self.tool, &error).await?;
+        let mut reply = remember_error(call, &found.config, &self.tool, &self.error).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)
     }
@@ -112,13 +110,11 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
     let extension = &config.note_at(&format!("{FACTS_FOLDER}/x")).extension;
     let file = notebook_file(call, &format!("{FACTS_FOLDER}/{}.{extension}", note.name))?;
     let path = call.scope.display_path(&file);
-    let limit = call.scope.limits.max_file_bytes;
     let count_it = || {
-        update(&call.fs, &file, limit, Backups::Off, |bytes| {
-            let Some(_) = bytes else { return Ok(Change::Keep(0)) };
-            let text = text_of(&file, bytes)?;
+        call.update(&file, Backups::Off, |file| {
+            let Some(text) = file.text()? else { return Ok((None, 0)) };
             let (new, count) = counted(text, config, call.now);
-            Ok(Change::Write(call.screen.moved(&file, bytes, new.into_bytes())?, count))
+            Ok((Some(call.screen.rewrite(file, new)?), count))
         })
     };
     let mut count = count_it().await?.0;
@@ -140,8 +136,8 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
                 message: ForModel::escaped(&message),
             });
         }
-        let text = call.screen.file(&file, None, error_text(call, &note, tool)?.into_bytes())?;
-        if create(&call.fs, &file, &text).await? {
+        let new = call.screen.write(&File::absent(&file), error_text(call, &note, tool)?)?;
+        if call.apply(&new).await? {
             (count, state) = (1, ErrorState::Created);
         } else {
             count = count_it().await?.0;
@@ -162,14 +158,15 @@ async fn sweep(call: &Call, notes: &[Entry]) -> Result<usize, Error> {
     let mut old: Vec<&Entry> = notes.iter().filter(old).collect();
     order::sort_slice(&mut old, |a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
     old.truncate(MAX_SWEPT);
-    let reads: Vec<(&RelPath, Option<Version>)> = old.iter().map(|entry| (&entry.path, None)).collect();
-    let loaded = load_all(&call.fs, &reads, call.scope.limits.max_file_bytes).await;
     let mut removed = 0;
-    for (entry, loaded) in old.iter().zip(loaded) {
-        let Ok(Loaded::Whole { bytes, version }) = loaded else { continue };
-        let Ok(text) = core::str::from_utf8(&bytes) else { continue };
-        if has_expired(entry.path.file_name(), &Frontmatter::parse(text), now)
-            && remove_version(&call.fs, &entry.path, version, Removal::OF_EXPIRED).await?
+    for entry in old {
+        let Ok(file) = call.load(&entry.path).await else { continue };
+        let expired = call.screen.remove_expired(&file, |bytes| {
+            let frontmatter = core::str::from_utf8(bytes).map(Frontmatter::parse);
+            frontmatter.is_ok_and(|frontmatter| has_expired(entry.path.file_name(), &frontmatter, now))
+        });
+        if let Some(removal) = expired
+            && call.apply(&removal).await?
         {
             removed += 1;
         }

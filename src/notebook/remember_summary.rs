@@ -38,10 +38,8 @@ impl Request for RememberSummary {
 impl Run<NotebookCall<'_>> for RememberSummary {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
         let call = with.call;
-        call.screen.name("tool", &self.tool)?;
-        let summary = call.screen.summary("summary", self.summary)?;
         settle(call, with.notebook).await;
-        let request = tool_summary_note(&self.tool, &summary);
+        let request = tool_summary_note(&self.tool, &self.summary);
         let mut reply = remember(call, with.notebook, &request, call.scope.trust.of_tool()).await?;
         call.screen.tell(&mut reply.message);
         Ok(reply)

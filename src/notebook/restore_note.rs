@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::config_file::load_config;
 use super::index::NotebookCall;
 use super::rename::settle;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::journal::{ChangedFile, page_path, restore_file};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
@@ -64,8 +64,8 @@ mod tests {
     use super::super::page::locate_page;
     use super::super::testing::{Store, call_at, day, run_alone};
     use super::*;
-    use crate::engine::Fs;
     use crate::journal::{JournalCall, JournalReply, Restore, Target};
+    use crate::protocol::Fs;
 
     fn store() -> Store {
         Store::with(&[

@@ -10,14 +10,15 @@ use core::future::Future;
 use core::str::FromStr;
 
 use super::index::{Notebook, NotebookCall};
-use crate::engine::{Call, Engine, Fs, Limits, Scope};
+use crate::changes::{Call, Texts, run};
+use crate::engine::{Engine, Limits, Scope};
 use crate::protocol::{
-    AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, Finished, FsError, FsOp, FsOutcome, FsResult,
+    AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, Finished, Fs, FsError, FsOp, FsOutcome, FsResult,
     LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
-use crate::trust::{InputPolicy, TrustConfig, Writer};
+use crate::trust::{TrustConfig, Writer};
 
 /// Returns 2026-05-25 12:34:56.
 pub(crate) fn day() -> LocalTime {
@@ -33,30 +34,25 @@ pub(crate) fn call_at(fs: Fs, now: LocalTime) -> Call {
 pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     let slug = project.map(|text| ProjectSlug::from_str(text).expect("a slug"));
     let layout = Layout::new(slug.as_ref()).expect("a layout");
-    Call {
-        fs,
-        scope: Arc::new(Scope {
-            layout,
-            path_prefix: String::new(),
-            limits: Limits::default(),
-            index_file: false,
-            version_scheme: String::new(),
-            rescore: false,
-            trust: TrustConfig::default(),
-        }),
-        now,
-        screen: InputPolicy::new(TrustConfig::default()),
-        writer: Writer::default(),
-    }
+    let scope = Scope {
+        layout,
+        path_prefix: String::new(),
+        limits: Limits::default(),
+        index_file: false,
+        version_scheme: String::new(),
+        rescore: false,
+        trust: TrustConfig::default(),
+    };
+    Call::new(fs, Arc::new(scope), now, None, Writer::default()).expect("a call")
 }
 
 /// Runs a command like a separate process.
 pub(crate) async fn run_alone<R>(fs: Fs, request: R) -> Result<R::Reply, Error>
 where
-    R: for<'a> Run<NotebookCall<'a>>,
+    R: for<'a> Run<NotebookCall<'a>> + Texts,
 {
     let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
-    request.run(&NotebookCall { call: &call, notebook: &notebook }).await
+    run(&call, &NotebookCall { call: &call, notebook: &notebook }, request).await
 }
 
 pub(crate) fn path(text: &str) -> RelPath {

@@ -7,11 +7,10 @@ use alloc::vec::Vec;
 use super::config::NotebookConfig;
 use super::config_file::load_config;
 use super::daily::make_day;
-use super::files::load_text;
 use super::index::NotebookCall;
 use super::rename::settle;
 use super::types::Warning;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -60,7 +59,7 @@ pub(super) async fn today(call: &Call, config: &NotebookConfig) -> Result<TodayR
     let mut warnings = Vec::new();
     let mut created = false;
     for _ in 0..MAX_ATTEMPTS {
-        if let Some((text, _)) = load_text(call, &path).await? {
+        if let Some(text) = call.load_text(&path).await? {
             return Ok(TodayReply { path: call.scope.display_path(&path), text, created, warnings });
         }
         warnings.clear();

@@ -15,7 +15,7 @@ use core::ops::Range;
 use saddlebag_collections::{Piece, SparseBytes};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::{ReadOutcome, join};
 use crate::store::RelPath;
 

@@ -10,7 +10,8 @@ use super::corpus::{Corpus, Page};
 use super::files::{DocId, IndexedFile};
 use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
-use crate::engine::{Call, Fs, Limits, Loaded, load_all};
+use crate::changes::Call;
+use crate::engine::{Fs, Limits, Loaded, load_all};
 use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Operation, Version, join};
 use crate::store::RelPath;
 

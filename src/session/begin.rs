@@ -93,7 +93,7 @@ impl Request for BeginSession {
 impl Run<SessionCall<'_>> for BeginSession {
     async fn run(self, with: &SessionCall<'_>) -> Result<BeginSessionReply, Error> {
         let SessionCall { call, entries, origin, .. } = *with;
-        let session = SessionName::new(call, self.session)?;
+        let session = SessionName::new(self.session)?;
         let found = hand_off(call, &session, self.source.may_claim()).await?;
         let hydrated = entries
             .agent()

@@ -9,8 +9,8 @@ use super::note::{Body, MAX_ANSWER_BYTES, SessionSummary};
 use super::screened::Screening;
 use super::state::{Event, Line, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
+use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, Note, one_line, remove_field, set_field, yaml_scalar, yaml_string};
-use crate::engine::{Backups, Call, Change, Loaded, create, load, update};
 use crate::entries::{self, GetEntry};
 use crate::notebook::trusted_titles;
 use crate::part::TextPart;
@@ -65,7 +65,7 @@ impl Request for EndSession {
 impl Run<SessionCall<'_>> for EndSession {
     async fn run(self, with: &SessionCall<'_>) -> Result<EndSessionReply, Error> {
         let call = with.call;
-        let session = SessionName::new(call, self.session)?;
+        let session = SessionName::new(self.session)?;
         let mut state = State::load(call, &session).await?;
         let mut screening = Screening::new(call);
         if let Some(answer) = self.answer {
@@ -282,28 +282,20 @@ enum Written {
 }
 
 async fn write_at(call: &Call, path: &RelPath, note: &NewNote<'_>, known: &[String]) -> Result<Written, Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    if let Loaded::Absent = load(&call.fs, path, limit).await? {
-        let text = call.screen.file(path, None, new_text(call, note)?.into_bytes())?;
-        if create(&call.fs, path, &text).await? {
-            return Ok(Written::Done);
-        }
-    }
-    let change = |bytes: Option<&[u8]>| {
-        let Some(bytes) = bytes else {
-            let text = call.screen.file(path, None, new_text(call, note)?.into_bytes())?;
-            return Ok(Change::Write(text, Written::Done));
+    let change = |file: &File| {
+        let Some(bytes) = file.bytes() else {
+            return Ok((Some(call.screen.write(file, new_text(call, note)?)?), Written::Done));
         };
-        let old = core::str::from_utf8(bytes).ok();
+        let old = file.text().ok().flatten();
         let Some(new) = old.and_then(|old| rewritten(call, old, note, known)) else {
-            return Ok(Change::Keep(Written::Foreign));
+            return Ok((None, Written::Foreign));
         };
         if new.as_bytes() == bytes {
-            return Ok(Change::Keep(Written::Done));
+            return Ok((None, Written::Done));
         }
-        Ok(Change::Write(call.screen.file(path, Some(bytes), new.into_bytes())?, Written::Done))
+        Ok((Some(call.screen.write(file, new)?), Written::Done))
     };
-    Ok(update(&call.fs, path, limit, Backups::Off, change).await?.0)
+    Ok(call.update(path, Backups::Off, change).await?.0)
 }
 
 /// Returns the digests of the notes that this session has written, or was about to write.

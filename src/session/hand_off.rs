@@ -11,9 +11,10 @@ use super::note::{ANSWER, FAILING, FIRST_PROMPT, LAST_PROMPT, first_line_below, 
 use super::screened::first_chars;
 use super::state::{Event, Line, MAX_AGE_SECONDS, State, record};
 use super::types::{SessionName, notes_folder};
+use crate::changes::{Backups, Call, File};
 use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
 use crate::document::{Frontmatter, Note, Value, one_line, parse_date, set_field, yaml_scalar};
-use crate::engine::{Backups, Call, Change, Loaded, load_all, update};
+use crate::engine::{Loaded, load_all};
 use crate::order;
 use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ListOutcome, Version};
@@ -168,7 +169,7 @@ async fn is_taken(call: &Call, note: &SessionNote, notes: &[SessionNote]) -> Res
         return Ok(true);
     }
     // A person may have written an invalid name.
-    let Ok(claimant) = SessionName::new(call, claimed_by.clone()) else { return Ok(true) };
+    let Ok(claimant) = SessionName::new(claimed_by.clone()) else { return Ok(true) };
     let state = State::load(call, &claimant).await?;
     let last = state.lines.last().map(|line| call.now.timestamp().seconds.saturating_sub(line.at).unsigned_abs());
     Ok(!state.is_over() && last.is_some_and(|age| age < REST_SECONDS))
@@ -182,26 +183,24 @@ async fn claim(
     found: &SessionNote,
     now: u64,
 ) -> Result<Option<SessionNote>, Error> {
-    let limit = call.scope.limits.max_file_bytes;
-    let change = |bytes: Option<&[u8]>| {
-        let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok());
+    let change = |file: &File| {
+        let text = file.text().ok().flatten();
         let note = text.and_then(|text| SessionNote::parse(&found.path, text));
         let Some(note) = note.filter(|note| {
             note.may_be_handed_to(session, now) && note.claimed_by == found.claimed_by && note.judged().is_ok()
         }) else {
-            return Ok(Change::Keep(None));
+            return Ok((None, None));
         };
         let head = Note { frontmatter: Frontmatter::parse(&note.text), ..Note::default() };
         let claimed = set_field(&note.text, &head, CLAIMED_BY, &yaml_scalar(session.as_str()));
         let is_claimed = SessionNote::parse(&found.path, &claimed).is_some_and(|note| note.is_claimed_by(session));
         if !is_claimed {
             // Its frontmatter cannot be edited, so it cannot be claimed by one session only.
-            return Ok(Change::Keep(None));
+            return Ok((None, None));
         }
-        let content = call.screen.moved(&found.path, bytes, claimed.into_bytes())?;
-        Ok(Change::Write(content, Some(note)))
+        Ok((Some(call.screen.rewrite(file, claimed)?), Some(note)))
     };
-    Ok(update(&call.fs, &found.path, limit, Backups::Off, change).await?.0)
+    Ok(call.update(&found.path, Backups::Off, change).await?.0)
 }
 
 /// Returns the newest notes of sessions, the last active first, and those that cannot be read.

@@ -57,9 +57,12 @@ family! {
     SessionCommand =>
     /// Reply of a [`SessionCommand`].
     SessionReply {
-        BeginSession,
-        RecallForPrompt,
-        RecordToolUse,
-        EndSession,
+        BeginSession { session: name "session", source, max_bytes, form },
+        RecallForPrompt { session: name "session", prompt: parts "prompt", max_bytes, min_score, form },
+        RecordToolUse {
+            session: name "session", tool: parts "tool", files: parts "files", command: parts "command", failed,
+            error: parts "error", stored: parts "stored", exclude,
+        },
+        EndSession { session: name "session", finished, answer: parts "answer" },
     }
 }

@@ -11,9 +11,9 @@ use super::note::MAX_PROMPT_CHARS;
 use super::screened::{Screening, first_chars};
 use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName};
+use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{head, one_line};
-use crate::engine::Call;
 use crate::entries;
 use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, WithheldHit, recall_for_prompt};
 use crate::order;
@@ -148,7 +148,7 @@ struct Hit {
 impl Run<SessionCall<'_>> for RecallForPrompt {
     async fn run(self, with: &SessionCall<'_>) -> Result<RecallForPromptReply, Error> {
         let call = with.call;
-        let session = SessionName::new(call, self.session)?;
+        let session = SessionName::new(self.session)?;
         let mut screening = Screening::new(call);
         let prompt = without_private(&self.prompt);
         // What a client writes in the place of a prompt is neither recorded nor asked about.

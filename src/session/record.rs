@@ -8,6 +8,7 @@ use super::note::MAX_COMMAND_CHARS;
 use super::screened::{Excluded, Screening, first_chars, is_name_of_file, shown_path};
 use super::state::{Event, Line, Recorded, record};
 use super::types::{SessionCall, SessionName, StoredItem};
+use crate::changes::run;
 use crate::document::one_line;
 use crate::notebook::{ErrorReply, NotebookCall, RememberError};
 use crate::protocol::{Error, ErrorCode};
@@ -81,7 +82,7 @@ impl Request for RecordToolUse {
 impl Run<SessionCall<'_>> for RecordToolUse {
     async fn run(self, with: &SessionCall<'_>) -> Result<RecordToolUseReply, Error> {
         let call = with.call;
-        let session = SessionName::new(call, self.session)?;
+        let session = SessionName::new(self.session)?;
         let excluded = Excluded::from_globs(&self.exclude)?;
         let mut screening = Screening::new(call);
         let mut line = Line::new(call, Event::Tool);
@@ -156,7 +157,7 @@ async fn keep_error(
     error: String,
 ) -> Result<Option<String>, Error> {
     let notebook = NotebookCall { call: with.call, notebook: with.notebook };
-    match (RememberError { tool, error }).run(&notebook).await {
+    match run(with.call, &notebook, RememberError { tool, error }).await {
         Ok(ErrorReply { path, .. }) if !path.is_empty() => Ok(Some(path)),
         Ok(ErrorReply { message, .. }) => {
             screening.leave_out(message.into_string());

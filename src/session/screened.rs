@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::str::FromStr;
 
+use crate::changes::Call;
 use crate::document::one_line;
-use crate::engine::Call;
 use crate::notebook::Glob;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::head_without_divided_secret;

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::types::{SessionName, StoredItem, in_scope};
-use crate::engine::{Call, append, remove_version};
+use crate::changes::{After, Call, Change};
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Precondition, ReadOutcome};
 use crate::store::RelPath;
-use crate::trust::{Provenance, Removal};
+use crate::trust::Provenance;
 
 /// Folder of the states, in the hidden folder of the scope.
 const FOLDER: &str = ".saddlebag/sessions";
@@ -214,8 +214,7 @@ fn room_for(event: Event, limit: u32) -> u32 {
 
 async fn add(call: &Call, file: &RelPath, bytes: Vec<u8>) -> Result<(), Error> {
     // The line itself records the provenance of its text.
-    let line = call.screen.moved(file, None, bytes)?;
-    append(&call.fs, file, &line, Precondition::Any).await.map(|_| ())
+    call.apply(&call.screen.add_marked(file, bytes)?).await.map(|_| ())
 }
 
 fn rendered(line: &Line) -> Result<Vec<u8>, Error> {
@@ -256,7 +255,8 @@ pub(super) async fn sweep(call: &Call, own: &SessionName) -> Result<(), Error> {
             None => entry.modified > 0 && age(modified(&entry)) >= MAX_AGE_SECONDS,
         };
         if is_over {
-            remove_version(&call.fs, &entry.path, entry.version, Removal::OF_EXPIRED).await?;
+            let last = Precondition::Matches(entry.version);
+            call.apply(&Change::of_record(&entry.path, last, After::Removed)?).await?;
         }
     }
     Ok(())

@@ -23,7 +23,7 @@ fn after(seconds: i64) -> LocalTime {
 }
 
 /// Runs a command like a separate process.
-async fn alone<R>(fs: crate::engine::Fs, now: LocalTime, request: R) -> Result<R::Reply, Error>
+async fn alone<R>(fs: crate::protocol::Fs, now: LocalTime, request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<SessionCall<'a>>,
 {

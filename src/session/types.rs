@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::Entries;
 use crate::notebook::Notebook;
 use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};
@@ -41,14 +41,13 @@ pub(super) struct SessionName {
 
 impl SessionName {
     /// Checks the name of a session.
-    pub(super) fn new(call: &Call, name: String) -> Result<Self, Error> {
+    pub(super) fn new(name: String) -> Result<Self, Error> {
         if name.is_empty() || name.len() > MAX_ORIGIN_NAME_BYTES || name.chars().any(char::is_control) {
             let shown: String = name.chars().take(64).flat_map(char::escape_debug).collect();
             let message = format!("`{shown}` is not the name of a session");
             let help = format!("1 to {MAX_ORIGIN_NAME_BYTES} bytes without control characters; nothing was changed");
             return Err(Error::invalid_argument(message, help));
         }
-        call.screen.name("session", &name)?;
         let digest = sha256(&name);
         Ok(Self { name, digest })
     }

@@ -8,7 +8,7 @@ use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::journal::{
     DEFAULT_LISTED_FILES, Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Read,
     ReadReply, Search, Target, TargetRole, Write, WriteMode, WriteReply,

@@ -19,7 +19,7 @@
 //!
 //! `memory` maps to no single command, because its words and paths are Anthropic's. A path is parsed (`MemoryPath`) and then
 //! located: long-term memory, the scope's own Markdown, the entries, or `memories/` of the scope for all other files that a
-//! model creates. Files are changed by `engine::update`, as in every family. Entries are changed by `entries/files.rs`, which
+//! model creates. Files are changed by `Call::update`, as in every family. Entries are changed by `entries/files.rs`, which
 //! parses the edited text as an entry and stores it if the entry still has the version that was shown.
 
 mod answer;
@@ -44,7 +44,7 @@ pub use answer::MAX_ANSWER_BYTES;
 pub use arguments::MAX_ARGUMENT_BYTES;
 pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet};
 
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::Entries;
 use crate::family::family;
 #[cfg(feature = "notebook")]
@@ -111,7 +111,7 @@ family! {
     ToolsCommand =>
     /// Reply of a [`ToolsCommand`].
     ToolsReply {
-        CallTool,
+        CallTool { name, input: parts "input", sets, dialect },
     }
 }
 

@@ -4,8 +4,8 @@
 //!   imports can be found, but goes into a prompt only after a person approved it.
 //! * [`for_model`] makes stored text harmless: tags that would close the block or imitate someone are escaped, invisible
 //!   characters are shown, and both are counted as [`Flag`]s. [`ForModel`] is the type of such text.
-//! * [`TrustConfig`] is the policy of a memory. A `InputPolicy` checks incoming text against it, and removes text of the memory
-//!   block.
+//! * [`TrustConfig`] is the policy of a memory. An `InputPolicy` checks incoming text against it, and removes text of the
+//!   memory block.
 //!
 //! Functions on text that do not need this are in `saddlebag-sanitize`, for example [`secrets_in`] and
 //! [`without_private`]. Small components have this package compiled for size, where a loop over characters is slow.
@@ -21,16 +21,13 @@
 //!
 //! # What is trusted?
 //!
-//! docs/trust.md has the rules. Text passes two gates. On the way **in**, the `Run` of each command checks its
-//! arguments with the `InputPolicy` of the call before it does anything: the function `screened` of its file, and
-//! `entries/screen.rs` for the entries. That sets the provenance of a `store` or a `remember` from the configuration
-//! and the command, refuses or redacts secrets, removes text of the block, and keeps text of tools and imports out of
-//! journal files. `entries/import.rs` screens each file by itself, after the check that it differs from the stored one,
-//! so an export comes back to its store whatever the policy. A second check cannot be skipped by any command:
-//! `engine::{create, update, append, write_version}` accept only `Screened` bytes, and every removal needs a `Removal`.
-//! Both are made by the `InputPolicy` of the call, which sees the path, the old bytes and the new ones. It finds
-//! secrets that were put together from parts. It refuses to change trusted text in a memory for tools, and files that
-//! other projects or agents read.
+//! docs/trust.md has the rules. Text passes two gates. On the way **in**, the `InputPolicy` of the call screens the fields
+//! of a command before it runs, as the list of its family says, and `entries/screen.rs` screens entries. That refuses or
+//! redacts secrets and removes text of the block. `entries/import.rs` screens each file by itself, after the check that it differs from the stored one,
+//! so an export comes back to its store whatever the policy. A second check cannot be skipped by any command: a file
+//! changes only by a `Change`, which the `InputPolicy` of the call makes of the file as it was loaded and its new bytes. It
+//! finds secrets that were put together from parts. It refuses to change trusted text in a memory for tools, and files
+//! that other projects or agents read.
 //!
 //! On the way **out**, a prompt takes stored text as `Approved` alone, which is made by judging the text of the file, never
 //! the index: the sections of a block and the memories of a turn have this type. It becomes `ForModel`, by escaping;
@@ -44,16 +41,16 @@
 //! text did not exist.
 
 mod approved;
+mod config;
 mod for_model;
 mod host_secret;
-mod input_policy;
 mod pending_approval;
 mod provenance;
 mod writer;
 
+pub use config::{SecretPolicy, TrustConfig};
 pub use for_model::{ForModel, for_model};
 pub use host_secret::{HOST_SECRET_BYTES, HostSecret};
-pub use input_policy::{SecretPolicy, TrustConfig};
 pub use provenance::{Provenance, TrustState};
 pub use saddlebag_sanitize::{
     Flag, FlagKind, FoundSecret, for_terminal, head_without_divided_secret, is_hidden, is_line_break, secrets_in,
@@ -62,7 +59,6 @@ pub use saddlebag_sanitize::{
 
 pub(crate) use approved::Approved;
 pub(crate) use for_model::escaped_item;
-pub(crate) use input_policy::{InputPolicy, Removal, Screened};
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};
 pub(crate) use provenance::{approve, mark};
 pub(crate) use saddlebag_sanitize::{BLOCK_END, BLOCK_START, add_flags, estimate_tokens, is_ignorable, titles};

@@ -1,11 +1,12 @@
 //! Secrets: refused, redacted or kept as the policy says, on every way in.
 
+use saddlebag::agents_md::{AgentsMdCommand, SyncAgentsMd};
 use saddlebag::entries::ImportState;
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Slash, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    ImportNotes, ImportedNote, Journal, NoteImportState, NotebookCommand, NotebookReply, RememberError,
+    ImportNotes, ImportedNote, Journal, Link, NoteImportState, NotebookCommand, NotebookReply, Remember, RememberError,
     RememberSummary, Rename,
 };
 use saddlebag::protocol::ErrorCode;
@@ -52,6 +53,13 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
         Command::Notebook(NotebookCommand::Journal(Journal { entry: with("x") })),
         Command::Notebook(NotebookCommand::RememberError(RememberError { tool: "t".into(), error: with("error: x") })),
         Command::Notebook(NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: with("x") })),
+        Command::Notebook(NotebookCommand::Remember(Remember { tags: vec![SECRET.into()], ..fact("a", "x") })),
+        Command::Notebook(NotebookCommand::Link(Link {
+            source: "a".into(),
+            target: "b".into(),
+            text: Some(with("x")),
+        })),
+        Command::AgentsMd(AgentsMdCommand::SyncAgentsMd(SyncAgentsMd { identity: with("/x"), ..Default::default() })),
     ] {
         let error = refused(&mut drive, command);
         assert_eq!(error.code, ErrorCode::Secret);
@@ -117,6 +125,8 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
     drive.run(write(Target::LongTerm, &format!("token {first}+"))).unwrap();
     drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
     drive.run(keep("k", &format!("token {first}+"), "core")).unwrap();
+    let template = format!("# {{{{title}}}}\n\ntoken {first}{{{{content}}}}\n");
+    drive.executor.insert(&path("projects/proj/templates/fact.md"), template);
     let joined = EditChange::Replace { old_text: "+".into(), new_text: second.into() };
     let of_tool = |arguments: &str| {
         ToolsCommand::CallTool(saddlebag::tools::CallTool {
@@ -131,6 +141,7 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
         Command::Journal(JournalCommand::Slash(Slash { line: format!("edit long_term + => {second}") })),
         Command::Journal(write(Target::Note(SECRET.into()), "x")),
         Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: SECRET.into() })),
+        Command::Notebook(NotebookCommand::Remember(fact("Token", second))),
     ];
     for command in refused_commands {
         let error = refused(&mut drive, command);

@@ -2,7 +2,9 @@
 
 use saddlebag::approval::{Approve, Pending, TrustCommand, TrustReply};
 use saddlebag::context::LeftOutKind;
-use saddlebag::entries::{CloseRun, EntriesCommand, EntriesReply, ForgetEntry, OpenRun, PurgeEntries, RestoreEntry};
+use saddlebag::entries::{
+    CloseRun, EntriesCommand, EntriesReply, ForgetEntry, ImportState, OpenRun, PurgeEntries, RestoreEntry,
+};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, Search, Slash, Target, Write,
     WriteMode,
@@ -18,7 +20,7 @@ use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, agent_config, both_engines, keep};
 
-use super::{approve, block, config, fact, items, keep_as, opened, pending, refused, reopened, text};
+use super::{approve, block, config, fact, import, items, keep_as, opened, pending, refused, reopened, text};
 
 #[both_engines]
 fn text_of_an_agent_is_marked_and_injected(kind: Kind) {
@@ -185,6 +187,17 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     drive.run(keep("page", "two", "core")).unwrap();
     drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "page".into(), expected_version: None })).unwrap();
     drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("page".into()) })).unwrap();
+}
+
+#[both_engines]
+fn an_import_of_a_memory_for_tools_takes_the_place_of_no_trusted_text(kind: Kind) {
+    let mut drive = opened(kind, Provenance::User);
+    drive.run(keep("rule", "Always ask", "core")).unwrap();
+    let mut drive = reopened(kind, drive, Provenance::Tool);
+    let before = drive.executor.files();
+    let states = import(&mut drive, &[("notes/rule.md", "Never ask")], None);
+    assert!(matches!(states.as_slice(), [ImportState::Rejected(reason)] if reason.contains("trusted")), "{states:?}");
+    assert_eq!(drive.executor.files(), before);
 }
 
 #[both_engines]

@@ -6,9 +6,8 @@ use super::super::decision::placed;
 use super::super::state::Parsed;
 use super::super::view::{View, has_rival, look};
 use super::*;
-use crate::engine::{Backups, Change, update};
+use crate::changes::{Backups, File};
 use crate::store::RelPath;
-use crate::trust::Screened;
 
 /// Returns the entries of a world as a command sees them.
 fn view_of(world: &mut World) -> View {
@@ -89,9 +88,9 @@ fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_oth
             async move {
                 let Some(verb) = verb else {
                     // The person has finished writing.
-                    let text = Screened::ours(b"---\nkey: k\ncategory: core\n---\n\nof a person".to_vec());
-                    let change = |_: Option<&[u8]>| Ok(Change::Write(text.clone(), ()));
-                    return update(&fs, &path, 1 << 20, Backups::Off, change).await.map(|_| None);
+                    let (call, text) = (call_at(fs, now), "---\nkey: k\ncategory: core\n---\n\nof a person");
+                    let change = |file: &File| Ok((Some(call.screen.write(file, text)?), ()));
+                    return call.update(&path, Backups::Off, change).await.map(|_| None);
                 };
                 let command = Origin::from_run("r").with(verb);
                 run_any(&call_at(fs, now), &entries, &command.origin, command.command).await.map(Some)

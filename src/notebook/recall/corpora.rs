@@ -7,8 +7,8 @@ use atomic_refcell::AtomicRef;
 
 use super::succession::is_superseded;
 use super::types::{ItemKind, NOTES};
+use crate::changes::Call;
 use crate::document::Note;
-use crate::engine::Call;
 use crate::protocol::Error;
 use crate::search::ranked::{Ranked, Source, Succession};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry};

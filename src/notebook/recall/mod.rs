@@ -24,7 +24,7 @@ pub(super) use succession::{is_superseded, successions};
 
 use super::index::{Notebook, warnings};
 use super::types::Warning;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
 use corpora::Reach;

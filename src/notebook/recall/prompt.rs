@@ -9,7 +9,7 @@ use super::corpora::Reach;
 use super::hits::{hit, passages};
 use super::search::Asked;
 use super::types::{Recall, RecallHit};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::Error;
 use crate::search::ranked::Ranked;
 use crate::search::{SearchableEntries, SearchableEntry};

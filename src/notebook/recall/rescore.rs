@@ -12,7 +12,7 @@ use core::cmp::Ordering;
 
 use super::super::superseded::without_older;
 use super::corpora::{Corpora, Selection};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::order;
 use crate::protocol::{FsError, MAX_SCORED_TEXTS};
 use crate::search::ranked::{Passages, Query, Ranked};

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::types::NOTES;
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::search::ranked::{Ranked, Succession};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::sorted::SortedMap;

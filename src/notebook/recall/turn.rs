@@ -9,7 +9,7 @@ use super::super::session::{Memories, RecalledMemory};
 use super::super::types::MemoriesReply;
 use super::prompt::{PromptHit, PromptRecall, recall_for_prompt};
 use super::types::{PASSAGE_BYTES, Recall};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;

@@ -8,15 +8,15 @@ use super::intent::{Intent, Steps};
 use super::plan::{MAX_NAMES, NewPath, check_not_day, named_by_file, new_path, new_stem, no_free_name};
 use super::rewrite::{Rewritten, Task};
 use super::types::{RenameReply, RenameSources};
+use crate::changes::{Backups, Call, File};
 use crate::document::Note;
-use crate::engine::{Backups, Call, Change, remove_version, update, write_version};
 use crate::notebook::config::NotebookConfig;
-use crate::notebook::files::{create_note, load_text, no_note};
+use crate::notebook::files::{create_note, no_note};
 use crate::notebook::title::checked_title;
 use crate::notebook::types::Warning;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
-use crate::trust::{ForModel, Removal, sha256};
+use crate::trust::{ForModel, sha256};
 
 /// Maximum number of attempts if an editor changes the note meanwhile.
 const MAX_ATTEMPTS: u32 = 64;
@@ -45,7 +45,7 @@ pub(super) async fn rename(
     let config = config.for_writing()?;
     let title = checked_title(title)?;
     call.screen.check_place(old_path)?;
-    let text = load_text(call, old_path).await?.ok_or_else(|| no_note(old_path))?.0;
+    let text = call.load_text(old_path).await?.ok_or_else(|| no_note(old_path))?;
     check_not_day(old_path)?;
     let is_named_by_file = Note::parse(&text, config.tags).title.is_empty();
     let old = Note::parse_file(&text, config.tags, old_path.file_stem());
@@ -118,8 +118,8 @@ enum Carried {
 
 /// Place of the note's text.
 enum Move {
-    /// In both files; the value is the text of the old one.
-    Copied(String),
+    /// In both files, the old one and the new one.
+    Copied(File, File),
     /// Only in the new file.
     Done,
     /// The new name belongs to another file.
@@ -150,11 +150,11 @@ impl Task<'_> {
         } else {
             let copied = self.copy(is_new).await?;
             reply.not_rewritten.extend(self.sources.naming.iter().cloned());
-            if matches!(copied, Move::Copied(_) | Move::Done) {
+            if matches!(copied, Move::Copied(..) | Move::Done) {
                 self.rewrite_links(&mut reply).await?;
             }
             let moved = match copied {
-                Move::Copied(_) => self.remove_old().await.map_err(|error| self.unfinished(error))?,
+                Move::Copied(..) => self.remove_old().await.map_err(|error| self.unfinished(error))?,
                 other => other,
             };
             if matches!(moved, Move::Taken | Move::BothChanged) {
@@ -173,50 +173,50 @@ impl Task<'_> {
         // True once the new file has been seen with text of this rename. Then its name was not taken before.
         let mut is_begun = !is_new;
         for _ in 0..MAX_ATTEMPTS {
-            let (old, new) = (load_text(self.call, from).await?, load_text(self.call, to).await);
+            let (old, new) = (self.call.load(from).await?, self.call.load(to).await);
             let new = match new {
-                Ok(new) => new,
+                Ok(new) if new.text().is_ok() => new,
                 Err(error) if error.code == ErrorCode::Storage => return Err(error),
                 // The text is not one that the rename makes.
-                Err(_) => return Ok(Move::Taken),
+                _ => return Ok(Move::Taken),
             };
             // Text is recorded before it is written, so the record is read after the files.
             let Some((current, _)) = self.intent.current(self.call, self.config).await? else {
                 // Others have finished the rename, perhaps after both files were read here.
-                let is_made = new.is_some()
-                    || (load_text(self.call, from).await?.is_none() && load_text(self.call, to).await?.is_some());
+                let is_made = new.bytes().is_some()
+                    || (self.call.load_text(from).await?.is_none() && self.call.load_text(to).await?.is_some());
                 return if is_made { Ok(Move::Done) } else { Err(self.gone()) };
             };
-            match (old, new) {
+            match (old.text()?, new.text()?) {
                 (None, None) => {
                     self.intent.close(self.call, self.config).await?;
                     return Err(self.gone());
                 }
-                (None, Some((new, _))) => {
+                (None, Some(new)) => {
                     // Only the rename itself removes the old file and leaves the text of the new one.
-                    if current.steps.removes.is_some() || current.has_recorded(&new) {
+                    if current.steps.removes.is_some() || current.has_recorded(new) {
                         return Ok(Move::Done);
                     }
                     self.intent.close(self.call, self.config).await?;
                     return Err(self.gone());
                 }
-                (Some((old, _)), None) => {
+                (Some(text), None) => {
                     if current.steps.removes.is_some() {
                         self.intent.close(self.call, self.config).await?;
                         return Err(self.gone());
                     }
-                    let text = self.renamed_text(&old).text;
-                    let renamed = self.call.screen.moved(to, Some(old.as_bytes()), text.clone().into_bytes())?;
+                    let text = self.renamed_text(text).text;
+                    let renamed = self.call.screen.copy(&old, &new, text.as_str())?;
                     if self.intent.record(self.call, self.config, &text).await? {
-                        is_begun |= create_note(self.call, to, renamed, Some(from)).await?;
+                        is_begun |= create_note(self.call, &renamed).await?;
                     }
                 }
-                (Some((old, _)), Some((new, _))) => {
-                    let wanted = self.renamed_text(&old).text;
-                    if new == wanted {
-                        return Ok(Move::Copied(old));
+                (Some(old_text), Some(new_text)) => {
+                    let wanted = self.renamed_text(old_text).text;
+                    if new_text == wanted {
+                        return Ok(Move::Copied(old, new));
                     }
-                    let is_ours = current.has_recorded(&new);
+                    let is_ours = current.has_recorded(new_text);
                     if !is_ours && !is_begun {
                         return Ok(Move::Taken);
                     }
@@ -234,36 +234,34 @@ impl Task<'_> {
 
     /// Writes the changed text of the old file into the new one, if that still has the text `before`. Its previous text
     /// is kept as its backup: the old file may be another note, if somebody made one at this very moment.
-    async fn take_over(&self, before: &str, old: &str, wanted: String) -> Result<(), Error> {
-        let to = &self.intent.to;
-        let limit = self.call.scope.limits.max_file_bytes;
+    async fn take_over(&self, before: &File, old: &File, wanted: String) -> Result<(), Error> {
         if !self.intent.record(self.call, self.config, &wanted).await? {
             return Ok(());
         }
-        let change = |bytes: Option<&[u8]>| {
-            if bytes != Some(before.as_bytes()) {
-                return Ok(Change::Keep(()));
-            }
-            let renamed = self.call.screen.moved(to, Some(old.as_bytes()), wanted.clone().into_bytes())?;
-            Ok(Change::Write(renamed, ()))
+        let change = |file: &File| {
+            let is_same = file.bytes() == before.bytes();
+            Ok((is_same.then(|| self.call.screen.copy(old, file, wanted.as_str())).transpose()?, ()))
         };
-        update(&self.call.fs, to, limit, Backups::Keep, change).await.map(|_| ())
+        self.call.update(&self.intent.to, Backups::Keep, change).await.map(|_| ())
     }
 
     /// Removes the old file, if the new one has its text.
     async fn remove_old(&self) -> Result<Move, Error> {
         let from = &self.intent.from;
         for _ in 0..MAX_ATTEMPTS {
-            let text = match self.copy(false).await? {
-                Move::Copied(text) => text,
+            let (old, new) = match self.copy(false).await? {
+                Move::Copied(old, new) => (old, new),
                 other => return Ok(other),
             };
-            if !self.intent.allow_removal(self.call, self.config, &text).await? {
+            let text = old.text()?.unwrap_or_default();
+            if !self.intent.allow_removal(self.call, self.config, text).await? {
                 return Ok(Move::Done);
             }
-            let Some((now, version)) = load_text(self.call, from).await? else { return Ok(Move::Done) };
+            let removal = self.call.screen.remove_copied(&old, &new, |_| self.renamed_text(text).text.into_bytes());
             // It may have been changed since. Then the change is taken over first.
-            if now == text && remove_version(&self.call.fs, from, version, Removal::OF_COPY).await? {
+            if let Some(removal) = removal
+                && self.call.apply(&removal).await?
+            {
                 return Ok(Move::Done);
             }
         }
@@ -303,21 +301,17 @@ impl Task<'_> {
         path: &RelPath,
         change: impl Fn(&str) -> Rewritten,
     ) -> Result<Option<Rewritten>, Error> {
-        let limit = self.call.scope.limits.max_file_bytes;
         for _ in 0..MAX_ATTEMPTS {
-            let Some((text, version)) = load_text(self.call, path).await? else { return Ok(None) };
-            let new = change(&text);
+            let file = self.call.load(path).await?;
+            let Some(text) = file.text()? else { return Ok(None) };
+            let new = change(text);
             if new.text == text {
                 return Ok(new.is_partial.then_some(new));
-            }
-            if new.text.len() > limit as usize {
-                return Err(Error::file_too_large(path, new.text.len() as u64, u64::from(limit)));
             }
             if self.intent.current(self.call, self.config).await?.is_none() {
                 return Ok(None);
             }
-            let rewritten = self.call.screen.moved(path, Some(text.as_bytes()), new.text.clone().into_bytes())?;
-            if write_version(&self.call.fs, path, &rewritten, version).await? {
+            if self.call.apply(&self.call.screen.rewrite(&file, new.text.as_str())?).await? {
                 return Ok(Some(new));
             }
         }

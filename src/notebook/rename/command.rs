@@ -9,7 +9,7 @@ use super::apply::{self, Attempt};
 use super::finish::finish_rename;
 use super::plan::{Meaning, has_verbatim_names, naming, naming_files, unread};
 use super::types::{RenameReply, RenameSources};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::notebook::files::{check_not_kept, notebook_file};
 use crate::notebook::index::{Notebook, NotebookCall, catch_up, look_checked};
 use crate::notebook::names::Names;
@@ -43,7 +43,6 @@ impl Run<NotebookCall<'_>> for Rename {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RenameReply, Error> {
         let call = with.call;
         call.screen.needs_trust("the name of a note")?;
-        call.screen.name("title", &self.title)?;
         if let Some(reply) = rename(call, with.notebook, &self.note, &self.title).await? {
             return Ok(reply);
         }
@@ -98,12 +97,13 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Backups, Change, Fs, update};
-    use crate::notebook::files::text_of;
+    use crate::changes::{Backups, File};
+    use crate::notebook::files::no_note;
     use crate::notebook::journal::Journal;
     use crate::notebook::link::Link;
     use crate::notebook::slug::slug;
     use crate::notebook::testing::{Store, call_at, day, path, run_alone};
+    use crate::protocol::Fs;
     use crate::trust::sha256;
     use alloc::string::ToString;
 
@@ -243,11 +243,11 @@ mod tests {
     /// Replaces text in the note under its old name, as `note edit` does.
     async fn edit(fs: Fs, old: &str, new: &str) -> Result<(), Error> {
         let (call, note) = (call_at(fs, day()), path(OLD));
-        let change = |bytes: Option<&[u8]>| {
-            let text = text_of(&note, bytes)?.replace(old, new).into_bytes();
-            Ok(Change::Write(call.screen.moved(&note, bytes, text)?, ()))
+        let change = |file: &File| {
+            let text = file.text()?.ok_or_else(|| no_note(&note))?.replace(old, new);
+            Ok((Some(call.screen.rewrite(file, text)?), ()))
         };
-        update(&call.fs, &note, 1 << 20, Backups::Off, change).await.map(|_| ())
+        call.update(&note, Backups::Off, change).await.map(|_| ())
     }
 
     #[test]

@@ -15,13 +15,14 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Call, Loaded, append, create, discard, load};
+use crate::changes::{After, Call, Change};
+use crate::engine::{Loaded, load};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, notebook_file};
 use crate::notebook::title::checked_title;
 use crate::protocol::{Error, ErrorCode, Precondition, Version};
 use crate::store::{Layout, RelPath};
-use crate::trust::{Removal, Screened, sha256};
+use crate::trust::sha256;
 
 /// Path of the intent, relative to the notebook.
 const FILE: &str = ".saddlebag/rename.json";
@@ -107,7 +108,8 @@ impl Steps {
 impl Intent {
     /// Writes the intent. Returns `false` if another rename is in progress.
     pub(super) async fn begin(&self, call: &Call) -> Result<bool, Error> {
-        create(&call.fs, &file(call)?, &Screened::ours(self.encode(call)?)).await
+        let begun = After::Whole(self.encode(call)?);
+        call.apply(&Change::of_record(&file(call)?, Precondition::Absent, begun)?).await
     }
 
     /// Returns true if a rename is in progress.
@@ -169,7 +171,7 @@ impl Intent {
         is_done: impl Fn(&Self) -> bool,
         step: &Step,
     ) -> Result<bool, Error> {
-        let line = Screened::ours(serde_json::to_vec(step).map_err(not_encoded)?);
+        let line = After::Added(serde_json::to_vec(step).map_err(not_encoded)?);
         for _ in 0..MAX_ATTEMPTS {
             let Some((current, version)) = self.current(call, config).await? else { return Ok(false) };
             if is_done(&current) {
@@ -178,7 +180,8 @@ impl Intent {
             if current.steps.takes.len() >= MAX_TAKES {
                 break;
             }
-            if append(&call.fs, &file(call)?, &line, Precondition::Matches(version)).await? {
+            let step = Change::of_record(&file(call)?, Precondition::Matches(version), line.clone())?;
+            if call.apply(&step).await? {
                 return Ok(true);
             }
         }
@@ -190,7 +193,8 @@ impl Intent {
         for _ in 0..MAX_ATTEMPTS {
             let Some((_, version)) = self.current(call, config).await? else { return Ok(()) };
             // If it comes back, the next command finds the rename finished.
-            if discard(&call.fs, &file(call)?, Precondition::Matches(version), Removal::OF_COPY).await? {
+            let end = Change::of_record(&file(call)?, Precondition::Matches(version), After::Discarded)?;
+            if call.apply(&end).await? {
                 return Ok(());
             }
         }

@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::changes::Call;
 use crate::document::{Link, one_line};
-use crate::engine::Call;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
-use crate::notebook::files::{below_notebook, check_new_note, list_folder, load_text, notebook_file};
+use crate::notebook::files::{below_notebook, check_new_note, list_folder, notebook_file};
 use crate::notebook::index::Notebook;
 use crate::notebook::select::{Resolution, Resolver};
 use crate::notebook::slug::slug;
@@ -92,8 +92,8 @@ pub(super) async fn naming_files(call: &Call, old: &RelPath) -> Result<Vec<Warni
     let mut files: Vec<RelPath> = files.into_iter().filter(is_canvas_or_base).collect();
     order::sort_slice(&mut files, Ord::cmp);
     for file in &files {
-        let problem = match load_text(call, file).await {
-            Ok(Some((text, _))) if names_it(&text) => format!("names {path}; change it in the app that made it"),
+        let problem = match call.load_text(file).await {
+            Ok(Some(text)) if names_it(&text) => format!("names {path}; change it in the app that made it"),
             Ok(_) => continue,
             Err(error) => error.into_message(),
         };
@@ -198,7 +198,7 @@ pub(super) fn no_free_name(stem: &str) -> Error {
 }
 
 async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
-    match load_text(call, path).await {
+    match call.load_text(path).await {
         Ok(found) => Ok(found.is_some()),
         Err(error) if error.code == ErrorCode::Storage => Err(error),
         Err(_) => Ok(true),

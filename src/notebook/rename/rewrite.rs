@@ -7,8 +7,8 @@ use core::ops::Range;
 
 use super::intent::Intent;
 use super::types::RenameSources;
+use crate::changes::Call;
 use crate::document::{LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
-use crate::engine::Call;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::below_notebook;
 use crate::notebook::links::Renamed;

@@ -68,7 +68,7 @@ use catalog::Catalog;
 use super::corpus::{Corpus, Restored};
 use super::parts;
 use super::scopes::FolderScope;
-use crate::engine::{Call, write_cache};
+use crate::changes::Call;
 
 /// Minimum number of notes for an index file. Fewer notes are read as fast as their index.
 const MIN_NOTES: usize = 128;
@@ -190,7 +190,7 @@ pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     for (number, part) in parts.enumerate() {
         let Some(path) = parts::part_path(call, number) else { return };
         // A failed write of a cache is not an error.
-        if !write_cache(&call.fs, &path, part).await {
+        if !call.write_cache(&path, part).await {
             return;
         }
     }

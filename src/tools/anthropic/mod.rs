@@ -13,10 +13,10 @@ use alloc::vec::Vec;
 
 use super::arguments::Arguments;
 use super::types::Dialect;
-use crate::engine::{Backups, Call, Change, Loaded, create, load, remove_emptied, rename, update};
+use crate::changes::{Backups, Call, File};
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
-use crate::protocol::{Error, ErrorCode, Precondition, RenameOutcome};
+use crate::protocol::{Error, ErrorCode};
 use crate::search::Skipped;
 use crate::store::RelPath;
 use path::{MemoryPath, exactly, names_root};
@@ -25,6 +25,8 @@ use text::{human_size, inserted, numbered, replaced};
 
 /// Maximum number of files and folders that one view lists.
 const MAX_LISTED: usize = 1_000;
+/// Maximum number of attempts to move a file that others change meanwhile.
+const MAX_RACES: u32 = 64;
 /// Maximum number of files in a folder that is deleted or renamed.
 const MAX_TREE: usize = 1_000;
 
@@ -198,14 +200,7 @@ impl Tool<'_> {
     /// Reads a file that must exist.
     async fn text(&self, typed: &str, place: &Place) -> Result<String, Error> {
         match place {
-            Place::Stored { path, .. } => {
-                let limit = self.call().scope.limits.max_file_bytes;
-                match load(&self.call().fs, path, limit).await? {
-                    Loaded::Whole { bytes, .. } => String::from_utf8(bytes).map_err(|_| Error::not_text(path)),
-                    Loaded::TooLarge(size) => Err(Error::file_too_large(path, size, u64::from(limit))),
-                    Loaded::Absent => Err(gone(typed)),
-                }
-            }
+            Place::Stored { path, .. } => self.call().load_text(path).await?.ok_or_else(|| gone(typed)),
             _ => self.folder.entry(place).await?.map(|file| file.text).ok_or_else(|| gone(typed)),
         }
     }
@@ -229,7 +224,8 @@ impl Tool<'_> {
             Place::Stored { area, path } => {
                 let content = self.screened(content)?;
                 self.check_size(*area, path, &content)?;
-                create(&self.call().fs, path, &self.call().screen.file(path, None, content.into_bytes())?).await?
+                let call = self.call();
+                call.apply(&call.screen.write(&File::absent(path), content)?).await?
             }
         };
         if is_made { Ok(format!("File created successfully at: {typed}")) } else { Err(taken()) }
@@ -305,12 +301,10 @@ impl Tool<'_> {
         let layout = &self.call().scope.layout;
         let is_backed_up = *area == Area::LongTerm || path == layout.scratchpad();
         let backups = if is_backed_up { Backups::Keep } else { Backups::Off };
-        let limit = self.call().scope.limits.max_file_bytes;
-        let edited = update(&self.call().fs, path, limit, backups, |bytes| {
-            let bytes = bytes.ok_or_else(|| gone(typed))?;
-            let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
+        let edited = self.call().update(path, backups, |file| {
+            let text = file.text()?.ok_or_else(|| gone(typed))?;
             let (edited, answer) = change(text, added)?;
-            Ok(Change::Write(self.call().screen.edited(path, text, edited)?, answer))
+            Ok((Some(self.call().screen.edit(file, edited)?), answer))
         });
         edited.await.map(|(answer, _)| answer)
     }
@@ -369,10 +363,9 @@ impl Tool<'_> {
         match file {
             Place::Stored { area, path } => {
                 let backups = if *area == Area::Own { Backups::Off } else { Backups::Keep };
-                let limit = self.call().scope.limits.max_file_bytes;
-                let removed = update(&self.call().fs, path, limit, backups, |bytes| {
-                    let Some(bytes) = bytes else { return Ok(Change::Keep(())) };
-                    Ok(Change::Remove(self.call().screen.removed(path, bytes)?, ()))
+                let removed = self.call().update(path, backups, |file| {
+                    let is_there = file.bytes().is_some();
+                    Ok((is_there.then(|| self.call().screen.remove(file)).transpose()?, ()))
                 });
                 removed.await.map(|_| ())
             }
@@ -390,7 +383,7 @@ impl Tool<'_> {
             Place::Stored { path, .. } => Some(path),
             _ => None,
         });
-        remove_emptied(&self.call().fs, stored, |above| above == folder || above.is_below(folder)).await;
+        self.call().remove_emptied(stored, |above| above == folder || above.is_below(folder)).await;
     }
 
     /// Lists all files below a folder, at most [`MAX_TREE`].
@@ -454,15 +447,17 @@ impl Tool<'_> {
     /// Moves a file. Returns `false` if the new name is taken.
     async fn move_file(&self, old: &str, from: &RelPath, to: &RelPath) -> Result<bool, Error> {
         let call = self.call();
-        let Loaded::Whole { bytes, .. } = load(&call.fs, from, call.scope.limits.max_file_bytes).await? else {
-            return Err(gone(old));
-        };
-        let removal = call.screen.renamed(from, &bytes, to)?;
-        match rename(&call.fs, from, to, Precondition::Any, removal).await? {
-            RenameOutcome::Done => Ok(true),
-            RenameOutcome::Exists => Ok(false),
-            RenameOutcome::Absent | RenameOutcome::Stale(_) => Err(gone(old)),
+        for _ in 0..MAX_RACES {
+            let file = call.load(from).await?;
+            file.bytes().ok_or_else(|| gone(old))?;
+            if call.apply(&call.screen.rename(&file, to)?).await? {
+                return Ok(true);
+            }
+            if call.load(from).await? == file {
+                return Ok(false);
+            }
         }
+        Err(gone(old))
     }
 
     async fn move_folder(&self, old: &str, folder: &Place, from: &RelPath, to: &RelPath) -> Result<(), Error> {

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use core::str::FromStr;
 
 use super::path::{ENTRIES, MemoryPath, exactly};
-use crate::engine::Call;
+use crate::changes::Call;
 use crate::entries::{Entries, ShownFile, shown_files};
 use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, ReadOutcome};

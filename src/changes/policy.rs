@@ -1,8 +1,8 @@
 //! [`InputPolicy`]: the policy of a memory, which all text in a command must pass.
 //!
 //! Commands check their arguments first, so that an error names the argument. Then the bytes of each file are checked
-//! as they will be stored, because only that finds a secret that two harmless pieces of text make when joined.
-//! [`Screened`] and [`Removal`] are the proof of this check, and the engine changes no file without one.
+//! as they will be stored, because only that finds a secret that two harmless pieces of text make when joined. A
+//! [`Change`] is the proof of this check, and the gate changes no file without one.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,106 +12,18 @@ use atomic_refcell::AtomicRefCell;
 use core::ops::Range;
 
 use saddlebag_sanitize::{Echo, FoundSecret, echo, redact, secrets_in};
-use saddlebag_words::words;
 
-use super::for_model::ForModel;
-use super::provenance::{Provenance, TrustState, mark};
+use super::change::{After, Change, File};
 use crate::part::SlicePart;
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::{Layout, RelPath, is_instructions};
-
-/// Policy for the text that a memory accepts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TrustConfig {
-    /// Provenance of the text in commands. A command can name a less trusted provenance, never a more trusted one.
-    /// Only a memory that is opened for a person can approve.
-    pub provenance: Provenance,
-    /// Policy for secrets.
-    pub secrets: SecretPolicy,
-}
-
-/// Policy for text with a secret.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SecretPolicy {
-    /// Refuses the text. The error names the rule.
-    #[default]
-    Refuse,
-    /// Stores the text with `[redacted: RULE]` in place of the secret.
-    Redact,
-    /// Stores the text unchanged.
-    Allow,
-}
-
-words!(SecretPolicy, "policy for secrets" { Refuse = "refuse", Redact = "redact", Allow = "allow" });
-
-impl TrustConfig {
-    /// Returns the provenance of a tool's text: `tool`, or a less trusted one if that is configured.
-    pub(crate) fn of_tool(self) -> Provenance {
-        self.provenance.max(Provenance::Tool)
-    }
-
-    /// Returns the provenance of a command's text.
-    pub(crate) fn provenance_of(&self, asked: Option<Provenance>) -> Result<Provenance, Error> {
-        match asked {
-            Some(asked) if asked < self.provenance => {
-                let own = self.provenance;
-                let message = format!("the provenance `{asked}` is not permitted: this memory was opened for `{own}`");
-                Err(Error::new(
-                    ErrorCode::NotPermitted,
-                    message,
-                    "leave the provenance out, or give a less trusted one",
-                ))
-            }
-            asked => Ok(asked.unwrap_or(self.provenance)),
-        }
-    }
-
-    /// Refuses an action that is reserved for a person. `what` is a verb with its object.
-    pub(crate) fn check_person(&self, what: &str) -> Result<(), Error> {
-        match self.provenance {
-            Provenance::User => Ok(()),
-            other => {
-                let message = format!("only a person may {what}, and this memory was opened for `{other}`");
-                Err(Error::new(ErrorCode::NotPermitted, message, "ask the person who owns the memory to do it"))
-            }
-        }
-    }
-}
-
-/// Bytes that may be stored.
-///
-/// The engine writes nothing else. They have passed a [`InputPolicy`], or are our own record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Screened(Vec<u8>);
-
-impl Screened {
-    /// Wraps a record without text of a command: a number, or a built-in template.
-    pub(crate) fn ours(record: Vec<u8>) -> Self {
-        Self(record)
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-/// Permission to remove a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Removal(());
-
-impl Removal {
-    /// Permission for a file whose text another file has, or that is our own record.
-    pub(crate) const OF_COPY: Self = Self(());
-    /// Permission for an entry that has expired.
-    pub(crate) const OF_EXPIRED: Self = Self(());
-}
+use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, mark};
 
 /// Policy of a memory, and a record of the changes that it made to the text of one command.
 #[derive(Clone, Debug)]
 pub(crate) struct InputPolicy {
     config: TrustConfig,
-    /// Layout of the memory; `None` in tests of the policy alone.
-    layout: Option<Layout>,
+    layout: Layout,
     done: Arc<AtomicRefCell<Done>>,
 }
 
@@ -129,98 +41,148 @@ struct Done {
 const SECRET_REACH: usize = 32 << 10;
 
 impl InputPolicy {
-    pub(crate) fn new(config: TrustConfig) -> Self {
-        Self { config, layout: None, done: Arc::default() }
-    }
-
     /// Creates the policy for the files of a scope.
-    pub(crate) fn for_scope(config: TrustConfig, layout: Layout) -> Self {
-        Self { layout: Some(layout), ..Self::new(config) }
+    pub(crate) fn new(config: TrustConfig, layout: Layout) -> Self {
+        Self { config, layout, done: Arc::default() }
     }
 
-    /// Checks the new bytes of a file. `before` are its old bytes; `None` for a new file.
-    pub(crate) fn file(&self, path: &RelPath, before: Option<&[u8]>, after: Vec<u8>) -> Result<Screened, Error> {
-        self.check_trust_state(path, before, Some(&after))?;
-        self.moved(path, before, after)
+    /// Gives a file new bytes.
+    pub(crate) fn write(&self, file: &File, after: impl Into<Vec<u8>>) -> Result<Change, Error> {
+        self.replace(file, file.clone(), after.into())
     }
 
-    /// Checks like [`file`](Self::file), for an edit by hand. Only a person may change the recorded provenance. An approval
-    /// is for the text that a person has seen, so the edit of anyone else takes it away.
-    pub(crate) fn edited(&self, path: &RelPath, before: &str, after: String) -> Result<Screened, Error> {
-        if self.config.provenance != Provenance::User && TrustState::from_text(before) != TrustState::from_text(&after)
-        {
+    /// Creates a file in place of another one. Returns its creation, and the removal of the other.
+    pub(crate) fn move_to(&self, old: &File, to: &RelPath, after: String) -> Result<[Change; 2], Error> {
+        let new = self.replace(old, File::absent(to), after.into())?;
+        Ok([new, Change::new(old.clone(), After::Removed)])
+    }
+
+    /// Gives `file` new bytes, which take the place of those of `old`.
+    fn replace(&self, old: &File, file: File, after: Vec<u8>) -> Result<Change, Error> {
+        self.check_trust_state(&old.path, old.shown_bytes(), Some(&after))?;
+        self.checked(old, file, after)
+    }
+
+    /// Gives a file new text like [`write`](Self::write), for an edit by hand. Only a person may change the recorded
+    /// provenance. An approval is for the text that a person has seen, so the edit of anyone else takes it away.
+    pub(crate) fn edit(&self, file: &File, after: String) -> Result<Change, Error> {
+        let before = file.text()?.unwrap_or_default();
+        let trust_state = TrustState::from_text(before);
+        if self.config.provenance != Provenance::User && trust_state != TrustState::from_text(&after) {
             let message = "the edit changes the recorded provenance of the file";
             let help = "leave `provenance` and `approved` unchanged; nothing was written";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
-        let after = match self.takes_approval_away(path, TrustState::from_text(before)) && before != after {
+        let after = match self.takes_approval_away(file) && before != after {
             false => after,
-            true => mark(&after, TrustState::from_text(before).provenance).ok_or_else(|| {
-                let message = format!("{path} is approved, and its frontmatter cannot be changed");
+            true => mark(&after, trust_state.provenance).ok_or_else(|| {
+                let message = format!("{} is approved, and its frontmatter cannot be changed", file.path);
                 let help = "ask a person to edit it, or store the new text as a separate note; nothing was written";
                 Error::new(ErrorCode::NotPermitted, message, help)
             })?,
         };
-        self.file(path, Some(before.as_bytes()), after.into_bytes())
+        self.write(file, after)
     }
 
     /// Returns true if a change of a note's text by this memory takes the approval of the text away. Long-term memory, the
     /// scratchpad and the logs keep it, because agents write into them every day.
-    pub(crate) fn takes_approval_away(&self, path: &RelPath, before: TrustState) -> bool {
-        let is_note = self
-            .layout
-            .as_ref()
-            .is_none_or(|layout| !layout.is_kept(path) && path.parent().as_ref() != Some(layout.daily_folder()));
+    pub(crate) fn takes_approval_away(&self, file: &File) -> bool {
+        let before = TrustState::from_bytes(file.bytes().unwrap_or_default());
+        let path = &file.path;
+        let is_note = !self.layout.is_kept(path) && path.parent().as_ref() != Some(self.layout.daily_folder());
         self.config.provenance != Provenance::User
             && is_note
             && !before.provenance.is_trusted()
             && before.approved.is_some()
     }
 
-    /// Checks like [`file`](Self::file), for text that keeps its trust: it is moved, counted or approved.
-    pub(crate) fn moved(&self, path: &RelPath, before: Option<&[u8]>, after: Vec<u8>) -> Result<Screened, Error> {
-        self.check_place(path)?;
-        if before.is_none() {
-            self.name("the name of the file", path.as_str())?;
+    /// Gives a file new bytes whose text keeps its trust: it is counted, approved, or the memory's own.
+    pub(crate) fn rewrite(&self, file: &File, after: impl Into<Vec<u8>>) -> Result<Change, Error> {
+        self.checked(file, file.clone(), after.into())
+    }
+
+    /// Gives `file` the text of another one with other names in it, which keeps its trust and its permissions.
+    pub(crate) fn copy(&self, old: &File, file: &File, after: impl Into<Vec<u8>>) -> Result<Change, Error> {
+        let copy = self.checked(old, file.clone(), after.into())?;
+        Ok(Change { like: Some(old.path.clone()), ..copy })
+    }
+
+    /// Gives `file` the bytes of its backup, or those with other fields.
+    pub(crate) fn restore(&self, file: &File, kept: &File, after: impl Into<Vec<u8>>) -> Result<Change, Error> {
+        let after = after.into();
+        self.check_place(&file.path)?;
+        self.check_trust_state(&file.path, file.bytes(), Some(&after))?;
+        let after = self.without_new_secrets(&file.path, kept.bytes().unwrap_or_default(), after)?;
+        Ok(Change::new(file.clone(), After::Whole(after)))
+    }
+
+    /// Adds bytes at the end of a file, whatever it has, on a separate line.
+    pub(crate) fn add(&self, path: &RelPath, addition: impl Into<Vec<u8>>) -> Result<Change, Error> {
+        self.add_to(&File::without_bytes(path, Precondition::Any), addition)
+    }
+
+    /// Adds bytes at the end of a file, on a separate line.
+    pub(crate) fn add_to(&self, file: &File, addition: impl Into<Vec<u8>>) -> Result<Change, Error> {
+        self.needs_trust(file.path.as_str())?;
+        self.added(file.clone(), addition.into())
+    }
+
+    /// Adds bytes at the end of a file like [`add`](Self::add). The addition records the provenance of its text.
+    pub(crate) fn add_marked(&self, path: &RelPath, addition: impl Into<Vec<u8>>) -> Result<Change, Error> {
+        self.added(File::without_bytes(path, Precondition::Any), addition.into())
+    }
+
+    fn added(&self, file: File, addition: Vec<u8>) -> Result<Change, Error> {
+        let Change { before, after, .. } = self.checked(&File::absent(&file.path), file, addition)?;
+        match after {
+            After::Whole(addition) => Ok(Change::new(before, After::Added(addition))),
+            _ => Err(Error::internal("an addition without bytes")),
         }
-        self.without_new_secrets(path, before.unwrap_or_default(), after).map(Screened)
     }
 
-    /// Checks bytes that are added at the end of a file, on a separate line.
-    pub(crate) fn added(&self, path: &RelPath, addition: Vec<u8>) -> Result<Screened, Error> {
-        self.needs_trust(path.as_str())?;
-        self.moved(path, None, addition)
+    /// Gives `file` new bytes, if they have no secret that `old` does not have.
+    fn checked(&self, old: &File, file: File, after: Vec<u8>) -> Result<Change, Error> {
+        self.check_place(&file.path)?;
+        let before = old.shown_bytes();
+        if before.is_none() {
+            self.name("the name of the file", file.path.as_str())?;
+        }
+        let after = self.without_new_secrets(&file.path, before.unwrap_or_default(), after)?;
+        Ok(Change::new(file, After::Whole(after)))
     }
 
-    /// Checks the bytes of a backup, which replace the text of the file.
-    pub(crate) fn restored(&self, path: &RelPath, before: Option<&[u8]>, kept: Vec<u8>) -> Result<Screened, Error> {
-        self.check_place(path)?;
-        self.check_trust_state(path, before, Some(&kept))?;
-        Ok(Screened(kept))
+    /// Removes a file.
+    pub(crate) fn remove(&self, file: &File) -> Result<Change, Error> {
+        let text = file.bytes().unwrap_or_default();
+        self.check_place(&file.path)?;
+        self.check_trust_state(&file.path, Some(text), None)?;
+        self.note_removed(&secrets_in(&String::from_utf8_lossy(text)));
+        Ok(Change::new(file.clone(), After::Removed))
     }
 
-    /// Checks the removal of a file with this text.
-    pub(crate) fn removed(&self, path: &RelPath, before: &[u8]) -> Result<Removal, Error> {
-        self.check_place(path)?;
-        self.check_trust_state(path, Some(before), None)?;
-        self.note_removed(&secrets_in(&String::from_utf8_lossy(before)));
-        Ok(Removal(()))
+    /// Removes a file, if another one has its text as `copied` returns it.
+    pub(crate) fn remove_copied(
+        &self,
+        file: &File,
+        other: &File,
+        copied: impl FnOnce(&[u8]) -> Vec<u8>,
+    ) -> Option<Change> {
+        let is_copied = file.path != other.path && file.bytes().map(copied).as_deref() == other.bytes();
+        (is_copied && other.bytes.is_some()).then(|| Change::new(file.clone(), After::Removed))
     }
 
-    /// Checks the removal of a file with this text, which gets another name.
-    pub(crate) fn renamed(&self, from: &RelPath, text: &[u8], to: &RelPath) -> Result<Removal, Error> {
-        self.check_place(from)?;
+    /// Removes a file, if its bytes have expired.
+    pub(crate) fn remove_expired(&self, file: &File, has_expired: impl FnOnce(&[u8]) -> bool) -> Option<Change> {
+        file.bytes().is_some_and(has_expired).then(|| Change::new(file.clone(), After::Removed))
+    }
+
+    /// Gives a file another path.
+    pub(crate) fn rename(&self, file: &File, to: &RelPath) -> Result<Change, Error> {
+        self.check_place(&file.path)?;
         self.check_place(to)?;
-        self.check_trust_state(from, Some(text), None)?;
+        self.check_trust_state(&file.path, file.bytes(), None)?;
         self.name("the new name of the file", to.as_str())?;
-        Ok(Removal(()))
-    }
-
-    /// Checks the removal of text with this record.
-    pub(crate) fn removed_of(&self, path: &RelPath, trust_state: TrustState) -> Result<Removal, Error> {
-        self.check_place(path)?;
-        self.check_replaced(path, trust_state)?;
-        Ok(Removal(()))
+        Ok(Change::new(file.clone(), After::Moved(to.clone())))
     }
 
     /// Refuses a change of a file that agents take instructions from, or that other projects read, unless a person
@@ -230,12 +192,12 @@ impl InputPolicy {
         if provenance == Provenance::User {
             return Ok(());
         }
-        if let Some(layout) = self.layout.as_ref().filter(|layout| layout.is_shared_with_other_projects(path)) {
+        if self.layout.is_shared_with_other_projects(path) {
             let message = format!("`{path}` is shared by all projects, and this memory writes only for its project");
             let help = format!(
                 "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
                  `--scope all`; nothing was changed",
-                layout.long_term()
+                self.layout.long_term()
             );
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
@@ -456,7 +418,7 @@ mod tests {
     const KEY: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
 
     fn screen(secrets: SecretPolicy) -> InputPolicy {
-        InputPolicy::new(TrustConfig { secrets, ..TrustConfig::default() })
+        InputPolicy::new(TrustConfig { secrets, ..TrustConfig::default() }, Layout::new(None).unwrap())
     }
 
     #[test]
@@ -495,15 +457,44 @@ mod tests {
         assert!(screen.summary("summary", "## Scratchpad (open items)\n- [ ] old".into()).is_err());
     }
 
+    fn file(path: &str, text: Option<&str>) -> File {
+        let path = RelPath::new(path).unwrap();
+        let mut file = File::absent(&path);
+        file.bytes = text.map(|text| Arc::new(text.into()));
+        file
+    }
+
     #[test]
-    fn a_command_can_only_name_what_is_trusted_less() {
-        for own in Provenance::ALL {
-            let config = TrustConfig { provenance: own, ..TrustConfig::default() };
-            assert_eq!(config.provenance_of(None), Ok(own));
-            for asked in Provenance::ALL {
-                assert_eq!(config.provenance_of(Some(asked)).is_ok(), asked >= own, "{asked} of {own}");
-            }
-            assert_eq!(config.check_person("approve text").is_ok(), own == Provenance::User);
+    fn a_copy_is_removed_only_beside_another_file_with_its_text() {
+        let screen = screen(SecretPolicy::Refuse);
+        let old = file("old.md", Some("[[port]]"));
+        let renamed = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("port", "db").into_bytes();
+        assert!(screen.remove_copied(&old, &file("new.md", Some("[[db]]")), renamed).is_some());
+        for other in [file("new.md", Some("[[port]]")), file("new.md", None), file("old.md", Some("[[db]]"))] {
+            assert_eq!(screen.remove_copied(&old, &other, renamed), None, "{other:?}");
         }
+        assert_eq!(screen.remove_copied(&file("old.md", None), &file("new.md", None), renamed), None);
+    }
+
+    #[test]
+    fn an_expired_file_is_removed_only_as_it_was_loaded() {
+        let screen = screen(SecretPolicy::Refuse);
+        let has_expired = |bytes: &[u8]| bytes == b"old";
+        let old = file("a.md", Some("old"));
+        let removal = screen.remove_expired(&old, has_expired).unwrap();
+        assert_eq!((&removal.before, &removal.after), (&old, &After::Removed));
+        assert_eq!(screen.remove_expired(&file("a.md", Some("new")), has_expired), None);
+        assert_eq!(screen.remove_expired(&file("a.md", None), |_| true), None);
+    }
+
+    #[test]
+    fn a_change_keeps_the_file_of_which_it_was_made() {
+        let screen = screen(SecretPolicy::Refuse);
+        let known = file("a.md", Some(KEY));
+        let written = screen.write(&known, format!("{KEY} and more")).unwrap();
+        assert_eq!(written.before, known);
+        assert_eq!(screen.write(&file("b.md", None), KEY).unwrap_err().code, ErrorCode::Secret);
+        let [new, removal] = screen.move_to(&known, &file("b.md", None).path, KEY.into()).unwrap();
+        assert_eq!((new.before, removal.before), (file("b.md", None), known));
     }
 }

@@ -1,0 +1,17 @@
+//! Changes of stored files: the policy that makes them, and the gate that applies them.
+//!
+//! A command loads a [`File`], has the [`InputPolicy`] of its [`Call`] make a [`Change`] of it, and applies the change.
+//! A change has its path, its precondition and its bytes, so text that was screened for one file cannot be stored in
+//! another, nor over a version that the policy has not seen. Only this room holds the operations that change files.
+
+mod call;
+mod change;
+mod gate;
+mod policy;
+pub(crate) mod texts;
+
+pub(crate) use call::Call;
+pub(crate) use change::{After, Change, File};
+pub(crate) use gate::Backups;
+pub(crate) use policy::InputPolicy;
+pub(crate) use texts::{Field, Screen, Texts, run};
