@@ -35,7 +35,7 @@ use exports::saddlebag::memory::journal;
 use exports::saddlebag::memory::{agents_md, files, notebook, trust};
 use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
 #[cfg(feature = "everything")]
-use exports::saddlebag::memory::{exchange, session, zk};
+use exports::saddlebag::memory::{exchange, session};
 
 crate::wit_contract!(closed: types fs config engine prompt tools);
 crate::wit_error!(closed: types::Error);
@@ -46,7 +46,7 @@ crate::wit_contract!(closed: entries);
 #[cfg(feature = "notebook")]
 crate::wit_contract!(closed: agents_md files notebook trust);
 #[cfg(feature = "everything")]
-crate::wit_contract!(closed: exchange session zk);
+crate::wit_contract!(closed: exchange session);
 
 // `memcmp` and similar functions come from here. Nothing else of it is linked.
 #[cfg(target_os = "wasi")]
@@ -224,21 +224,6 @@ family!(journal: JournalCommand => JournalReply {
 
 #[cfg(feature = "notebook")]
 family!(notebook: NotebookCommand => NotebookReply {});
-
-#[cfg(feature = "everything")]
-impl zk::Guest for Component {
-    fn parse_zk_list_output(stdout: String) -> Result<Vec<zk::ZkNote>, types::Error> {
-        match crate::notebook::parse_zk_list_output(&stdout) {
-            Ok(notes) => Ok(returned(notes)),
-            Err(error) => Err(returned(crate::protocol::Error::from(error))),
-        }
-    }
-
-    fn parse_note_path(stdout: String, file_extension: String, root: Option<String>) -> Result<String, types::Error> {
-        let path = crate::notebook::parse_note_path(&stdout, &file_extension, root.as_deref());
-        path.map_err(|error| returned(crate::protocol::Error::from(error)))
-    }
-}
 
 #[cfg(feature = "notebook")]
 family!(trust: TrustCommand => TrustReply {

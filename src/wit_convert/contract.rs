@@ -11,7 +11,7 @@ macro_rules! wit_contract {
         $($crate::wit_contract! { @$interface $openness })*
     };
     ($openness:ident) => {
-        $crate::wit_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt session tools trust types zk }
+        $crate::wit_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt session tools trust types }
     };
     (@agents_md $openness:ident) => {
         $crate::wit_records! { $openness:
@@ -342,14 +342,6 @@ macro_rules! wit_contract {
         $crate::wit_variants! { $openness:
             types::Provenance { User, Agent, Tool, Imported }
             types::HydrationPolicy { Greedy, Prefix }
-        }
-    };
-    (@zk $openness:ident) => {
-        $crate::wit_records! { $openness:
-            zk::ZkNote { path, abs_path, title, lead, body, raw_content, snippets, tags, word_count, created, modified, checksum }
-        }
-
-        $crate::wit_variants! { $openness:
         }
     };
 }

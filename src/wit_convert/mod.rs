@@ -217,10 +217,6 @@ pub mod own {
         pub use crate::trust::*;
     }
 
-    pub mod zk {
-        pub use crate::notebook::ZkNote;
-    }
-
     pub mod exchange {
         pub use crate::entries::{ExchangeState, ExchangedEntry};
         pub use crate::exchange::*;
