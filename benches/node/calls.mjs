@@ -46,11 +46,10 @@ class Store {
     return { tag, val: this[tag](val) };
   }
 
-  read({ path, offset, maxBytes, unless }) {
+  read({ path, offset, maxBytes }) {
     const bytes = this.files.get(path);
     if (bytes === undefined) return { tag: "absent" };
     const version = this.version(path);
-    if (version === unless) return { tag: "unchanged" };
     const start = Number(offset);
     return { tag: "content", val: { bytes: bytes.subarray(start, start + maxBytes), version, size: BigInt(bytes.length) } };
   }

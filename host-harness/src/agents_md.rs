@@ -66,7 +66,7 @@ fn changed_meanwhile(name: &str, done: usize) -> Error {
 
 /// Reads the whole file, and returns the precondition for writing it.
 fn read(folder: &mut impl Executor, path: &RelPath, name: &str) -> Result<(Option<Vec<u8>>, Precondition), HostError> {
-    let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_AGENTS_MD_BYTES, unless: None };
+    let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_AGENTS_MD_BYTES };
     match folder.perform(&op).map_err(|error| storage(name, &error))? {
         FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, version, size })) => {
             if bytes.len() as u64 == size {

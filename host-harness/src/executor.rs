@@ -30,7 +30,7 @@ pub(crate) const MAX_LIST_ENTRIES: u32 = 65_536;
 ///
 /// let mut store = Simulator::new(1);
 /// let path = RelPath::new("MEMORY.md")?;
-/// let outcome = store.perform(&FsOp::Read { path, offset: 0, max_bytes: 1024, unless: None })?;
+/// let outcome = store.perform(&FsOp::Read { path, offset: 0, max_bytes: 1024 })?;
 /// assert_eq!(outcome, FsOutcome::Read(ReadOutcome::Absent));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -179,9 +179,7 @@ pub(crate) fn check(op: &FsOp, max_write_bytes: u64) -> Result<(), FsError> {
 macro_rules! by_method {
     ($store:expr, $op:expr) => {
         match $op {
-            FsOp::Read { path, offset, max_bytes, unless } => {
-                $store.read(path, *offset, *max_bytes, unless.as_ref()).map(FsOutcome::Read)
-            }
+            FsOp::Read { path, offset, max_bytes } => $store.read(path, *offset, *max_bytes).map(FsOutcome::Read),
             FsOp::Write { path, content, precondition, keep_as, like } => {
                 $store.write(path, content, precondition, keep_as.as_ref(), like.as_ref()).map(FsOutcome::Write)
             }

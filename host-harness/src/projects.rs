@@ -115,7 +115,7 @@ impl<'s> Projects<'s> {
     ///
     /// The record cannot be read.
     pub fn record(&mut self, name: &str) -> Result<Option<ProjectRecord>, FsError> {
-        let op = FsOp::Read { path: record_path(name)?, offset: 0, max_bytes: MAX_RECORD_BYTES, unless: None };
+        let op = FsOp::Read { path: record_path(name)?, offset: 0, max_bytes: MAX_RECORD_BYTES };
         match self.store.perform(&op)? {
             FsOutcome::Read(ReadOutcome::Content(content)) => Ok(decode(name, &content.bytes)),
             _ => Ok(None),
@@ -290,7 +290,7 @@ impl<'s> Projects<'s> {
 
     fn rename_in_entry(&mut self, path: &RelPath, from: &str, to: &str, keeps: bool) -> Result<(), FsError> {
         for _ in 0..MAX_ATTEMPTS {
-            let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_ENTRY_BYTES, unless: None };
+            let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_ENTRY_BYTES };
             let FsOutcome::Read(ReadOutcome::Content(found)) = self.store.perform(&op)? else { return Ok(()) };
             let text = std::str::from_utf8(&found.bytes).ok().filter(|text| text.len() as u64 == found.size);
             // A file that is not an entry is in no prompt.
@@ -343,7 +343,7 @@ impl<'s> Projects<'s> {
         if self.store.perform(&rename)? != FsOutcome::Rename(RenameOutcome::Exists) {
             return Ok(());
         }
-        let read = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_SESSION_BYTES, unless: None };
+        let read = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_SESSION_BYTES };
         let FsOutcome::Read(ReadOutcome::Content(content)) = self.store.perform(&read)? else { return Ok(()) };
         let precondition = Precondition::Any;
         self.store.perform(&FsOp::Append { path: to, content: content.bytes, newline_first: true, precondition })?;

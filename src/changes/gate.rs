@@ -190,7 +190,7 @@ impl Call {
         let max_bytes = u32::try_from(length).unwrap_or(u32::MAX);
         match self.fs.read(path, offset, max_bytes).await.map_err(|error| Error::storage(Some(path), &error))? {
             ReadOutcome::Content(found) => Ok(Some(found)),
-            ReadOutcome::Unchanged | ReadOutcome::Absent => Ok(None),
+            ReadOutcome::Absent => Ok(None),
         }
     }
 

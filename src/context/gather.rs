@@ -196,7 +196,7 @@ async fn read_sections(
     max_bytes: u32,
 ) -> Vec<Section> {
     let limit = call.scope.limits.max_file_bytes.min(max_bytes.saturating_mul(2).max(MAX_LONG_TERM_BYTES));
-    let paths: Vec<(&RelPath, Option<_>)> = files.iter().map(|(_, path)| (path, None)).collect();
+    let paths: Vec<&RelPath> = files.iter().map(|(_, path)| path).collect();
     let answers = load_all(&call.fs, &paths, limit).await;
     let mut sections = Vec::new();
     for ((kind, path), answer) in files.iter().zip(answers) {
@@ -261,7 +261,7 @@ async fn large(
                     return part(&start.bytes, &content, offset, size);
                 }
             }
-            Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) => {
+            Ok(ReadOutcome::Absent) => {
                 return SectionContent::Text { text: Approved::default(), unread_bytes: 0 };
             }
             Err(error) => return unusable(LeftOutReason::Unreadable(error.to_string()), size),

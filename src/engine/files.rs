@@ -24,7 +24,7 @@ impl Loaded {
                 Self::Whole { bytes, version }
             }
             ReadOutcome::Content(content) => Self::TooLarge(content.size),
-            ReadOutcome::Unchanged | ReadOutcome::Absent => Self::Absent,
+            ReadOutcome::Absent => Self::Absent,
         }
     }
 }
@@ -38,11 +38,7 @@ pub(crate) async fn load(fs: &Fs, path: &RelPath, limit: u32) -> Result<Loaded, 
 }
 
 /// Reads files together. An error is the result of one file only.
-pub(crate) async fn load_all(
-    fs: &Fs,
-    files: &[(&RelPath, Option<Version>)],
-    limit: u32,
-) -> Vec<Result<Loaded, FsError>> {
-    let reads = files.iter().map(|(path, unless)| fs.read_unless(path, limit, unless.clone())).collect();
+pub(crate) async fn load_all(fs: &Fs, files: &[&RelPath], limit: u32) -> Vec<Result<Loaded, FsError>> {
+    let reads = files.iter().map(|path| fs.read(path, 0, limit)).collect();
     join(reads).await.into_iter().map(|answer| answer.map(Loaded::from_outcome)).collect()
 }

@@ -27,16 +27,6 @@ impl Fs {
         self.0.read(path, offset, max_bytes)
     }
 
-    /// Reads the whole file, unless it still has the version.
-    pub(crate) fn read_unless(
-        &self,
-        path: &RelPath,
-        max_bytes: u32,
-        unless: Option<Version>,
-    ) -> Operation<ReadOutcome> {
-        self.0.read_unless(path, max_bytes, unless)
-    }
-
     /// Lists one page of a folder.
     pub(crate) fn list(
         &self,

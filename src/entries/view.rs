@@ -81,7 +81,7 @@ pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &st
             break;
         }
     }
-    let reads: Vec<(&RelPath, Option<Version>)> = files.iter().map(|file| (file, None)).collect();
+    let reads: Vec<&RelPath> = files.iter().collect();
     let found = load_all(&call.fs, &reads, call.scope.limits.max_file_bytes).await;
     let is_of_key = |(file, loaded): (&RelPath, &Result<Loaded, FsError>)| {
         let Ok(Loaded::Whole { bytes, .. }) = loaded else { return false };

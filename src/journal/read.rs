@@ -76,7 +76,7 @@ pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_byte
         ending: "(empty)".to_string(),
     };
     let content = match outcome.map_err(|error| Error::storage(Some(path), &error))? {
-        ReadOutcome::Absent | ReadOutcome::Unchanged => return Ok(reply),
+        ReadOutcome::Absent => return Ok(reply),
         ReadOutcome::Content(content) if content.size == 0 => {
             return Ok(ReadReply { state: FileState::Empty, ..reply });
         }
@@ -122,7 +122,7 @@ pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &st
 pub(super) async fn size(call: &Call, path: &RelPath) -> Result<Option<u64>, Error> {
     match call.fs.read(path, 0, 0).await.map_err(|error| Error::storage(Some(path), &error))? {
         ReadOutcome::Content(content) => Ok(Some(content.size)),
-        ReadOutcome::Absent | ReadOutcome::Unchanged => Ok(None),
+        ReadOutcome::Absent => Ok(None),
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) async fn status(call: &Call) -> StatusReply {
 async fn size(call: &Call, path: &RelPath, skipped: &mut Vec<Skipped>) -> Option<u64> {
     match call.fs.read(path, 0, 0).await {
         Ok(ReadOutcome::Content(content)) => Some(content.size),
-        Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) => None,
+        Ok(ReadOutcome::Absent) => None,
         Err(error) => {
             skipped.push(Skipped::new(call.scope.display_path(path), &SkipReason::Unreadable(error)));
             Some(0)
@@ -110,7 +110,7 @@ async fn size(call: &Call, path: &RelPath, skipped: &mut Vec<Skipped>) -> Option
 
 /// Returns the text of a file. A file that cannot be opened, is not text, or is too large counts as empty and is named.
 async fn text_of(call: &Call, path: &RelPath, skipped: &mut Vec<Skipped>) -> String {
-    let loaded = load_all(&call.fs, &[(path, None)], call.scope.limits.max_file_bytes).await.pop();
+    let loaded = load_all(&call.fs, &[path], call.scope.limits.max_file_bytes).await.pop();
     let read = match loaded {
         Some(Ok(Loaded::Whole { bytes, .. })) => String::from_utf8(bytes).map_err(|_| SkipReason::NotText),
         Some(Ok(Loaded::TooLarge(size))) => Err(SkipReason::TooLarge(size)),

@@ -11,7 +11,7 @@ use super::template::{MAX_TEMPLATE_BYTES, Template};
 use super::types::Warning;
 use crate::changes::{Call, Change};
 use crate::engine::{Loaded, load_all};
-use crate::protocol::{Entry, Error, ErrorCode, ListOutcome, Version};
+use crate::protocol::{Entry, Error, ErrorCode, ListOutcome};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
 
 /// Returns a file or folder of the notebook from its path relative to the notebook.
@@ -129,7 +129,7 @@ pub(super) async fn find_template(
             }
         }
     }
-    let reads: Vec<(&RelPath, Option<Version>)> = candidates.iter().map(|(_, file, _)| (file, None)).collect();
+    let reads: Vec<&RelPath> = candidates.iter().map(|(_, file, _)| file).collect();
     let limit = u32::try_from(MAX_TEMPLATE_BYTES).unwrap_or(u32::MAX);
     let answers = load_all(&call.fs, &reads, limit).await;
     let mut found = None;

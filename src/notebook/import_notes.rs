@@ -21,7 +21,7 @@ use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, Note, TagSyntax, Value, head, parse_date, set_field, yaml_string};
 use crate::engine::{Loaded, load_all};
 use crate::part::TextPart;
-use crate::protocol::{EntryKind, Error, ErrorCode, Version};
+use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, utc_text};
@@ -297,10 +297,9 @@ impl<'a> Work<'a> {
         let (notes, others): (Vec<&RelPath>, Vec<&RelPath>) =
             files.partition(|path| call.scope.layout.reserved_for(path).is_none());
         let kept: SortedSet<RelPath> = notes.into_iter().map(Layout::backup_of).collect();
-        let lost: Vec<(&RelPath, Option<Version>)> =
-            others.into_iter().filter(|path| !kept.contains(*path)).map(|path| (path, None)).collect();
+        let lost: Vec<&RelPath> = others.into_iter().filter(|path| !kept.contains(*path)).collect();
         let texts = load_all(&call.fs, &lost, call.scope.limits.max_file_bytes).await;
-        for ((path, _), loaded) in lost.iter().zip(texts) {
+        for (path, loaded) in lost.iter().zip(texts) {
             let loaded = loaded.map_err(|error| Error::storage(Some(path), &error))?;
             let Loaded::Whole { bytes, .. } = loaded else { continue };
             let Ok(text) = core::str::from_utf8(&bytes) else { continue };
@@ -329,7 +328,7 @@ impl<'a> Work<'a> {
         let path = self.new_path(note)?;
         let new = self.call.screen.write(&File::absent(&path), text)?;
         let is_free = if self.request.dry_run {
-            !self.planned.contains(&path) && load_all(&self.call.fs, &[(&path, None)], 0).await == [Ok(Loaded::Absent)]
+            !self.planned.contains(&path) && load_all(&self.call.fs, &[&path], 0).await == [Ok(Loaded::Absent)]
         } else {
             create_note(self.call, &new).await?
         };

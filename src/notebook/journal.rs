@@ -81,7 +81,7 @@ async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<Jo
 
 async fn exists(call: &Call, path: &RelPath) -> Result<bool, Error> {
     match call.fs.read(path, 0, 0).await.map_err(|error| Error::storage(Some(path), &error))? {
-        ReadOutcome::Content(_) | ReadOutcome::Unchanged => Ok(true),
+        ReadOutcome::Content(_) => Ok(true),
         ReadOutcome::Absent => Ok(false),
     }
 }

@@ -84,7 +84,7 @@ async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, SkipR
     if call.scope.layout.below_notebook(path).is_some() {
         return Ok(None);
     }
-    let mut read = load_all(&call.fs, &[(path, None)], call.scope.limits.max_file_bytes).await;
+    let mut read = load_all(&call.fs, &[path], call.scope.limits.max_file_bytes).await;
     let bytes = match read.pop() {
         None | Some(Ok(Loaded::Absent)) => return Ok(None),
         Some(Ok(Loaded::Whole { bytes, .. })) => bytes,

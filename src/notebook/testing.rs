@@ -193,9 +193,8 @@ impl Store {
 
     fn perform(&mut self, op: FsOp) -> Result<FsOutcome, FsError> {
         Ok(match op {
-            FsOp::Read { path, offset, max_bytes, unless } => FsOutcome::Read(match self.files.get(&self.key(&path)) {
+            FsOp::Read { path, offset, max_bytes } => FsOutcome::Read(match self.files.get(&self.key(&path)) {
                 None => ReadOutcome::Absent,
-                Some((_, version)) if unless == Some(shown(*version)) => ReadOutcome::Unchanged,
                 Some((bytes, version)) => {
                     let start = bytes.len().min(usize::try_from(offset).expect("fits"));
                     let end = bytes.len().min(start + max_bytes as usize);

@@ -175,7 +175,7 @@ async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>,
         }
         let (small, large): (Vec<Entry>, Vec<Entry>) =
             batch.into_iter().partition(|entry| entry.size <= u64::from(limits.max_file_bytes));
-        let paths: Vec<(&RelPath, Option<Version>)> = small.iter().map(|entry| (&entry.path, None)).collect();
+        let paths: Vec<&RelPath> = small.iter().map(|entry| &entry.path).collect();
         let answers = load_all(fs, &paths, limits.max_file_bytes).await;
         let mut corpus = corpus.borrow_mut();
         let first = corpus.files.next_id();
@@ -205,7 +205,7 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
             let docs = batch.iter().filter_map(|&id| Some((id, corpus.files.doc(id)?)));
             docs.map(|(id, doc)| (id, doc.path.clone(), doc.modified)).collect()
         };
-        let paths: Vec<(&RelPath, Option<Version>)> = wanted.iter().map(|(_, path, _)| (path, None)).collect();
+        let paths: Vec<&RelPath> = wanted.iter().map(|(_, path, _)| path).collect();
         let answers = load_all(&call.fs, &paths, limits.max_file_bytes).await;
         let mut corpus = corpus.borrow_mut();
         for ((id, path, modified), answer) in wanted.into_iter().zip(answers) {

@@ -17,7 +17,7 @@ use crate::document::{Frontmatter, Note, Value, one_line, parse_date, set_field,
 use crate::engine::{Loaded, load_all};
 use crate::order;
 use crate::part::TextPart;
-use crate::protocol::{Entry, EntryKind, Error, ListOutcome, Version};
+use crate::protocol::{Entry, EntryKind, Error, ListOutcome};
 use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER};
 use crate::trust::{Approved, Provenance, titles};
 
@@ -209,7 +209,7 @@ async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut>), Error> 
     let mut files = files_of(call, &folder).await?;
     order::sort_slice(&mut files, |a, b| (b.modified, &b.path).cmp(&(a.modified, &a.path)));
     files.truncate(MAX_READ);
-    let reads: Vec<(&RelPath, Option<Version>)> = files.iter().map(|entry| (&entry.path, None)).collect();
+    let reads: Vec<&RelPath> = files.iter().map(|entry| &entry.path).collect();
     let loaded = load_all(&call.fs, &reads, call.scope.limits.max_file_bytes).await;
     let (mut notes, mut left_out) = (Vec::new(), Vec::new());
     for (entry, loaded) in files.iter().zip(loaded) {

@@ -182,7 +182,7 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
     let file = file_of(call, session)?;
     let size = match call.fs.read(&file, 0, 1).await.map_err(|error| Error::storage(Some(&file), &error))? {
         ReadOutcome::Content(content) => content.size,
-        ReadOutcome::Absent | ReadOutcome::Unchanged => 0,
+        ReadOutcome::Absent => 0,
     };
     let room = room_for(line.event, max_bytes(call));
     let bytes = rendered(&line)?;

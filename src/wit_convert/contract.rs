@@ -152,8 +152,8 @@ macro_rules! wit_contract {
 
         $crate::wit_variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes, unless } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
-            fs::ReadOutcome { Content(value), Unchanged, Absent }
+            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
+            fs::ReadOutcome { Content(value), Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
             fs::RemoveOutcome { Done, Stale(value) }

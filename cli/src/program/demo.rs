@@ -223,7 +223,6 @@ fn answer(op: &FsOp, outcome: &Result<FsOutcome, FsError>) -> String {
         | (FsOp::Append { content, .. }, FsOutcome::Append(AppendOutcome::Written(_))) => {
             return format!("{} bytes written", content.len());
         }
-        (_, FsOutcome::Read(ReadOutcome::Unchanged)) => "unchanged",
         (_, FsOutcome::Read(ReadOutcome::Absent) | FsOutcome::Rename(RenameOutcome::Absent)) => "absent",
         (
             _,

@@ -127,8 +127,7 @@ fn report(preamble: &PreambleReply, output: &mut Output) -> Result<(), Failure> 
 /// exist.
 fn read(folder: &mut LocalDir, role: PreambleRole, name: &str) -> Option<PreambleFile> {
     let path = RelPath::new(name).ok()?;
-    let (content, size) = match folder.perform(&FsOp::Read { path, offset: 0, max_bytes: MAX_READ_BYTES, unless: None })
-    {
+    let (content, size) = match folder.perform(&FsOp::Read { path, offset: 0, max_bytes: MAX_READ_BYTES }) {
         Ok(FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, size, .. }))) => (Ok(bytes), size),
         Ok(_) => return None,
         Err(error) => (Err(error.to_string()), 0),

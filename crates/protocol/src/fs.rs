@@ -68,8 +68,6 @@ pub enum FsOp {
         offset: u64,
         /// Maximum number of bytes.
         max_bytes: u32,
-        /// Version for which the answer is `Unchanged`, if the file still has it.
-        unless: Option<Version>,
     },
     /// Replaces the whole file, atomically: a reader sees the old bytes or the new ones. Durable once acknowledged.
     /// Missing folders are created.
@@ -210,8 +208,6 @@ impl Eq for Scores {}
 pub enum ReadOutcome {
     /// Bytes of the file.
     Content(FileContent),
-    /// The file still has the version in `unless`.
-    Unchanged,
     /// The file does not exist.
     Absent,
 }

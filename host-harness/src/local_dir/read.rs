@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use saddlebag::protocol::{FileContent, FsError, ReadOutcome, Version};
+use saddlebag::protocol::{FileContent, FsError, ReadOutcome};
 use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
@@ -17,35 +17,19 @@ use crate::executor::bytes_wanted;
 const ATTEMPTS: u32 = 8;
 
 impl LocalDir {
-    pub(super) fn read(
-        &self,
-        path: &RelPath,
-        offset: u64,
-        max_bytes: u32,
-        unless: Option<&Version>,
-    ) -> Result<ReadOutcome, FsError> {
+    pub(super) fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
         // The usual case in the fewest calls: a search may read thousands of files.
-        if unless.is_none() {
-            let now = sys::now();
-            if let Ok(mut file) = sys::open_file_at(&self.root, path.as_str())
-                && let Some(content) = self.read_open(&mut file, now, offset, max_bytes)?
-            {
-                return Ok(ReadOutcome::Content(content));
-            }
+        let now = sys::now();
+        if let Ok(mut file) = sys::open_file_at(&self.root, path.as_str())
+            && let Some(content) = self.read_open(&mut file, now, offset, max_bytes)?
+        {
+            return Ok(ReadOutcome::Content(content));
         }
         let Some((folder, name)) = walk::find(&self.root, path)? else {
             return Ok(ReadOutcome::Absent);
         };
         for _ in 0..ATTEMPTS {
             let now = sys::now();
-            if let Some(unless) = unless {
-                let Some(found) = walk::probe(&folder, name)? else {
-                    return Ok(ReadOutcome::Absent);
-                };
-                if version::is_settled(&found, now) && version::of_stat(&found) == *unless {
-                    return Ok(ReadOutcome::Unchanged);
-                }
-            }
             let mut file = match sys::open_file(&folder, name, Access::Read) {
                 Ok(file) => file,
                 // A path that cannot be opened may be a folder, a link or a device.
@@ -58,8 +42,7 @@ impl LocalDir {
                 },
             };
             if let Some(content) = self.read_open(&mut file, now, offset, max_bytes)? {
-                let unchanged = unless == Some(&content.version);
-                return Ok(if unchanged { ReadOutcome::Unchanged } else { ReadOutcome::Content(content) });
+                return Ok(ReadOutcome::Content(content));
             }
         }
         Err(FsError::Other("the file kept changing while it was read; try again".into()))

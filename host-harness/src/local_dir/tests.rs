@@ -181,7 +181,7 @@ impl Store {
     }
 
     fn version(&mut self) -> Version {
-        let op = FsOp::Read { path: path(), offset: 0, max_bytes: 100, unless: None };
+        let op = FsOp::Read { path: path(), offset: 0, max_bytes: 100 };
         match self.dir.perform(&op).unwrap() {
             FsOutcome::Read(ReadOutcome::Content(content)) => content.version,
             other => panic!("{other:?}"),
@@ -441,7 +441,7 @@ fn a_process_that_was_open_before_another_ones_sync_failed_does_not_append_to_th
     let mut store = durable();
     store.append("one\n").unwrap();
     let mut other = LocalDir::open(store.folder.path(), LocalDirOptions::default()).unwrap();
-    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 100, unless: None };
+    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 100 };
     other.perform(&read).unwrap();
     plan_syncs(0, 1);
     store.append("two\n").unwrap_err();
@@ -460,7 +460,7 @@ fn among_many_reads_what_was_not_synced_is_written_again_before_it_is_read() {
     plan_syncs(0, 1);
     store.append("two\n").unwrap_err();
     let first = store.inode();
-    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 100, unless: None };
+    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 100 };
     let outcomes = store.dir.perform_all(&[&read; 100]);
     assert_ne!(store.inode(), first);
     assert_eq!(outcomes.len(), 100);
@@ -584,7 +584,7 @@ fn the_root_is_looked_for_where_it_was_opened() {
     let error = dir.perform(&op).unwrap_err().to_string();
     assert!(error.contains("was moved away or removed after this program opened it"), "{error}");
     std::thread::sleep(super::dir::ROOT_IS_FRESH);
-    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 1, unless: None };
+    let read = FsOp::Read { path: path(), offset: 0, max_bytes: 1 };
     assert!(dir.perform(&read).is_err());
     if cfg!(unix) {
         fs::create_dir(&root).unwrap();

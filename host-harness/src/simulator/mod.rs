@@ -442,20 +442,11 @@ impl Executor for Simulator {
 }
 
 impl Simulator {
-    fn read(
-        &self,
-        path: &RelPath,
-        offset: u64,
-        max_bytes: u32,
-        unless: Option<&Version>,
-    ) -> Result<ReadOutcome, FsError> {
+    fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
         let Some(file) = self.tree.file(path.as_str())? else {
             return Ok(ReadOutcome::Absent);
         };
         let version = self.versions.of(file);
-        if unless == Some(&version) {
-            return Ok(ReadOutcome::Unchanged);
-        }
         let size = file.bytes.len() as u64;
         let wanted = bytes_wanted(size, offset, max_bytes, self.max_read_bytes)?;
         // Both fit, because they are limited by the length of a vector in memory.

@@ -25,7 +25,7 @@ enum Expect {
 
 #[derive(Clone, Debug)]
 enum Action {
-    Read(RelPath, u64, u32, Expect),
+    Read(RelPath, u64, u32),
     Write(RelPath, Vec<u8>, Expect, Option<RelPath>),
     Append(RelPath, Vec<u8>, bool, Expect),
     List(Option<RelPath>, Option<RelPath>, u32),
@@ -65,7 +65,7 @@ proptest! {
             // Versions of files that are changed meanwhile differ between the two.
             ops.push(memory.operation(&without_versions(action)));
             ops.extend(PATHS.iter().cycle().take(5 * PATHS.len()).map(|at| {
-                FsOp::Read { path: path(at), offset: 0, max_bytes: 10, unless: None }
+                FsOp::Read { path: path(at), offset: 0, max_bytes: 10 }
             }));
         }
         let ops: Vec<&FsOp> = ops.iter().collect();
@@ -79,8 +79,7 @@ proptest! {
 }
 
 fn without_versions(mut action: Action) -> Action {
-    if let Action::Read(.., expect)
-    | Action::Write(_, _, expect, _)
+    if let Action::Write(_, _, expect, _)
     | Action::Append(.., expect)
     | Action::Remove(_, expect, _)
     | Action::Rename(.., expect) = &mut action
@@ -101,23 +100,12 @@ impl<E: Executor> Run<E> {
         let outcome = self.executor.perform(&op);
         // On disk the version of an unchanged file takes another form once, 20 ms after the last change. If that happens
         // between the two reads, the file is read in full; the next time it must be unchanged.
-        let is_of_current = matches!(action, Action::Read(_, _, _, Expect::Current));
-        if is_of_current && matches!(outcome, Ok(FsOutcome::Read(ReadOutcome::Content(_)))) {
-            let op = self.operation(action);
-            return self.executor.perform(&op).map(anonymous);
-        }
         outcome.map(anonymous)
     }
 
     fn operation(&mut self, action: &Action) -> FsOp {
         match action.clone() {
-            Action::Read(path, offset, max_bytes, unless) => {
-                let unless = match self.precondition(&path, unless) {
-                    Precondition::Matches(version) => Some(version),
-                    _ => None,
-                };
-                FsOp::Read { path, offset, max_bytes, unless }
-            }
+            Action::Read(path, offset, max_bytes) => FsOp::Read { path, offset, max_bytes },
             Action::Write(path, content, expect, keep_as) => {
                 let precondition = self.precondition(&path, expect);
                 FsOp::Write { path, content, precondition, keep_as, like: None }
@@ -146,7 +134,7 @@ impl<E: Executor> Run<E> {
             Expect::Absent => Precondition::Absent,
             Expect::Never => Precondition::Matches(Version("none".into())),
             Expect::Current => {
-                let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: 0, unless: None };
+                let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: 0 };
                 match self.executor.perform(&op) {
                     Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Precondition::Matches(content.version),
                     _ => Precondition::Any,
@@ -178,7 +166,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        (any_path(), 0..12_u64, 0..12_u32, expect()).prop_map(|(p, offset, max, e)| Action::Read(p, offset, max, e)),
+        (any_path(), 0..12_u64, 0..12_u32).prop_map(|(p, offset, max)| Action::Read(p, offset, max)),
         (any_path(), content(), expect(), any_kept()).prop_map(|(p, c, e, k)| Action::Write(p, c, e, k)),
         (any_path(), content(), any::<bool>(), expect()).prop_map(|(p, c, n, e)| Action::Append(p, c, n, e)),
         // Folders only: the root also holds the locks, which the simulator does not have.

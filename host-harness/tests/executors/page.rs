@@ -91,7 +91,7 @@ fn operation_of(name: &str, precondition: Precondition, at: &str) -> FsOp {
     let content = b"new".to_vec();
     let path = path(at);
     match name {
-        "read" => FsOp::Read { path, offset: 0, max_bytes: 9, unless: None },
+        "read" => FsOp::Read { path, offset: 0, max_bytes: 9 },
         "write" => FsOp::write(path, content, precondition),
         "append" => FsOp::Append { path, content, newline_first: true, precondition },
         "remove" => FsOp::remove(path, precondition),

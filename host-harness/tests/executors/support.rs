@@ -26,21 +26,7 @@ pub(crate) fn open(root: &Path) -> LocalDir {
 /// One method for each operation, so that a test reads like what it does.
 pub(crate) trait Ask: Executor {
     fn read_part(&mut self, at: &str, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
-        self.read_with(at, offset, max_bytes, None)
-    }
-
-    fn read_unless(&mut self, at: &str, version: &Version) -> Result<ReadOutcome, FsError> {
-        self.read_with(at, 0, u32::MAX, Some(version.clone()))
-    }
-
-    fn read_with(
-        &mut self,
-        at: &str,
-        offset: u64,
-        max_bytes: u32,
-        unless: Option<Version>,
-    ) -> Result<ReadOutcome, FsError> {
-        match self.perform(&FsOp::Read { path: path(at), offset, max_bytes, unless })? {
+        match self.perform(&FsOp::Read { path: path(at), offset, max_bytes })? {
             FsOutcome::Read(outcome) => Ok(outcome),
             other => panic!("{other:?}"),
         }

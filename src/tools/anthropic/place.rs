@@ -144,7 +144,7 @@ impl Folder<'_> {
             Place::Stored { area, path } => match self.call.fs.read(path, 0, 0).await {
                 Ok(ReadOutcome::Content(_)) if is_shown(*area, path) => Some(Kind::File),
                 Ok(ReadOutcome::Content(_)) | Err(FsError::NotDirectory) => Some(Kind::Absent),
-                Ok(ReadOutcome::Absent | ReadOutcome::Unchanged) | Err(FsError::IsDirectory) => None,
+                Ok(ReadOutcome::Absent) | Err(FsError::IsDirectory) => None,
                 Err(FsError::SymbolicLink) => return Err(through_link()),
                 Err(error) => return Err(Error::storage(Some(path), &error)),
             },

@@ -60,7 +60,6 @@ const KEPT: &[&str] = &[
 /// Text that identifies something: paths, keys, versions, names of scopes.
 const NAMES: &[&str] = &[
     "fs.read-op.path",
-    "fs.read-op.unless",
     "fs.write-op.path",
     "fs.write-op.keep-as",
     "fs.write-op.like",

@@ -61,7 +61,7 @@ class Folder:
 
     # The operations.
 
-    def read(self, path, offset, max_bytes, unless):
+    def read(self, path, offset, max_bytes):
         if self.is_unsynced(path):  # The bytes may be in the cache alone: nothing may rest on them.
             self.append(path, b"", False, ("any",), settling=True)
         with self.above(path) as (folder, name):
@@ -71,7 +71,7 @@ class Folder:
         version, part = version_of(whole), whole[offset:offset + max_bytes]
         if len(part) > MAX_BYTES:
             raise Refused("too-large", MAX_BYTES)
-        return ("unchanged",) if version == unless else ("content", dict(bytes=part, version=version, size=len(whole)))
+        return ("content", dict(bytes=part, version=version, size=len(whole)))
 
     def write(self, path, content, precondition, keep_as, like):
         with self.locked(path, *filter(None, [keep_as])) as note:

@@ -321,12 +321,12 @@ def operations(root):
     (root / "folder").mkdir()
     (root / "link").symlink_to("file")
     (root / "out").symlink_to(root.parent)
-    version = folder.perform(("read", dict(path="file", offset=0, max_bytes=0, unless=None)))[1][1][1]["version"]
+    version = folder.perform(("read", dict(path="file", offset=0, max_bytes=0)))[1][1][1]["version"]
     reads = [("absent", "absent"), ("file", "content"), ("folder", "is-directory"), ("link", "symbolic-link"),
              ("file/x", "not-directory"), ("out/x", "symbolic-link"), ("absent/x", "absent"), ("../x", "invalid-path"),
              (".saddlebag/locks-2/00", "invalid-path"), (".saddlebag/LOCKS", "invalid-path"), (".SADDLEBAG-1.tmp", "invalid-path")]
     for path, expected in reads:
-        assert outcome(folder, "read", path=path, offset=0, max_bytes=9, unless=None) == expected, path
+        assert outcome(folder, "read", path=path, offset=0, max_bytes=9) == expected, path
         if expected in ("content", "absent"):
             continue
         for kind, more in (("write", dict(content=b"x")), ("append", dict(content=b"x", newline_first=False)),
@@ -395,7 +395,7 @@ def neighbours(root):
     marker = root / ".saddlebag/locks-2/unsynced" / hashlib.sha256(b"MEMORY.md").hexdigest()[:32]
     before = (root / "MEMORY.md").stat().st_ino
     assert marker.read_text() == "MEMORY.md"
-    assert outcome(folder, "read", path="MEMORY.md", offset=0, max_bytes=9, unless=None) == "content"
+    assert outcome(folder, "read", path="MEMORY.md", offset=0, max_bytes=9) == "content"
     assert not marker.exists() and (root / "MEMORY.md").stat().st_ino != before
 
 

@@ -77,15 +77,7 @@ impl Fs {
 
     /// Reads up to `max_bytes` of the file from `offset` on.
     pub fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Operation<ReadOutcome> {
-        self.submit(FsOp::Read { path: path.clone(), offset, max_bytes, unless: None }, |outcome| match outcome {
-            FsOutcome::Read(read) => Some(read),
-            _ => None,
-        })
-    }
-
-    /// Reads the whole file, unless it still has the version.
-    pub fn read_unless(&self, path: &RelPath, max_bytes: u32, unless: Option<Version>) -> Operation<ReadOutcome> {
-        self.submit(FsOp::Read { path: path.clone(), offset: 0, max_bytes, unless }, |outcome| match outcome {
+        self.submit(FsOp::Read { path: path.clone(), offset, max_bytes }, |outcome| match outcome {
             FsOutcome::Read(read) => Some(read),
             _ => None,
         })

@@ -24,9 +24,6 @@ pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &
             let given = bytes.len();
             Err(format!("{given} bytes, but at most {max_bytes} from {offset} on of a file of {size} are {wanted}"))
         }
-        (FsOp::Read { unless: None, .. }, FsOutcome::Read(ReadOutcome::Unchanged)) => {
-            Err("unchanged, but no version was named".into())
-        }
         (FsOp::ListDirectory { unless: None, .. }, FsOutcome::ListDirectory(ListOutcome::Unchanged)) => {
             Err("unchanged, but no version was named".into())
         }
