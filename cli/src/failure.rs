@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
-use saddlebag::protocol::{Error, ErrorCode, ErrorDetails, after_changes};
+use saddlebag::protocol::{Error, ErrorCode, ErrorDetails, help_after};
 use saddlebag_host::{EngineError, EngineKind, HostError};
 use saddlebag_words::words;
 use schemars::JsonSchema;
@@ -271,23 +271,30 @@ impl Exit {
 }
 
 impl Failure {
-    /// Returns the failure as the run ends with it: after a change, neither its help nor its exit code says that nothing was
-    /// changed.
+    /// Returns the failure as the run ends with it: its help and its exit code say whether anything was changed.
     pub(crate) fn of_run(mut self) -> Self {
-        if STORE_CHANGED.load(Ordering::Relaxed) && !self.message.is_empty() && self.exit != Exit::Done {
-            self.help = after_changes(&self.help);
+        if !self.message.is_empty() && self.code != ProgramCode::Output.into() {
+            self.help = help_of_run(&self.help);
             self.exit = self.exit.of_run(true);
         }
         self
     }
 }
 
+/// Returns the help for a run that has not done what it was asked for, with what the run has changed.
+pub(crate) fn help_of_run(help: &str) -> String {
+    help_after(help, MAY_CHANGE.load(Ordering::Relaxed), STORE_CHANGED.load(Ordering::Relaxed))
+}
+
 /// True if this run has changed a file of the store.
 static STORE_CHANGED: AtomicBool = AtomicBool::new(false);
+/// True if this run could have changed a file of the store, and it is known whether it has.
+static MAY_CHANGE: AtomicBool = AtomicBool::new(false);
 
-/// Records that this run has changed a file of the store.
-pub(crate) fn set_store_changed() {
-    STORE_CHANGED.store(true, Ordering::Relaxed);
+/// Records what this run could have changed in the store, and whether it has.
+pub(crate) fn set_changes(may_change: bool, has_changed: bool) {
+    MAY_CHANGE.store(may_change, Ordering::Relaxed);
+    STORE_CHANGED.fetch_or(has_changed, Ordering::Relaxed);
 }
 
 /// True if the command is done and only its output remains.

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::Formatter;
 
-use crate::failure::{ErrorObject, Exit, Failure};
+use crate::failure::{ErrorObject, Exit, Failure, set_changes};
 
 /// Style of errors.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -286,10 +286,9 @@ impl Output {
         help: &str,
         takes_input: bool,
     ) -> Result<(), Failure> {
-        let refused = |why: &str| Failure {
-            exit: Exit::Failed,
-            ..Failure::usage(format!("{would}, and {why}"), format!("{help}; nothing was changed"))
-        };
+        // The change that is asked about is not made.
+        set_changes(true, false);
+        let refused = |why: &str| Failure { exit: Exit::Failed, ..Failure::usage(format!("{would}, and {why}"), help) };
         if takes_input {
             return Err(refused("standard input is the import"));
         }

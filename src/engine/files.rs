@@ -373,5 +373,5 @@ async fn read_back(fs: &Fs, path: &RelPath, offset: u64, length: usize) -> Resul
 
 fn contention(path: &RelPath) -> Error {
     let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
-    Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work; nothing was changed")
+    Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work")
 }

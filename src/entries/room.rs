@@ -34,11 +34,7 @@ pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields)
             "`{key}` is not stored: memory is full ({cap} entries), and unapproved text of `{provenance}` may not evict \
              approved entries"
         );
-        return Err(Error::new(
-            ErrorCode::TooLarge,
-            message,
-            "forget entries that are no longer true; nothing was changed",
-        ));
+        return Err(Error::new(ErrorCode::TooLarge, message, "forget entries that are no longer true"));
     }
     let has_room = match fields.category.tier() {
         Tier::Pinned => pool.cap > 0,
@@ -51,7 +47,7 @@ pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     let message = format!(
         "`{key}` would be evicted at once: memory is full ({cap} entries), and its {pinned} core entries are evicted last"
     );
-    let help = "forget core entries that are no longer true; nothing was changed";
+    let help = "forget core entries that are no longer true";
     Err(Error::new(ErrorCode::TooLarge, message, help))
 }
 

@@ -54,7 +54,7 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFi
         // Whoever changed the file meanwhile may have replaced the backup too.
         if first.get_or_insert_with(|| current.map(<[u8]>::to_vec)).as_deref() != current {
             let message = format!("{} was changed meanwhile", call.scope.display_path(&path));
-            return Err(Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed"));
+            return Err(Error::new(ErrorCode::Contention, message, "look at it again"));
         }
         Ok(Change::Write(call.screen.restored(&path, current, kept.clone())?, ()))
     };

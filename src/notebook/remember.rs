@@ -143,7 +143,7 @@ fn screened(call: &Call, mut request: Remember) -> Result<Remember, Error> {
     let supersedes = request.supersede || request.supersedes.is_some();
     if supersedes && !provenance.is_trusted() {
         let message = format!("text of `{provenance}` cannot supersede a note");
-        let help = "remember it under another title, and supersede the note after the approval; nothing was written";
+        let help = "remember it under another title, and supersede the note after the approval";
         return Err(Error::new(ErrorCode::NotPermitted, message, help));
     }
     screen.name("title", &request.title)?;
@@ -303,8 +303,7 @@ async fn make(
 
 fn no_note_of_title(title: &str) -> Error {
     let message = format!("there is no note with the title `{}` to supersede", one_line(title));
-    let help =
-        "name the note that it replaces in `supersedes`, or remember it without `supersede`; nothing was written";
+    let help = "name the note that it replaces in `supersedes`, or remember it without `supersede`";
     Error::new(ErrorCode::NotFound, message, help)
 }
 

@@ -173,10 +173,8 @@ impl<'a> Snapshot<'a> {
                     "{} is shared by all projects, and is not a note of this one",
                     self.scope.display_path(file)
                 );
-                let help = format!(
-                    "give the path of the project's own file, {}; nothing was changed",
-                    self.scope.display_path(layout.long_term())
-                );
+                let help =
+                    format!("give the path of the project's own file, {}", self.scope.display_path(layout.long_term()));
                 Err(Error::invalid_argument(message, help))
             }
             None => self.find(name),
@@ -245,7 +243,7 @@ impl<'a> Snapshot<'a> {
         if let Some(provenance) = self.unapproved(note)?.filter(|_| is_from_trusted) {
             let message =
                 format!("{path} waits for approval ({provenance}): a link to it would bring its title into prompts");
-            let help = "approve it with `memory approve`, then link to it; nothing was changed";
+            let help = "approve it with `memory approve`, then link to it";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
         Ok((path, self.title(note)?))

@@ -53,9 +53,11 @@ fn what_is_known_is_recognised_and_what_is_new_gets_a_free_name(kind: Kind) {
     let mut drive = open(kind, &[]);
     let first = remember(&mut drive, fact("Port", "The port is 5432."));
     assert_eq!((first.path.as_str(), &first.state), ("facts/port.md", &RememberState::Created));
+    assert!(std::mem::take(&mut drive.has_changed));
     let same = remember(&mut drive, fact(" Port ", "The port is 5432.\r\n"));
     assert_eq!((same.path.as_str(), &same.state), ("facts/port.md", &RememberState::AlreadyThere));
-    assert!(same.message.contains("nothing was written"), "{}", same.message);
+    assert_eq!(same.message, "Already remembered in facts/port.md");
+    assert!(!drive.has_changed);
     let other = remember(&mut drive, fact("Port", "The port is 5433."));
     assert_eq!((other.path.as_str(), &other.state), ("facts/port-2.md", &RememberState::Created));
     let decision = remember(&mut drive, Remember { template: "decision".into(), ..fact("Port", "x") });

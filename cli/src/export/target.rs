@@ -77,13 +77,13 @@ impl Target {
         let shown = out.display().to_string();
         let unusable = |error: io::Error| failure(&shown, &error);
         if is_file && out.symlink_metadata().is_ok() {
-            let help = "name a file that does not exist; nothing was written";
+            let help = "name a file that does not exist";
             return Err(Failure::new(ProgramCode::NotEmpty, format!("`{shown}` already exists"), help));
         }
         match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
             Ok(false) => {}
             Ok(true) => {
-                let help = "name a folder that does not exist, or empty it; nothing was written";
+                let help = "name a folder that does not exist, or empty it";
                 return Err(Failure::new(ProgramCode::NotEmpty, format!("`{shown}` is not empty"), help));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

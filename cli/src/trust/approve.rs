@@ -106,11 +106,11 @@ fn named(
     let ApproveArgs { names, base, dry_run, .. } = args;
     if !base.is_empty() && names.len() != base.len() {
         let message = format!("{} name(s) and {} version(s)", names.len(), base.len());
-        return Err(Failure::usage(message, "give --base once for each name, in the same order; nothing was changed"));
+        return Err(Failure::usage(message, "give --base once for each name, in the same order"));
     }
     let asks = base.is_empty() && !dry_run;
     if !names.is_empty() && asks && !output.can_ask() {
-        let help = "give the version that `saddlebag memory pending` prints with --base, once for each name; nothing was changed";
+        let help = "give the version that `saddlebag memory pending` prints with --base, once for each name";
         return Err(Failure::usage("the program cannot ask here, so --base must name the version to approve", help));
     }
     let mut items: Vec<(String, PendingItem)> = Vec::new();
@@ -157,7 +157,7 @@ fn all_from(
     let listing = store.call(request, output)?;
     let count = listing.items.len();
     let changed = |message: &str| {
-        let help = "`saddlebag memory pending --from SOURCE` lists what waits, and prints the --base for it; nothing was changed";
+        let help = "`saddlebag memory pending --from SOURCE` lists what waits, and prints the --base for it";
         Failure { exit: Exit::Failed, ..Failure::usage(message, help) }
     };
     match args.base.as_slice() {

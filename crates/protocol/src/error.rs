@@ -31,7 +31,8 @@ use saddlebag_words::{UnknownWord, words};
 
 use super::{FsError, RelPath};
 
-/// Error of a command that was refused or failed. Unless the help says otherwise, nothing has changed.
+/// Error of a command that was refused or failed. [`Finished::changed`](crate::Finished::changed) says whether the command
+/// had changed a file before; [`help_after`] says it in words.
 ///
 /// The message says what was wrong, with the value and the limit; the help says what to do.
 ///
@@ -142,7 +143,7 @@ impl Error {
         let place = path.map_or("the root of the store", RelPath::as_str);
         let help = match error {
             FsError::SymbolicLink => "replace the link by the file itself; links inside the store are never followed",
-            FsError::NoSpace => "free some space and try again; nothing was changed",
+            FsError::NoSpace => "free some space and try again",
             FsError::Denied | FsError::ReadOnly => "check the permissions of the store's folder",
             FsError::IsDirectory | FsError::NotRegular => "move it out of the way: a file is expected there",
             FsError::TimedOut | FsError::Cancelled => "try again",
@@ -153,14 +154,6 @@ impl Error {
             _ => "",
         };
         Self::new(ErrorCode::Storage, format!("{place}: {error}"), help)
-    }
-
-    /// Returns the same error for a command that had changed something before it failed. Its help says so, in place of
-    /// a claim that nothing changed. Only the code that ran the whole command knows.
-    #[must_use]
-    pub fn after_changes(mut self) -> Self {
-        self.help = after_changes(&self.help);
-        self
     }
 
     /// Creates the error for a file that does not exist, in the words of POSIX systems.
@@ -222,19 +215,18 @@ impl DerefMut for Error {
     }
 }
 
-/// Claims in the help of errors that are true only if the store is unchanged.
-const UNCHANGED: [&str; 4] = ["nothing was changed", "nothing was written", "nothing was imported", "nothing was made"];
-
-/// Returns the help for a command that has changed something before it failed. It says so.
+/// Returns the help of a failed command, with what the command had changed before. `may_change` is false for a command
+/// that only reads; then nothing is said.
+///
+/// Nothing else says whether anything was changed, because only the code that ran the whole command knows.
 #[must_use]
-pub fn after_changes(help: &str) -> String {
-    const CHANGED: &str = "changes from before the error stay";
-    let told = UNCHANGED.iter().fold(String::from(help), |told, claim| told.replace(claim, CHANGED));
-    match told.as_str() {
-        "" => CHANGED.into(),
-        told if told.contains(CHANGED) => told.into(),
-        told => format!("{told}; {CHANGED}"),
-    }
+pub fn help_after(help: &str, may_change: bool, has_changed: bool) -> String {
+    let changes = match (may_change, has_changed) {
+        (_, true) => "changes from before the error stay",
+        (true, false) => "nothing was changed",
+        (false, false) => return help.into(),
+    };
+    if help.is_empty() { changes.into() } else { format!("{help}; {changes}") }
 }
 
 /// Converts the error for an unknown word.
