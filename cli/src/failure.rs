@@ -10,8 +10,6 @@ use saddlebag_words::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::wording::for_people;
-
 /// Exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -194,7 +192,6 @@ impl From<Error> for Failure {
             ErrorCode::NotFound | ErrorCode::EntryNotFound => Exit::Nothing,
             _ => Exit::Failed,
         };
-        let error = for_people(error);
         let ErrorDetails { code, message, help } = error.into_details();
         Self { exit, ..Self::new(code, message, help) }
     }

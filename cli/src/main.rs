@@ -48,7 +48,6 @@ mod tips;
 mod trace;
 mod trust;
 mod word;
-mod wording;
 mod zk;
 
 use std::process::ExitCode;

@@ -132,7 +132,7 @@ pub(super) fn read_fence(call: &Call, scope: &EntriesScope, bytes: Option<&[u8]>
 pub(super) fn check_fence(run: &str, fence: u64, newest: Option<u64>) -> Result<(), Error> {
     match newest {
         Some(newest) if fence < newest => {
-            let message = format!("UZ-RUN-005: run `{run}` has the fence {fence}, a newer one has {newest}");
+            let message = format!("run `{run}` has the fence {fence}, a newer one has {newest}");
             Err(Error::new(ErrorCode::StaleFence, message, "an outdated run cannot write; open a new one"))
         }
         _ => Ok(()),

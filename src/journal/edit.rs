@@ -8,7 +8,7 @@ use super::target::Target;
 use super::types::{ChangedFile, EditChange, JournalCall, MAX_WRITE_BYTES, screened};
 use crate::document::replace_once;
 use crate::engine::{Backups, Call, Change, update};
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::{Cause, Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::store::RelPath;
@@ -97,7 +97,7 @@ async fn replace_in(
         return Err(Error::new(ErrorCode::TooLarge, message, "make several edits, or write a note"));
     }
     let edited = update(&call.fs, path, call.scope.limits.max_file_bytes, backups, |bytes| {
-        let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
+        let bytes = bytes.ok_or_else(|| Cause::NoFile(path.to_string()))?;
         let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(path))?;
         match replace_once(text, old, new) {
             Ok(edited) => {
@@ -106,14 +106,8 @@ async fn replace_in(
                 Ok(Change::Write(edited, bytes))
             }
             Err(count) => {
-                let shown = call.scope.display_path(path);
-                let message = format!("old_str matched {count} time(s) in {shown}; it must match exactly once");
-                let help = if count == 0 {
-                    "read the file again and copy the text exactly, with its white space"
-                } else {
-                    "add text from before or after it until it occurs once"
-                };
-                Err(Error::new(ErrorCode::NoUniqueMatch, message, help.to_string()))
+                let file = call.scope.display_path(path);
+                Err(Cause::NotExactlyOnce { file, count }.into())
             }
         }
     });
@@ -122,12 +116,10 @@ async fn replace_in(
 
 async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<Option<RelPath>, Error> {
     if is_kept || !matches!(target, Target::Note(_)) {
-        let message = "memory_edit without old_str deletes a whole note; \
-                       it is only allowed for target=note, not long_term/scratchpad/daily";
-        return Err(Error::invalid_argument(message, "to empty the file, overwrite it with nothing"));
+        return Err(Cause::NotANote.into());
     }
     let deleted = update(&call.fs, path, call.scope.limits.max_file_bytes, Backups::Keep, |bytes| {
-        let bytes = bytes.ok_or_else(|| Error::not_found(path))?;
+        let bytes = bytes.ok_or_else(|| Cause::NoFile(path.to_string()))?;
         Ok(Change::Remove(call.screen.removed(path, bytes)?, ()))
     });
     deleted.await.map(|((), backup)| backup)

@@ -134,6 +134,7 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
             ToolAnswer { text, structured, is_error: false }
         }
         Err(error) => {
+            let error = error.for_model();
             let spec = table::rows(&given.sets).find(|spec| spec.name == given.name);
             // The tool of Anthropic answers in recorded words, which say nothing about changes.
             let may_change = spec.is_some_and(|spec| spec.effect != Effect::Reads && spec.set != ToolSet::Anthropic);
