@@ -451,7 +451,7 @@ fn a_run_that_is_not_open_stores_and_returns_nothing(kind: Kind) {
 fn a_version_that_is_not_the_current_one_changes_nothing(kind: Kind) {
     let base = || Some("0123456789abcdef".to_string());
     let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: base() });
-    assert_entries_refused(kind, ErrorCode::Contention, vec![forget]);
+    assert_entries_refused(kind, ErrorCode::StaleVersion, vec![forget]);
 }
 
 #[both_engines]

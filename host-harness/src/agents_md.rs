@@ -66,7 +66,7 @@ fn changed_meanwhile(name: &str, done: usize) -> Error {
     let entries = if done == 1 { "1 entry was".to_string() } else { format!("{done} entries were") };
     let message = format!("{name} was changed by others after {entries} updated from its earlier text");
     let help = "run it again to see the changes of the new text; the file was not written";
-    Error::new(ErrorCode::Contention, message, help)
+    Error::new(ErrorCode::NeedsConfirmation, message, help)
 }
 
 /// Reads the whole file, and returns the precondition for writing it.

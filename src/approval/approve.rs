@@ -80,7 +80,7 @@ async fn approve(call: &Call, waiting: &Waiting, request: &Approve) -> Result<Ap
                 continue;
             }
             Ok(_) => changed(version),
-            Err(reason) => reason,
+            Err(error) => error.into_message(),
         };
         reply.skipped.push(SkippedItem { name: name.clone(), reason });
     }
@@ -107,11 +107,11 @@ async fn approve(call: &Call, waiting: &Waiting, request: &Approve) -> Result<Ap
 
 /// Writes the time of the approval into the file, if it still has the version that the person looked at.
 async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
-    let contention = || Error::new(ErrorCode::Contention, changed(&item.version), "look at it again");
+    let stale = || Error::new(ErrorCode::StaleVersion, changed(&item.version), "look at it again");
     let change = |bytes: Option<&[u8]>| {
-        let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).ok_or_else(contention)?;
+        let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).ok_or_else(stale)?;
         if version_of(text) != item.version {
-            return Err(contention());
+            return Err(stale());
         }
         let approved = approved_text(text, call.now.epoch_nanoseconds()).ok_or_else(|| {
             let message = format!(

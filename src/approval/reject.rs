@@ -72,7 +72,7 @@ impl Run<TrustCall<'_>> for Reject {
                         forgotten => forgotten.map_err(Error::into_message),
                     }
                 }
-                Err(reason) => Err(reason),
+                Err(error) => Err(error.into_message()),
             };
             match rejected {
                 Ok(()) => reply.rejected.push(given),

@@ -59,7 +59,7 @@ impl EditEntry {
             let message = format!("entry `{}` is unapproved: {from}", entry.key.escape_debug());
             let help =
                 "approve it with `memory approve` before you edit it, or replace its whole text with `entry store`";
-            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+            return Err(Error::new(ErrorCode::NeedsConfirmation, message, help));
         }
         if !entry.only_in.is_empty() && with.call.scope.trust.provenance != Provenance::User {
             let message = format!("entry `{}` is only for {}", entry.key.escape_debug(), entry.only_in.join(", "));

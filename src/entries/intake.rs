@@ -80,7 +80,7 @@ impl<'a> Intake<'a> {
             return Ok(());
         }
         let message = format!("there are {live} entries, the limit is {}: 1 too many", pool.cap);
-        Err(Error::new(ErrorCode::TooLarge, message, ""))
+        Err(Error::new(ErrorCode::Full, message, ""))
     }
 }
 

@@ -94,7 +94,7 @@ pub(crate) async fn forget_version(call: &Call, path: &RelPath, version: &str) -
         let bytes = bytes.ok_or_else(|| no_note(path))?;
         if core::str::from_utf8(bytes).map(version_of).as_deref() != Ok(version) {
             let message = format!("{} no longer has the version that was listed", call.scope.display_path(path));
-            return Err(Error::new(ErrorCode::Contention, message, "look at it again"));
+            return Err(Error::new(ErrorCode::StaleVersion, message, "look at it again"));
         }
         Ok(Change::Remove(call.screen.removed(path, bytes)?, ()))
     });

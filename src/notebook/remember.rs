@@ -298,7 +298,7 @@ async fn make(
     }
     let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };
     let message = format!("there is no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(title));
-    Err(Error::new(ErrorCode::TooLarge, message, "choose another title, or supersede the older note"))
+    Err(Error::new(ErrorCode::Full, message, "choose another title, or supersede the older note"))
 }
 
 fn no_note_of_title(title: &str) -> Error {
@@ -493,7 +493,7 @@ mod tests {
         for (request, code) in [
             (replaces("New", "x", "nowhere"), ErrorCode::NotFound),
             (replaces("New", "x", ""), ErrorCode::NotFound),
-            (replaces("New", "x", "Waits"), ErrorCode::NotPermitted),
+            (replaces("New", "x", "Waits"), ErrorCode::NeedsConfirmation),
             (replaces("New", "x", "MEMORY.md"), ErrorCode::InvalidArgument),
             (Remember { supersede: true, ..fact("New", "x") }, ErrorCode::NotFound),
             (Remember { supersede: true, ..fact("Waits", "x") }, ErrorCode::NotFound),

@@ -147,7 +147,7 @@ impl<'a> Snapshot<'a> {
                 paths.truncate(NAMED_CANDIDATES);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let message = format!("`{}` could be {}{more}", name.escape_debug(), paths.join(", "));
-                Err(Error::new(ErrorCode::NoUniqueMatch, message, "give the path of one of them"))
+                Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them"))
             }
             Resolution::Dead | Resolution::External => Err(no_note_named(name)),
         }
@@ -244,7 +244,7 @@ impl<'a> Snapshot<'a> {
             let message =
                 format!("{path} waits for approval ({provenance}): a link to it would bring its title into prompts");
             let help = "approve it with `memory approve`, then link to it";
-            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+            return Err(Error::new(ErrorCode::NeedsConfirmation, message, help));
         }
         Ok((path, self.title(note)?))
     }

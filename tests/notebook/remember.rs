@@ -190,7 +190,7 @@ fn a_name_that_could_mean_several_notes_is_refused_with_them(kind: Kind) {
     let mut drive = open(kind, &[("a/x.md", "# Same\n"), ("b/x.md", "# Same\n"), ("c.md", "# C\n")]);
     for name in ["x", "Same"] {
         let error = refused(&mut drive, link("c", name));
-        assert_eq!(error.code, ErrorCode::NoUniqueMatch);
+        assert_eq!(error.code, ErrorCode::AmbiguousName);
         assert!(error.message.contains("a/x.md") && error.message.contains("b/x.md"), "{error:?}");
     }
     run(&mut drive, link("c", "a/x"));

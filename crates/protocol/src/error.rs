@@ -154,10 +154,18 @@ pub enum ErrorCode {
     NotFound,
     /// The text to replace does not occur exactly once.
     NoUniqueMatch,
+    /// Several things have the name.
+    AmbiguousName,
     /// The file is not UTF-8 text.
     NotText,
-    /// Others kept changing the file; the bounded number of retries is used up.
+    /// Others changed the file meanwhile, and the bounded number of retries is used up.
     Contention,
+    /// The version that the caller gave is not the current one.
+    StaleVersion,
+    /// What the cursor lists has changed since the first page.
+    ExpiredCursor,
+    /// The memory, a run, a session or a folder of names holds as much as it may.
+    Full,
     /// The host could not perform an operation.
     Storage,
     /// The entries belong to another agent of the workspace.
@@ -174,6 +182,8 @@ pub enum ErrorCode {
     Secret,
     /// Only a memory of a person may do this, or text of this provenance may not.
     NotPermitted,
+    /// A person must look at it and confirm it first.
+    NeedsConfirmation,
     /// The command was cancelled.
     Cancelled,
     /// The command is in flight, so there is no reply yet.
@@ -189,8 +199,12 @@ words!(ErrorCode, "code of an error" {
     TooLarge = "too-large",
     NotFound = "not-found",
     NoUniqueMatch = "no-unique-match",
+    AmbiguousName = "ambiguous-name",
     NotText = "not-text",
     Contention = "contention",
+    StaleVersion = "stale-version",
+    ExpiredCursor = "expired-cursor",
+    Full = "full",
     Storage = "storage",
     ScopeDenied = "scope-denied",
     ScopeNotFound = "scope-not-found",
@@ -199,6 +213,7 @@ words!(ErrorCode, "code of an error" {
     StaleFence = "stale-fence",
     Secret = "secret",
     NotPermitted = "not-permitted",
+    NeedsConfirmation = "needs-confirmation",
     Cancelled = "cancelled",
     NotFinished = "not-finished",
     Internal = "internal",

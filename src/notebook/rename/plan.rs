@@ -194,7 +194,7 @@ pub(super) async fn new_path(
 /// Returns the error for a stem all of whose names are taken.
 pub(super) fn no_free_name(stem: &str) -> Error {
     let message = format!("there is no free name for `{stem}`: {MAX_NAMES} are taken");
-    Error::new(ErrorCode::TooLarge, message, "choose another title")
+    Error::new(ErrorCode::Full, message, "choose another title")
 }
 
 async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
