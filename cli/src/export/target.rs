@@ -254,7 +254,7 @@ mod tests {
         let made = target.folder().expect("made");
         write_file(made.path(), "core/a.md", b"text").expect("written");
         let failure = target.take_with(made, &mut |_: &Path| Err(io::Error::other("the disk is gone")));
-        assert_eq!(failure.expect_err("it fails").exit, Exit::Failed);
+        assert_eq!(failure.expect_err("it fails").exit(), Exit::Failed);
         assert_eq!(fs::read_dir(&target.parent).expect("a folder").count(), 0);
     }
 
