@@ -544,6 +544,15 @@ mod tests {
     }
 
     #[test]
+    fn a_host_knows_whether_a_command_has_changed_a_file() {
+        let mut host = host();
+        host.run(NOW, JournalCommand::Search(Search::new("word"))).expect("searched");
+        assert!(!host.has_changed());
+        host.run(NOW, append("x")).expect("written");
+        assert!(host.has_changed());
+    }
+
+    #[test]
     fn every_request_has_one_result_and_is_observed() {
         #[derive(Default)]
         struct Counts(Arc<[AtomicU32; 4]>);
