@@ -168,9 +168,8 @@ impl engine::GuestMemory for Memory {
         })
     }
 
-    fn cancel(&self, id: types::CommandId) -> Option<types::Error> {
-        let step = self.0.borrow_mut().cancel(given(id));
-        step.finished.into_iter().find_map(|finished| finished.error).map(returned)
+    fn cancel(&self, id: types::CommandId) -> Option<engine::Finished> {
+        self.0.borrow_mut().cancel(given(id)).finished.pop().map(returned)
     }
 }
 

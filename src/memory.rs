@@ -423,13 +423,12 @@ impl Memory {
     }
 }
 
-/// Escapes stored names and the host's words in errors, because a model may read them.
+/// Escapes stored names and the host's words in errors, because a model may read them. The error is said here, so that both
+/// engines give the same value.
 fn with_harmless_errors(mut step: Step) -> Step {
     for error in step.finished.iter_mut().filter_map(|finished| finished.error.as_mut()) {
-        let ErrorDetails { message, help, .. } = &mut **error;
-        for text in [message, help] {
-            *text = ForModel::escaped(text).into_string();
-        }
+        let [message, help] = [&error.message, &error.help].map(|text| ForModel::escaped(text).into_string());
+        *error = ErrorDetails { code: error.code, message, help }.into();
     }
     step
 }

@@ -59,8 +59,7 @@ impl Origin {
             if name.is_empty() || name.len() > MAX_ORIGIN_NAME_BYTES || name.chars().any(char::is_control) {
                 let shown: String = name.chars().take(64).flat_map(char::escape_debug).collect();
                 let message = format!("`{shown}` is not the name of a {what}");
-                let help =
-                    format!("1 to {MAX_ORIGIN_NAME_BYTES} bytes without control characters; nothing was changed");
+                let help = format!("1 to {MAX_ORIGIN_NAME_BYTES} bytes without control characters");
                 return Err(Error::new(ErrorCode::InvalidArgument, message, help));
             }
         }

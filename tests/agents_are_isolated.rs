@@ -302,20 +302,12 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
     let of_entries = |given: &Submission<Command>| matches!(given.command, Command::Entries(_));
     for verb in every_command("core").into_iter().filter(of_entries) {
         for (named, code, message) in [
-            (names(Some("a"), None), ErrorCode::ScopeDenied, "UZ-MEM-001: only the agent `a` may use its entries"),
-            (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "UZ-MEM-001: only the agent `a` may use its entries"),
-            (names(Some("z"), None), ErrorCode::ScopeNotFound, "UZ-MEM-002: no agent `z` is visible from this memory"),
+            (names(Some("a"), None), ErrorCode::ScopeDenied, "only the agent `a` may use its entries"),
+            (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "only the agent `a` may use its entries"),
+            (names(Some("z"), None), ErrorCode::ScopeNotFound, "no agent `z` is visible from this memory"),
             // In a foreign workspace, not even a peer is known.
-            (
-                names(Some("a"), Some("v")),
-                ErrorCode::ScopeNotFound,
-                "UZ-MEM-002: no workspace `v` is visible from this memory",
-            ),
-            (
-                names(None, Some("v")),
-                ErrorCode::ScopeNotFound,
-                "UZ-MEM-002: no workspace `v` is visible from this memory",
-            ),
+            (names(Some("a"), Some("v")), ErrorCode::ScopeNotFound, "no workspace `v` is visible from this memory"),
+            (names(None, Some("v")), ErrorCode::ScopeNotFound, "no workspace `v` is visible from this memory"),
         ] {
             let (agent, workspace) = named;
             let command = Origin { agent, workspace, ..verb.origin.clone() }.with(verb.command.clone());

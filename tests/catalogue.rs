@@ -59,6 +59,7 @@ fn every_sample_succeeds_and_does_no_more_than_its_command_says(kind: Kind) {
         let mut most = Effect::Reads;
         for command in (info.samples)(SAMPLE_NAME) {
             let mut drive = sample_drive(kind);
+            drive.has_changed = false;
             let before = kept(&drive);
             if let Err(error) = drive.run(command.clone()) {
                 wrong.push(format!("{kind:?}: {command:?}: {error}"));
@@ -66,6 +67,10 @@ fn every_sample_succeeds_and_does_no_more_than_its_command_says(kind: Kind) {
             let effect = observed(&before, &kept(&drive));
             if effect > info.effect {
                 wrong.push(format!("{kind:?}: {command:?} has the effect {effect:?}, and says {:?}", info.effect));
+            }
+            let (may_change, is_changed) = (info.effect > Effect::Reads, effect > Effect::Reads);
+            if (drive.has_changed && !may_change) || (is_changed && !drive.has_changed) {
+                wrong.push(format!("{kind:?}: {command:?} has the effect {effect:?}, changed: {}", drive.has_changed));
             }
             most = most.max(effect);
         }

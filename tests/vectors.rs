@@ -20,6 +20,7 @@ use saddlebag::journal::{
 use saddlebag::protocol::Error;
 use saddlebag::search::SearchResults;
 use saddlebag::store::{NoteName, ProjectSlug};
+use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::{Engine, Host, HostError, Simulator};
 use serde::Deserialize;
@@ -332,10 +333,11 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
             };
             let command = Target::parse(target, name, TargetRole::Target)
                 .map(|target| JournalCommand::Edit(Edit { target, change }));
-            message(command, &mut run, |reply| match reply {
+            let done = message(command, &mut run, |reply| match reply {
                 JournalReply::Edit(edited) => Some(edited.message.into_string()),
                 _ => None,
-            })?
+            })?;
+            if done.as_str().is_some_and(|done| done.starts_with("ERR ")) { refused_edit(op, &mut run)? } else { done }
         }
         ["context"] => {
             let overflow = match text_of(case, "version") {
@@ -370,6 +372,23 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         }
         _ => return Err(format!("an op that this runner does not know: {op}")),
     })
+}
+
+/// Returns the recorded error of an edit. Only the tool says it in these words.
+fn refused_edit(op: &Value, run: &mut impl FnMut(Command) -> Result<Reply, HostError>) -> Result<Value, String> {
+    let call = CallTool {
+        name: "memory_edit".into(),
+        input: json!({ "target": op[1], "old_str": op[3], "new_str": op[4] }).to_string(),
+        sets: vec![ToolSet::Journal],
+        dialect: Dialect::Docs,
+    };
+    match run(call.into()) {
+        Ok(Reply::Tools(ToolsReply::CallTool(answer))) if answer.is_error => {
+            let message = answer.text.as_str().lines().next().unwrap_or_default().to_string();
+            Ok(json!(format!("ERR {message}")))
+        }
+        other => Err(format!("the tool gave {other:?}")),
+    }
 }
 
 /// Returns the target of a recorded path. `/dev/null` is replaced by an empty MEMORY.md, because nothing outside the

@@ -4,13 +4,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
-use saddlebag::protocol::{Error, ErrorCode, ErrorDetails, after_changes};
+use saddlebag::protocol::{Error, ErrorCode, ErrorDetails, help_after};
 use saddlebag_host::{EngineError, EngineKind, HostError};
 use saddlebag_words::words;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::wording::for_people;
 
 /// Exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,23 +25,35 @@ pub(crate) enum Exit {
     OfZk(u8),
 }
 
-/// Exit codes of every command except `zk`, which uses the exit codes of zk.
-pub(crate) const EXIT_CODES: [(u8, &str); 4] = [
-    (0, "done"),
-    (1, "nothing found: no match, empty memory, or no such note, entry, file or backup; of `replay`: a difference"),
-    (2, "bad use: unknown options, targets, modes or arguments"),
-    (3, "refused or failed: invalid or ambiguous names, storage errors"),
+/// Exit codes of every command except `zk`, which uses the exit codes of zk. [`Code::exit`] says which code of a failure has which.
+pub(crate) const EXIT_CODES: [(Exit, &str); 4] = [
+    (Exit::Done, "done; a list may be empty"),
+    (Exit::Nothing, "nothing found: no match, or no such note, entry, file or backup; of `replay`: a difference"),
+    (Exit::Usage, "bad use: unknown options, targets, modes or arguments"),
+    (Exit::Failed, "refused or failed: invalid or ambiguous names, storage errors; or an error after a change"),
 ];
+
+impl Exit {
+    /// Returns the number of the exit code.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Nothing => 1,
+            Self::Usage => 2,
+            Self::Failed => 3,
+            Self::OfZk(code) => code,
+        }
+    }
+
+    /// Returns the exit code of a run that has not failed. A run may finish a rename of another one that was interrupted.
+    pub(crate) fn of_run(self) -> Self {
+        if self == Self::Nothing && has_changed() { Self::Done } else { self }
+    }
+}
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Nothing => 1,
-            Exit::Usage => 2,
-            Exit::Failed => 3,
-            Exit::OfZk(code) => code,
-        })
+        Self::from(exit.number())
     }
 }
 
@@ -61,6 +71,15 @@ impl Code {
         match self {
             Self::Memory(code) => code.as_str(),
             Self::Program(code) => code.as_str(),
+        }
+    }
+
+    /// Returns the exit code of a failure with this code before anything was changed.
+    pub(crate) fn exit(self) -> Exit {
+        match self {
+            Self::Memory(ErrorCode::NotFound | ErrorCode::EntryNotFound) => Exit::Nothing,
+            Self::Memory(ErrorCode::InvalidArgument) | Self::Program(ProgramCode::Usage) => Exit::Usage,
+            Self::Memory(_) | Self::Program(_) => Exit::Failed,
         }
     }
 }
@@ -133,17 +152,15 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// Way out, or an empty string.
     pub(crate) help: String,
-    /// Exit code of the program.
-    pub(crate) exit: Exit,
 }
 
 impl Failure {
     pub(crate) fn new(code: impl Into<Code>, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), help: help.into(), exit: Exit::Failed }
+        Self { code: code.into(), message: message.into(), help: help.into() }
     }
 
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { exit: Exit::Usage, ..Self::new(ProgramCode::Usage, message, help) }
+        Self::new(ProgramCode::Usage, message, help)
     }
 
     /// Returns the failure for a reply that belongs to another command.
@@ -153,7 +170,7 @@ impl Failure {
     }
 
     pub(crate) fn nothing(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Nothing, ..Self::new(ErrorCode::NotFound, message, "") }
+        Self::new(ErrorCode::NotFound, message, "")
     }
 }
 
@@ -189,14 +206,8 @@ impl fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let exit = match error.code {
-            ErrorCode::InvalidArgument => Exit::Usage,
-            ErrorCode::NotFound | ErrorCode::EntryNotFound => Exit::Nothing,
-            _ => Exit::Failed,
-        };
-        let error = for_people(error);
         let ErrorDetails { code, message, help } = error.into_details();
-        Self { exit, ..Self::new(code, message, help) }
+        Self::new(code, message, help)
     }
 }
 
@@ -236,7 +247,7 @@ impl From<EngineError> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self { exit: Exit::Done, ..Self::new(ProgramCode::Output, "", "") };
+            return Self::new(ProgramCode::Output, "", "");
         }
         if let Some(help) = what_to_look_at() {
             let message = format!(
@@ -253,41 +264,43 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl Exit {
-    /// Returns the exit code for what the run has done: one that says that nothing was changed is only for a run that
-    /// has changed nothing. A run may finish a rename of another one that was interrupted.
-    pub(crate) fn of_run(self, is_failure: bool) -> Self {
-        match self {
-            Self::Nothing | Self::Usage if STORE_CHANGED.load(Ordering::Relaxed) => {
-                if is_failure {
-                    Self::Failed
-                } else {
-                    Self::Done
-                }
-            }
+impl Failure {
+    /// Returns the failure as the run ends with it, with a help that says what was changed.
+    pub(crate) fn of_run(mut self) -> Self {
+        if !self.message.is_empty() && self.code != ProgramCode::Output.into() {
+            self.help = help_of_run(&self.help);
+        }
+        self
+    }
+
+    /// Returns the exit code of a run that ends with this failure. Codes 1 and 2 say that nothing was changed.
+    pub(crate) fn exit(&self) -> Exit {
+        match self.code.exit() {
+            _ if self.message.is_empty() => Exit::Done,
+            Exit::Nothing | Exit::Usage if has_changed() => Exit::Failed,
             exit => exit,
         }
     }
 }
 
-impl Failure {
-    /// Returns the failure as the run ends with it: after a change, neither its help nor its exit code says that nothing was
-    /// changed.
-    pub(crate) fn of_run(mut self) -> Self {
-        if STORE_CHANGED.load(Ordering::Relaxed) && !self.message.is_empty() && self.exit != Exit::Done {
-            self.help = after_changes(&self.help);
-            self.exit = self.exit.of_run(true);
-        }
-        self
-    }
+/// Returns the help for a run that has not done what it was asked for, with what the run has changed.
+pub(crate) fn help_of_run(help: &str) -> String {
+    help_after(help, MAY_CHANGE.load(Ordering::Relaxed), has_changed())
+}
+
+fn has_changed() -> bool {
+    STORE_CHANGED.load(Ordering::Relaxed)
 }
 
 /// True if this run has changed a file of the store.
 static STORE_CHANGED: AtomicBool = AtomicBool::new(false);
+/// True if this run could have changed a file of the store, and it is known whether it has.
+static MAY_CHANGE: AtomicBool = AtomicBool::new(false);
 
-/// Records that this run has changed a file of the store.
-pub(crate) fn set_store_changed() {
-    STORE_CHANGED.store(true, Ordering::Relaxed);
+/// Records what this run could have changed in the store, and whether it has.
+pub(crate) fn set_changes(may_change: bool, has_changed: bool) {
+    MAY_CHANGE.store(may_change, Ordering::Relaxed);
+    STORE_CHANGED.fetch_or(has_changed, Ordering::Relaxed);
 }
 
 /// True if the command is done and only its output remains.

@@ -34,7 +34,7 @@ pub(crate) fn with_overview(command: Command) -> Command {
         heading("Options of every command, all of them with --help")
     );
     let command = command.mut_subcommands(|below| with_few_global_options(below, &global_options));
-    let codes: String = EXIT_CODES.iter().map(|(code, meaning)| format!("  {code}  {meaning}\n")).collect();
+    let codes: String = EXIT_CODES.iter().map(|(exit, meaning)| format!("  {}  {meaning}\n", exit.number())).collect();
     command.help_template(template).after_long_help(format!("{}\n{codes}\n{AFTER_LONG_HELP}", heading("Exit codes")))
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn text(argument: String) -> Result<String, Failure> {
 /// Refuses a blank text. `what` names it in the error.
 pub(crate) fn not_blank(text: String, what: &str, help: &str) -> Result<String, Failure> {
     if text.trim().is_empty() {
-        return Err(Failure::usage(format!("{what} is empty"), format!("{help}; nothing was changed")));
+        return Err(Failure::usage(format!("{what} is empty"), help));
     }
     Ok(text)
 }

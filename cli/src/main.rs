@@ -48,7 +48,6 @@ mod tips;
 mod trace;
 mod trust;
 mod word;
-mod wording;
 mod zk;
 
 use std::process::ExitCode;
@@ -74,11 +73,11 @@ fn main() -> ExitCode {
         Ok(exit)
     });
     match ended {
-        Ok(exit) => exit.of_run(false),
+        Ok(exit) => exit.of_run(),
         Err(failure) => {
             let failure = failure.of_run();
             output.failure(&failure);
-            failure.exit
+            failure.exit()
         }
     }
     .into()

@@ -15,6 +15,7 @@ use std::io::{self, BufRead, BufWriter, IsTerminal, Stdout, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use saddlebag::protocol::ErrorCode;
 use saddlebag::search::Skipped;
 use saddlebag::trust::{for_terminal, is_hidden};
 use saddlebag_host::Recovered;
@@ -22,7 +23,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::Formatter;
 
-use crate::failure::{ErrorObject, Exit, Failure};
+use crate::failure::{ErrorObject, Failure, set_changes};
 
 /// Style of errors.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -286,10 +287,9 @@ impl Output {
         help: &str,
         takes_input: bool,
     ) -> Result<(), Failure> {
-        let refused = |why: &str| Failure {
-            exit: Exit::Failed,
-            ..Failure::usage(format!("{would}, and {why}"), format!("{help}; nothing was changed"))
-        };
+        // The change that is asked about is not made.
+        set_changes(true, false);
+        let refused = |why: &str| Failure::new(ErrorCode::NeedsConfirmation, format!("{would}, and {why}"), help);
         if takes_input {
             return Err(refused("standard input is the import"));
         }

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command};
+use saddlebag::protocol::ErrorCode;
 
 use crate::args::line;
-use crate::failure::EXIT_CODES;
+use crate::failure::{Code, EXIT_CODES, Exit, ProgramCode};
 
 /// Environment variable that makes the test write the file instead of comparing it.
 const REWRITE: &str = "SADDLEBAG_REWRITE";
@@ -90,9 +91,9 @@ fn reference(command: &Command) -> String {
     for (verb, command) in &verbs {
         let _ = writeln!(page, "| [`{verb}`](#{}) | {} |", verb.replace(' ', "-"), about(command).replace('|', "\\|"));
     }
-    page.push_str("\n## Exit codes\n\n| Code | Meaning |\n|---|---|\n");
-    for (code, meaning) in EXIT_CODES {
-        let _ = writeln!(page, "| {code} | {meaning} |");
+    page.push_str("\n## Exit codes\n\n| Exit code | Meaning | `code` of the error |\n|---|---|---|\n");
+    for (exit, meaning) in EXIT_CODES {
+        let _ = writeln!(page, "| {} | {meaning} | {} |", exit.number(), codes_of(exit));
     }
     page.push_str("\n`zk` exits as zk does.\n\n## Options of every command\n\n");
     let mut of_every: Vec<&Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).collect();
@@ -102,6 +103,16 @@ fn reference(command: &Command) -> String {
         section(&mut page, &verb, command);
     }
     page
+}
+
+/// Returns the codes of the failures that end with an exit code.
+fn codes_of(exit: Exit) -> String {
+    if exit == Exit::Failed {
+        return "Every other code".into();
+    }
+    let (memory, program) = (ErrorCode::ALL.map(Code::from), ProgramCode::ALL.map(Code::from));
+    let codes = memory.into_iter().chain(program).filter(|code| code.exit() == exit);
+    codes.map(|code| format!("`{}`", code.as_str())).collect::<Vec<_>>().join(", ")
 }
 
 fn section(page: &mut String, verb: &str, command: &Command) {

@@ -4,20 +4,17 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::entries::EntriesConfig;
-use saddlebag::protocol::{
-    AppendOutcome, ErrorCode, FsError, FsOp, FsOutcome, FsRequest, Precondition, RemoveOutcome, RenameOutcome,
-    WriteOutcome,
-};
-use saddlebag::store::{Layout, RelPath, Timestamp};
+use saddlebag::protocol::ErrorCode;
+use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::trust::TrustConfig;
-use saddlebag::{Answered, Reply, ReplyTo, Request, Submit};
+use saddlebag::{Answered, Effect, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{
     HostError, LocalDir, LocalDirOptions, Observer, OpenError, Options, Project, Projects, Recording, Saddlebag,
     default_root, now,
 };
 
 use crate::engine::engine;
-use crate::failure::{Failure, set_command_done, set_store_changed};
+use crate::failure::{Failure, set_changes, set_command_done};
 use crate::global::Global;
 use crate::output::{self, Output};
 use crate::trace;
@@ -121,11 +118,10 @@ impl Store {
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
         let trace = options.recording.clone();
-        let mut memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
+        let memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),
         })?;
-        memory.observe(Changes);
         Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, unrecorded: None })
     }
 
@@ -147,7 +143,10 @@ impl Store {
     /// Runs a command of any kind.
     pub(crate) fn run(&mut self, command: impl Submit, output: &mut Output) -> Result<Reply, Failure> {
         set_command_done(false);
-        let reply = self.memory.run(self.now, command.submission());
+        let submission = command.submission();
+        let may_change = submission.command.effect() != Effect::Reads;
+        let reply = self.memory.run(self.now, submission);
+        self.note_changes(may_change, &reply);
         self.warn_of_trace(output);
         let reply = reply?;
         set_command_done(true);
@@ -173,6 +172,7 @@ impl Store {
     ) -> Result<SyncAgentsMdReply, Failure> {
         set_command_done(false);
         let reply = self.memory.sync_agents_md(self.now, folder, path, request);
+        self.note_changes(true, &reply);
         self.warn_of_trace(output);
         let reply = reply?;
         set_command_done(true);
@@ -184,34 +184,15 @@ impl Store {
         self.trace.as_ref().and_then(trace::failure)
     }
 
+    fn note_changes<T>(&self, may_change: bool, reply: &Result<T, HostError>) {
+        // Of a command that the engine took with it, nobody knows what it did.
+        let is_known = !matches!(reply, Err(HostError::Engine(_)));
+        set_changes(may_change && is_known, self.memory.has_changed());
+    }
+
     fn warn_of_trace(&self, output: &mut Output) {
         if let Some(failure) = self.trace_failure() {
             output.warning(&failure);
-        }
-    }
-}
-
-/// Observer that records if a run has changed a file of the store. The index, locks and records of changes do not count.
-struct Changes;
-
-impl Observer for Changes {
-    fn result(&mut self, request: &FsRequest, outcome: &Result<FsOutcome, FsError>) {
-        let is_done = match outcome {
-            Ok(FsOutcome::Write(outcome)) => !matches!(outcome, WriteOutcome::Stale(_)),
-            Ok(FsOutcome::Append(outcome)) => !matches!(outcome, AppendOutcome::Stale(_)),
-            Ok(FsOutcome::Rename(outcome)) => matches!(outcome, RenameOutcome::Done),
-            Ok(FsOutcome::Remove(outcome)) => matches!(outcome, RemoveOutcome::Done),
-            Err(error) => matches!(error, FsError::NotDurable(_)),
-            Ok(_) => false,
-        };
-        let path = match &request.op {
-            FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Rename { path, .. } => path,
-            // Removing a file that does not exist succeeds too.
-            FsOp::Remove { path, precondition: Precondition::Matches(_), .. } => path,
-            _ => return,
-        };
-        if is_done && !Layout::is_bookkeeping(path) {
-            set_store_changed();
         }
     }
 }

@@ -45,7 +45,12 @@ impl<E: Engine, X: Executor> Host<E, X> {
             reply.changes.sort_by(|a, b| a.key.cmp(&b.key));
             let Some(content) = reply.content.clone().filter(|_| !is_dry_run) else { return Ok(reply) };
             let op = FsOp::write(path.clone(), content, precondition);
-            match folder.perform(&op).map_err(|error| storage(&request.name, &error))? {
+            let outcome = folder.perform(&op);
+            self.has_changed |= match &outcome {
+                Ok(outcome) => !matches!(outcome, FsOutcome::Write(WriteOutcome::Stale(_))),
+                Err(error) => matches!(error, FsError::NotDurable(_)),
+            };
+            match outcome.map_err(|error| storage(&request.name, &error))? {
                 FsOutcome::Write(WriteOutcome::Written(_)) => return Ok(reply),
                 FsOutcome::Write(_) => earlier = reply.changes.into_iter().filter(is_of_store).collect(),
                 _ => return Err(storage(&request.name, &FsError::Unsupported).into()),
@@ -61,7 +66,7 @@ fn changed_meanwhile(name: &str, done: usize) -> Error {
     let entries = if done == 1 { "1 entry was".to_string() } else { format!("{done} entries were") };
     let message = format!("{name} was changed by others after {entries} updated from its earlier text");
     let help = "run it again to see the changes of the new text; the file was not written";
-    Error::new(ErrorCode::Contention, message, help)
+    Error::new(ErrorCode::NeedsConfirmation, message, help)
 }
 
 /// Reads the whole file, and returns the precondition for writing it.
@@ -73,7 +78,7 @@ fn read(folder: &mut impl Executor, path: &RelPath, name: &str) -> Result<(Optio
                 return Ok((Some(bytes), Precondition::Matches(version)));
             }
             let message = format!("{name}: {size} bytes, the limit is {MAX_AGENTS_MD_BYTES}");
-            let help = "move a part of it to another file; the file was not changed";
+            let help = "move a part of it to another file";
             Err(Error::new(ErrorCode::TooLarge, message, help).into())
         }
         FsOutcome::Read(_) => Ok((None, Precondition::Absent)),
@@ -92,7 +97,7 @@ fn storage(name: &str, error: &FsError) -> Error {
         FsError::Denied | FsError::ReadOnly => "check the permissions of the file and of its folder",
         FsError::TimedOut => "try again",
         FsError::Locked(_) => "wait until that program is done, or end it, and try again",
-        FsError::NoSpace => "free some space and try again; the file was not changed",
+        FsError::NoSpace => "free some space and try again",
         FsError::NotDurable(_) => "check the disk, then look at the file before you try again",
         _ => "",
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use saddlebag::document::normalize_line;
-use saddlebag::protocol::{CommandId, Error, Finished, FsResult, Step};
+use saddlebag::protocol::{CommandId, Error, FsResult, Step};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::wit_convert::WitConvert;
@@ -372,15 +372,11 @@ impl Engine for ComponentEngine {
     }
 
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
-        let error = self.call(|Instance { store, instance, memory }| {
+        let cancelled = self.call(|Instance { store, instance, memory }| {
             instance.saddlebag_memory_engine().memory().call_cancel(store, *memory, id.0)
         })?;
         self.families.remove(&id);
-        let mut step = Step::default();
-        if let Some(error) = error {
-            step.finished.push(Finished { id, error: Some(incoming(error)?) });
-        }
-        Ok(step)
+        Ok(Step { finished: cancelled.map(incoming).transpose()?.into_iter().collect(), ..Step::default() })
     }
 
     fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {

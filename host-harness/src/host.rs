@@ -21,7 +21,7 @@ pub enum HostError {
     /// The engine refused a call, or could not be opened.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The command was refused or failed. Changes from before the failure stay.
+    /// The command was refused or failed. Changes from before the failure stay; [`Host::has_changed`] says if there are any.
     #[error(transparent)]
     Command(#[from] Error),
     /// The folder of the store cannot be opened.
@@ -80,6 +80,7 @@ pub struct Host<E, X> {
     last_id: u64,
     pending: VecDeque<FsRequest>,
     finished: BTreeMap<CommandId, Result<Reply, Error>>,
+    pub(crate) has_changed: bool,
     turns: Turns,
 }
 
@@ -87,7 +88,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
     /// Creates a host with nothing in flight.
     pub fn new(engine: E, executor: X) -> Self {
         let (pending, finished, turns) = (VecDeque::new(), BTreeMap::new(), Turns::default());
-        Self { engine, executor, observer: None, last_id: 0, pending, finished, turns }
+        Self { engine, executor, observer: None, last_id: 0, pending, finished, has_changed: false, turns }
     }
 
     /// Sets the observer of all further events, and replaces an earlier one.
@@ -290,6 +291,11 @@ impl<E: Engine, X: Executor> Host<E, X> {
         self.finished.remove(&id)
     }
 
+    /// Returns true if a finished command has changed a file, or may have. Bookkeeping does not count.
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
     /// Cancels a command. Its outcome is that it was cancelled; its pending requests are answered as cancelled and not performed.
     ///
     /// # Errors
@@ -330,7 +336,8 @@ impl<E: Engine, X: Executor> Host<E, X> {
             self.turns.note(&request);
             self.pending.push_back(request);
         }
-        for Finished { id, error } in step.finished {
+        for Finished { id, changed, error } in step.finished {
+            self.has_changed |= changed;
             self.turns.leave(id);
             let outcome = match error {
                 Some(error) => Err(error),
@@ -534,6 +541,15 @@ mod tests {
         let refused = host.run(NOW, append("x"));
         assert!(matches!(&refused, Err(HostError::Command(error)) if error.message.contains("0 results for 1")));
         assert!(host.executor().0.files().is_empty());
+    }
+
+    #[test]
+    fn a_host_knows_whether_a_command_has_changed_a_file() {
+        let mut host = host();
+        host.run(NOW, JournalCommand::Search(Search::new("word"))).expect("searched");
+        assert!(!host.has_changed());
+        host.run(NOW, append("x")).expect("written");
+        assert!(host.has_changed());
     }
 
     #[test]

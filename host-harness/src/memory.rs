@@ -183,7 +183,7 @@ impl Saddlebag {
             Project::Path(folder) => Some(Projects::new(&mut store).opened(folder).map_err(|error| {
                 // Otherwise the folder would begin a second memory.
                 let message = format!("the record of the project cannot be read: {error}");
-                Error::new(ErrorCode::Storage, message, "correct the cause and try again; nothing was changed")
+                Error::new(ErrorCode::Storage, message, "correct the cause and try again")
             })?),
             project => project.slug(),
         };
@@ -214,6 +214,11 @@ impl Saddlebag {
     /// Sets the observer of all further events, and replaces an earlier one.
     pub fn observe(&mut self, observer: impl Observer + Send + 'static) {
         self.0.observe(observer);
+    }
+
+    /// Returns true if a finished command has changed a file, or may have. Bookkeeping does not count.
+    pub fn has_changed(&self) -> bool {
+        self.0.has_changed()
     }
 
     /// Returns the tools of these sets, as they are described to a model.

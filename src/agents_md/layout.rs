@@ -58,7 +58,7 @@ pub(super) fn check_budget(request: &SyncAgentsMd, agent: &str, section: Option<
         return Ok(());
     }
     let message = format!("a section without facts takes up to {bytes} bytes, the budget is {}", request.max_bytes);
-    Err(Error::new(ErrorCode::TooLarge, message, "raise the budget; nothing was changed"))
+    Err(Error::new(ErrorCode::TooLarge, message, "raise the budget"))
 }
 
 /// Checks that a section after this text would be read as one: no code block or comment is left open.
@@ -69,7 +69,7 @@ pub(super) fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error
         // The text itself has no wrong marker.
         Ok(None) | Err(_) => {
             let message = format!("{name} ends inside a code block or a comment that is not closed");
-            Err(Error::invalid_argument(message, "close it; nothing was changed"))
+            Err(Error::invalid_argument(message, "close it"))
         }
     }
 }

@@ -272,7 +272,7 @@ async fn forget(
     Ok(match entries::run(call, entries, &Origin::default(), request).await {
         Ok(_) => Ok(()),
         Err(error) if error.code == ErrorCode::EntryNotFound => Ok(()),
-        Err(error) if error.code == ErrorCode::Contention => {
+        Err(error) if error.code == ErrorCode::StaleVersion => {
             Err(FactChangeKind::Conflict("the entry changed meanwhile".into()))
         }
         Err(error) => Err(refusal(error)?),

@@ -68,5 +68,5 @@ pub(super) async fn remember(
         written = ledger.sections(call).await?;
     }
     let message = format!("the section of {} was written by others {MAX_RACES} times in a row", sides.request.name);
-    Err(Error::new(ErrorCode::Contention, message, "try again when fewer programs write it; nothing was changed"))
+    Err(Error::new(ErrorCode::Contention, message, "try again when fewer programs write it"))
 }

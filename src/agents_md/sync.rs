@@ -181,11 +181,11 @@ fn readable(request: &SyncAgentsMd) -> Result<&str, Error> {
     let bytes = request.content.as_deref().unwrap_or_default();
     if bytes.len() > MAX_AGENTS_MD_BYTES as usize {
         let message = format!("{}: {} bytes, the limit is {MAX_AGENTS_MD_BYTES}", request.name, bytes.len());
-        return Err(Error::new(ErrorCode::TooLarge, message, "move a part of it to another file; nothing was changed"));
+        return Err(Error::new(ErrorCode::TooLarge, message, "move a part of it to another file"));
     }
     core::str::from_utf8(bytes).map_err(|error| {
         let message = format!("{}: not UTF-8 text (at byte {})", request.name, error.valid_up_to());
-        Error::new(ErrorCode::NotText, message, "convert it to UTF-8; nothing was changed")
+        Error::new(ErrorCode::NotText, message, "convert it to UTF-8")
     })
 }
 
@@ -194,7 +194,7 @@ fn check_identity(request: &SyncAgentsMd) -> Result<(), Error> {
         1..=MAX_IDENTITY_BYTES => Ok(()),
         bytes => {
             let message = format!("the identity of {} has {bytes} bytes, not 1 to {MAX_IDENTITY_BYTES}", request.name);
-            Err(Error::invalid_argument(message, "name the file by its whole path; nothing was changed"))
+            Err(Error::invalid_argument(message, "name the file by its whole path"))
         }
     }
 }

@@ -157,7 +157,7 @@ impl Ledger {
 
     fn damaged(&self, call: &Call) -> Error {
         let message = format!("{} is not the record of a section of AGENTS.md", call.scope.display_path(&self.path));
-        let help = "remove it; the section then counts as foreign; nothing was changed";
+        let help = "remove it; the section then counts as foreign";
         Error::new(ErrorCode::InvalidArgument, message, help.to_string())
     }
 }

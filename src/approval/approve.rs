@@ -60,7 +60,7 @@ fn check(call: &Call, request: &Approve) -> Result<(), Error> {
     call.scope.trust.check_person("approve text")?;
     if request.items.len() > MAX_NAMES {
         let message = format!("{} names, the limit is {MAX_NAMES}", request.items.len());
-        return Err(Error::new(ErrorCode::TooLarge, message, "approve in parts; nothing was changed"));
+        return Err(Error::new(ErrorCode::TooLarge, message, "approve in parts"));
     }
     if request.items.is_empty() {
         let help = "give the keys or paths to approve, with the versions that `memory pending` shows";
@@ -80,7 +80,7 @@ async fn approve(call: &Call, waiting: &Waiting, request: &Approve) -> Result<Ap
                 continue;
             }
             Ok(_) => changed(version),
-            Err(reason) => reason,
+            Err(error) => error.into_message(),
         };
         reply.skipped.push(SkippedItem { name: name.clone(), reason });
     }
@@ -107,12 +107,11 @@ async fn approve(call: &Call, waiting: &Waiting, request: &Approve) -> Result<Ap
 
 /// Writes the time of the approval into the file, if it still has the version that the person looked at.
 async fn write(call: &Call, item: &PendingApproval) -> Result<(), Error> {
-    let contention =
-        || Error::new(ErrorCode::Contention, changed(&item.version), "look at it again; nothing was changed");
+    let stale = || Error::new(ErrorCode::StaleVersion, changed(&item.version), "look at it again");
     let change = |file: &File| {
-        let text = file.text().ok().flatten().ok_or_else(contention)?;
+        let text = file.text().ok().flatten().ok_or_else(stale)?;
         if version_of(text) != item.version {
-            return Err(contention());
+            return Err(stale());
         }
         let approved = approved_text(text, call.now.epoch_nanoseconds()).ok_or_else(|| {
             let message = format!(

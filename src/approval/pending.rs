@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::types::{PendingItem, TrustCall, Waiting, named, pending_approvals, pending_item};
 use crate::changes::Call;
 use crate::entries::is_mark;
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::Skipped;
 use crate::store::RelPath;
@@ -69,7 +69,7 @@ impl Run<TrustCall<'_>> for Pending {
             (None, None) => waiting.items.retain(PendingApproval::is_waiting),
         }
         if let Some(name) = &self.name {
-            let one = named(with.call, &waiting, name).map_err(|reason| not_pending(name, &reason))?;
+            let one = named(with.call, &waiting, name)?;
             let path = one.path.clone();
             waiting.items.retain(|item| item.path == path);
             waiting.skipped.clear();
@@ -104,11 +104,6 @@ fn page(call: &Call, waiting: Waiting, request: &Pending, after: Option<&str>) -
         digest: sha256(&lines.concat()),
         skipped: if after.is_some() { Vec::new() } else { skipped },
     })
-}
-
-fn not_pending(name: &str, reason: &str) -> Error {
-    let message = format!("`{}`: {reason}", name.escape_debug());
-    Error::new(ErrorCode::NotFound, message, "`memory pending` lists the names that can be given")
 }
 
 /// Returns true if the item has this source, provenance or format.

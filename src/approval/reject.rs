@@ -52,7 +52,7 @@ impl Run<TrustCall<'_>> for Reject {
         with.call.scope.trust.check_person("reject text")?;
         if self.items.len() > MAX_NAMES {
             let message = format!("{} names, the limit is {MAX_NAMES}", self.items.len());
-            return Err(Error::new(ErrorCode::TooLarge, message, "reject in parts; nothing was changed"));
+            return Err(Error::new(ErrorCode::TooLarge, message, "reject in parts"));
         }
         if self.items.is_empty() {
             let help = "give the keys or paths to reject, with the versions that `memory pending` shows";
@@ -72,7 +72,7 @@ impl Run<TrustCall<'_>> for Reject {
                         forgotten => forgotten.map_err(Error::into_message),
                     }
                 }
-                Err(reason) => Err(reason),
+                Err(error) => Err(error.into_message()),
             };
             match rejected {
                 Ok(()) => reply.rejected.push(given),

@@ -10,7 +10,7 @@ use crate::document::{Outside, head};
 use crate::entries::{self, Entries};
 use crate::notebook::{self, Notebook};
 use crate::order;
-use crate::protocol::Error;
+use crate::protocol::{Error, ErrorCode};
 use crate::search::{SkipKind, Skipped};
 use crate::trust::{Flag, FlagKind, ForModel, PendingApproval, Provenance, add_flags, for_model};
 
@@ -112,7 +112,7 @@ pub(super) async fn pending_approvals(
 }
 
 /// Finds the item with this name. If there is not exactly one, the error says why.
-pub(super) fn named<'a>(call: &Call, waiting: &'a Waiting, name: &str) -> Result<&'a PendingApproval, String> {
+pub(super) fn named<'a>(call: &Call, waiting: &'a Waiting, name: &str) -> Result<&'a PendingApproval, Error> {
     let is_path = |item: &PendingApproval| item.path.as_str() == name || call.scope.display_path(&item.path) == name;
     // Names and paths are listed with hidden characters shown, so that form must match too.
     let is_listed = |item: &PendingApproval| {
@@ -132,20 +132,20 @@ pub(super) fn named<'a>(call: &Call, waiting: &'a Waiting, name: &str) -> Result
             [one] => return Ok(one),
             several => {
                 let paths: Vec<ForModel> = several.iter().map(|item| ForModel::escaped(item.path.as_str())).collect();
-                return Err(format!(
-                    "it could be {}",
-                    paths.iter().map(ForModel::as_str).collect::<Vec<_>>().join(", ")
-                ));
+                let paths: Vec<&str> = paths.iter().map(ForModel::as_str).collect();
+                let message = format!("it could be {}", paths.join(", "));
+                return Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them"));
             }
         }
     }
     let unread = |file: &&Skipped| {
         file.path == name || call.scope.file(name).is_some_and(|path| call.scope.display_path(&path) == file.path)
     };
-    match waiting.skipped.iter().find(unread) {
-        Some(file) => Err(format!("the file could not be read: {}", file.reason)),
-        None => Err("no note or entry of this name waits for approval".to_string()),
-    }
+    let message = match waiting.skipped.iter().find(unread) {
+        Some(file) => format!("the file could not be read: {}", file.reason),
+        None => "no note or entry of this name waits for approval".to_string(),
+    };
+    Err(Error::new(ErrorCode::NotFound, message, "`memory pending` lists the names that can be given"))
 }
 
 pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool) -> Result<PendingItem, Error> {

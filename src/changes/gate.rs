@@ -226,5 +226,5 @@ impl Call {
 
 fn contention(path: &RelPath) -> Error {
     let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
-    Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work; nothing was changed")
+    Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work")
 }

@@ -70,14 +70,14 @@ impl InputPolicy {
         let trust_state = TrustState::from_text(before);
         if self.config.provenance != Provenance::User && trust_state != TrustState::from_text(&after) {
             let message = "the edit changes the recorded provenance of the file";
-            let help = "leave `provenance` and `approved` unchanged; nothing was written";
+            let help = "leave `provenance` and `approved` unchanged";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
         let after = match self.takes_approval_away(file) && before != after {
             false => after,
             true => mark(&after, trust_state.provenance).ok_or_else(|| {
                 let message = format!("{} is approved, and its frontmatter cannot be changed", file.path);
-                let help = "ask a person to edit it, or store the new text as a separate note; nothing was written";
+                let help = "ask a person to edit it, or store the new text as a separate note";
                 Error::new(ErrorCode::NotPermitted, message, help)
             })?,
         };
@@ -196,7 +196,7 @@ impl InputPolicy {
             let message = format!("`{path}` is shared by all projects, and this memory writes only for its project");
             let help = format!(
                 "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
-                 `--scope all`; nothing was changed",
+                 `--scope all`",
                 self.layout.long_term()
             );
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
@@ -231,7 +231,7 @@ impl InputPolicy {
             return Ok(());
         }
         let message = format!("text of `{provenance}` cannot change or remove {path}, whose text is trusted");
-        let help = "keep it as a note with `remember`, or as an entry with `entry store`, under another name; nothing was changed";
+        let help = "keep it as a note with `remember`, or as an entry with `entry store`, under another name";
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
@@ -274,7 +274,7 @@ impl InputPolicy {
             Echo::Blocks(rest) => self.without_echo(what, rest)?,
             Echo::Section(line, _) => {
                 let message = format!("{what} contains a part of the memory block, which begins with `{line}`");
-                let help = "store only new text, without text that memory already has; nothing was written";
+                let help = "store only new text, without text that memory already has";
                 return Err(Error::invalid_argument(message, help));
             }
         };
@@ -293,7 +293,7 @@ impl InputPolicy {
     fn without_echo(&self, what: &str, rest: String) -> Result<String, Error> {
         if rest.trim().is_empty() {
             let message = format!("{what} has no text except the memory block");
-            return Err(Error::invalid_argument(message, "memory already has this text; nothing was written"));
+            return Err(Error::invalid_argument(message, "memory already has this text"));
         }
         self.done.borrow_mut().echoes = true;
         Ok(rest)
@@ -331,7 +331,7 @@ impl InputPolicy {
             return Ok(());
         }
         let message = format!("text of `{provenance}` cannot be stored in {place}, which cannot record its provenance");
-        let help = "keep it as a note with `remember`, or as an entry with `entry store`; nothing was written";
+        let help = "keep it as a note with `remember`, or as an entry with `entry store`";
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
@@ -406,8 +406,7 @@ fn refused(what: &str, found: &[FoundSecret]) -> Error {
     let mut rules = Vec::new();
     add_rules(&mut rules, found);
     let message = format!("{what} contains a secret, by the rule {}", rules.join(", "));
-    let help = "store the place of the secret, not the secret; a person may set `secrets` to `redact` or `allow`; \
-                nothing was written";
+    let help = "store the place of the secret, not the secret; a person may set `secrets` to `redact` or `allow`";
     Error::new(ErrorCode::Secret, message, help)
 }
 

@@ -166,7 +166,7 @@ async fn hydrated(
             Ok((section(SectionContent::Items(items)), left_out))
         }
         Err(error) if error.code == ErrorCode::MemoryUnavailable => {
-            Ok((section(unusable(LeftOutReason::NotHydrated(error.into_message()), 0)), Vec::new()))
+            Ok((section(unusable(LeftOutReason::NotHydrated(error.for_model().into_message()), 0)), Vec::new()))
         }
         Err(error) => Err(error),
     }

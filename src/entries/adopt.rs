@@ -380,7 +380,7 @@ impl<'a> Work<'a> {
         let change = |file: &File| {
             let meanwhile = || {
                 let message = format!("{} was changed meanwhile", self.entries.call.scope.display_path(path));
-                Error::new(ErrorCode::Contention, message, "import again; nothing was changed")
+                Error::new(ErrorCode::Contention, message, "import again")
             };
             match (file.bytes(), known) {
                 (Some(bytes), _) if bytes == text.as_bytes() => Ok((None, ())),

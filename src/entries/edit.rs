@@ -47,7 +47,7 @@ impl Run<EntriesCall<'_>> for EditEntry {
             }
         }
         let message = format!("`{}`: changed by others {MAX_RACES} times in a row", self.key.escape_debug());
-        Err(Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work; nothing was changed"))
+        Err(Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work"))
     }
 }
 
@@ -57,14 +57,14 @@ impl EditEntry {
         if let Some(from) = entry.trust_state().unapproved() {
             // The new text would be trusted as a whole, with the rest of the text that nobody has reviewed.
             let message = format!("entry `{}` is unapproved: {from}", entry.key.escape_debug());
-            let help = "approve it with `memory approve` before you edit it, or replace its whole text with `entry store`; \
-                        nothing was changed";
-            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+            let help =
+                "approve it with `memory approve` before you edit it, or replace its whole text with `entry store`";
+            return Err(Error::new(ErrorCode::NeedsConfirmation, message, help));
         }
         if !entry.only_in.is_empty() && with.call.scope.trust.provenance != Provenance::User {
             let message = format!("entry `{}` is only for {}", entry.key.escape_debug(), entry.only_in.join(", "));
             let help = "replace its whole text with `entry store`, which keeps the old one as a backup, or ask a person to \
-                        approve it for all projects; nothing was changed";
+                        approve it for all projects";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
         let content = replace_once(&entry.content, &self.old_text, &self.new_text).map_err(not_once)?;

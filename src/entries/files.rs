@@ -47,7 +47,7 @@ fn place(folder: &str, name: &str) -> Result<(String, String, RelPath), Error> {
     let path = portable_path(&category, &key).map_err(|error| {
         let message =
             format!("`{}/{}` is not the path of an entry: {error}", folder.escape_debug(), name.escape_debug());
-        Error::invalid_argument(message, "name a category and a key; nothing was changed")
+        Error::invalid_argument(message, "name a category and a key")
     })?;
     Ok((category, key, path))
 }
@@ -71,7 +71,7 @@ pub(crate) async fn create_file(
     }
     if let Some(other) = known.filter(|stored| stored.is_live(call.now.epoch_nanoseconds())) {
         let message = format!("the key `{key}` exists as {}", path_of(other)?);
-        return Err(Error::invalid_argument(message, "change or rename that file; nothing was changed"));
+        return Err(Error::invalid_argument(message, "change or rename that file"));
     }
     let base = known.map_or(Base::Absent, |stored| Base::Version(stored.entry.version.clone()));
     let applied = store(call, entries, scope, &fields, &base).await?;
@@ -93,14 +93,14 @@ pub(crate) async fn replace_file(call: &Call, entries: &Entries, before: &ShownF
     let new = read(call, pool, category, key, text)?;
     let stays = new.created == old.created && new.updated == old.updated && new.forgotten == old.forgotten;
     if !stays || new.owner != old.owner || new.fields.trust_state != old.fields.trust_state {
-        let help = "change its content, tags, source or supersedes; nothing was changed";
+        let help = "change its content, tags, source or supersedes";
         return Err(Error::invalid_argument(
             "the owner, the provenance and the times of an entry cannot be edited",
             help,
         ));
     }
     if new.fields == old.fields {
-        let help = "change its content, tags, source or supersedes; nothing was changed";
+        let help = "change its content, tags, source or supersedes";
         return Err(Error::invalid_argument("the edit changes no field of the entry", help));
     }
     let mut fields = screened(call, &new)?;
@@ -184,13 +184,13 @@ fn read(call: &Call, pool: &Pool, category: &str, key: &str, text: &str) -> Resu
     let path = pool.file(category, key)?;
     let now = call.now.epoch_nanoseconds();
     let mut entry = Entry::parse(&pool.folder, &path, text, now, pool.shared).map_err(|problem| {
-        let help = "write the content only, or a file like those that `view` shows; nothing was changed";
+        let help = "write the content only, or a file like those that `view` shows";
         Error::invalid_argument(format!("this is not an entry: {}", problem.message), help)
     })?;
     let Fields { key: named, category: said, .. } = &entry.fields;
     if named != key || said.as_str() != category {
         let message = format!("its frontmatter has the key `{named}` ({said}), its path the key `{key}` ({category})");
-        return Err(Error::invalid_argument(message, "rename the file instead; nothing was changed"));
+        return Err(Error::invalid_argument(message, "rename the file instead"));
     }
     let checked = NewEntry::from(&entry.fields).checked()?;
     entry.fields = Fields { trust_state: entry.fields.trust_state, ..checked };
@@ -205,5 +205,5 @@ fn screened(call: &Call, entry: &Entry) -> Result<Fields, Error> {
 
 fn lost(path: &RelPath) -> Error {
     let message = format!("{path} was changed or forgotten meanwhile");
-    Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed")
+    Error::new(ErrorCode::Contention, message, "look at it again")
 }

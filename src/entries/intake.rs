@@ -80,7 +80,7 @@ impl<'a> Intake<'a> {
             return Ok(());
         }
         let message = format!("there are {live} entries, the limit is {}: 1 too many", pool.cap);
-        Err(Error::new(ErrorCode::TooLarge, message, ""))
+        Err(Error::new(ErrorCode::Full, message, ""))
     }
 }
 
@@ -98,7 +98,7 @@ pub(super) fn at_most(what: &str, given: usize, limit: usize) -> Result<(), Erro
         return Ok(());
     }
     let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
-    Err(Error::new(ErrorCode::TooLarge, message, "import in parts; nothing was changed"))
+    Err(Error::new(ErrorCode::TooLarge, message, "import in parts"))
 }
 
 /// Returns the identity of a key: agent and workspace have separate keys.

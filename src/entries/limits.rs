@@ -37,5 +37,5 @@ pub(super) fn over(unit: &str, what: &str, given: usize, most: usize) -> Result<
         return Ok(());
     }
     let message = format!("{what} has {given} {unit}, the limit is {most}: {} too many", given - most);
-    Err(Error::new(ErrorCode::TooLarge, message, "shorten it, or keep it as several entries; nothing was changed"))
+    Err(Error::new(ErrorCode::TooLarge, message, "shorten it, or keep it as several entries"))
 }

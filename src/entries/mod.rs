@@ -74,7 +74,6 @@ mod tests;
 mod types;
 mod view;
 
-use alloc::format;
 use alloc::vec::Vec;
 
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
@@ -265,7 +264,6 @@ pub(crate) async fn hydrate_as_stored(
 pub(crate) fn unavailable(mut error: Error) -> Error {
     if error.code == ErrorCode::Storage {
         error.code = ErrorCode::MemoryUnavailable;
-        error.message = format!("UZ-MEM-003: {}", error.message);
     }
     error
 }

@@ -60,7 +60,7 @@ impl Run<EntriesCall<'_>> for OpenRun {
         };
         if is_full {
             let message = format!("{MAX_RUNS} runs are open, the limit is {MAX_RUNS}: 1 too many");
-            return Err(Error::new(ErrorCode::TooLarge, message, "close a run first"));
+            return Err(Error::new(ErrorCode::Full, message, "close a run first"));
         }
         let change = |file: &File| {
             let newest = read_fence(call, scope, file.bytes())?;

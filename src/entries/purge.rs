@@ -52,7 +52,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
             let Some((_, stored)) = found(&view, scope, key) else { return Err(absent(&view, key)) };
             if stored.entry.forgotten.is_none() && copies.is_empty() {
                 let message = format!("`{key}` is not forgotten");
-                return Err(Error::invalid_argument(message, "forget it first; nothing was changed"));
+                return Err(Error::invalid_argument(message, "forget it first"));
             }
             removal_of(call, stored).await?;
         }

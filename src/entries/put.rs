@@ -46,7 +46,7 @@ pub(super) async fn store(
         }
     }
     let message = format!("`{}`: moved by others {MAX_RACES} times in a row", fields.key);
-    Err(Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work; nothing was changed"))
+    Err(Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work"))
 }
 
 /// Tries to store an entry once. `None` if another writer was faster; the attempt leaves nothing.
@@ -199,9 +199,9 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         StoreState::Stored => format!("Stored {key} in {}", fields.category),
         StoreState::Updated => format!("Updated {key} in {}", fields.category),
         StoreState::Moved(from) => format!("Moved {key} from {from} to {}", fields.category),
-        StoreState::Unchanged => format!("{key} already has this text; nothing was written"),
-        StoreState::Forgotten => format!("{key} was forgotten; nothing was written"),
-        StoreState::Conflict => format!("{key} no longer has the expected version; nothing was written"),
+        StoreState::Unchanged => format!("{key} already has this text"),
+        StoreState::Forgotten => format!("{key} is forgotten and was not stored"),
+        StoreState::Conflict => format!("{key} no longer has the expected version and was not stored"),
         StoreState::Held => held(fields).message.into_string(),
     };
     for (what, keys) in [("swept", &removed.swept), ("evicted", &removed.evicted)] {

@@ -30,7 +30,7 @@ pub(super) async fn bury(
         }
         if !base.holds(Some(&before.version)) {
             let message = format!("`{key}` is no longer what it was: its version is {}", before.version);
-            return Err(Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed"));
+            return Err(Error::new(ErrorCode::StaleVersion, message, "look at it again"));
         }
         let forgotten = Entry { forgotten: Some(now), ..before.clone() };
         let text = forgotten.rewrite(text, &before)?;

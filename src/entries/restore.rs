@@ -80,7 +80,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
     let kept = call.load_backup(&stored.path, &backup).await?;
     let Some(bytes) = kept.bytes() else {
         let message = format!("there is no backup of `{key}`");
-        let help = "a backup is made when an entry is overwritten; nothing was changed";
+        let help = "a backup is made when an entry is overwritten";
         return Err(Error::new(ErrorCode::NotFound, message, help));
     };
     let (kept_text, older) = read_backup(call, pool, stored, &backup, bytes)?;
@@ -115,7 +115,7 @@ fn read_backup<'a>(
     let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(backup))?;
     let unusable = |reason: String| {
         let message = format!("{} cannot be read as an entry: {reason}", call.scope.display_path(backup));
-        Error::invalid_argument(message, "correct the file, or store the entry again; nothing was changed")
+        Error::invalid_argument(message, "correct the file, or store the entry again")
     };
     // Fields that the text lacks come from the path of the entry, not from the path of the backup.
     let now = call.now.epoch_nanoseconds();
@@ -145,5 +145,5 @@ fn restored(
 
 fn meanwhile(key: &str) -> Error {
     let message = format!("`{key}` was changed meanwhile");
-    Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed")
+    Error::new(ErrorCode::Contention, message, "look at it again")
 }

@@ -33,11 +33,7 @@ pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields)
             "`{key}` is not stored: memory is full ({cap} entries), and unapproved text of `{provenance}` may not evict \
              approved entries"
         );
-        return Err(Error::new(
-            ErrorCode::TooLarge,
-            message,
-            "forget entries that are no longer true; nothing was changed",
-        ));
+        return Err(Error::new(ErrorCode::Full, message, "forget entries that are no longer true"));
     }
     let has_room = match fields.category.tier() {
         Tier::Pinned => pool.cap > 0,
@@ -50,8 +46,8 @@ pub(super) fn check_room(call: &Call, view: &View, pool: &Pool, fields: &Fields)
     let message = format!(
         "`{key}` would be evicted at once: memory is full ({cap} entries), and its {pinned} core entries are evicted last"
     );
-    let help = "forget core entries that are no longer true; nothing was changed";
-    Err(Error::new(ErrorCode::TooLarge, message, help))
+    let help = "forget core entries that are no longer true";
+    Err(Error::new(ErrorCode::Full, message, help))
 }
 
 /// Removes expired entries, then those that a stored entry has pushed over the limit. An entry that cannot be removed

@@ -55,11 +55,11 @@ pub(super) fn read_entry<'a>(
     let entry =
         Entry::parse(&pool.folder, path, text, call.now.epoch_nanoseconds(), pool.shared).map_err(|problem| {
             let message = format!("{shown} cannot be read as an entry: {}", problem.message);
-            Error::invalid_argument(message, "correct the file, or move it away; nothing was changed")
+            Error::invalid_argument(message, "correct the file, or move it away")
         })?;
     if entry.fields.key != key {
         let message = format!("{shown} has the key `{}`, not `{key}`", entry.fields.key);
-        let help = "rename that file, or correct its key; nothing was changed";
+        let help = "rename that file, or correct its key";
         return Err(Error::invalid_argument(message, help));
     }
     Ok((text, entry))
@@ -79,7 +79,7 @@ pub(super) fn check_trust_state(before: &Fields, fields: &Fields) -> Result<(), 
     }
     let provenance = fields.trust_state.provenance;
     let message = format!("text of `{provenance}` cannot replace the text of `{}`", fields.key);
-    let help = "store it under another key; nothing was changed";
+    let help = "store it under another key";
     Err(Error::new(ErrorCode::NotPermitted, message, help))
 }
 
@@ -91,7 +91,7 @@ pub(super) fn check_reach(call: &Call, before: &Fields) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("entry `{}` is for all projects, and an agent of a project may not change it", before.key);
-    let help = "store it under another key, or ask a person to change it; nothing was changed";
+    let help = "store it under another key, or ask a person to change it";
     Err(Error::new(ErrorCode::NotPermitted, message, help))
 }
 

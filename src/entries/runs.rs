@@ -42,7 +42,7 @@ pub(super) async fn hold(
         if is_stale || (is_forgotten && base == Base::Any && known.is_some_and(|entry| fields.is_same(&entry.fields))) {
             let message = format!("`{}` was changed or forgotten meanwhile", fields.key);
             let help = "look at it again; with its current version as the expected version it can be stored";
-            return Err(Error::new(ErrorCode::Contention, message, help));
+            return Err(Error::new(ErrorCode::StaleVersion, message, help));
         }
         let base = known.map_or(Base::Absent, |entry| Base::Version(entry.version.clone()));
         (base, known.map(|entry| (entry.created, entry.updated)))
@@ -54,7 +54,7 @@ pub(super) async fn hold(
         let known = run.held.iter().position(|held| held.is_of(&fields));
         if known.is_none() && run.held.len() >= MAX_HELD {
             let message = format!("run {} holds {MAX_HELD} entries, the limit is {MAX_HELD}: 1 too many", run.name);
-            return Err(Error::new(ErrorCode::TooLarge, message, "make a checkpoint first"));
+            return Err(Error::new(ErrorCode::Full, message, "make a checkpoint first"));
         }
         match known.and_then(|place| run.held.get_mut(place)) {
             Some(held) => {
@@ -127,7 +127,7 @@ pub(super) fn read_fence(call: &Call, scope: &EntriesScope, bytes: Option<&[u8]>
 pub(super) fn check_fence(run: &str, fence: u64, newest: Option<u64>) -> Result<(), Error> {
     match newest {
         Some(newest) if fence < newest => {
-            let message = format!("UZ-RUN-005: run `{run}` has the fence {fence}, a newer one has {newest}");
+            let message = format!("run `{run}` has the fence {fence}, a newer one has {newest}");
             Err(Error::new(ErrorCode::StaleFence, message, "an outdated run cannot write; open a new one"))
         }
         _ => Ok(()),

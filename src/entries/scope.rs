@@ -107,7 +107,7 @@ impl EntriesScope {
         }
         let Some(agent) = agent.filter(|agent| *agent != self.own.owner) else { return Ok(()) };
         if self.peers.iter().any(|peer| peer == agent) {
-            let message = format!("UZ-MEM-001: only the agent `{agent}` may use its entries");
+            let message = format!("only the agent `{agent}` may use its entries");
             let help = "share what both need in the category `workspace`";
             return Err(Error::new(ErrorCode::ScopeDenied, message, help));
         }
@@ -132,7 +132,7 @@ impl EntriesScope {
 }
 
 fn not_found(what: &str, name: &str) -> Error {
-    let message = format!("UZ-MEM-002: no {what} `{name}` is visible from this memory");
+    let message = format!("no {what} `{name}` is visible from this memory");
     Error::new(ErrorCode::ScopeNotFound, message, "a memory sees only the agent and workspace that it was opened for")
 }
 

@@ -5,6 +5,8 @@ use alloc::sync::Arc;
 
 use proptest::prelude::*;
 
+use alloc::format;
+
 use super::*;
 use crate::engine::{Engine, Limits};
 use crate::notebook::testing::{Store, call_at};
@@ -374,7 +376,7 @@ fn e_an_entry_that_would_be_evicted_at_once_is_refused_with_numbers() {
     let refused = world
         .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("n", "v", "notes"), expected_version: None }))
         .unwrap_err();
-    assert_eq!(refused.code, ErrorCode::TooLarge);
+    assert_eq!(refused.code, ErrorCode::Full);
     assert_eq!(
         refused.message,
         "`n` would be evicted at once: memory is full (2 entries), and its 2 core entries are evicted last"
@@ -421,7 +423,7 @@ fn h_get_is_exact_and_find_searches() {
     world.keep("100%", "percent", "core");
     assert_eq!(world.get("deploy_target").unwrap().content, "The staging cluster in Dublin.");
     for key in ["deploy", "Deploy_target", "deploy_target ", "%"] {
-        assert_eq!(world.get(key).unwrap_err().message, format!("UZ-MEM-004: no entry `{key}`"));
+        assert_eq!(world.get(key).unwrap_err().message, format!("no entry `{key}`"));
     }
     assert_eq!(world.find("where is the staging cluster", None), ["deploy_target"]);
     assert_eq!(world.find("deploy target", None), ["deploy_target"]);
@@ -525,7 +527,7 @@ fn a_base_that_does_not_hold_is_a_conflict() {
         EntriesCommand::StoreEntry(StoreEntry { entry: entry("l", "x", "core"), expected_version: Some("0".into()) });
     assert_eq!(stored(world.run(absent)).state, StoreState::Conflict);
     let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: Some(first.version) });
-    assert_eq!(world.run(forget).unwrap_err().code, ErrorCode::Contention);
+    assert_eq!(world.run(forget).unwrap_err().code, ErrorCode::StaleVersion);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! is listed, until the first command that uses entries.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -18,7 +18,7 @@ use super::types::EntryProblem;
 use crate::changes::Call;
 use crate::engine::{Loaded, load_all};
 use crate::order;
-use crate::protocol::{EntryKind, Error, ErrorCode, FsError, ListOutcome, Version};
+use crate::protocol::{Cause, EntryKind, Error, ErrorCode, FsError, ListOutcome, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
 use crate::store::{RelPath, portable_path, utc_text};
 
@@ -239,11 +239,9 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
         (None, Some((entry, moment))) => {
             format!("it was forgotten at {}; its version is {}", utc_text(moment), entry.version)
         }
-        (None, None) => {
-            "a recall with a query searches keys and content; a list without a filter shows every key".to_string()
-        }
+        (None, None) => return Cause::NoEntry(key.into()).into(),
     };
-    Error::new(ErrorCode::EntryNotFound, format!("UZ-MEM-004: no entry `{key}`"), help)
+    Error::new(ErrorCode::EntryNotFound, format!("no entry `{key}`"), help)
 }
 
 /// Returns the entries of a view with their paths in an export, sorted by path.

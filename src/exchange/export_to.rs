@@ -155,7 +155,7 @@ fn place_of(cursor: &str, digest: &str, files: &[WrittenFile]) -> Result<(usize,
     };
     if of != digest {
         let message = "the entries have changed since the first page of this export";
-        return Err(Error::new(ErrorCode::Contention, message, "begin the export again"));
+        return Err(Error::new(ErrorCode::ExpiredCursor, message, "begin the export again"));
     }
     if files.get(place).is_none_or(|(_, text)| text.len() < offset) {
         return Err(not_a_cursor());

@@ -68,7 +68,7 @@ impl Run<ExchangeCall<'_>> for ImportFrom {
         check_sizes(&self)?;
         let project = with.call.scope.layout.project_name();
         if self.of_project && project.is_none() {
-            let help = "open the memory for a project, or import the files for all; nothing was changed";
+            let help = "open the memory for a project, or import the files for all";
             return Err(Error::invalid_argument("this memory has no project to import into", help));
         }
         let (found, rejected) = read_files(self.format, &self.files, &self.others);
@@ -97,7 +97,7 @@ fn check_sizes(request: &ImportFrom) -> Result<(), Error> {
     ] {
         if given > limit {
             let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
-            return Err(Error::new(ErrorCode::TooLarge, message, "import in parts; nothing was changed"));
+            return Err(Error::new(ErrorCode::TooLarge, message, "import in parts"));
         }
     }
     Ok(())

@@ -50,8 +50,7 @@ pub(super) fn import_codex(files: &[TextFile<'_>]) -> Converted {
         let version = file.text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}').trim_end();
         if version != CODEX_VERSION {
             let shown = crate::document::head(version, 60).escape_debug();
-            let reason =
-                format!("its version is `{shown}`, the supported version is `{CODEX_VERSION}`: nothing is imported");
+            let reason = format!("its version is `{shown}`, the supported version is `{CODEX_VERSION}`");
             converted.reject(file, 1, reason);
             return converted;
         }

@@ -532,7 +532,7 @@ fn large_exports_are_pages_that_belong_together() {
     assert_eq!((first.parts.len(), second.parts.len(), second.next.as_deref()), (1, 2, None));
     assert_eq!((second.parts[0].offset, second.parts[0].content.len()), (MAX_IMPORT_BYTES as u64, 10));
     let others = [("a".to_string(), "x".to_string())];
-    assert_eq!(page(&others, first.next.as_deref()).unwrap_err().code, ErrorCode::Contention);
+    assert_eq!(page(&others, first.next.as_deref()).unwrap_err().code, ErrorCode::ExpiredCursor);
     for cursor in ["", "x", "x:1", "x:1:2:3", "x:a:b"] {
         assert!(page(&files, Some(cursor)).is_err(), "{cursor}");
     }

@@ -8,7 +8,7 @@ use super::target::Target;
 use super::types::{ChangedFile, EditChange, JOURNAL, JournalCall, MAX_WRITE_BYTES};
 use crate::changes::{Backups, Call};
 use crate::document::replace_once;
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::{Cause, Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
 use crate::store::RelPath;
@@ -89,7 +89,7 @@ async fn replace_in(
         return Err(Error::new(ErrorCode::TooLarge, message, "make several edits, or write a note"));
     }
     let edited = call.update(path, backups, |file| {
-        let text = file.text()?.ok_or_else(|| Error::not_found(path))?;
+        let text = file.text()?.ok_or_else(|| Cause::NoFile(path.to_string()))?;
         match replace_once(text, old, new) {
             Ok(edited) => {
                 let edited = call.screen.edit(file, edited)?;
@@ -97,14 +97,8 @@ async fn replace_in(
                 Ok((Some(edited), bytes))
             }
             Err(count) => {
-                let shown = call.scope.display_path(path);
-                let message = format!("old_str matched {count} time(s) in {shown}; it must match exactly once");
-                let help = if count == 0 {
-                    "read the file again and copy the text exactly, with its white space"
-                } else {
-                    "add text from before or after it until it occurs once"
-                };
-                Err(Error::new(ErrorCode::NoUniqueMatch, message, help.to_string()))
+                let file = call.scope.display_path(path);
+                Err(Cause::NotExactlyOnce { file, count }.into())
             }
         }
     });
@@ -113,12 +107,10 @@ async fn replace_in(
 
 async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<Option<RelPath>, Error> {
     if is_kept || !matches!(target, Target::Note(_)) {
-        let message = "memory_edit without old_str deletes a whole note; \
-                       it is only allowed for target=note, not long_term/scratchpad/daily";
-        return Err(Error::invalid_argument(message, "to empty the file, overwrite it with nothing"));
+        return Err(Cause::NotANote.into());
     }
     let deleted = call.update(path, Backups::Keep, |file| {
-        file.bytes().ok_or_else(|| Error::not_found(path))?;
+        file.bytes().ok_or_else(|| Cause::NoFile(path.to_string()))?;
         Ok((Some(call.screen.remove(file)?), ()))
     });
     deleted.await.map(|((), backup)| backup)

@@ -50,7 +50,7 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFi
         // Whoever changed the file meanwhile may have replaced the backup too.
         if first.get_or_insert_with(|| file.clone()).bytes() != file.bytes() {
             let message = format!("{} was changed meanwhile", call.scope.display_path(&path));
-            return Err(Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed"));
+            return Err(Error::new(ErrorCode::Contention, message, "look at it again"));
         }
         Ok((Some(call.screen.restore(file, &kept, bytes)?), ()))
     };

@@ -68,7 +68,8 @@ impl Target {
                 Err(Error::invalid_argument(message, "leave the name out, or use note or daily"))
             }
             _ => {
-                let help = "one of long_term, scratchpad, daily, note, page";
+                let help =
+                    "give long_term, scratchpad, daily, daily:YYYY-MM-DD, note:NAME, or a path that `file list` prints";
                 Err(Error::invalid_argument(format!("unknown {kind}: {word}"), help))
             }
         }

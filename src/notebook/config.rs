@@ -172,7 +172,7 @@ impl NotebookConfig {
             Some(problem) => Err(Error::new(
                 ErrorCode::InvalidArgument,
                 format!("{CONFIG_FILE}: {problem}"),
-                "correct the file, or move it away to use the defaults; nothing was written",
+                "correct the file, or move it away to use the defaults",
             )),
         }
     }

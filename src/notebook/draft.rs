@@ -212,7 +212,7 @@ impl Draft<'_> {
                 let refused = |problem: String| {
                     let message =
                         format!("the file name `{}` of the configuration: {problem}", filename.escape_debug());
-                    Error::invalid_argument(message, "correct `filename` in .zk/config.toml; nothing was written")
+                    Error::invalid_argument(message, "correct `filename` in .zk/config.toml")
                 };
                 let template = Template::from_str(filename).map_err(refused)?;
                 let name = template.render(&self.variables(None, number)).map_err(refused)?;
@@ -228,7 +228,7 @@ impl Draft<'_> {
         match below.split_once('/') {
             Some((first, _)) if [DAILY_FOLDER, TEMPLATES_FOLDER].into_iter().any(|kept| is_name(first, kept)) => {
                 let message = format!("`{below}` cannot be a note: the folder `{first}` is for other files");
-                Err(Error::invalid_argument(message, "choose another title or folder; nothing was written"))
+                Err(Error::invalid_argument(message, "choose another title or folder"))
             }
             _ => Ok(path),
         }

@@ -33,7 +33,7 @@ pub(super) fn check_new_note(call: &Call, path: &RelPath) -> Result<(), Error> {
         None => Ok(()),
         Some(kept) => {
             let message = format!("`{path}` cannot be a note: the name is reserved for {kept}");
-            Err(Error::new(ErrorCode::InvalidName, message, "choose another title or folder; nothing was written"))
+            Err(Error::new(ErrorCode::InvalidName, message, "choose another title or folder"))
         }
     }
 }
@@ -44,7 +44,7 @@ pub(super) fn check_not_kept(call: &Call, path: &RelPath) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("{path} is found by its name, and is in every block");
-    Err(Error::invalid_argument(message, "edit it, or replace its text with `file write`; nothing was changed"))
+    Err(Error::invalid_argument(message, "edit it, or replace its text with `file write`"))
 }
 
 /// Creates a note. Returns `false` if the name is taken.
@@ -158,7 +158,7 @@ pub(super) async fn find_template(
 }
 
 fn template_error(path: &str, problem: &str) -> Error {
-    let help = "correct the template, or move it away to use the built-in one; nothing was written";
+    let help = "correct the template, or move it away to use the built-in one";
     Error::invalid_argument(format!("{path}: {problem}"), help)
 }
 

@@ -93,7 +93,7 @@ pub(crate) async fn forget_version(call: &Call, path: &RelPath, version: &str) -
         let bytes = file.bytes().ok_or_else(|| no_note(path))?;
         if core::str::from_utf8(bytes).map(version_of).as_deref() != Ok(version) {
             let message = format!("{} no longer has the version that was listed", call.scope.display_path(path));
-            return Err(Error::new(ErrorCode::Contention, message, "look at it again; nothing was changed"));
+            return Err(Error::new(ErrorCode::StaleVersion, message, "look at it again"));
         }
         Ok((Some(call.screen.remove(file)?), ()))
     });

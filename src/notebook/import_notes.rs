@@ -191,7 +191,7 @@ fn check_sizes(request: &ImportNotes) -> Result<(), Error> {
     ] {
         if given > limit {
             let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
-            return Err(Error::new(ErrorCode::TooLarge, message, "import in parts; nothing was changed"));
+            return Err(Error::new(ErrorCode::TooLarge, message, "import in parts"));
         }
     }
     Ok(())
@@ -202,7 +202,7 @@ fn check_folder(call: &Call, folder: &str) -> Result<(), Error> {
     let path = notebook_file(call, &format!("{folder}/x{NOTE_SUFFIX}"))?;
     if folder.contains('/') || safe_name(folder) != folder {
         let message = format!("`{}` is not the name of a folder for notes", folder.escape_debug());
-        return Err(Error::invalid_argument(message, "give one visible folder, such as commits; nothing was changed"));
+        return Err(Error::invalid_argument(message, "give one visible folder, such as commits"));
     }
     check_new_note(call, &path)
 }

@@ -86,7 +86,7 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
     }
     let place = root.map_or("the root of the store".to_string(), |root| call.scope.display_path(root));
     let message = if reply.made.is_empty() {
-        format!("The notebook in {place} is complete; nothing was made")
+        format!("The notebook in {place} is complete")
     } else {
         format!("Made the notebook in {place}: {}", reply.made.join(", "))
     };
@@ -116,7 +116,7 @@ async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error>
                 call.scope.display_path(root),
                 call.scope.display_path(&zk)
             );
-            let help = "use the outer notebook without a project, or move its .zk folder away; nothing was created";
+            let help = "use the outer notebook without a project, or move its .zk folder away";
             return Err(Error::new(ErrorCode::InvalidArgument, message, help));
         }
     }

@@ -132,7 +132,7 @@ async fn write(
     let (already_linked, _) = linked.await?;
     let (from, to) = (call.scope.display_path(from), call.scope.display_path(to));
     let (link, message) = if already_linked {
-        (String::new(), format!("{from} links to {to} already; nothing was written"))
+        (String::new(), format!("{from} links to {to} already"))
     } else {
         let message = format!("Linked {from} to {to}: {link}");
         (link, message)

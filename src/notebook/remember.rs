@@ -131,8 +131,7 @@ impl Run<NotebookCall<'_>> for Remember {
         let provenance = call.scope.trust.provenance;
         if (self.supersede || self.supersedes.is_some()) && !provenance.is_trusted() {
             let message = format!("text of `{provenance}` cannot supersede a note");
-            let help =
-                "remember it under another title, and supersede the note after the approval; nothing was written";
+            let help = "remember it under another title, and supersede the note after the approval";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
         settle(call, with.notebook).await;
@@ -288,13 +287,12 @@ async fn make(
     }
     let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };
     let message = format!("there is no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(title));
-    Err(Error::new(ErrorCode::TooLarge, message, "choose another title, or supersede the older note"))
+    Err(Error::new(ErrorCode::Full, message, "choose another title, or supersede the older note"))
 }
 
 fn no_note_of_title(title: &str) -> Error {
     let message = format!("there is no note with the title `{}` to supersede", one_line(title));
-    let help =
-        "name the note that it replaces in `supersedes`, or remember it without `supersede`; nothing was written";
+    let help = "name the note that it replaces in `supersedes`, or remember it without `supersede`";
     Error::new(ErrorCode::NotFound, message, help)
 }
 
@@ -484,7 +482,7 @@ mod tests {
         for (request, code) in [
             (replaces("New", "x", "nowhere"), ErrorCode::NotFound),
             (replaces("New", "x", ""), ErrorCode::NotFound),
-            (replaces("New", "x", "Waits"), ErrorCode::NotPermitted),
+            (replaces("New", "x", "Waits"), ErrorCode::NeedsConfirmation),
             (replaces("New", "x", "MEMORY.md"), ErrorCode::InvalidArgument),
             (Remember { supersede: true, ..fact("New", "x") }, ErrorCode::NotFound),
             (Remember { supersede: true, ..fact("Waits", "x") }, ErrorCode::NotFound),

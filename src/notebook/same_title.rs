@@ -89,8 +89,7 @@ impl SameTitle {
             return Ok(Some(same));
         }
         let message = format!("{} says the same, and does not supersede {old}", same.path);
-        let help =
-            format!("add `supersedes: \"{below}\"` to its frontmatter, or choose another title; nothing was written");
+        let help = format!("add `supersedes: \"{below}\"` to its frontmatter, or choose another title");
         Err(Error::invalid_argument(message, help))
     }
 
@@ -110,7 +109,7 @@ impl SameTitle {
         let path = call.scope.display_path(&same.path);
         let missing: Vec<String> =
             tags.iter().filter(|tag| !same.tags.contains(tag)).map(|tag| format!("`{tag}`")).collect();
-        let mut message = format!("Already remembered in {path}; nothing was written");
+        let mut message = format!("Already remembered in {path}");
         if !missing.is_empty() {
             message.push_str(&format!(" (without the tags {})", missing.join(", ")));
         }

@@ -148,7 +148,7 @@ impl<'a> Snapshot<'a> {
                 paths.truncate(NAMED_CANDIDATES);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let message = format!("`{}` could be {}{more}", name.escape_debug(), paths.join(", "));
-                Err(Error::new(ErrorCode::NoUniqueMatch, message, "give the path of one of them"))
+                Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them"))
             }
             Resolution::Dead | Resolution::External => Err(no_note_named(name)),
         }
@@ -174,10 +174,8 @@ impl<'a> Snapshot<'a> {
                     "{} is shared by all projects, and is not a note of this one",
                     self.scope.display_path(file)
                 );
-                let help = format!(
-                    "give the path of the project's own file, {}; nothing was changed",
-                    self.scope.display_path(layout.long_term())
-                );
+                let help =
+                    format!("give the path of the project's own file, {}", self.scope.display_path(layout.long_term()));
                 Err(Error::invalid_argument(message, help))
             }
             None => self.find(name),
@@ -246,8 +244,8 @@ impl<'a> Snapshot<'a> {
         if let Some(provenance) = self.unapproved(note)?.filter(|_| is_from_trusted) {
             let message =
                 format!("{path} waits for approval ({provenance}): a link to it would bring its title into prompts");
-            let help = "approve it with `memory approve`, then link to it; nothing was changed";
-            return Err(Error::new(ErrorCode::NotPermitted, message, help));
+            let help = "approve it with `memory approve`, then link to it";
+            return Err(Error::new(ErrorCode::NeedsConfirmation, message, help));
         }
         Ok((path, self.title(note)?))
     }

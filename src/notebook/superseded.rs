@@ -162,5 +162,5 @@ pub(super) fn is_path(written: &str, path: &str) -> bool {
 
 fn changed(path: &RelPath) -> Error {
     let message = format!("{path} was removed or renamed by others before it was superseded");
-    Error::new(ErrorCode::Contention, message, "try again; nothing was written")
+    Error::new(ErrorCode::Contention, message, "try again")
 }

@@ -247,7 +247,7 @@ async fn write(call: &Call, state: &State, note: &NewNote<'_>) -> Result<(RelPat
         let is_recorded = state.lines.last().is_some_and(|last| Line { at: line.at, ..last.clone() } == line);
         if !is_recorded && record(call, note.session, line).await? == Recorded::Full {
             return Err(Error::new(
-                ErrorCode::TooLarge,
+                ErrorCode::Full,
                 format!("the state of the session `{}` is full", note.session.as_str().escape_debug()),
                 "its last note stays as it is; begin a new session",
             ));
@@ -265,7 +265,7 @@ async fn write(call: &Call, state: &State, note: &NewNote<'_>) -> Result<(RelPat
         }
     }
     let message = format!("the session has {MAX_NOTES} notes that were changed by hand");
-    Err(Error::new(ErrorCode::TooLarge, message, "begin a new session; the notes stay as they are"))
+    Err(Error::new(ErrorCode::Full, message, "begin a new session; the notes stay as they are"))
 }
 
 /// Returns the number of the note of a line: 1 for the first one.

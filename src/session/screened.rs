@@ -58,11 +58,7 @@ impl Excluded {
     pub(super) fn from_globs(globs: &[String]) -> Result<Self, Error> {
         if globs.len() > MAX_GLOBS {
             let message = format!("{} globs, the limit is {MAX_GLOBS}", globs.len());
-            return Err(Error::new(
-                ErrorCode::TooLarge,
-                message,
-                "join some of them as in `{a,b}`; nothing was changed",
-            ));
+            return Err(Error::new(ErrorCode::TooLarge, message, "join some of them as in `{a,b}`"));
         }
         let parsed = globs.iter().map(|glob| {
             let trimmed = glob.strip_prefix('/').unwrap_or(glob).trim_end_matches('/');
@@ -70,7 +66,7 @@ impl Excluded {
                 Ok(parsed) => Ok((parsed, !glob.trim_end_matches('/').contains('/'))),
                 Err(problem) => {
                     let message = format!("`{}` is not a glob: {problem}", glob.escape_debug());
-                    Err(Error::invalid_argument(message, "correct the glob; nothing was changed"))
+                    Err(Error::invalid_argument(message, "correct the glob"))
                 }
             }
         });

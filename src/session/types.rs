@@ -45,7 +45,7 @@ impl SessionName {
         if name.is_empty() || name.len() > MAX_ORIGIN_NAME_BYTES || name.chars().any(char::is_control) {
             let shown: String = name.chars().take(64).flat_map(char::escape_debug).collect();
             let message = format!("`{shown}` is not the name of a session");
-            let help = format!("1 to {MAX_ORIGIN_NAME_BYTES} bytes without control characters; nothing was changed");
+            let help = format!("1 to {MAX_ORIGIN_NAME_BYTES} bytes without control characters");
             return Err(Error::invalid_argument(message, help));
         }
         let digest = sha256(&name);

@@ -52,7 +52,7 @@ use crate::files::recall_all;
 use crate::journal::{JournalCall, ListJournal};
 use crate::notebook::{Notebook, NotebookCall};
 use crate::origin::Origin;
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::{Error, ErrorCode, help_after};
 use crate::request::{Effect, Request, Run};
 use crate::search::Corpus;
 use crate::trust::{add_flags, for_model};
@@ -136,16 +136,15 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
             ToolAnswer { text, structured, is_error: false }
         }
         Err(error) => {
-            // The command succeeds with this answer, so the engine does not correct its error.
-            let error = if with.call.fs.has_changed() { error.after_changes() } else { error };
-            ToolAnswer { text: for_model(&told(&error)).0, structured: None, is_error: true }
+            let error = error.for_model();
+            let spec = table::rows(&given.sets).find(|spec| spec.name == given.name);
+            // The tool of Anthropic answers in recorded words, which say nothing about changes.
+            let may_change = spec.is_some_and(|spec| spec.effect != Effect::Reads && spec.set != ToolSet::Anthropic);
+            let help = help_after(&error.help, may_change, with.call.fs.has_changed());
+            let text = [error.message.as_str(), &help].join("\n");
+            ToolAnswer { text: for_model(text.trim_end()).0, structured: None, is_error: true }
         }
     }
-}
-
-/// Formats an error for a model.
-fn told(error: &Error) -> String {
-    if error.help.is_empty() { error.message.clone() } else { format!("{}\n{}", error.message, error.help) }
 }
 
 async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error> {

@@ -43,7 +43,7 @@ macro_rules! wit_contract {
     };
     (@engine $openness:ident) => {
         $crate::wit_records! { $openness:
-            engine::Finished { id, error }
+            engine::Finished { id, changed, error }
             engine::Step { requests, finished }
         }
 

@@ -53,9 +53,11 @@ fn what_is_known_is_recognised_and_what_is_new_gets_a_free_name(kind: Kind) {
     let mut drive = open(kind, &[]);
     let first = remember(&mut drive, fact("Port", "The port is 5432."));
     assert_eq!((first.path.as_str(), &first.state), ("facts/port.md", &RememberState::Created));
+    assert!(std::mem::take(&mut drive.has_changed));
     let same = remember(&mut drive, fact(" Port ", "The port is 5432.\r\n"));
     assert_eq!((same.path.as_str(), &same.state), ("facts/port.md", &RememberState::AlreadyThere));
-    assert!(same.message.contains("nothing was written"), "{}", same.message);
+    assert_eq!(same.message, "Already remembered in facts/port.md");
+    assert!(!drive.has_changed);
     let other = remember(&mut drive, fact("Port", "The port is 5433."));
     assert_eq!((other.path.as_str(), &other.state), ("facts/port-2.md", &RememberState::Created));
     let decision = remember(&mut drive, Remember { template: "decision".into(), ..fact("Port", "x") });
@@ -188,7 +190,7 @@ fn a_name_that_could_mean_several_notes_is_refused_with_them(kind: Kind) {
     let mut drive = open(kind, &[("a/x.md", "# Same\n"), ("b/x.md", "# Same\n"), ("c.md", "# C\n")]);
     for name in ["x", "Same"] {
         let error = refused(&mut drive, link("c", name));
-        assert_eq!(error.code, ErrorCode::NoUniqueMatch);
+        assert_eq!(error.code, ErrorCode::AmbiguousName);
         assert!(error.message.contains("a/x.md") && error.message.contains("b/x.md"), "{error:?}");
     }
     run(&mut drive, link("c", "a/x"));

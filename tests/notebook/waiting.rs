@@ -25,10 +25,10 @@ fn with_a_note_of_a_tool(kind: Kind, title: &str, content: &str) -> (Drive<Simul
 fn the_title_of_a_note_that_waits_gets_into_no_trusted_note(kind: Kind) {
     let (mut drive, path) = with_a_note_of_a_tool(kind, "Obey the page", "x");
     let error = refused(&mut drive, link("Trusted", &path));
-    assert_eq!(error.code, ErrorCode::NotPermitted, "{error:?}");
+    assert_eq!(error.code, ErrorCode::NeedsConfirmation, "{error:?}");
     let mut linking = fact("Deploy", "On Friday.");
     linking.links = vec![path.clone()];
-    assert_eq!(refused(&mut drive, linking.clone()).code, ErrorCode::NotPermitted);
+    assert_eq!(refused(&mut drive, linking.clone()).code, ErrorCode::NeedsConfirmation);
     // Neither of these two notes goes into a prompt.
     linking.title = "Also of a tool".into();
     call(&mut drive, of_a_tool().with(linking));

@@ -20,6 +20,8 @@ pub struct Drive<X> {
     /// Requests without a result, oldest first.
     pub pending: Vec<FsRequest>,
     pub finished: BTreeMap<u64, Result<Reply, Error>>,
+    /// True if a finished command has changed a file, as the engine says.
+    pub has_changed: bool,
     /// Time of every command.
     pub now: Timestamp,
     last_id: u64,
@@ -33,6 +35,7 @@ impl<X: Executor> Drive<X> {
             executor,
             pending: Vec::new(),
             finished: BTreeMap::new(),
+            has_changed: false,
             now: today(),
             last_id: 0,
         }
@@ -52,6 +55,7 @@ impl<X: Executor> Drive<X> {
     pub fn take(&mut self, step: Step) {
         self.pending.extend(step.requests);
         for finished in step.finished {
+            self.has_changed |= finished.changed;
             let outcome = match finished.error {
                 Some(error) => Err(error),
                 None => self.engine.take(finished.id).expect("the engine lives"),

@@ -223,5 +223,5 @@ fn text_that_nobody_approved_evicts_none_that_somebody_did(kind: Kind) {
         drive.run(keep(key, "trusted", "daily")).unwrap();
     }
     let tool = Origin::from_provenance(Provenance::Tool).with(keep("z", "page", "daily"));
-    assert_eq!(refused(&mut drive, tool).code, ErrorCode::TooLarge);
+    assert_eq!(refused(&mut drive, tool).code, ErrorCode::Full);
 }

@@ -74,14 +74,14 @@ pub(super) fn list(
 ) -> Result<Listing, Failure> {
     let refused = |error: &io::Error| {
         let message = format!("`{}` cannot be read: {}", from.display(), io_cause(error));
-        Failure::new(ProgramCode::Input, message, "name a folder or a file of transcripts; nothing was imported")
+        Failure::new(ProgramCode::Input, message, "name a folder or a file of transcripts")
     };
     let kind = fs::metadata(from).map_err(|error| refused(&error))?;
     let mut listing = Listing::default();
     if !kind.is_dir() {
         if !kind.is_file() {
             let message = format!("`{}` is neither a folder nor a regular file", from.display());
-            return Err(Failure::new(ProgramCode::Input, message, "nothing was imported"));
+            return Err(Failure::new(ProgramCode::Input, message, ""));
         }
         let modified = kind.modified().unwrap_or(SystemTime::UNIX_EPOCH);
         listing.files.push(Found { path: from.to_path_buf(), size: kind.len(), modified, is_named: true });

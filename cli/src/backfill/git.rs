@@ -65,14 +65,14 @@ pub(super) struct Log {
 pub(super) fn log(repository: &Path) -> Result<Log, Failure> {
     let child = command(repository).spawn().map_err(|error| {
         let message = format!("cannot run git: {}", saddlebag_host::io_cause(&error));
-        Failure::new(ProgramCode::Input, message, "install git, or add it to PATH; nothing was imported")
+        Failure::new(ProgramCode::Input, message, "install git, or add it to PATH")
     })?;
     let Ended { output, error, status } =
         ended(child, LIMIT).map_err(|error| unreadable(repository, &error.to_string()))?;
     let is_cut = output.len() as u64 > MAX_OUTPUT;
     let Some(status) = status else {
         let message = format!("git did not read the commits of `{}` in {} s", repository.display(), LIMIT.as_secs());
-        let help = "run `git log` there to see why; nothing was imported";
+        let help = "run `git log` there to see why";
         return Err(Failure::new(ProgramCode::Input, message, help));
     };
     if !status.success() && !is_cut {
@@ -101,7 +101,7 @@ fn said(error: &str, status: ExitStatus) -> String {
 
 fn unreadable(repository: &Path, reason: &str) -> Failure {
     let message = format!("the commits of `{}` cannot be read: {}", repository.display(), reason.trim());
-    Failure::new(ProgramCode::Input, message, "name the folder of a git repository; nothing was imported")
+    Failure::new(ProgramCode::Input, message, "name the folder of a git repository")
 }
 
 fn command(repository: &Path) -> Command {

@@ -32,7 +32,7 @@ use self::args::SourceName;
 use self::note::{Candidate, LeftOut};
 use self::summary::Backfilled;
 use self::transcripts::{Sessions, Wanted};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, set_changes};
 use crate::global::Global;
 use crate::import::{claude_folder, place};
 use crate::output::{Output, progress};
@@ -56,6 +56,7 @@ impl Subcommand for BackfillArgs {
     type Json = Backfilled;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        set_changes(true, false);
         let mut store = Store::open(global)?;
         let taken = match self.from {
             SourceName::Git => commits_of(&self, global)?,
@@ -81,7 +82,7 @@ fn project(global: &Global) -> Result<PathBuf, Failure> {
 
 fn commits_of(args: &BackfillArgs, global: &Global) -> Result<Taken, Failure> {
     if args.all_projects {
-        let help = "name another repository as PATH; nothing was imported";
+        let help = "name another repository as PATH";
         return Err(Failure::usage("--all-projects is for sessions, and git has the commits of one project", help));
     }
     let repository = args.path.clone().map_or_else(|| project(global), Ok)?;

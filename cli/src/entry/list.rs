@@ -4,7 +4,7 @@ use clap::Args;
 use saddlebag::entries::{EntryFilter, EntryInfo, ListEntries, ListEntriesReply};
 
 use super::shared::{mark, preview, warn_of_problems};
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::help::example;
 use crate::output::{FAINT, Output, single_line};
 use crate::subcommand::Ask;
@@ -61,10 +61,6 @@ impl Ask for ListArgs {
             output.styled(FAINT, &format!("More of {}: --after '{}'", reply.total, single_line(next)))?;
         }
         Ok(())
-    }
-
-    fn exit(reply: &ListEntriesReply) -> Exit {
-        if reply.entries.is_empty() { Exit::Nothing } else { Exit::Done }
     }
 
     fn warn(reply: &ListEntriesReply, output: &mut Output) -> Result<(), Failure> {

@@ -99,7 +99,7 @@ fn run_verb(line: &str) -> Result<(String, EntriesCommand), serde_json::Error> {
 }
 
 fn refused_line(number: usize, error: &serde_json::Error) -> Failure {
-    let help = r#"an entry is {"key": "k", "content": "text", "category": "core"}; nothing was changed"#;
+    let help = r#"an entry is {"key": "k", "content": "text", "category": "core"}"#;
     Failure::usage(format!("line {number} is not an entry: {error}"), help)
 }
 

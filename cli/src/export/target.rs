@@ -77,13 +77,13 @@ impl Target {
         let shown = out.display().to_string();
         let unusable = |error: io::Error| failure(&shown, &error);
         if is_file && out.symlink_metadata().is_ok() {
-            let help = "name a file that does not exist; nothing was written";
+            let help = "name a file that does not exist";
             return Err(Failure::new(ProgramCode::NotEmpty, format!("`{shown}` already exists"), help));
         }
         match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
             Ok(false) => {}
             Ok(true) => {
-                let help = "name a folder that does not exist, or empty it; nothing was written";
+                let help = "name a folder that does not exist, or empty it";
                 return Err(Failure::new(ProgramCode::NotEmpty, format!("`{shown}` is not empty"), help));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -254,7 +254,7 @@ mod tests {
         let made = target.folder().expect("made");
         write_file(made.path(), "core/a.md", b"text").expect("written");
         let failure = target.take_with(made, &mut |_: &Path| Err(io::Error::other("the disk is gone")));
-        assert_eq!(failure.expect_err("it fails").exit, Exit::Failed);
+        assert_eq!(failure.expect_err("it fails").exit(), Exit::Failed);
         assert_eq!(fs::read_dir(&target.parent).expect("a folder").count(), 0);
     }
 

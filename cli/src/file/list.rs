@@ -24,10 +24,9 @@ impl Subcommand for ListArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let list = Store::open(global)?.call(ListJournal, output)?;
-        let exit = if list.files.is_empty() { Exit::Nothing } else { Exit::Done };
         if output.is_json() {
             output.object(&list)?;
-            return Ok(exit);
+            return Ok(Exit::Done);
         }
         let width = list.files.iter().map(|file| file.size.to_string().len()).max().unwrap_or_default();
         for file in &list.files {
@@ -36,9 +35,9 @@ impl Subcommand for ListArgs {
         }
         output.flush()?;
         warn_of_skipped(&list.skipped, output);
-        if exit == Exit::Nothing {
-            return Err(Failure::nothing("there is no memory yet"));
+        if list.files.is_empty() {
+            output.note("there is no memory yet");
         }
-        Ok(exit)
+        Ok(Exit::Done)
     }
 }

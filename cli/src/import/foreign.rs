@@ -109,10 +109,11 @@ pub(super) fn detected(from: &Path) -> Result<Detected, Failure> {
     });
     detected.ok_or_else(|| {
         let message = format!("`{}` has no known format", from.display());
-        let is_instructions = |path: &&str| matches!(Path::new(path).file_name().and_then(|name| name.to_str()), Some("AGENTS.md"));
+        let is_instructions =
+            |path: &&str| matches!(Path::new(path).file_name().and_then(|name| name.to_str()), Some("AGENTS.md"));
         let help = match names.iter().any(is_instructions) {
-            true => "`agents-md sync` exchanges facts with AGENTS.md; for memory, name the format with --from; nothing was imported",
-            false => "name the format with --from; nothing was imported",
+            true => "`agents-md sync` exchanges facts with AGENTS.md; for memory, name the format with --from",
+            false => "name the format with --from",
         };
         Failure::usage(message, help)
     })
@@ -161,8 +162,7 @@ fn store_for(from: &Path, format: Format, global: &Global) -> Result<(Store, boo
         Some(folder) => Ok((Store::for_project(Project::Path(folder), global)?, true)),
         None => {
             let message = format!("`{}` is the memory of another project", from.display());
-            let help = "name the folder of that project with --project, or import it for all projects with --scope all; \
-                        nothing was imported";
+            let help = "name the folder of that project with --project, or import it for all projects with --scope all";
             Err(Failure::usage(message, help))
         }
     }

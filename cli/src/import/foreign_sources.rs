@@ -49,7 +49,7 @@ impl Source {
         }
         let refused = |error: io::Error| {
             let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
-            Failure::new(ProgramCode::Input, message, "nothing was imported")
+            Failure::new(ProgramCode::Input, message, "")
         };
         let kind = fs::metadata(from).map_err(refused)?;
         if kind.is_dir() {
@@ -59,7 +59,7 @@ impl Source {
         }
         if !kind.is_file() {
             let message = format!("`{}` is neither a folder nor a regular file", from.display());
-            return Err(Failure::new(ProgramCode::Input, message, "nothing was imported"));
+            return Err(Failure::new(ProgramCode::Input, message, ""));
         }
         let name = from.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = from.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -233,7 +233,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
             Ok(listed) => listed,
             Err(error) if depth == 0 => {
                 let message = format!("`{}` cannot be read: {}", from.display(), saddlebag_host::io_cause(&error));
-                return Err(Failure::new(ProgramCode::Input, message, "nothing was imported"));
+                return Err(Failure::new(ProgramCode::Input, message, ""));
             }
             Err(error) => {
                 files.push(refused(format!("the folder cannot be read: {}", saddlebag_host::io_cause(&error))));
@@ -248,11 +248,7 @@ fn walk(from: &Path, with_hidden: bool) -> Result<Vec<Found>, Failure> {
             looked_at += 1;
             if looked_at > MAX_LOOKED_AT || files.len() > MAX_IMPORTED {
                 let message = format!("there are more than {} files to import, which is the limit", MAX_IMPORTED);
-                return Err(Failure::new(
-                    ErrorCode::TooLarge,
-                    message,
-                    "name a folder with less in it; nothing was imported",
-                ));
+                return Err(Failure::new(ErrorCode::TooLarge, message, "name a folder with less in it"));
             }
             let entry = match entry {
                 Ok(entry) => entry,

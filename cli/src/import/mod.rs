@@ -10,7 +10,7 @@ mod sources;
 use saddlebag::entries::ImportMode;
 use schemars::JsonSchema;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, set_changes};
 use crate::formats::FormatName;
 use crate::global::Global;
 use crate::output::Output;
@@ -34,9 +34,10 @@ impl Subcommand for ImportArgs {
     type Json = Imported;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        set_changes(true, false);
         if self.format != FormatName::Markdown {
             if self.mode != ImportMode::Upsert {
-                let help = "an import from another agent forgets nothing; nothing was changed";
+                let help = "an import from another agent forgets nothing";
                 return Err(Failure::usage("--mode replace works only with files of entries", help));
             }
             if let Some(exit) = foreign::run(&self, global, output)? {

@@ -45,11 +45,11 @@ struct Rejected {
 
 pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let Some(from) = &args.from else {
-        return Err(Failure::usage("no folder was given", "name the folder to import; nothing was changed"));
+        return Err(Failure::usage("no folder was given", "name the folder to import"));
     };
     if from.is_file() {
         let message = format!("`{}` is a file, and entries are imported from a folder", from.display());
-        return Err(Failure::usage(message, format!("{}; nothing was imported", way_of(from))));
+        return Err(Failure::usage(message, way_of(from)));
     }
     let source = Source::open(from)?;
     let mut work = Import { store: Store::open(global)?, source, mode: args.mode, trust: args.trust };

@@ -79,7 +79,7 @@ fn limited(reader: impl Read, max_bytes: usize) -> io::Result<Vec<u8>> {
 fn folder(from: &Path) -> Result<Vec<Found>, Failure> {
     let refused = |path: &Path, error: &io::Error| {
         let message = format!("`{}` cannot be read: {}", path.display(), saddlebag_host::io_cause(error));
-        Failure::new(ProgramCode::Input, message, "nothing was imported")
+        Failure::new(ProgramCode::Input, message, "")
     };
     let mut files = Vec::new();
     let mut looked_at = 0;
@@ -126,7 +126,7 @@ pub(super) fn stream(
 ) -> Result<Vec<ImportFile>, Failure> {
     let refused = |error: io::Error| {
         let message = format!("standard input is not a complete tar stream: {error}");
-        Failure::new(ProgramCode::Input, message, "nothing was imported")
+        Failure::new(ProgramCode::Input, message, "")
     };
     let mut archive = tar::Archive::new(Watched { input, has_ended: false });
     let mut files = Vec::new();
@@ -190,7 +190,7 @@ impl<R: Read> Read for Watched<R> {
 /// Refuses an archive without its end marker, which was cut or is empty, and one that another archive follows. With
 /// `--mode replace`, the entries of the lost files would be forgotten.
 fn check_end(mut rest: Watched<impl Read>) -> Result<(), Failure> {
-    let refused = |message: String| Failure::new(ProgramCode::Input, message, "nothing was imported");
+    let refused = |message: String| Failure::new(ProgramCode::Input, message, "");
     if rest.has_ended {
         return Err(refused("standard input is not a complete tar stream: its end marker is missing".into()));
     }
@@ -212,5 +212,5 @@ fn check_count(files: usize) -> Result<(), Failure> {
 
 fn too_many(what: &str, limit: usize) -> Failure {
     let message = format!("there are more than {limit} {what} to import, which is the limit");
-    Failure::new(ErrorCode::TooLarge, message, "import in parts; nothing was imported")
+    Failure::new(ErrorCode::TooLarge, message, "import in parts")
 }

@@ -101,6 +101,8 @@ fn refused(failure: &Failure) -> ErrorData {
         protocol::ErrorCode::NotFound => ErrorData::resource_not_found(message, None),
         protocol::ErrorCode::InvalidName
         | protocol::ErrorCode::InvalidArgument
+        | protocol::ErrorCode::AmbiguousName
+        | protocol::ErrorCode::ExpiredCursor
         | protocol::ErrorCode::NotText
         | protocol::ErrorCode::TooLarge => ErrorData::invalid_params(message, None),
         _ => ErrorData::internal_error(message, None),

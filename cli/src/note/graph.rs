@@ -32,16 +32,15 @@ impl Subcommand for GraphArgs {
         let with_text = self.snippets && output.is_json();
         let request = ListNotes { filter: self.filter.into(), with_links: true, with_text, ..ListNotes::default() };
         let mut store = Store::open(global)?;
-        let exit = |total| if total == 0 { Exit::Nothing } else { Exit::Done };
         if output.is_json() {
             let reply = pages::list_all(&mut store, &request, output)?;
             output.object(&reply)?;
-            return Ok(exit(reply.total));
+            return Ok(Exit::Done);
         }
         let reply = pages::list(&mut store, &request, output, |page, output| print(&page, output))?;
         output.flush()?;
         warn_of_notes(&reply, output);
-        Ok(exit(reply.total))
+        Ok(Exit::Done)
     }
 }
 

@@ -46,19 +46,18 @@ impl Subcommand for ListArgs {
         if output.is_json() {
             let reply = pages::list_all(&mut store, &request, output)?;
             output.object(&reply)?;
-            return Ok(if reply.notes.is_empty() { Exit::Nothing } else { Exit::Done });
+            return Ok(Exit::Done);
         }
         let reply = pages::list(&mut store, &request, output, |page, output| print_notes(&page.notes, output))?;
-        let exit = if reply.total == 0 || self.limit == Some(0) { Exit::Nothing } else { Exit::Done };
         output.flush()?;
-        match exit {
-            Exit::Nothing if tags.is_empty() => output.note(NO_NOTES),
-            Exit::Nothing => output.note(&format!(
+        match reply.total == 0 || self.limit == Some(0) {
+            true if tags.is_empty() => output.note(NO_NOTES),
+            true => output.note(&format!(
                 "no note passes the filters with the tag `{tags}`; `saddlebag note tags` lists the tags"
             )),
-            _ => {}
+            false => {}
         }
         warn_of_notes(&reply, output);
-        Ok(exit)
+        Ok(Exit::Done)
     }
 }

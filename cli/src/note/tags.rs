@@ -3,7 +3,7 @@
 use clap::Args;
 use saddlebag::notebook::{Tags, TagsReply};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::help::example;
 use crate::output::{Output, warn_of_skipped};
 use crate::subcommand::Ask;
@@ -34,9 +34,5 @@ impl Ask for TagsArgs {
         }
         warn_of_skipped(&reply.skipped, output);
         Ok(())
-    }
-
-    fn exit(reply: &TagsReply) -> Exit {
-        if reply.tags.is_empty() { Exit::Nothing } else { Exit::Done }
     }
 }

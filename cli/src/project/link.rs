@@ -48,7 +48,7 @@ impl Subcommand for LinkArgs {
         let own = project_slug(&folder).to_string();
         if other.name == own {
             let message = format!("`{}` is the project of this folder", other.name);
-            return Err(Failure::usage(message, "name another project; nothing was changed"));
+            return Err(Failure::usage(message, "name another project"));
         }
         let place = other.path.as_deref().unwrap_or("a folder that is not recorded");
         let would =

@@ -49,7 +49,7 @@ impl Subcommand for MoveArgs {
         let own = project_slug(&folder).to_string();
         if other.name == own {
             let message = format!("`{own}` is the project of this folder");
-            return Err(Failure::usage(message, "name another project; nothing was changed"));
+            return Err(Failure::usage(message, "name another project"));
         }
         if !self.yes {
             let still =
@@ -63,7 +63,7 @@ impl Subcommand for MoveArgs {
             RenameOutcome::Done => {}
             RenameOutcome::Exists => {
                 let message = format!("this folder has its own memory, in `projects/{own}`");
-                let help = "`project link` opens the other memory instead; or move that folder of the store away first; nothing was changed";
+                let help = "`project link` opens the other memory instead; or move that folder of the store away first";
                 return Err(Failure::new(ProgramCode::NotEmpty, message, help));
             }
             _ => return Err(Failure::nothing(format!("`{}` has no memory to move", other.name))),

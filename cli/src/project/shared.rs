@@ -51,7 +51,7 @@ pub(super) fn require_person(global: &Global) -> Result<(), Failure> {
         Some(_) => Err(Failure::new(
             ErrorCode::NotPermitted,
             "only a person may change which memory a folder opens",
-            "leave --provenance out; nothing was changed",
+            "leave --provenance out",
         )),
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn named(projects: &mut Projects<'_>, name: &str) -> Result<ProjectRe
     let is_meant = |record: &ProjectRecord| record.name == name || record.path.as_deref() == Some(name);
     all.into_iter().find(is_meant).ok_or_else(|| {
         let mut failure = Failure::nothing(format!("there is no project `{name}` in this store"));
-        failure.help = "`project list` lists all projects; nothing was changed".into();
+        failure.help = "`project list` lists all projects".into();
         failure
     })
 }

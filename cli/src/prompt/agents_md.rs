@@ -11,7 +11,7 @@ use saddlebag::store::RelPath;
 use super::context::left_out;
 use super::folder;
 use super::syncing::Syncing;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, help_of_run};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, single_line};
@@ -174,7 +174,7 @@ fn show(reply: SyncAgentsMdReply, dry_run: bool, output: &mut Output) -> Result<
     left_out(&reply.left_out).iter().for_each(|line| output.warning(line));
     reply.problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
     if is_unconfirmed {
-        output.note("look at the changes above; --yes confirms them; nothing was changed");
+        output.note(&help_of_run("look at the changes above; --yes confirms them"));
     } else if has_open {
         output.note("--prefer section or --prefer store settles a conflict; until then both sides stay as they are");
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use saddlebag::protocol::help_after;
 use similar::TextDiff;
 
 use super::args::SetupArgs;
@@ -60,8 +61,8 @@ pub(super) fn write(
     record: &mut Record,
     on_failure: &mut dyn FnMut(&Path, &DiskError),
 ) -> Result<(), Failure> {
-    let help = "nothing was changed";
-    let refused = |problem: String| Failure::new(ProgramCode::Output, problem, help);
+    let help = help_after("", true, false);
+    let refused = |problem: String| Failure::new(ProgramCode::Output, problem, help.clone());
     if action == Action::Add {
         // The record comes first: if the program is stopped meanwhile, `--remove` still knows the bytes from before.
         for plan in plans.iter().filter(|plan| plan.changes()) {

@@ -100,7 +100,7 @@ fn setup(args: &SetupArgs, global: &Global, output: &mut Output) -> Result<Exit,
         }
         let help = format!("name the agent to set up: {}", Client::WORDS.join(", "));
         output.flush()?;
-        return Err(Failure { exit: Exit::Nothing, ..Failure::new(ErrorCode::NotFound, "no agent was found", help) });
+        return Err(Failure::new(ErrorCode::NotFound, "no agent was found", help));
     }
     if !args.remove
         && args.command.is_none()

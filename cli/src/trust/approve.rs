@@ -5,6 +5,7 @@
 
 use clap::Args;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Pending, PendingItem, SkippedItem};
+use saddlebag::protocol::ErrorCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -106,12 +107,13 @@ fn named(
     let ApproveArgs { names, base, dry_run, .. } = args;
     if !base.is_empty() && names.len() != base.len() {
         let message = format!("{} name(s) and {} version(s)", names.len(), base.len());
-        return Err(Failure::usage(message, "give --base once for each name, in the same order; nothing was changed"));
+        return Err(Failure::usage(message, "give --base once for each name, in the same order"));
     }
     let asks = base.is_empty() && !dry_run;
     if !names.is_empty() && asks && !output.can_ask() {
-        let help = "give the version that `saddlebag memory pending` prints with --base, once for each name; nothing was changed";
-        return Err(Failure::usage("the program cannot ask here, so --base must name the version to approve", help));
+        let help = "give the version that `saddlebag memory pending` prints with --base, once for each name";
+        let message = "the program cannot ask here, so --base must name the version to approve";
+        return Err(Failure::new(ErrorCode::NeedsConfirmation, message, help));
     }
     let mut items: Vec<(String, PendingItem)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -156,24 +158,25 @@ fn all_from(
     let request = Pending { limit: u32::MAX, source: Some(from.into()), ..Pending::default() };
     let listing = store.call(request, output)?;
     let count = listing.items.len();
-    let changed = |message: &str| {
-        let help = "`saddlebag memory pending --from SOURCE` lists what waits, and prints the --base for it; nothing was changed";
-        Failure { exit: Exit::Failed, ..Failure::usage(message, help) }
+    let refused = |code: ErrorCode, message: &str| {
+        let help = "`saddlebag memory pending --from SOURCE` lists what waits, and prints the --base for it";
+        Failure::new(code, message, help)
     };
+    let unconfirmed = |message: &str| refused(ErrorCode::NeedsConfirmation, message);
     match args.base.as_slice() {
         _ if count == 0 => {}
         [] if args.dry_run => {}
         [base] if *base == listing.digest => {}
-        [_] => return Err(changed("the text has changed since it was listed")),
+        [_] => return Err(refused(ErrorCode::StaleVersion, "the text has changed since it was listed")),
         [] if output.can_ask() => {
             for item in &listing.items {
                 print_item(item, output)?;
             }
             if !output.asks(&format!("Let all {count} into prompts?"))? {
-                return Err(changed("the answer was not yes"));
+                return Err(unconfirmed("the answer was not yes"));
             }
         }
-        [] => return Err(changed("the program cannot ask here, so --base must name the version to approve")),
+        [] => return Err(unconfirmed("the program cannot ask here, so --base must name the version to approve")),
         _ => {
             return Err(Failure::usage(
                 "--all-from takes one --base",

@@ -241,7 +241,10 @@ fn a_slash_command_that_is_not_one_says_what_is_wrong_and_then_the_usage() {
     let error = store.run(&["--json", "memory", "slash", "nope"]).exits(2).stderr;
     let error: serde_json::Value = serde_json::from_str(&error).unwrap();
     assert_eq!(error["error"]["message"], "unknown command: nope");
-    assert_eq!(error["error"]["help"], "usage: /memory [status|search|read|write|edit|clear|restore]");
+    assert_eq!(
+        error["error"]["help"],
+        "usage: /memory [status|search|read|write|edit|clear|restore]; nothing was changed"
+    );
 }
 
 #[test]

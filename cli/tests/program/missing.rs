@@ -3,7 +3,7 @@
 use crate::support::Store;
 
 /// Commands that name a thing which does not exist.
-const MISSING: [&[&str]; 36] = [
+const MISSING: [&[&str]; 34] = [
     &["note", "show", "nope"],
     &["note", "show", "facts/nope.md"],
     &["note", "forget", "nope"],
@@ -15,7 +15,6 @@ const MISSING: [&[&str]; 36] = [
     &["note", "related", "nope"],
     &["note", "mentions", "nope"],
     &["note", "list", "--link-to", "nope"],
-    &["note", "list", "--tag", "nope"],
     &["note", "graph", "--related", "nope"],
     &["recall", "nope"],
     &["recall", "words", "--mention", "nope"],
@@ -28,7 +27,6 @@ const MISSING: [&[&str]; 36] = [
     &["entry", "explain", "nope"],
     &["entry", "purge", "nope"],
     &["entry", "recall", "nope"],
-    &["entry", "list", "--tag", "nope"],
     &["file", "show", "scratchpad"],
     &["file", "show", "note:nope"],
     &["file", "show", "facts/nope.md"],
@@ -53,6 +51,30 @@ fn what_does_not_exist_exits_with_1_and_changes_nothing() {
         assert!(!run.stderr.contains("os error") && !run.stderr.contains("UZ-"), "{arguments:?}: {run:?}");
     }
     assert_eq!(store.tree(), before);
+}
+
+#[test]
+fn an_empty_list_is_a_success_and_a_search_without_a_match_is_none() {
+    let lists: [&[&str]; 11] = [
+        &["file", "list"],
+        &["note", "list"],
+        &["note", "list", "--tag", "nope"],
+        &["note", "tags"],
+        &["note", "graph"],
+        &["note", "dead-links"],
+        &["note", "orphans"],
+        &["entry", "list"],
+        &["entry", "list", "--tag", "nope"],
+        &["memory", "pending"],
+        &["project", "list"],
+    ];
+    let questions: [&[&str]; 5] =
+        [&["recall", "nope"], &["search", "nope"], &["entry", "recall", "nope"], &["entry", "explain"], &["context"]];
+    let store = Store::new();
+    for (arguments, code) in lists.map(|list| (list, 0)).into_iter().chain(questions.map(|question| (question, 1))) {
+        assert_eq!(store.run(arguments).code, code, "{arguments:?}");
+        assert_eq!(store.run(&[&["--json"], arguments].concat()).code, code, "--json {arguments:?}");
+    }
 }
 
 #[test]

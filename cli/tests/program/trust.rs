@@ -216,7 +216,7 @@ fn nothing_is_approved_that_nobody_has_seen() {
     for key in ["a", "b"] {
         store.run(&["--provenance", "tool", "entry", "store", key, "text"]).exits(0);
     }
-    store.refuses(&["memory", "approve", "a"], 2, "--base must name the version to approve");
+    store.refuses(&["memory", "approve", "a"], 3, "--base must name the version to approve");
     store.refuses(&["memory", "approve", "--all-from", "tool"], 3, "--base must name the version to approve");
     let listing = store.run(&["--json", "memory", "pending", "--from", "tool"]).exits(0).json();
     let version = |number: usize| listing["items"][number]["version"].as_str().unwrap();

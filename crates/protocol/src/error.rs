@@ -31,15 +31,23 @@ use saddlebag_words::{UnknownWord, words};
 
 use super::{FsError, RelPath};
 
-/// Error of a command that was refused or failed. Unless the help says otherwise, nothing has changed.
+/// Error of a command that was refused or failed. [`Finished::changed`](crate::Finished::changed) says whether the command
+/// had changed a file before; [`help_after`] says it in words.
 ///
 /// The message says what was wrong, with the value and the limit; the help says what to do.
 ///
 /// It is one pointer to its details, because most functions of a command return it and pass it on: each `?` then moves one
 /// word.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", self.0.message)]
-pub struct Error(Box<ErrorDetails>);
+#[error("{}", self.0.details.message)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    details: ErrorDetails,
+    /// Cause that a model reads in other words.
+    cause: Option<Cause>,
+}
 
 /// Parts of an [`Error`], which dereferences to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +58,85 @@ pub struct ErrorDetails {
     pub message: String,
     /// Way out; empty if there is none.
     pub help: String,
+}
+
+/// Cause of an error that models know in the words of the programs that our tools replace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The file does not exist.
+    NoFile(String),
+    /// The text to replace does not occur exactly once in the file.
+    NotExactlyOnce {
+        /// File, as messages show it.
+        file: String,
+        /// Number of times that the text occurs.
+        count: usize,
+    },
+    /// The file to remove is not a note.
+    NotANote,
+    /// No entry has the key.
+    NoEntry(String),
+}
+
+/// Reader of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reader {
+    Person,
+    Model,
+}
+
+impl Cause {
+    /// Returns the message and the help for a reader.
+    fn said(&self, to: Reader) -> (String, String) {
+        let is_model = to == Reader::Model;
+        match self {
+            Self::NoFile(file) if is_model => (
+                "No such file or directory (os error 2)".into(),
+                format!("there is no {file}; `file list` shows the existing files"),
+            ),
+            Self::NoFile(file) => (format!("there is no {file}"), "`file list` shows the existing files".into()),
+            Self::NotExactlyOnce { file, count } => {
+                let message = match count {
+                    _ if is_model => format!("old_str matched {count} time(s) in {file}; it must match exactly once"),
+                    0 => format!("the old text does not occur in {file}; it must occur exactly once"),
+                    _ => format!("the old text occurs {count} times in {file}; it must occur exactly once"),
+                };
+                let help = match count {
+                    0 => "read the file again and copy the text exactly, with its white space",
+                    _ => "add text from before or after it until it occurs once",
+                };
+                (message, help.into())
+            }
+            Self::NotANote if is_model => (
+                "memory_edit without old_str deletes a whole note; it is only allowed for target=note, not \
+                 long_term/scratchpad/daily"
+                    .into(),
+                "to empty the file, overwrite it with nothing".into(),
+            ),
+            Self::NotANote => (
+                "only a note can be removed".into(),
+                "`file write TARGET \"\" --mode overwrite` empties long-term memory, the scratchpad or a log".into(),
+            ),
+            Self::NoEntry(key) => {
+                let help = match to {
+                    Reader::Model => {
+                        "a recall with a query searches keys and content; a list without a filter shows every key"
+                    }
+                    Reader::Person => "`entry list` shows the keys, `entry recall QUESTION` searches them",
+                };
+                (format!("no entry `{key}`"), help.into())
+            }
+        }
+    }
+
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NoFile(_) => ErrorCode::NotFound,
+            Self::NotExactlyOnce { .. } => ErrorCode::NoUniqueMatch,
+            Self::NotANote => ErrorCode::InvalidArgument,
+            Self::NoEntry(_) => ErrorCode::EntryNotFound,
+        }
+    }
 }
 
 /// Code of an error. Another version of the contract may have more.
@@ -67,10 +154,18 @@ pub enum ErrorCode {
     NotFound,
     /// The text to replace does not occur exactly once.
     NoUniqueMatch,
+    /// Several things have the name.
+    AmbiguousName,
     /// The file is not UTF-8 text.
     NotText,
-    /// Others kept changing the file; the bounded number of retries is used up.
+    /// Others changed the file meanwhile, and the bounded number of retries is used up.
     Contention,
+    /// The version that the caller gave is not the current one.
+    StaleVersion,
+    /// What the cursor lists has changed since the first page.
+    ExpiredCursor,
+    /// The memory, a run, a session or a folder of names holds as much as it may.
+    Full,
     /// The host could not perform an operation.
     Storage,
     /// The entries belong to another agent of the workspace.
@@ -87,6 +182,8 @@ pub enum ErrorCode {
     Secret,
     /// Only a memory of a person may do this, or text of this provenance may not.
     NotPermitted,
+    /// A person must look at it and confirm it first.
+    NeedsConfirmation,
     /// The command was cancelled.
     Cancelled,
     /// The command is in flight, so there is no reply yet.
@@ -102,8 +199,12 @@ words!(ErrorCode, "code of an error" {
     TooLarge = "too-large",
     NotFound = "not-found",
     NoUniqueMatch = "no-unique-match",
+    AmbiguousName = "ambiguous-name",
     NotText = "not-text",
     Contention = "contention",
+    StaleVersion = "stale-version",
+    ExpiredCursor = "expired-cursor",
+    Full = "full",
     Storage = "storage",
     ScopeDenied = "scope-denied",
     ScopeNotFound = "scope-not-found",
@@ -112,10 +213,25 @@ words!(ErrorCode, "code of an error" {
     StaleFence = "stale-fence",
     Secret = "secret",
     NotPermitted = "not-permitted",
+    NeedsConfirmation = "needs-confirmation",
     Cancelled = "cancelled",
     NotFinished = "not-finished",
     Internal = "internal",
 });
+
+impl ErrorCode {
+    /// Returns the code that zombie gives such an error, which models know.
+    fn of_zombie(self) -> Option<&'static str> {
+        Some(match self {
+            Self::ScopeDenied => "UZ-MEM-001",
+            Self::ScopeNotFound => "UZ-MEM-002",
+            Self::MemoryUnavailable => "UZ-MEM-003",
+            Self::EntryNotFound => "UZ-MEM-004",
+            Self::StaleFence => "UZ-RUN-005",
+            _ => return None,
+        })
+    }
+}
 
 impl Error {
     /// Creates an error with a way out.
@@ -127,13 +243,25 @@ impl Error {
     /// Returns the message.
     #[must_use]
     pub fn into_message(self) -> String {
-        self.0.message
+        self.0.details.message
     }
 
     /// Takes the error apart.
     #[must_use]
     pub fn into_details(self) -> ErrorDetails {
-        *self.0
+        self.0.details
+    }
+
+    /// Returns the error in the words for a model: those of the programs that our tools replace, with their codes.
+    #[must_use]
+    pub fn for_model(mut self) -> Self {
+        if let Some(cause) = self.0.cause.take() {
+            (self.message, self.help) = cause.said(Reader::Model);
+        }
+        if let Some(code) = self.code.of_zombie() {
+            self.message = format!("{code}: {}", self.message);
+        }
+        self
     }
 
     /// Creates the error for the host's answer to an operation on `path`.
@@ -142,7 +270,7 @@ impl Error {
         let place = path.map_or("the root of the store", RelPath::as_str);
         let help = match error {
             FsError::SymbolicLink => "replace the link by the file itself; links inside the store are never followed",
-            FsError::NoSpace => "free some space and try again; nothing was changed",
+            FsError::NoSpace => "free some space and try again",
             FsError::Denied | FsError::ReadOnly => "check the permissions of the store's folder",
             FsError::IsDirectory | FsError::NotRegular => "move it out of the way: a file is expected there",
             FsError::TimedOut | FsError::Cancelled => "try again",
@@ -153,21 +281,6 @@ impl Error {
             _ => "",
         };
         Self::new(ErrorCode::Storage, format!("{place}: {error}"), help)
-    }
-
-    /// Returns the same error for a command that had changed something before it failed. Its help says so, in place of
-    /// a claim that nothing changed. Only the code that ran the whole command knows.
-    #[must_use]
-    pub fn after_changes(mut self) -> Self {
-        self.help = after_changes(&self.help);
-        self
-    }
-
-    /// Creates the error for a file that does not exist, in the words of POSIX systems.
-    #[must_use]
-    pub fn not_found(path: &RelPath) -> Self {
-        let help = format!("there is no {path}; `file list` shows the existing files");
-        Self::new(ErrorCode::NotFound, "No such file or directory (os error 2)", help)
     }
 
     /// Creates the error for a file that must be UTF-8 and is not.
@@ -204,7 +317,15 @@ impl Error {
 impl From<ErrorDetails> for Error {
     #[inline(never)]
     fn from(details: ErrorDetails) -> Self {
-        Self(Box::new(details))
+        Self(Box::new(Inner { details, cause: None }))
+    }
+}
+
+impl From<Cause> for Error {
+    fn from(cause: Cause) -> Self {
+        let (message, help) = cause.said(Reader::Person);
+        let details = ErrorDetails { code: cause.code(), message, help };
+        Self(Box::new(Inner { details, cause: Some(cause) }))
     }
 }
 
@@ -212,29 +333,28 @@ impl Deref for Error {
     type Target = ErrorDetails;
 
     fn deref(&self) -> &ErrorDetails {
-        &self.0
+        &self.0.details
     }
 }
 
 impl DerefMut for Error {
     fn deref_mut(&mut self) -> &mut ErrorDetails {
-        &mut self.0
+        &mut self.0.details
     }
 }
 
-/// Claims in the help of errors that are true only if the store is unchanged.
-const UNCHANGED: [&str; 4] = ["nothing was changed", "nothing was written", "nothing was imported", "nothing was made"];
-
-/// Returns the help for a command that has changed something before it failed. It says so.
+/// Returns the help of a failed command, with what the command had changed before. `may_change` is false for a command
+/// that only reads; then nothing is said.
+///
+/// Nothing else says whether anything was changed, because only the code that ran the whole command knows.
 #[must_use]
-pub fn after_changes(help: &str) -> String {
-    const CHANGED: &str = "changes from before the error stay";
-    let told = UNCHANGED.iter().fold(String::from(help), |told, claim| told.replace(claim, CHANGED));
-    match told.as_str() {
-        "" => CHANGED.into(),
-        told if told.contains(CHANGED) => told.into(),
-        told => format!("{told}; {CHANGED}"),
-    }
+pub fn help_after(help: &str, may_change: bool, has_changed: bool) -> String {
+    let changes = match (may_change, has_changed) {
+        (_, true) => "changes from before the error stay",
+        (true, false) => "nothing was changed",
+        (false, false) => return help.into(),
+    };
+    if help.is_empty() { changes.into() } else { format!("{help}; {changes}") }
 }
 
 /// Converts the error for an unknown word.
@@ -247,6 +367,27 @@ impl From<UnknownWord> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_problem_is_said_to_a_person_and_to_a_model_in_their_words() {
+        let twice = Cause::NotExactlyOnce { file: "a.md".into(), count: 2 };
+        for (cause, person, model) in [
+            (Cause::NoFile("a.md".into()), "there is no a.md", "No such file or directory (os error 2)"),
+            (
+                twice,
+                "the old text occurs 2 times in a.md; it must occur exactly once",
+                "old_str matched 2 time(s) in a.md; it must match exactly once",
+            ),
+            (Cause::NoEntry("k".into()), "no entry `k`", "UZ-MEM-004: no entry `k`"),
+        ] {
+            let error = Error::from(cause);
+            assert_eq!((error.message.as_str(), error.clone().for_model().message.as_str()), (person, model));
+        }
+        let stale = Error::new(ErrorCode::StaleFence, "a newer run has begun", "").for_model();
+        assert_eq!(stale.message, "UZ-RUN-005: a newer run has begun");
+        let other = Error::new(ErrorCode::Contention, "a.md changed", "");
+        assert_eq!(other.clone().for_model(), other);
+    }
 
     #[test]
     #[cfg_attr(debug_assertions, should_panic(expected = "a broken invariant: a note without text"))]

@@ -53,7 +53,7 @@ mod path;
 mod step;
 
 pub use engine::{Engine, Fs, Limits, Operation, join};
-pub use error::{Error, ErrorCode, ErrorDetails, after_changes};
+pub use error::{Cause, Error, ErrorCode, ErrorDetails, help_after};
 pub use fs::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, LeftOut, LeftOutName,
     ListOutcome, Listing, MAX_LEFT_OUT_NAMES, MAX_SCORED_TEXTS, Precondition, ReadOutcome, RemoveDirectoryOutcome,

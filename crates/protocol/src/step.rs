@@ -20,6 +20,9 @@ pub struct Step {
 pub struct Finished {
     /// Id of the command.
     pub id: CommandId,
+    /// True if the command has changed a file, or may have, whether it succeeded or failed. Bookkeeping, such as an index,
+    /// does not count.
+    pub changed: bool,
     /// Error; `None` if the command has a reply, which can be taken.
     pub error: Option<Error>,
 }

@@ -170,9 +170,7 @@ impl<E: Engine> Engine for RecordingEngine<E> {
         self.interfaces.remove(&id);
         match &step {
             Ok(step) => {
-                let mut errors = step.finished.iter().filter(|finished| finished.id == id);
-                let error = errors.find_map(|finished| finished.error.as_ref());
-                let returned = self.scribe.json(&error);
+                let returned = self.scribe.json(&step.finished.first());
                 self.put(&call, Ok(returned));
             }
             Err(error) => self.put(&call, Err(error)),

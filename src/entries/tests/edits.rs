@@ -45,7 +45,7 @@ fn an_unapproved_entry_is_not_edited_by_anybody() {
     world.run_command(tool().with(store.into())).unwrap();
     for origin in [Origin::default(), tool()] {
         let error = edited(world.run_command(origin.with(edit("tool", "person")))).unwrap_err();
-        assert_eq!(error.code, ErrorCode::NotPermitted);
+        assert_eq!(error.code, ErrorCode::NeedsConfirmation);
     }
     assert_eq!(world.get("k").unwrap().content, "a tool says");
 }

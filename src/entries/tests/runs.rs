@@ -139,7 +139,7 @@ fn an_older_fence_is_refused_and_writes_nothing() {
     ] {
         let refused = world.in_run("old", verb).unwrap_err();
         assert_eq!(refused.code, ErrorCode::StaleFence);
-        assert_eq!(refused.message, "UZ-RUN-005: run `old` has the fence 1, a newer one has 2");
+        assert_eq!(refused.message, "run `old` has the fence 1, a newer one has 2");
     }
     assert_eq!(world.open("old", 1).unwrap_err().code, ErrorCode::StaleFence);
     assert_eq!(world.store.writes.len(), before);
@@ -168,7 +168,6 @@ fn a_failed_checkpoint_continues_where_it_stopped() {
     world.store.dies_after = Some(world.store.writes.len() + 2);
     let failed = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap_err();
     assert_eq!(failed.code, ErrorCode::MemoryUnavailable);
-    assert!(failed.message.starts_with("UZ-MEM-003: "), "{}", failed.message);
     world.store.dies_after = None;
     assert_eq!(world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap().stored, ["c"]);
     assert_eq!(world.keys(), ["a", "b", "c"]);

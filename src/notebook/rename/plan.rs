@@ -171,7 +171,7 @@ pub(super) async fn new_path(
         }
         if !config.is_indexed(&name) {
             let message = format!("{name} would not be a note: the configuration excludes files of that name");
-            return Err(Error::invalid_argument(message, "choose another title; nothing was changed"));
+            return Err(Error::invalid_argument(message, "choose another title"));
         }
         check_new_note(call, &path)?;
         if !taken.contains(&path) && !is_taken(call, &path).await? {
@@ -184,7 +184,7 @@ pub(super) async fn new_path(
         }
         if is_named_by_file {
             let message = format!("{name} exists, and the note has no other title than its file name");
-            let help = "choose another title, or give the note a heading `# …`; nothing was changed";
+            let help = "choose another title, or give the note a heading `# …`";
             return Err(Error::invalid_argument(message, help));
         }
     }
@@ -194,7 +194,7 @@ pub(super) async fn new_path(
 /// Returns the error for a stem all of whose names are taken.
 pub(super) fn no_free_name(stem: &str) -> Error {
     let message = format!("there is no free name for `{stem}`: {MAX_NAMES} are taken");
-    Error::new(ErrorCode::TooLarge, message, "choose another title")
+    Error::new(ErrorCode::Full, message, "choose another title")
 }
 
 async fn is_taken(call: &Call, path: &RelPath) -> Result<bool, Error> {
@@ -217,9 +217,9 @@ pub(super) fn named_by_file(title: &str) -> Result<String, Error> {
     }
     let message = format!("`{}` cannot be a file name, and the note has no other title", one_line(title));
     let help = if title.contains('/') {
-        "a rename keeps the folder: move the file itself, or choose a title without `/`; nothing was changed"
+        "a rename keeps the folder: move the file itself, or choose a title without `/`"
     } else {
-        "choose a title without `/ \\ : * ? \" < > | # ^ [ ]`, or give the note a heading `# …`; nothing was changed"
+        "choose a title without `/ \\ : * ? \" < > | # ^ [ ]`, or give the note a heading `# …`"
     };
     Err(Error::invalid_argument(message, help))
 }

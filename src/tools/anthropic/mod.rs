@@ -325,7 +325,7 @@ impl Tool<'_> {
             return Ok(());
         }
         let message = format!("{path}: the text has {} bytes, the limit is {limit}", text.len());
-        Err(Error::new(ErrorCode::TooLarge, message, "write it in several parts; nothing was changed"))
+        Err(Error::new(ErrorCode::TooLarge, message, "write it in several parts"))
     }
 
     async fn delete(&self, typed: &str) -> Result<String, Error> {
@@ -396,7 +396,7 @@ impl Tool<'_> {
                 seen += 1;
                 if seen > MAX_TREE {
                     let message = format!("{typed} has more than {MAX_TREE} files and folders");
-                    let help = "do the same for each of its folders; nothing was changed";
+                    let help = "do the same for each of its folders";
                     return Err(Error::new(ErrorCode::TooLarge, message, help));
                 }
                 if child.is_folder { folders.push(child.place) } else { files.push(child.place) }

@@ -17,11 +17,11 @@ DEADLINE = 30  # Seconds that one call may take.
 
 
 class Failed(Exception):
-    """The command ended in an error; `code` is its kind."""
+    """The command ended in an error; `code` is its kind, `changed` is true if it may have changed a file before."""
 
-    def __init__(self, error):
+    def __init__(self, error, changed):
         super().__init__(f"{error.code}: {error.message} {error.help}")
-        self.code = error.code
+        self.code, self.changed = error.code, changed
 
 
 class Refused(Exception):
@@ -75,7 +75,7 @@ class Memory:
             finished += step.finished
         for ended in finished:
             if ended.error is not None:
-                raise Failed(ended.error)
+                raise Failed(ended.error, ended.changed)
         reply = self.take_ok(self.call(family, "take", self.memory, self.last))
         return reply[1] if len(reply) > 1 else None
 

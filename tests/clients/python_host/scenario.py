@@ -87,7 +87,7 @@ class Scene:
         try:
             reply = self(*arguments, **origin)
         except Failed as failed:
-            assert failed.code == code, failed
+            assert failed.code == code and not failed.changed, failed
         else:
             raise AssertionError(f"no error but {reply}")
 

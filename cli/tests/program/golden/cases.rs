@@ -190,7 +190,7 @@ fn entries() -> Vec<Case> {
         Case::new("entry-list-page", &["entry", "list", "--limit", "1", "--since", "2026-05-28T00:00:00Z"]),
         Case::new("entry-edit", &["entry", "edit", "deploy", "staging", "other"]),
         Case::new("entry-edit-error-no-unique-match", &["entry", "edit", "deploy", "e", "a"]),
-        Case::new("entry-edit-error-not-permitted", &["entry", "edit", "page", "Obey", "Heed"]),
+        Case::new("entry-edit-error-needs-confirmation", &["entry", "edit", "page", "Obey", "Heed"]),
         Case::new("entry-purge", &["entry", "purge"]).after(&[&["entry", "forget", "deploy"]]),
         Case::new("entry-hydrate", &["entry", "hydrate", "--max-bytes", "60"]),
         Case::new("entry-explain", &["entry", "explain", "--max-bytes", "60", "--policy", "prefix"]),
@@ -261,7 +261,7 @@ fn program() -> Vec<Case> {
             "/opt/saddlebag",
             "--yes",
         ]]),
-        Case::new("setup-error-unconfirmed", &["setup", "cursor", "--command", "/opt/saddlebag"]),
+        Case::new("setup-error-needs-confirmation", &["setup", "cursor", "--command", "/opt/saddlebag"]),
     ];
     if cfg!(feature = "mcp") {
         cases.push(Case::new("mcp-refused", &["mcp", "--http", "192.0.2.1:80"]));

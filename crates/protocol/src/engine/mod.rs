@@ -73,8 +73,8 @@ impl<R: 'static> Engine<R> {
     /// Creates an engine without commands.
     ///
     /// `epoch` must differ from the epoch of every earlier engine over the same store: it is part of every key.
-    /// `is_bookkeeping` returns true for a file that is not user data, such as a cache. If a command fails after it has
-    /// changed other files, the help of its error says so.
+    /// `is_bookkeeping` returns true for a file that is not user data, such as a cache. Changes of it do not count in
+    /// [`Finished::changed`].
     #[must_use]
     pub fn new(epoch: u64, limits: Limits, is_bookkeeping: fn(&RelPath) -> bool) -> Self {
         Self {
@@ -143,10 +143,11 @@ impl<R: 'static> Engine<R> {
         if let Some(task) = self.task(owed.command) {
             task.in_flight = task.in_flight.saturating_sub(1);
             let has_changed = match &result.outcome {
-                Ok(outcome) => changed(&owed.op, outcome).is_some_and(|path| !is_bookkeeping(path)),
+                Ok(outcome) => is_change(outcome),
                 // The change is made, and only a power cut can undo it.
                 Err(error) => matches!(error, FsError::NotDurable(_)),
             };
+            let has_changed = has_changed && changes(&owed.op).is_some_and(|path| !is_bookkeeping(path));
             task.mailbox.borrow_mut().answer(owed.slot, result.outcome, has_changed);
         }
         Ok(self.advance(owed.command))
@@ -183,13 +184,15 @@ impl<R: 'static> Engine<R> {
     /// pass a result for each of its requests; until then, the request counts towards the limit.
     pub fn cancel(&mut self, id: CommandId) -> Step {
         let mut step = Step::default();
-        if self.task(id).is_some() {
-            self.end(id);
-            let keys = self.owed.iter().filter(|(_, owed)| owed.command == id).map(|(key, _)| key.clone());
-            self.abandoned.extend(keys);
+        if let Some(mut changed) = self.end(id) {
+            for (key, owed) in self.owed.iter().filter(|(_, owed)| owed.command == id) {
+                // The host may be performing it.
+                changed |= changes(&owed.op).is_some_and(|path| !(self.is_bookkeeping)(path));
+                self.abandoned.insert(key.clone());
+            }
             self.owed.retain(|_, owed| owed.command != id);
-            let help = "changes from before the cancellation stay; run the command again to finish it";
-            step.finished.push(Finished { id, error: Some(Error::new(ErrorCode::Cancelled, "cancelled", help)) });
+            let error = Error::new(ErrorCode::Cancelled, "cancelled", "run the command again to finish it");
+            step.finished.push(Finished { id, changed, error: Some(error) });
         }
         self.replies.retain(|(ended, _)| *ended != id);
         // Its requests still count towards the limit, so no other request can be sent instead.
@@ -200,15 +203,15 @@ impl<R: 'static> Engine<R> {
         self.tasks.iter_mut().find(|task| task.0 == id).map(|(_, task)| task)
     }
 
-    fn end(&mut self, id: CommandId) {
-        if let Some(task) = self.task(id) {
-            let ended = (id, task.operation, task.requests_made);
-            if self.ended.len() >= MAX_ENDED {
-                self.ended.pop_front();
-            }
-            self.ended.push_back(ended);
+    /// Removes the task, and returns true if it has changed the store; `None` if there is no such task.
+    fn end(&mut self, id: CommandId) -> Option<bool> {
+        let at = self.tasks.iter().position(|(task, _)| *task == id)?;
+        let (_, task) = self.tasks.remove(at);
+        if self.ended.len() >= MAX_ENDED {
+            self.ended.pop_front();
         }
-        self.tasks.retain(|task| task.0 != id);
+        self.ended.push_back((id, task.operation, task.requests_made));
+        Some(task.mailbox.borrow().has_changed())
     }
 
     /// Polls the task if it can continue, and returns the new requests.
@@ -217,7 +220,7 @@ impl<R: 'static> Engine<R> {
         if let Some(task) = self.task(id)
             && let Some(outcome) = task.poll()
         {
-            self.end(id);
+            let changed = self.end(id).unwrap_or_default();
             let error = match outcome {
                 Ok(reply) => {
                     self.replies.push((id, reply));
@@ -225,7 +228,7 @@ impl<R: 'static> Engine<R> {
                 }
                 Err(error) => Some(error),
             };
-            step.finished.push(Finished { id, error });
+            step.finished.push(Finished { id, changed, error });
         }
         self.emit(step)
     }
@@ -259,15 +262,19 @@ impl<R: 'static> Engine<R> {
     }
 }
 
-/// Returns the file or folder that an operation has changed, or may have changed.
-fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
-    let path = match op {
-        FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Remove { path, .. } => path,
-        FsOp::Rename { to, .. } => to,
-        FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => path,
-        FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Score { .. } => return None,
-    };
-    let is_done = match outcome {
+/// Returns the file or folder that an operation may change.
+fn changes(op: &FsOp) -> Option<&RelPath> {
+    match op {
+        FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Remove { path, .. } => Some(path),
+        FsOp::Rename { to, .. } => Some(to),
+        FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => Some(path),
+        FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Score { .. } => None,
+    }
+}
+
+/// Returns true if an operation with this outcome has changed its file, or may have.
+fn is_change(outcome: &FsOutcome) -> bool {
+    match outcome {
         FsOutcome::Write(written) => !matches!(written, WriteOutcome::Stale(_)),
         FsOutcome::Append(appended) => !matches!(appended, AppendOutcome::Stale(_)),
         FsOutcome::Remove(removed) => *removed == RemoveOutcome::Done,
@@ -275,8 +282,7 @@ fn changed<'a>(op: &'a FsOp, outcome: &FsOutcome) -> Option<&'a RelPath> {
         FsOutcome::MakeDirectory => true,
         FsOutcome::RemoveDirectory(removed) => *removed == RemoveDirectoryOutcome::Removed,
         FsOutcome::Read(_) | FsOutcome::ListDirectory(_) | FsOutcome::Score(_) => false,
-    };
-    is_done.then_some(path)
+    }
 }
 
 impl<R> Task<R> {
@@ -286,7 +292,6 @@ impl<R> Task<R> {
             return None;
         }
         match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Err(error)) if self.mailbox.borrow().has_changed() => Some(Err(error.after_changes())),
             Poll::Ready(outcome) => Some(outcome),
             Poll::Pending if self.mailbox.borrow().has_queued() => None,
             // A command that waits for nothing would never finish.

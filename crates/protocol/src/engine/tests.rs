@@ -4,7 +4,7 @@ use alloc::string::ToString;
 use alloc::vec;
 
 use super::*;
-use crate::{FileContent, Precondition, ReadOutcome, Version};
+use crate::{FileContent, Precondition, ReadOutcome, Version, help_after};
 
 const EPOCH: u64 = 7;
 
@@ -44,7 +44,7 @@ async fn read_all(fs: Fs, names: &'static [&'static str]) -> Result<String, Erro
 /// Writes one file, and fails at the next.
 async fn write_two(fs: Fs, names: [&'static str; 2]) -> Result<(), Error> {
     for name in names {
-        let written = fs.write(&path(name), vec![b'x'], Precondition::Any, None, None).await;
+        let written = fs.write(&path(name), vec![b'x'], Precondition::Absent, None, None).await;
         written.map_err(|error| Error::storage(Some(&path(name)), &error))?;
     }
     Ok(())
@@ -63,7 +63,7 @@ fn the_order_of_results_is_not_seen() {
             let result = answer(&step.requests[place], content(["a", "b", "c"][place]));
             finished = engine.handle_result(result).expect("taken").finished;
         }
-        assert_eq!(finished, [Finished { id: CommandId(1), error: None }]);
+        assert_eq!(finished, [Finished { id: CommandId(1), changed: false, error: None }]);
         assert_eq!(engine.take(CommandId(1), Ok), Ok("abc".to_string()));
     }
 }
@@ -139,23 +139,46 @@ fn a_cancelled_command_takes_each_result_once_and_counts_until_then() {
 }
 
 #[test]
-fn an_error_after_a_change_says_that_the_change_stays() {
-    let help = |names, error| {
+fn a_finished_command_says_whether_it_changed_anything() {
+    let stale = || Ok(FsOutcome::Write(WriteOutcome::Stale(Some(Version("v".into())))));
+    let unknown = || Ok(FsOutcome::Write(WriteOutcome::Unknown));
+    let failed = || Err(FsError::NoSpace);
+    let not_durable = || Err(FsError::NotDurable("fsync".into()));
+    for (names, outcomes, expected) in [
+        (["a", "b"], [written(), written()], (true, true)),
+        (["a", "b"], [written(), failed()], (true, false)),
+        (["cache/a", "b"], [written(), failed()], (false, false)),
+        (["cache/a", "b"], [written(), stale()], (false, true)),
+        (["cache/a", "b"], [written(), unknown()], (true, true)),
+        (["cache/a", "b"], [written(), not_durable()], (true, false)),
+        (["a", "cache/b"], [stale(), not_durable()], (false, false)),
+    ] {
         let mut engine = engine(Limits::default());
-        let step = engine.start(CommandId(1), "write", |fs| write_two(fs, names)).expect("started");
-        let step = engine.handle_result(answer(&step.requests[0], written())).expect("taken");
-        let step = engine.handle_result(answer(&step.requests[0], Err(error))).expect("taken");
-        step.finished[0].error.as_ref().expect("failed").help.clone()
-    };
-    let full = || FsError::NoSpace;
-    assert_eq!(help(["a", "b"], full()), "free some space and try again; changes from before the error stay");
-    assert_eq!(help(["cache/a", "b"], full()), "free some space and try again; nothing was changed");
-    let late = || FsError::TimedOut;
-    let unchanged = help(["cache/a", "b"], late());
-    assert_eq!(help(["a", "b"], late()), format!("{unchanged}; changes from before the error stay"));
-    let without_help = || FsError::Other("broken".into());
-    assert_eq!(help(["cache/a", "b"], without_help()), "");
-    assert_eq!(help(["a", "b"], without_help()), "changes from before the error stay");
+        let mut step = engine.start(CommandId(1), "write", |fs| write_two(fs, names)).expect("started");
+        for outcome in outcomes.clone() {
+            step = engine.handle_result(answer(&step.requests[0], outcome)).expect("taken");
+        }
+        let Finished { changed, error, .. } = &step.finished[0];
+        assert_eq!((*changed, error.is_none()), expected, "{names:?} {outcomes:?}");
+    }
+}
+
+#[test]
+fn a_cancelled_command_may_have_changed_what_it_was_about_to_change() {
+    for (name, expected) in [("a", true), ("cache/a", false)] {
+        let mut engine = engine(Limits::default());
+        let _ = engine.start(CommandId(1), "write", |fs| write_two(fs, [name, "b"])).expect("started");
+        assert_eq!(engine.cancel(CommandId(1)).finished[0].changed, expected, "{name}");
+    }
+}
+
+#[test]
+fn the_help_says_what_was_changed_if_the_command_could_have_changed_something() {
+    assert_eq!(help_after("try again", true, true), "try again; changes from before the error stay");
+    assert_eq!(help_after("try again", true, false), "try again; nothing was changed");
+    assert_eq!(help_after("try again", false, false), "try again");
+    assert_eq!(help_after("", false, true), "changes from before the error stay");
+    assert_eq!(help_after("", true, false), "nothing was changed");
 }
 
 #[test]
