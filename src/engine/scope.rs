@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::fs::Fs;
 use crate::protocol::{self, Error};
@@ -37,6 +38,8 @@ pub(crate) struct Scope {
     pub(crate) layout: Layout,
     /// Prefix of every path that is shown.
     pub(crate) path_prefix: String,
+    /// Absolute paths of the root, with which a name may begin.
+    pub(crate) roots: Vec<String>,
     pub(crate) limits: Limits,
     /// True if the store keeps a copy of the index.
     pub(crate) index_file: bool,
@@ -92,8 +95,10 @@ impl Scope {
         files.find(|path| path.as_str() == bare)
     }
 
-    fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
-        name.strip_prefix(self.path_prefix.as_str()).unwrap_or(name)
+    /// Returns a name without the path of the root.
+    pub(crate) fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
+        let prefixes = self.roots.iter().chain([&self.path_prefix]).filter(|prefix| !prefix.is_empty());
+        prefixes.into_iter().find_map(|prefix| name.strip_prefix(prefix.as_str())).unwrap_or(name)
     }
 }
 

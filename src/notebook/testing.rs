@@ -38,6 +38,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
         scope: Arc::new(Scope {
             layout,
             path_prefix: String::new(),
+            roots: alloc::vec![],
             limits: Limits::default(),
             index_file: false,
             version_scheme: String::new(),

@@ -33,7 +33,7 @@ macro_rules! wit_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term, secret }
+            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, rescore, entries, trust, long_term, secret }
         }
 
         $crate::wit_variants! { $openness:
