@@ -95,6 +95,17 @@ impl Scope {
         files.find(|path| path.as_str() == bare)
     }
 
+    /// Returns the file of a path that is absolute, written as it is shown, or relative to the root.
+    pub(crate) fn whole(&self, name: &str) -> Option<RelPath> {
+        RelPath::new(self.without_prefix(name)).ok()
+    }
+
+    /// Returns the file that a backup belongs to, for the path of the backup.
+    pub(crate) fn original(&self, name: &str) -> Option<RelPath> {
+        let backups = [self.whole(name), self.layout.in_notebook(name).ok()];
+        backups.into_iter().flatten().find_map(|backup| Layout::original_of(&backup))
+    }
+
     /// Returns a name without the path of the root.
     pub(crate) fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
         let prefixes = self.roots.iter().chain([&self.path_prefix]).filter(|prefix| !prefix.is_empty());
