@@ -497,7 +497,7 @@ async fn run(
         #[cfg(feature = "entries")]
         Command::Entries(command) => Reply::Entries(entries::run_any(call, entries, &origin, command).await?),
         #[cfg(feature = "notebook")]
-        Command::Files(command) => Reply::Files(command.run(&FilesCall { call, entries, listing }).await?),
+        Command::Files(command) => Reply::Files(command.run(&FilesCall { call, notebook, entries, listing }).await?),
         Command::Tools(command) => {
             let origin = &origin;
             Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries }).await?)

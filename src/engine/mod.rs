@@ -6,6 +6,7 @@
 
 mod files;
 mod fs;
+mod named;
 mod scope;
 
 use core::future::Future;
@@ -18,6 +19,7 @@ pub(crate) use files::{
     remove, remove_emptied, remove_version, rename, update, write_cache, write_version,
 };
 pub(crate) use fs::Fs;
+pub(crate) use named::{NamedFile, ambiguous};
 pub use scope::Limits;
 pub(crate) use scope::{Call, Scope};
 

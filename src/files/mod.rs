@@ -5,11 +5,14 @@
 
 mod list;
 mod read;
+mod resolve;
 mod types;
 
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use read::ReadFile;
+pub use resolve::{Item, ItemKind, Resolve};
 
+pub(crate) use resolve::{Names, candidates};
 pub(crate) use types::{FileListing, FilesCall};
 
 use crate::family::family;
@@ -22,5 +25,6 @@ family! {
     FilesReply {
         ListFiles,
         ReadFile,
+        Resolve,
     }
 }

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::ToString;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRefCell;
@@ -9,6 +10,7 @@ use atomic_refcell::AtomicRefCell;
 use crate::engine::Call;
 use crate::entries::Entries;
 use crate::journal::ListedFile;
+use crate::notebook::Notebook;
 use crate::order;
 use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, Skipped, list_markdown};
@@ -17,6 +19,7 @@ use crate::store::RelPath;
 /// Parts of a memory that the commands about files need.
 pub(crate) struct FilesCall<'a> {
     pub(crate) call: &'a Call,
+    pub(crate) notebook: &'a Arc<Notebook>,
     pub(crate) entries: &'a Entries,
     /// Listing whose next page may be asked for.
     pub(crate) listing: &'a AtomicRefCell<Option<FileListing>>,

@@ -126,12 +126,15 @@ macro_rules! wit_contract {
         $crate::wit_records! { $openness:
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
+            files::Resolve { name, kind }
+            files::Item { kind, path, name }
             files::FilePage { files, next, total, skipped }
         }
 
         $crate::wit_variants! { $openness:
-            files::FilesCommand { ListFiles(value), ReadFile(value) }
-            files::FilesReply { ListFiles(value), ReadFile(value) }
+            files::ItemKind { Note, Entry, File }
+            files::FilesCommand { ListFiles(value), ReadFile(value), Resolve(value) }
+            files::FilesReply { ListFiles(value), ReadFile(value), Resolve(value) }
         }
     };
     (@fs $openness:ident) => {

@@ -49,9 +49,8 @@ pub(super) fn waiting(
     let request = Pending { limit: 1, name: Some(name.into()), ..Pending::default() };
     match store.call(request, output) {
         Ok(reply) => Ok(reply.items.into_iter().next().ok_or_else(|| "no note or entry of this name waits".into())),
-        Err(failure) if failure.code == ErrorCode::NotFound.into() => {
-            let of_name = format!("`{}`: ", name.escape_debug());
-            Ok(Err(failure.message.strip_prefix(&of_name).unwrap_or(&failure.message).into()))
+        Err(failure) if [ErrorCode::NotFound.into(), ErrorCode::NoUniqueMatch.into()].contains(&failure.code) => {
+            Ok(Err(failure.message))
         }
         Err(failure) => Err(failure),
     }

@@ -106,6 +106,7 @@ const NAMES: &[&str] = &[
     "files.list-files.after",
     "files.read-file.path",
     "files.file-page.next",
+    "files.item.path",
     "notebook.remember-reply.path",
     "notebook.recall-hit.path",
     "notebook.today-reply.path",
