@@ -27,7 +27,7 @@ use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
 use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig, Writer, secrets_in};
 
-/// Maximum length of [`Config::path_prefix`] in bytes.
+/// Maximum length of [`Config::path_prefix`], and of each of [`Config::roots`], in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;
 
 /// Maximum length of [`Config::version_scheme`] in bytes.
@@ -42,6 +42,9 @@ pub struct Config {
     pub project: Option<String>,
     /// Prefix of every path in replies and messages; empty for paths relative to the root.
     pub path_prefix: String,
+    /// Absolute paths of the root, each with a separator at its end. A name may begin with one of them, even if replies do
+    /// not show it.
+    pub roots: Vec<String>,
     /// Limits of the engine.
     pub limits: Limits,
     /// If set, keeps a copy of the index in the store, so that the next engine need not read every file.
@@ -81,7 +84,7 @@ pub enum ConfigError {
     /// the name, or the rule that matches the secret.
     #[error("`{0}` is not a valid name of an agent or a workspace (1 to {MAX_SCOPE_NAME_BYTES} bytes)")]
     InvalidScope(String),
-    /// The path prefix is too long or has control characters.
+    /// The path prefix or a path of the root is too long or has control characters.
     #[error("path prefix refused (at most {MAX_PATH_PREFIX_BYTES} bytes, no control characters)")]
     InvalidPathPrefix,
     /// The version scheme is too long, or has characters other than visible ASCII.
@@ -329,6 +332,7 @@ impl Memory {
             epoch,
             project,
             path_prefix,
+            roots,
             limits,
             index_file,
             version_scheme,
@@ -339,7 +343,8 @@ impl Memory {
             secret,
         } = config;
         let slug = project.map(|text| ProjectSlug::from_str(&text)).transpose().map_err(ConfigError::InvalidProject)?;
-        if path_prefix.len() > MAX_PATH_PREFIX_BYTES || path_prefix.chars().any(char::is_control) {
+        let is_refused = |prefix: &String| prefix.len() > MAX_PATH_PREFIX_BYTES || prefix.chars().any(char::is_control);
+        if is_refused(&path_prefix) || roots.iter().any(is_refused) {
             return Err(ConfigError::InvalidPathPrefix);
         }
         if version_scheme.len() > MAX_VERSION_SCHEME_BYTES
@@ -364,7 +369,7 @@ impl Memory {
         let corpus = Arc::new(AtomicRefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: Engine::new(epoch, limits),
-            scope: Arc::new(Scope { layout, path_prefix, limits, index_file, version_scheme, rescore, trust }),
+            scope: Arc::new(Scope { layout, path_prefix, roots, limits, index_file, version_scheme, rescore, trust }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Arc::new(entries),

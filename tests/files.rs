@@ -1,8 +1,10 @@
 //! Files of a scope by their paths: the list, page by page, and their content.
 
-use saddlebag::files::{FilePage, FilesCommand, FilesReply, ListFiles, MAX_LISTED_FILES, ReadFile};
+use saddlebag::files::{
+    FilePage, FilesCommand, FilesReply, Item, ItemKind, ListFiles, MAX_LISTED_FILES, ReadFile, Resolve,
+};
 use saddlebag::journal::{FileState, ReadReply};
-use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::protocol::{Error, ErrorCode, RelPath};
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
@@ -153,4 +155,72 @@ fn what_is_not_listed_cannot_be_read_and_is_not_looked_for(kind: Kind) {
     let missing = read(&mut drive, "projects/proj/notes/none.md", 0, 100).unwrap();
     assert_eq!(missing.state, FileState::Missing);
     assert_eq!(changes(&drive.executor), Vec::<String>::new());
+}
+
+fn resolve(drive: &mut Drive<Simulator>, name: &str, kind: Option<ItemKind>) -> Result<Item, Error> {
+    match drive.run(Resolve { name: name.into(), kind })? {
+        Reply::Files(FilesReply::Resolve(item)) => Ok(item),
+        other => panic!("expected an item, got {other:?}"),
+    }
+}
+
+#[both_engines]
+fn every_form_of_a_name_means_its_item(kind: Kind) {
+    const NOTE: &str = "projects/proj/facts/port.md";
+    const ENTRY: &str = "agents/a/entries/core/k.md";
+    let config = Config { roots: vec!["/store/".into()], ..agent_config() };
+    let mut drive = store(kind, config);
+    for (path, text) in [
+        (NOTE, "---\ntitle: Port\naliases: [harbour]\n---\n\n5432\n"),
+        ("projects/proj/facts/port-2.md", "---\ntitle: Port\nprovenance: tool\n---\n\n9\n"),
+        ("projects/proj/facts/key.md", "---\ntitle: k\n---\n\na note\n"),
+        ("README.md", "of the root\n"),
+    ] {
+        drive.executor.insert(&RelPath::new(path).unwrap(), text);
+    }
+    let today = "projects/proj/daily/2026-05-25.md";
+    for (names, item_kind, path, called) in [
+        // Text that nobody has approved does not take the name.
+        (
+            &["Port", "harbour", "port", "facts/port.md", "facts/port", NOTE, "/store/projects/proj/facts/port.md"][..],
+            ItemKind::Note,
+            NOTE,
+            "Port",
+        ),
+        (&["projects/proj/facts/port.bak", "facts/gone.bak"], ItemKind::Note, "", ""),
+        (&[ENTRY, "/store/agents/a/entries/core/k.md", "agents/a/entries/core/k.bak"], ItemKind::Entry, ENTRY, "k"),
+        (&["s"], ItemKind::Entry, "workspaces/w/entries/s.md", "s"),
+        (&["long_term", "MEMORY.md", "/store/MEMORY.md"], ItemKind::File, "MEMORY.md", "MEMORY"),
+        (&["README.md", "/store/README.md"], ItemKind::File, "README.md", "README"),
+        (&["daily", "daily:2026-05-25", today], ItemKind::Note, today, "2026-05-25"),
+        (&["note:new", "notes/new.md"], ItemKind::Note, "projects/proj/notes/new.md", "new"),
+    ] {
+        for name in names {
+            let item = resolve(&mut drive, name, None).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(item.kind, item_kind, "{name}");
+            if !path.is_empty() {
+                assert_eq!((item.path.as_str(), item.name.as_str()), (path, called), "{name}");
+            }
+        }
+    }
+    let error = resolve(&mut drive, "k", None).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoUniqueMatch);
+    assert_eq!(error.message, format!("`k` could be {ENTRY} (entry), projects/proj/facts/key.md (note)"));
+    assert_eq!(resolve(&mut drive, "k", Some(ItemKind::Entry)).unwrap().path, ENTRY);
+    assert_eq!(resolve(&mut drive, "k", Some(ItemKind::Note)).unwrap().path, "projects/proj/facts/key.md");
+    for name in [
+        "nowhere",
+        "/store/agents/z/entries/core/k.md",
+        "agents/z/entries/core/k.md",
+        "/store/projects/other-0123abcd/notes/n.md",
+        "/elsewhere/MEMORY.md",
+        "../x.md",
+        "workspaces/v/entries/s.md",
+        "MEMORY.bak.md/x",
+        "",
+    ] {
+        assert_eq!(resolve(&mut drive, name, None).unwrap_err().code, ErrorCode::NotFound, "{name}");
+    }
+    let error = resolve(&mut drive, "the port of db", None).unwrap_err();
+    assert!(error.help.contains(NOTE), "{error:?}");
 }

@@ -60,7 +60,7 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
     let missing =
         |name: &str| JournalCommand::Read(Read { target: Target::Page(name.into()), offset: 0, max_bytes: 99 });
     let error = drive.run(missing("port of postgres")).unwrap_err();
-    assert_eq!((error.code, error.help.as_str()), (ErrorCode::NotFound, "pages like it: projects/proj/facts/port.md"));
+    assert_eq!((error.code, error.help.as_str()), (ErrorCode::NotFound, "notes like it: projects/proj/facts/port.md"));
     for outside in ["projects/other/x.md", "../other/x.md", "/etc/passwd", ".zk/config.toml", "x\n.md", ""] {
         let error = drive.run(missing(outside)).unwrap_err();
         assert!(!error.to_string().contains("secret"), "{outside:?}: {error}");

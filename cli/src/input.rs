@@ -1,11 +1,10 @@
-//! Reads text from the arguments, a file or standard input, and parses words that name targets.
+//! Reads text from the arguments, a file or standard input, and paths that other commands print.
 
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use saddlebag::journal::{Target, TargetRole};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::NOTE_SUFFIX;
 
@@ -36,14 +35,6 @@ pub(crate) fn file(path: &Path) -> Result<String, Failure> {
     let name = format!("`{}`", path.display());
     let opened = File::open(path).map_err(|error| unreadable(&name, &error))?;
     whole(opened, &name)
-}
-
-/// Returns the target of a word on the command line, such as `scratchpad`, `note:NAME` or a path.
-pub(crate) fn target(word: &str, role: TargetRole) -> Result<Target, Failure> {
-    let kinds = ["note", "page", "daily"].into_iter();
-    let inline = kinds.filter_map(|kind| Some((kind, word.strip_prefix(kind)?.strip_prefix(':')?))).next();
-    let (kind, name) = inline.map_or((word, None), |(kind, name)| (kind, Some(name)));
-    Ok(Target::parse(kind, name, role)?)
 }
 
 /// Returns a name or path without the line numbers that `recall` and other commands print after it. `facts/a.md:3-4`

@@ -191,6 +191,7 @@ impl Saddlebag {
             epoch: options.epoch.unwrap_or_else(unique_epoch),
             project,
             path_prefix: if options.absolute_paths { prefix(root) } else { String::new() },
+            roots: roots(root),
             limits: options.limits,
             // A trace without secrets cannot show the index, which has the words of every file. Without an index the
             // recorded run is replayed to its end.
@@ -365,9 +366,21 @@ pub fn state_folder() -> Option<PathBuf> {
     Some(state.unwrap_or_else(|| folders.data_dir().join("saddlebag-state")))
 }
 
+/// Returns the absolute paths of the root: as the caller typed it, and as it is shown.
+fn roots(root: &Path) -> Vec<String> {
+    let typed = std::path::absolute(root).ok().map(|path| with_separator(&path));
+    let mut roots: Vec<String> = typed.into_iter().chain([prefix(root)]).collect();
+    roots.dedup();
+    roots
+}
+
 /// Returns the prefix of every path of the store at `root` if paths are shown in full.
 fn prefix(root: &Path) -> String {
-    let mut prefix = canonical(root).unwrap_or_else(|| root.to_path_buf()).to_string_lossy().into_owned();
+    with_separator(&canonical(root).unwrap_or_else(|| root.to_path_buf()))
+}
+
+fn with_separator(folder: &Path) -> String {
+    let mut prefix = folder.to_string_lossy().into_owned();
     if !prefix.ends_with(['/', std::path::MAIN_SEPARATOR]) {
         prefix.push('/');
     }

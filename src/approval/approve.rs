@@ -52,7 +52,7 @@ impl Run<TrustCall<'_>> for Approve {
     async fn run(self, with: &TrustCall<'_>) -> Result<ApproveReply, Error> {
         check(with.call, &self)?;
         let waiting = pending_approvals(with.call, with.notebook, with.entries).await?;
-        approve(with.call, &waiting, &self).await
+        approve(with, &waiting, &self).await
     }
 }
 
@@ -69,17 +69,18 @@ fn check(call: &Call, request: &Approve) -> Result<(), Error> {
     Ok(())
 }
 
-async fn approve(call: &Call, waiting: &Waiting, request: &Approve) -> Result<ApproveReply, Error> {
+async fn approve(with: &TrustCall<'_>, waiting: &Waiting, request: &Approve) -> Result<ApproveReply, Error> {
     let mut reply = ApproveReply::default();
     let mut meant: Vec<(&ApproveItem, &PendingApproval)> = Vec::new();
     for given in &request.items {
         let ApproveItem { name, version } = given;
-        let reason = match named(call, waiting, name) {
+        let reason = match named(with, waiting, name).await {
             Ok(one) if one.version == *version => {
                 meant.push((given, one));
                 continue;
             }
             Ok(_) => changed(version),
+            Err(error) if error.code == ErrorCode::Storage => return Err(error),
             Err(error) => error.into_message(),
         };
         reply.skipped.push(SkippedItem { name: name.clone(), reason });
@@ -90,7 +91,7 @@ async fn approve(call: &Call, waiting: &Waiting, request: &Approve) -> Result<Ap
             continue;
         }
         done.push(item);
-        let written = if request.dry_run { Ok(()) } else { write(call, item).await };
+        let written = if request.dry_run { Ok(()) } else { write(with.call, item).await };
         match written {
             Ok(()) => reply.approved.push(given.clone()),
             Err(error) if error.code == ErrorCode::Storage => return Err(error),

@@ -69,7 +69,7 @@ impl Run<TrustCall<'_>> for Pending {
             (None, None) => waiting.items.retain(PendingApproval::is_waiting),
         }
         if let Some(name) = &self.name {
-            let one = named(with.call, &waiting, name)?;
+            let one = named(with, &waiting, name).await?;
             let path = one.path.clone();
             waiting.items.retain(|item| item.path == path);
             waiting.skipped.clear();
@@ -98,7 +98,7 @@ fn page(call: &Call, waiting: Waiting, request: &Pending, after: Option<&str>) -
     let lines: Vec<String> = page.iter().map(|item| format!("{} {}\n", item.version, item.path)).collect();
     let with_text = request.name.is_some();
     Ok(PendingReply {
-        items: page.iter().map(|item| pending_item(call, item, with_text)).collect::<Result<_, Error>>()?,
+        items: page.iter().map(|item| pending_item(call, item, with_text)).collect(),
         next: page.last().filter(|_| page.len() < rest.len()).map(|last| format!("{CURSOR}{}", last.path)),
         total: u32::try_from(pending.len()).unwrap_or(u32::MAX),
         digest: sha256(&lines.concat()),

@@ -62,7 +62,7 @@ impl Run<TrustCall<'_>> for Reject {
         let mut reply = RejectReply::default();
         let mut done: Vec<&PendingApproval> = Vec::new();
         for given in self.items {
-            let rejected = match named(with.call, &pending, &given.name) {
+            let rejected = match named(with, &pending, &given.name).await {
                 Ok(item) if item.version != given.version => Err(changed(&given.version)),
                 Ok(item) if done.iter().any(|other| other.path == item.path) => continue,
                 Ok(item) => {
@@ -72,6 +72,7 @@ impl Run<TrustCall<'_>> for Reject {
                         forgotten => forgotten.map_err(Error::into_message),
                     }
                 }
+                Err(error) if error.code == ErrorCode::Storage => return Err(error),
                 Err(error) => Err(error.into_message()),
             };
             match rejected {
@@ -91,6 +92,6 @@ async fn forget(with: &TrustCall<'_>, item: &PendingApproval) -> Result<(), Erro
     if !item.is_entry {
         return forget_version(with.call, &item.path, &item.version).await;
     }
-    let request = ForgetEntry { key: item.name()?.into(), expected_version: Some(item.version.clone()) };
+    let request = ForgetEntry { key: item.path.as_str().into(), expected_version: Some(item.version.clone()) };
     entries::run(with.call, with.entries, &Origin::default(), request).await.map(|_| ())
 }

@@ -7,11 +7,14 @@ use alloc::vec::Vec;
 
 use crate::changes::Call;
 use crate::document::{Outside, head};
+use crate::engine::ambiguous;
 use crate::entries::{self, Entries};
+use crate::files::{Names, candidates};
 use crate::notebook::{self, Notebook};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{SkipKind, Skipped};
+use crate::store::RelPath;
 use crate::trust::{Flag, FlagKind, ForModel, PendingApproval, Provenance, add_flags, for_model};
 
 /// Size of a preview in bytes.
@@ -24,7 +27,7 @@ pub const MAX_NAMES: usize = 1_024;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApproveItem {
-    /// The `name` or `path` of a [`PendingItem`], or another path, name or title of a note.
+    /// The `name` or `path` of a [`PendingItem`], or another name of it.
     pub name: String,
     /// Version that the person looked at. Nothing is done if its file has another version.
     pub version: String,
@@ -112,43 +115,39 @@ pub(super) async fn pending_approvals(
 }
 
 /// Finds the item with this name. If there is not exactly one, the error says why.
-pub(super) fn named<'a>(call: &Call, waiting: &'a Waiting, name: &str) -> Result<&'a PendingApproval, Error> {
-    let is_path = |item: &PendingApproval| item.path.as_str() == name || call.scope.display_path(&item.path) == name;
+pub(super) async fn named<'a>(
+    with: &TrustCall<'_>,
+    waiting: &'a Waiting,
+    name: &str,
+) -> Result<&'a PendingApproval, Error> {
+    let TrustCall { call, notebook, entries } = *with;
+    let paths: Vec<RelPath> = [call.scope.whole(name), call.scope.file(name)].into_iter().flatten().collect();
+    if let Some(item) = paths.iter().find_map(|path| waiting.items.iter().find(|item| item.path == *path)) {
+        return Ok(item);
+    }
+    let meant = candidates(Names { call, notebook, entries }, name).await?;
     // Names and paths are listed with hidden characters shown, so that form must match too.
     let is_listed = |item: &PendingApproval| {
-        item.names.first().is_some_and(|first| for_model(first).0 == name)
-            || for_model(&call.scope.display_path(&item.path)).0 == name
+        for_model(&item.name).0 == name || for_model(&call.scope.display_path(&item.path)).0 == name
     };
-    // A path or a key goes before a title that reads like it.
-    let meanings: [&dyn Fn(&PendingApproval) -> bool; 3] = [
-        &|item| is_path(item) || item.names.first().is_some_and(|first| first == name),
-        &|item| item.names.iter().any(|known| known == name),
-        &is_listed,
-    ];
-    for means in meanings {
-        let found: Vec<&PendingApproval> = waiting.items.iter().filter(|item| means(item)).collect();
-        match found.as_slice() {
-            [] => {}
-            [one] => return Ok(one),
-            several => {
-                let paths: Vec<ForModel> = several.iter().map(|item| ForModel::escaped(item.path.as_str())).collect();
-                let paths: Vec<&str> = paths.iter().map(ForModel::as_str).collect();
-                let message = format!("it could be {}", paths.join(", "));
-                return Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them"));
-            }
+    let is_meant = |item: &&PendingApproval| meant.iter().any(|file| file.path == item.path) || is_listed(item);
+    let found: Vec<&PendingApproval> = waiting.items.iter().filter(is_meant).collect();
+    match found.as_slice() {
+        [one] => return Ok(one),
+        [] => {}
+        several => {
+            return Err(ambiguous(name, several.iter().map(|item| call.scope.display_path(&item.path)).collect()));
         }
     }
-    let unread = |file: &&Skipped| {
-        file.path == name || call.scope.file(name).is_some_and(|path| call.scope.display_path(&path) == file.path)
-    };
-    let message = match waiting.skipped.iter().find(unread) {
+    let shown: Vec<String> = paths.iter().map(|path| call.scope.display_path(path)).collect();
+    let reason = match waiting.skipped.iter().find(|file| shown.contains(&file.path)) {
         Some(file) => format!("the file could not be read: {}", file.reason),
         None => "no note or entry of this name waits for approval".to_string(),
     };
-    Err(Error::new(ErrorCode::NotFound, message, "`memory pending` lists the names that can be given"))
+    Err(Error::new(ErrorCode::NotFound, reason, "`memory pending` lists the names that can be given"))
 }
 
-pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool) -> Result<PendingItem, Error> {
+pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool) -> PendingItem {
     let mut flags = Vec::new();
     let mut harmless = |text: &str| {
         let (text, found) = for_model(text);
@@ -156,7 +155,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
         text
     };
     let text = harmless(&item.text);
-    let name = harmless(item.name()?);
+    let name = harmless(&item.name);
     let path = harmless(&call.scope.display_path(&item.path));
     let source = item.source.as_deref().map(&mut harmless);
     let projects = item.projects.iter().map(|project| harmless(project)).collect();
@@ -168,7 +167,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
         what: for_model(&counted.first).0.into_string(),
         count: counted.count,
     }));
-    Ok(PendingItem {
+    PendingItem {
         name,
         path,
         is_entry: item.is_entry,
@@ -184,7 +183,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
         preview: preview(&text),
         text: with_text.then_some(text),
         findings: flags,
-    })
+    }
 }
 
 fn preview(text: &str) -> ForModel {

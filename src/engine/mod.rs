@@ -4,6 +4,7 @@
 
 mod files;
 mod fs;
+mod named;
 mod scope;
 
 use core::future::Future;
@@ -13,6 +14,7 @@ use crate::store::Layout;
 
 pub(crate) use files::{Loaded, load, load_all};
 pub(crate) use fs::Fs;
+pub(crate) use named::{NamedFile, ambiguous};
 pub use scope::Limits;
 pub(crate) use scope::Scope;
 

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use crate::protocol;
 use crate::store::{Layout, RelPath};
@@ -36,6 +37,8 @@ pub(crate) struct Scope {
     pub(crate) layout: Layout,
     /// Prefix of every path that is shown.
     pub(crate) path_prefix: String,
+    /// Absolute paths of the root, with which a name may begin.
+    pub(crate) roots: Vec<String>,
     pub(crate) limits: Limits,
     /// True if the store keeps a copy of the index.
     pub(crate) index_file: bool,
@@ -91,7 +94,20 @@ impl Scope {
         files.find(|path| path.as_str() == bare)
     }
 
-    fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
-        name.strip_prefix(self.path_prefix.as_str()).unwrap_or(name)
+    /// Returns the file of a path that is absolute, written as it is shown, or relative to the root.
+    pub(crate) fn whole(&self, name: &str) -> Option<RelPath> {
+        RelPath::new(self.without_prefix(name)).ok()
+    }
+
+    /// Returns the file that a backup belongs to, for the path of the backup.
+    pub(crate) fn original(&self, name: &str) -> Option<RelPath> {
+        let backups = [self.whole(name), self.layout.in_notebook(name).ok()];
+        backups.into_iter().flatten().find_map(|backup| Layout::original_of(&backup))
+    }
+
+    /// Returns a name without the path of the root.
+    pub(crate) fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
+        let prefixes = self.roots.iter().chain([&self.path_prefix]).filter(|prefix| !prefix.is_empty());
+        prefixes.into_iter().find_map(|prefix| name.strip_prefix(prefix.as_str())).unwrap_or(name)
     }
 }

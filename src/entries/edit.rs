@@ -18,7 +18,7 @@ use crate::trust::Provenance;
 /// Replaces text that occurs exactly once in the content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditEntry {
-    /// Key of the entry.
+    /// Key of the entry, or path of its file.
     pub key: String,
     /// Text to replace. It must occur exactly once.
     pub old_text: String,

@@ -5,10 +5,9 @@ use alloc::vec::Vec;
 
 use super::decision::{Explanation, Hydrate, decide, explanation};
 use super::hydrate::HydrateReply;
-use super::limits::checked_key;
 use super::plan::HydrationPolicy;
 use super::state::EntriesCall;
-use super::view::absent;
+use super::view::{absent, check_name};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
@@ -17,7 +16,7 @@ use crate::request::{Effect, Request, Run};
 pub struct Explain {
     /// Hydration to explain.
     pub request: Hydrate,
-    /// Key of a single entry to explain; `None` for all.
+    /// Key of a single entry to explain, or path of its file; `None` for all.
     pub key: Option<String>,
 }
 
@@ -36,8 +35,9 @@ impl Run<EntriesCall<'_>> for Explain {
     async fn run(self, with: &EntriesCall<'_>) -> Result<HydrateReply, Error> {
         let EntriesCall { call, entries, scope, run, .. } = *with;
         let Self { request, key } = self;
-        let key = key.map(|key| checked_key("key", &key)).transpose()?;
-        let (all, placements, view) = decide(call, entries, scope, request, run).await?;
+        key.as_deref().map_or(Ok(()), |name| check_name(call, scope, name))?;
+        let (all, placements, mut view) = decide(call, entries, scope, request, run).await?;
+        let key = key.map(|name| view.take_named(call, &name).unwrap_or(name));
         let explained = placements.iter().map(|placement| explanation(call, &all, placement));
         let mut explained: Vec<Explanation> = explained.collect::<Result<_, Error>>()?;
         explained.retain(|entry| key.as_ref().is_none_or(|key| entry.key == *key));

@@ -4,7 +4,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::limits::checked_key;
 use super::removal::bury;
 use super::rules::{Base, check_reach};
 use super::runs::{Dropped, drop_held};
@@ -20,7 +19,7 @@ use crate::trust::ForModel;
 /// Forgets an entry. Its file becomes a tombstone, so that older text cannot restore the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgetEntry {
-    /// Key of the entry.
+    /// Key of the entry, or path of its file.
     pub key: String,
     /// If given, forgets the entry only if it still has this version.
     pub expected_version: Option<String>,
@@ -75,13 +74,12 @@ async fn forget(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
-    key: &str,
+    name: &str,
     base: &Base,
 ) -> Result<ForgetEntryReply, Error> {
-    let key = checked_key("key", key)?;
     let mut races = 0;
     loop {
-        let view = look_for(call, entries, scope, &key).await?;
+        let (view, key) = look_for(call, entries, scope, name).await?;
         let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
         check_reach(call, &stored.entry.fields)?;
         let (version, already_forgotten) = match bury(call, &view, pool, stored, base).await {

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::category::Category;
-use super::limits::checked_key;
+use super::held::Held;
 use super::readable::{Readable, readable};
 use super::state::EntriesCall;
 use super::types::EntryInfo;
@@ -16,7 +16,7 @@ use crate::request::{Effect, Request, Run};
 /// Returns the entry of this key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetEntry {
-    /// Key of the entry.
+    /// Key of the entry, or path of its file.
     pub key: String,
 }
 
@@ -34,13 +34,12 @@ impl Request for GetEntry {
 impl Run<EntriesCall<'_>> for GetEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<EntryInfo, Error> {
         let EntriesCall { call, entries, scope, run, .. } = *with;
-        let key = checked_key("key", &self.key)?;
         let held = entries.held(run)?;
-        let of_conversation = held.iter().find(|held| held.is_of_conversation() && held.entry.fields.key == key);
-        let view = match of_conversation {
-            // An entry that only a run holds needs no file operation.
-            Some(_) => View::default(),
-            None => look_for(call, entries, scope, &key).await?,
+        let is_of_conversation = |held: &Held| held.is_of_conversation() && held.entry.fields.key == self.key;
+        // An entry that only a run holds needs no file operation.
+        let (view, key) = match held.iter().any(is_of_conversation) {
+            true => (View::default(), self.key),
+            false => look_for(call, entries, scope, &self.key).await?,
         };
         let mut found: Vec<Readable> = readable(call, &view, &held);
         found.retain(|readable| readable.entry.fields.key == key && !readable.expired);

@@ -118,6 +118,7 @@ pub(crate) use select::cursor_of;
 pub(crate) use state::Entries;
 
 use crate::changes::{self, Call, Texts};
+use crate::engine::NamedFile;
 use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
@@ -168,7 +169,7 @@ pub(crate) async fn pending_approvals(
             None => return None,
         };
         Some(stored.text(&corpus).map(|text| PendingApproval {
-            names: alloc::vec![fields.key.clone()],
+            name: fields.key.clone(),
             path: stored.path.clone(),
             is_entry: true,
             provenance,
@@ -182,6 +183,22 @@ pub(crate) async fn pending_approvals(
     });
     let pending = pending.collect::<Result<_, Error>>()?;
     Ok((pending, view.problems))
+}
+
+/// Returns the entry that a name may mean: the live one of this key, or the one whose file or backup has this path.
+pub(crate) async fn named(call: &Call, entries: &Entries, name: &str) -> Result<Option<NamedFile>, Error> {
+    let Some(scope) = entries.scope.clone() else { return Ok(None) };
+    if view::check_name(call, &scope, name).is_err() {
+        return Ok(None);
+    }
+    let (view, key) = view::look_for(call, entries, &scope, name).await?;
+    let is_live = |stored: &view::Stored| key != name || stored.is_live(call.now.epoch_nanoseconds());
+    let found = view::found(&view, &scope, &key).filter(|(_, stored)| is_live(stored));
+    Ok(found.map(|(_, stored)| NamedFile {
+        path: stored.path.clone(),
+        name: key.clone(),
+        unapproved: stored.entry.fields.trust_state.unapproved().is_some(),
+    }))
 }
 
 /// Runs one command.

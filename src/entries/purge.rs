@@ -4,10 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::limits::checked_key;
 use super::removal::{discard, removal_of};
 use super::state::EntriesCall;
-use super::view::{Stored, absent, found, look};
+use super::view::{Stored, absent, found, look, look_for};
 use crate::changes::Change;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -17,7 +16,7 @@ use crate::trust::ForModel;
 /// Removes forgotten entries for good, and files of a key that a newer file of the same key replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurgeEntries {
-    /// Key to purge; `None` for all.
+    /// Key of the entry to purge, or path of its file; `None` for all.
     pub key: Option<String>,
 }
 
@@ -44,8 +43,10 @@ impl Request for PurgeEntries {
 impl Run<EntriesCall<'_>> for PurgeEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<PurgeReply, Error> {
         let EntriesCall { call, entries, scope, .. } = *with;
-        let key = self.key.map(|key| checked_key("key", &key)).transpose()?;
-        let view = look(call, entries, scope).await?;
+        let (view, key) = match &self.key {
+            None => (look(call, entries, scope).await?, None),
+            Some(name) => look_for(call, entries, scope, name).await.map(|(view, key)| (view, Some(key)))?,
+        };
         let is_meant = |stored: &&Stored| key.as_ref().is_none_or(|key| stored.entry.fields.key == *key);
         let copies: Vec<&Stored> = view.outdated.iter().filter(is_meant).collect();
         if let Some(key) = &key {

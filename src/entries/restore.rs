@@ -8,7 +8,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::document::{Entry, Fields, version_of};
-use super::limits::checked_key;
 use super::put::{Applied, reply};
 use super::retention::stamp;
 use super::room::Removed;
@@ -27,7 +26,7 @@ use crate::trust::ForModel;
 /// second restore undoes the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoreEntry {
-    /// Key of the entry.
+    /// Key of the entry, or path of its file or backup.
     pub key: String,
 }
 
@@ -44,8 +43,7 @@ impl Request for RestoreEntry {
 impl Run<EntriesCall<'_>> for RestoreEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
         let EntriesCall { call, entries, scope, .. } = *with;
-        let key = checked_key("key", &self.key)?;
-        let view = look_for(call, entries, scope, &key).await?;
+        let (view, key) = look_for(call, entries, scope, &self.key).await?;
         let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
         match stored.entry.forgotten {
             Some(_) => revive(call, &view, pool, stored).await,

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::document::{Entry, Problem};
+use super::limits::checked_key;
 use super::retention::is_expired;
 use super::scope::{EntriesScope, Pool};
 use super::state::{Entries, Parsed};
@@ -56,14 +57,30 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     View::from_corpus(call, scope, &corpus, &parsed)
 }
 
-/// Returns the entries like [`look`], for a key that should exist. If the key is missing, it looks a second time:
-/// folders are listed one after the other, so an entry that is moved meanwhile can be missing from both.
-pub(super) async fn look_for(call: &Call, entries: &Entries, scope: &EntriesScope, key: &str) -> Result<View, Error> {
-    let view = look(call, entries, scope).await?;
-    if view.entries.iter().any(|stored| stored.entry.fields.key == key) {
-        return Ok(view);
+/// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file or of its
+/// backup. If there is no such entry, it looks a second time: folders are listed one after the other, so an entry that is
+/// moved meanwhile can be missing from both.
+pub(super) async fn look_for(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    name: &str,
+) -> Result<(View, String), Error> {
+    check_name(call, scope, name)?;
+    let mut view = look(call, entries, scope).await?;
+    if let Some(key) = view.take_named(call, name) {
+        return Ok((view, key));
     }
-    look(call, entries, scope).await
+    let mut view = look(call, entries, scope).await?;
+    let key = view.take_named(call, name).unwrap_or_else(|| name.into());
+    Ok((view, key))
+}
+
+/// Refuses a name that is neither a key nor a path below the folders of the scope.
+pub(super) fn check_name(call: &Call, scope: &EntriesScope, name: &str) -> Result<(), Error> {
+    let path = call.scope.whole(name);
+    let is_path = path.is_some_and(|path| scope.pools().any(|pool| path.is_below(pool.folder.root())));
+    if is_path { Ok(()) } else { checked_key("key", name).map(|_| ()) }
 }
 
 /// Returns true if the folder of another category has a file of this key, under the name that the key gives.
@@ -157,6 +174,18 @@ impl View {
             }
         }
         self.entries = kept;
+    }
+
+    /// Returns the key that a name means. If it is the path of a file, the other entry of this key is dropped: agent and
+    /// workspace may both have the key.
+    pub(super) fn take_named(&mut self, call: &Call, name: &str) -> Option<String> {
+        if self.entries.iter().any(|stored| stored.entry.fields.key == name) {
+            return Some(name.into());
+        }
+        let path = call.scope.original(name).or_else(|| call.scope.whole(name))?;
+        let key = self.entries.iter().find(|stored| stored.path == path)?.entry.fields.key.clone();
+        self.entries.retain(|stored| stored.path == path || stored.entry.fields.key != key);
+        Some(key)
     }
 
     /// Returns the entry of a key in a pool, even a forgotten one.

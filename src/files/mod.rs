@@ -6,13 +6,16 @@
 mod list;
 mod read;
 mod recall;
+mod resolve;
 mod types;
 
 pub use crate::notebook::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use read::ReadFile;
+pub use resolve::{Item, Resolve};
 
 pub(crate) use recall::recall_all;
+pub(crate) use resolve::{Names, candidates};
 pub(crate) use types::{FileListing, FilesCall};
 
 use crate::family::family;
@@ -26,5 +29,6 @@ family! {
         ListFiles,
         ReadFile,
         Recall,
+        Resolve,
     }
 }

@@ -35,7 +35,7 @@ impl Run<FilesCall<'_>> for ReadFile {
     async fn run(self, with: &FilesCall<'_>) -> Result<ReadReply, Error> {
         let FilesCall { call, entries, .. } = *with;
         // Replies show paths with the prefix of the configuration.
-        let path = parse(self.path.strip_prefix(call.scope.path_prefix.as_str()).unwrap_or(&self.path))?;
+        let path = parse(call.scope.without_prefix(&self.path))?;
         if !is_listed(call, entries, &path) {
             // The scope must not reveal that a file exists elsewhere.
             let message = format!("`{path}` is not a file of this memory");

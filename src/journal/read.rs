@@ -119,7 +119,7 @@ pub(crate) fn whole_characters(bytes: &[u8], at_end: bool) -> Option<(usize, &st
 }
 
 /// Returns the size of a file in bytes; `None` if it does not exist.
-pub(super) async fn size(call: &Call, path: &RelPath) -> Result<Option<u64>, Error> {
+pub(crate) async fn file_size(call: &Call, path: &RelPath) -> Result<Option<u64>, Error> {
     match call.fs.read(path, 0, 0).await.map_err(|error| Error::storage(Some(path), &error))? {
         ReadOutcome::Content(content) => Ok(Some(content.size)),
         ReadOutcome::Absent => Ok(None),

@@ -12,7 +12,7 @@ use core::str::FromStr;
 
 use super::edit::edit;
 use super::list::list;
-use super::read::{read, size};
+use super::read::{file_size, read};
 use super::restore::restore_file;
 use super::search::{Search, search};
 use super::status::{StatusReply, status};
@@ -230,7 +230,7 @@ async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
         return Err(Error::invalid_argument(message, "edit an older log instead"));
     }
     let path = target.path(call)?;
-    if size(call, &path).await?.unwrap_or_default() == 0 {
+    if file_size(call, &path).await?.unwrap_or_default() == 0 {
         return Ok(format!("Nothing to clear in {}", call.scope.display_path(&path)));
     }
     let reply = write(call, target, WriteMode::Overwrite, "", OverLimit::Refuse, Backups::Keep).await?;

@@ -75,6 +75,25 @@ impl Target {
         }
     }
 
+    /// Parses one name, as people type it and commands print it: a word of [`parse`](Self::parse), `daily:DATE`, `note:NAME` or
+    /// `page:NAME`. Any other name is the name of a page.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Self::parse).
+    pub fn from_name(name: &str) -> Result<Self, Error> {
+        let (word, rest) = match name.split_once(':') {
+            Some((word @ ("note" | "page" | "daily"), rest)) => (word, Some(rest)),
+            _ => (name, None),
+        };
+        match (word, rest) {
+            (_, Some(_)) | ("long_term" | "long" | "scratchpad" | SCRATCHPAD_FILE | "daily", None) => {
+                Self::parse(word, rest, TargetRole::Target)
+            }
+            _ => Ok(Self::Page(name.to_string())),
+        }
+    }
+
     /// Returns the long-term memory, the scratchpad, the log of a day and the note of this name.
     pub(super) fn samples(name: &str) -> Vec<Self> {
         alloc::vec![Self::LongTerm, Self::Scratchpad, Self::Daily(Some("2026-05-24".into())), Self::Note(name.into())]
@@ -121,6 +140,20 @@ impl Target {
         Ok(path)
     }
 
+    /// Returns the file of the target, for a command that writes it as a whole. A page is written if its path is that of a note
+    /// of the journal, a log, long-term memory or the scratchpad.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`changed_path`](Self::changed_path), and the refusal of any other page.
+    pub(super) fn written_path(&self, call: &Call) -> Result<RelPath, Error> {
+        match self {
+            Self::Page(name) if is_path(name) => Self::Note(name.clone()).changed_path(call),
+            Self::Page(name) if self.kept_file(call).is_none() => Err(not_writable(name)),
+            _ => self.changed_path(call),
+        }
+    }
+
     /// Returns the long-term memory or the scratchpad, if the target names it by its path.
     fn kept_file<'a>(&self, call: &'a Call) -> Option<&'a RelPath> {
         match self {
@@ -146,10 +179,10 @@ impl Target {
 
 /// Returns the error for the path of a note that no command of the journal writes as a whole.
 fn not_writable(path: &str) -> Error {
-    let message = format!("`{path}` cannot be written as a whole");
+    let message = format!("`{}` cannot be written as a whole", path.escape_debug());
     let help = "written are long-term memory, the scratchpad, daily logs, and notes named by note:NAME or notes/NAME.md; \
                 `remember` makes another note, and `note edit` changes one";
-    Error::new(ErrorCode::InvalidName, message, help)
+    Error::invalid_argument(message, help)
 }
 
 fn parse_date(text: &str) -> Result<Date, Error> {

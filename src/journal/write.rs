@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::dedup::{Novelty, novelty};
-use super::read::size;
+use super::read::file_size;
 use super::target::Target;
 use super::types::{JOURNAL, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply};
 use crate::changes::{Backups, Call};
@@ -82,13 +82,7 @@ pub(super) async fn write(
         let message = format!("write takes no date, but got `{}`: a log entry is today's", date.escape_debug());
         return Err(Error::invalid_argument(message, "leave the date out, or use edit to change an older log"));
     }
-    if let Target::Page(name) = target
-        && call.scope.kept_file(name).is_none()
-    {
-        let message = format!("`write` does not accept a page, but got `{}`", name.escape_debug());
-        return Err(Error::invalid_argument(message, "edit the page, or remember a new note"));
-    }
-    let path = target.changed_path(call)?;
+    let path = target.written_path(call)?;
     let text = head(content, MAX_WRITE_BYTES);
     if text.len() < content.len() && over_limit == OverLimit::Refuse {
         let message = format!("the text has {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
@@ -160,7 +154,7 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
     let mut line = text.to_string();
     if text.is_empty() {
         // Appending an empty text still ends the last line, and gives a new file an empty line.
-        let has_text = size(call, path).await?.is_some_and(|size| size > 0);
+        let has_text = file_size(call, path).await?.is_some_and(|size| size > 0);
         line = if has_text { String::new() } else { "\n".to_string() };
     } else if !text.ends_with('\n') {
         line.push('\n');

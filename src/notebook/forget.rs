@@ -5,8 +5,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::files::{check_not_kept, no_note, notebook_file};
+use super::files::{check_not_kept, no_note};
 use super::index::{Notebook, NotebookCall, catch_up, look_checked};
+use super::page::existing_page;
 use super::rename::settle;
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
@@ -55,11 +56,15 @@ impl Run<NotebookCall<'_>> for Forget {
 /// Removes a note.
 async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<ForgetReply, Error> {
     catch_up(call, notebook).await?;
-    let (path, backlinks) = look_checked(call, notebook, |snapshot| {
+    let found = look_checked(call, notebook, |snapshot| {
         let note = snapshot.find_to_change(note)?;
-        Ok((notebook_file(call, snapshot.path(note)?)?, backlinks(snapshot, note)))
-    })
-    .await?;
+        Ok((snapshot.whole_path(note)?.clone(), backlinks(snapshot, note)))
+    });
+    let (path, backlinks) = match found.await {
+        // The configuration may leave a file out of the notebook.
+        Err(error) if error.code == ErrorCode::NotFound => (existing_page(call, note).await?.ok_or(error)?, 0),
+        found => found?,
+    };
     check_not_kept(call, &path)?;
     remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
 }

@@ -179,7 +179,7 @@ pub(super) fn look<T>(
 ) -> Result<T, Error> {
     let corpus = notebook.corpus.borrow();
     let parsed = ParsedNotes::from_corpus(&corpus)?;
-    answer(&Snapshot::from_notes(&parsed, &call.scope))
+    answer(&Snapshot::from_notes(&parsed, call))
 }
 
 /// Calls a function with the notes of the index like [`look`], for an answer that finds notes by name. These notes are
@@ -193,7 +193,7 @@ pub(super) async fn look_checked<T>(
         let (answered, found) = {
             let corpus = notebook.corpus.borrow();
             let parsed = ParsedNotes::from_corpus(&corpus)?;
-            let snapshot = Snapshot::from_notes(&parsed, &call.scope);
+            let snapshot = Snapshot::from_notes(&parsed, call);
             (answer(&snapshot), snapshot.into_found())
         };
         let is_unread = |id: &DocId| notebook.corpus.borrow().is_known_from_index_only(*id);
@@ -224,7 +224,7 @@ pub(super) fn look_as<T>(
     }
     let corpus = notebook.corpus.borrow();
     let parsed = ParsedNotes::from_zk_corpus(&corpus)?;
-    answer(&Snapshot::from_zk_notes(&parsed, &call.scope))
+    answer(&Snapshot::from_zk_notes(&parsed, call))
 }
 
 /// Reads the notes that an answer needs, if they are known only from the index file.

@@ -1,25 +1,21 @@
-//! Pages for the commands of the journal. A page is named by its path or its title, which only the index of the
-//! notebook knows.
+//! Notes by name, for commands of other families: their names are known to the index of the notebook alone.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::files::notebook_file;
+use super::config_file::load_config;
 use super::index::{Notebook, catch_up, look, look_checked};
 use super::rename::settle;
-use super::restore_note::lost_page;
-use super::snapshot::Snapshot;
-use super::types::NoteView;
 use crate::changes::Call;
-use crate::engine::{Loaded, load};
-use crate::journal::{Edit, JournalCommand, Read, Restore, Target, page_path};
+use crate::document::{Note, TagSyntax};
+use crate::engine::NamedFile;
+use crate::journal::{Edit, JournalCommand, Read, Restore, Target, file_size, page_path};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
-
-/// Maximum number of pages that an error suggests.
-const NAMED_PAGES: usize = 5;
+use crate::store::{Layout, NOTE_SUFFIX, RelPath};
+use crate::trust::TrustState;
 
 /// Replaces the page that a command names by its path.
 pub(crate) async fn locate_page(
@@ -27,69 +23,95 @@ pub(crate) async fn locate_page(
     notebook: &Arc<Notebook>,
     command: JournalCommand,
 ) -> Result<JournalCommand, Error> {
+    // The whole path, because `MEMORY.md` below a project is another file.
+    let page = |path: RelPath| Target::Page(call.scope.display_path(&path));
     Ok(match command {
         JournalCommand::Read(Read { target: Target::Page(name), offset, max_bytes }) => {
-            JournalCommand::Read(Read { target: page(call, notebook, &name).await?, offset, max_bytes })
+            let target = page(located(call, notebook, &name).await?);
+            JournalCommand::Read(Read { target, offset, max_bytes })
         }
         JournalCommand::Edit(Edit { target: Target::Page(name), change }) => {
             settle(call, notebook).await;
-            JournalCommand::Edit(Edit { target: page(call, notebook, &name).await?, change })
+            JournalCommand::Edit(Edit { target: page(located(call, notebook, &name).await?), change })
         }
         JournalCommand::Restore(Restore { target: Target::Page(name) }) => {
             settle(call, notebook).await;
-            // An invalid path is unchanged, so that the command reports it.
-            let name = lost_page(call, &name).await?.map_or(name, |path| call.scope.display_path(&path));
-            JournalCommand::Restore(Restore { target: Target::Page(name) })
+            JournalCommand::Restore(Restore { target: page(lost_page(call, notebook, &name).await?) })
         }
         other => other,
     })
 }
 
-async fn page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Target, Error> {
-    // Shared long-term memory is outside of a project's notebook, and none of these files is a page.
-    if call.scope.kept_file(name).is_some() {
-        return Ok(Target::Page(name.to_string()));
+/// Returns the file that a name means: a note, or the path of a file that the notebook leaves out.
+pub(super) async fn located(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<RelPath, Error> {
+    if let Some(path) = existing_page(call, name).await? {
+        return Ok(path);
     }
     catch_up(call, notebook).await?;
-    let path = |snapshot: &Snapshot<'_>| Ok(snapshot.path(snapshot.find(name)?)?.to_string());
-    let found = look_checked(call, notebook, path).await;
-    let mut error = match found.and_then(|below| notebook_file(call, &below)) {
-        // The whole path, because `MEMORY.md` below a project is another file.
-        Ok(path) => return Ok(Target::Page(call.scope.display_path(&path))),
-        Err(error) => error,
-    };
-    if error.code != ErrorCode::NotFound {
-        return Err(error);
-    }
-    if is_left_out(call, name).await? {
-        return Ok(Target::Page(name.to_string()));
-    }
-    error.help = look(notebook, call, |snapshot| others(call, snapshot, name))?;
-    Err(error)
+    look_checked(call, notebook, |snapshot| Ok(snapshot.whole_path(snapshot.find(name)?)?.clone())).await
 }
 
-/// Returns true if the path is a file that the configuration leaves out of the notebook.
-async fn is_left_out(call: &Call, name: &str) -> Result<bool, Error> {
-    let notebook = FolderScope { folder: call.scope.layout.project_folder().cloned(), tree: true };
-    let Some(path) = page_path(call, name).ok().filter(|path| notebook.reaches(path)) else { return Ok(false) };
-    Ok(!matches!(load(&call.fs, &path, call.scope.limits.max_file_bytes).await?, Loaded::Absent))
+/// Returns the page with this path, if there is one. That needs no index.
+pub(crate) async fn existing_page(call: &Call, name: &str) -> Result<Option<RelPath>, Error> {
+    if let Some(path) = call.scope.kept_file(name) {
+        return Ok(Some(path.clone()));
+    }
+    let layout = &call.scope.layout;
+    let notebook = FolderScope { folder: layout.project_folder().cloned(), tree: true };
+    // Without a project, files of others may lie beside it, so only a listing says what it is.
+    let is_page = |path: &RelPath| notebook.reaches(path) && (notebook.folder.is_some() || !Layout::is_of_scopes(path));
+    let Some(path) = page_path(call, name).ok().filter(is_page) else { return Ok(None) };
+    Ok(file_size(call, &path).await?.map(|_| path))
 }
 
-/// Suggests pages that share a word with a name, else the first ones.
-fn others(call: &Call, snapshot: &Snapshot<'_>, name: &str) -> Result<String, Error> {
-    let words: Vec<String> =
-        name.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).map(str::to_lowercase).collect();
-    let shares_a_word = |text: &str| words.iter().any(|word| text.to_lowercase().contains(word));
-    let is_alike = |page: &&NoteView<'_>| shares_a_word(page.path) || shares_a_word(&page.note.title);
-    let shown = |page: &NoteView<'_>| notebook_file(call, page.path).map(|file| call.scope.display_path(&file));
-    let alike =
-        snapshot.views.iter().filter(is_alike).take(NAMED_PAGES).map(shown).collect::<Result<Vec<_>, Error>>()?;
-    if !alike.is_empty() {
-        return Ok(format!("pages like it: {}", alike.join(", ")));
-    }
-    let first = snapshot.views.iter().take(NAMED_PAGES).map(shown).collect::<Result<Vec<_>, Error>>()?;
-    Ok(match snapshot.views.len() {
-        0 => "the notebook has no pages".to_string(),
-        count => format!("give the path or title of one of the {count} pages, such as {}", first.join(", ")),
+/// Returns the note at a path, with the title of its file.
+pub(crate) async fn note_at(call: &Call, path: RelPath) -> Result<NamedFile, Error> {
+    // The path stays valid, whatever the bytes are.
+    let text = call.load_text(&path).await.ok().flatten().unwrap_or_default();
+    let name = Note::parse_file(&text, TagSyntax::default(), path.file_stem()).title;
+    Ok(NamedFile { name, unapproved: TrustState::from_text(&text).unapproved().is_some(), path })
+}
+
+/// Returns the notes that a name may mean, with their titles.
+pub(crate) async fn named_notes(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {
+    catch_up(call, notebook).await?;
+    look_checked(call, notebook, |snapshot| {
+        let notes = snapshot.named(name).into_iter().map(|note| {
+            let (path, name) = (snapshot.whole_path(note)?.clone(), snapshot.title(note)?.to_string());
+            Ok(NamedFile { path, name, unapproved: snapshot.unapproved(note)?.is_some() })
+        });
+        notes.collect()
     })
+    .await
+}
+
+/// Returns the rule of the configuration by which a file is a note.
+pub(crate) async fn note_rule(call: &Call) -> Result<impl Fn(&RelPath) -> bool, Error> {
+    let config = load_config(call).await?.config;
+    Ok(move |path: &RelPath| call.scope.layout.below_notebook(path).is_some_and(|below| config.is_indexed(below)))
+}
+
+/// Suggests notes with a similar name.
+pub(crate) fn similar_notes(call: &Call, notebook: &Notebook, name: &str) -> Result<String, Error> {
+    look(notebook, call, |snapshot| Ok(snapshot.similar(name)))
+}
+
+/// Returns the page to restore, by the path of its backup or its former path. A note that exists can be named otherwise too. A
+/// note of the configuration can be named without its extension, and comes first.
+pub(super) async fn lost_page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<RelPath, Error> {
+    let original = call.scope.original(name).map(|path| call.scope.display_path(&path));
+    let name = original.as_deref().unwrap_or(name);
+    if !name.contains('/') && !name.ends_with(NOTE_SUFFIX) {
+        match located(call, notebook, name).await {
+            Err(error) if error.code == ErrorCode::NotFound => {}
+            found => return found,
+        }
+    }
+    let config = load_config(call).await?.config;
+    let page = page_path(call, name);
+    // Shared long-term memory is outside of the notebook of a project.
+    let is_note = |path: &RelPath| call.scope.layout.below_notebook(path).is_none_or(|below| config.is_indexed(below));
+    let with_extension = || page_path(call, &format!("{name}{NOTE_SUFFIX}")).ok();
+    let note = page.iter().find(|path| is_note(path)).cloned().or_else(|| with_extension().filter(is_note));
+    note.map_or(page, Ok)
 }

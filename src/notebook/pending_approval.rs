@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::files::{below_notebook, notebook_file};
+use super::files::notebook_file;
 use super::index::{MAX_ATTEMPTS, Notebook, catch_up, changed_meanwhile, look, skipped, with_texts};
 use super::remember_error::has_expired;
 use super::snapshot::Snapshot;
@@ -69,12 +69,7 @@ fn pending_page(call: &Call, document: &IndexedFile) -> Result<Option<PendingApp
     if has_expired(path.file_name(), &Frontmatter::parse(text), call.now.epoch_nanoseconds()) {
         return Ok(None);
     }
-    let below = below_notebook(call, path);
-    let stem = below.rsplit_once('.').map_or(below, |(stem, _)| stem);
-    let shown = call.scope.display_path(path);
-    // So does its title decide by which name a person approves it.
-    let title = Note::parse_file(text, TagSyntax::default(), path.file_stem()).title;
-    page(&[&shown, path.as_str(), below, stem, path.file_stem(), &title], path, text, provenance).map(Some)
+    page(call, path, text, provenance).map(Some)
 }
 
 /// Returns the shared long-term memory, if it waits for approval. It is outside of the notebook of a project, but in
@@ -93,8 +88,7 @@ async fn pending_in_shared(call: &Call) -> Result<Option<PendingApproval>, SkipR
     };
     let text = core::str::from_utf8(&bytes).map_err(|_| SkipReason::NotText)?;
     let Some(provenance) = TrustState::from_text(text).unapproved() else { return Ok(None) };
-    let shown = call.scope.display_path(path);
-    Ok(page(&[&shown, path.as_str()], path, text, provenance).ok())
+    Ok(page(call, path, text, provenance).ok())
 }
 
 /// Returns the titles of the notes with these names whose text may go into prompts. A name of another note, or of no
@@ -123,9 +117,8 @@ pub(crate) async fn trusted_titles(
     Ok(titles)
 }
 
-/// Builds a page with all names that a person may use for it. An approval applies to the text of the file, so that
-/// text is shown.
-fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> Result<PendingApproval, Error> {
+/// Builds a page. An approval applies to the text of the file, so that text is shown.
+fn page(call: &Call, path: &RelPath, text: &str, provenance: Provenance) -> Result<PendingApproval, Error> {
     let note = Note::parse(text, TagSyntax::default());
     let body = part_of(text, note.body)?;
     // A prompt shows the title of the frontmatter too.
@@ -134,7 +127,7 @@ fn page(names: &[&str], path: &RelPath, text: &str, provenance: Provenance) -> R
         false => format!("# {}\n\n{body}", note.title),
     };
     Ok(PendingApproval {
-        names: names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
+        name: call.scope.display_path(path),
         is_entry: false,
         provenance,
         projects: Vec::new(),

@@ -4,19 +4,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::config_file::load_config;
 use super::index::NotebookCall;
+use super::page::lost_page;
 use super::rename::settle;
-use crate::changes::Call;
-use crate::journal::{ChangedFile, page_path, restore_file};
+use crate::journal::{ChangedFile, restore_file};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// Restores the backup of a note, such as a note that was forgotten. The replaced text becomes the backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoreNote {
-    /// Path that the note has or had.
+    /// Path of the backup, or the one that the note has or had; any name of a note that exists.
     pub note: String,
 }
 
@@ -34,25 +32,10 @@ impl Run<NotebookCall<'_>> for RestoreNote {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ChangedFile, Error> {
         let call = with.call;
         settle(call, with.notebook).await;
-        let path = lost_page(call, &self.note).await?.ok_or_else(|| {
-            let message = format!("`{}` is not the path of a note", self.note.escape_debug());
-            Error::invalid_argument(message, "give the path that `note forget` showed, such as facts/port.md")
-        })?;
+        let path = lost_page(call, with.notebook, &self.note).await?;
         call.screen.check_place(&path)?;
         restore_file(call, path).await
     }
-}
-
-/// Finds the page that a path names. A forgotten page has no other name. A note of the configuration can be named
-/// without its extension, and comes first.
-pub(super) async fn lost_page(call: &Call, name: &str) -> Result<Option<RelPath>, Error> {
-    let config = load_config(call).await?.config;
-    let page = page_path(call, name).ok();
-    // Shared long-term memory is outside of the notebook of a project.
-    let is_note = |path: &RelPath| call.scope.layout.below_notebook(path).is_none_or(|below| config.is_indexed(below));
-    let with_extension = || page_path(call, &format!("{name}{NOTE_SUFFIX}")).ok();
-    let note = page.clone().filter(is_note).or_else(|| with_extension().filter(is_note));
-    Ok(note.or(page))
 }
 
 #[cfg(test)]
@@ -105,7 +88,9 @@ mod tests {
         for (name, path, text) in [
             ("facts/port.md", "facts/port.md", "forgotten\n"),
             ("facts/port", "facts/port.md", "forgotten\n"),
+            (".saddlebag/backups/facts/port.bak", "facts/port.md", "forgotten\n"),
             ("facts/db.md", "facts/db.md", "old\n"),
+            ("db", "facts/db.md", "old\n"),
             // The file is left out of the notebook, but can be edited as a page, and so restored.
             ("templates/fact.md", "templates/fact.md", "old\n"),
             ("MEMORY.md", "MEMORY.md", "old\n"),
@@ -129,7 +114,7 @@ mod tests {
             "",
         ] {
             let ((notes, note), (pages, page)) = (as_note(name), as_page(name));
-            assert!(note.is_err_and(|error| error.message.contains("is not the path of a note")), "{name}");
+            assert_eq!(note, page, "{name}");
             assert!(page.is_err_and(|error| error.message.contains("is not the path of a page")), "{name}");
             assert!(notes.writes.is_empty() && pages.writes.is_empty(), "{name}");
         }

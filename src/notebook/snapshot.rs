@@ -6,18 +6,19 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::files::below_notebook;
-use super::select::{Resolution, Resolver, notes_named};
+use super::select::{Resolver, notes_named};
 use super::types::NoteView;
 use crate::changes::Call;
 use crate::document::{Link, Note};
-use crate::engine::Scope;
+use crate::engine::ambiguous;
+use crate::journal::Target;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::RelPath;
 use crate::trust::{Provenance, TrustState};
 
-/// Maximum number of candidates that a message names.
-const NAMED_CANDIDATES: usize = 5;
+/// Maximum number of notes that an error suggests.
+const NAMED_NOTES: usize = 5;
 
 /// Maximum number of links and tags of all notes together. Each takes some 150 bytes, the graph of them as much again, and
 /// an instance has 1 GiB.
@@ -64,17 +65,17 @@ pub(super) struct Snapshot<'a> {
     /// Index numbers of the notes.
     pub(super) ids: Vec<DocId>,
     paths: Vec<&'a RelPath>,
-    scope: &'a Scope,
+    call: &'a Call,
     /// Notes that were found by name, whose names and trust an answer relies on.
     found: RefCell<Vec<DocId>>,
 }
 
 impl<'a> Snapshot<'a> {
-    pub(super) fn from_notes(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
+    pub(super) fn from_notes(parsed: &'a ParsedNotes<'a>, call: &'a Call) -> Self {
         let mut snapshot =
-            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope, found: RefCell::default() };
+            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), call, found: RefCell::default() };
         for (id, document, note) in &parsed.notes {
-            let Some(below) = scope.layout.below_notebook(&document.path) else { continue };
+            let Some(below) = call.scope.layout.below_notebook(&document.path) else { continue };
             let (date, modified) = (note.created(), document.modified);
             let (created, is_undated) = (date.unwrap_or(modified), date.is_none());
             let text = document.text();
@@ -86,11 +87,11 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Creates a snapshot of the notes that zk would index: those with valid frontmatter.
-    pub(super) fn from_zk_notes(parsed: &'a ParsedNotes<'a>, scope: &'a Scope) -> Self {
-        let Self { views, ids, paths, .. } = Self::from_notes(parsed, scope);
+    pub(super) fn from_zk_notes(parsed: &'a ParsedNotes<'a>, call: &'a Call) -> Self {
+        let Self { views, ids, paths, .. } = Self::from_notes(parsed, call);
         let all = views.into_iter().zip(ids).zip(paths);
         let mut snapshot =
-            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), scope, found: RefCell::default() };
+            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), call, found: RefCell::default() };
         for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {
             // zk sorts a note without a date by the time of its file.
             snapshot.views.push(NoteView { is_undated: false, ..view });
@@ -110,7 +111,7 @@ impl<'a> Snapshot<'a> {
             views: Vec::new(),
             ids: Vec::new(),
             paths: Vec::new(),
-            scope: self.scope,
+            call: self.call,
             found: RefCell::default(),
         };
         for ((view, id), path) in self.views.iter().zip(&self.ids).zip(&self.paths) {
@@ -128,30 +129,30 @@ impl<'a> Snapshot<'a> {
         before
     }
 
-    /// Finds the note that a person names: by its path (relative to the notebook, or as replies show it), file name,
-    /// title or alias.
+    /// Finds the note that a person names, as [`named`](Self::named) does. Of several, it is the only approved one.
     pub(super) fn find(&self, name: &str) -> Result<usize, Error> {
-        match self.resolve(&Resolver::new(&self.views), name) {
-            Resolution::To(note) => {
-                self.rely_on(&[note]);
-                Ok(note)
-            }
-            Resolution::Ambiguous(notes) => {
-                self.rely_on(&notes);
-                // Text that nobody has approved must not hide the note that a name meant before.
-                let mut approved = notes.iter().filter(|&&note| self.unapproved(note).is_ok_and(|from| from.is_none()));
-                if let (Some(&note), None) = (approved.next(), approved.next()) {
-                    return Ok(note);
-                }
-                let mut paths = notes.iter().map(|&note| self.path(note)).collect::<Result<Vec<&str>, Error>>()?;
-                let more = paths.len().saturating_sub(NAMED_CANDIDATES);
-                paths.truncate(NAMED_CANDIDATES);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let message = format!("`{}` could be {}{more}", name.escape_debug(), paths.join(", "));
-                Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them"))
-            }
-            Resolution::Dead | Resolution::External => Err(no_note_named(name)),
+        let mut notes = self.named(name);
+        let mut approved = notes.iter().filter(|&&note| self.unapproved(note).is_ok_and(|from| from.is_none()));
+        // Text that nobody has approved must not hide the note that a name meant before.
+        if let (Some(&note), None) = (approved.next(), approved.next()) {
+            notes = alloc::vec![note];
         }
+        match notes.as_slice() {
+            [] => Err(self.no_note_named(name)),
+            [note] => Ok(*note),
+            several => {
+                let paths = several.iter().map(|&note| self.display_path(note));
+                Err(ambiguous(name, paths.collect::<Result<_, Error>>()?))
+            }
+        }
+    }
+
+    /// Returns the notes that a name may mean: by the path (relative to the notebook, or as replies show it), file name, title
+    /// or alias, else by a word of the journal such as `daily`.
+    pub(super) fn named(&self, name: &str) -> Vec<usize> {
+        let notes = self.resolve(&Resolver::new(&self.views), name);
+        self.rely_on(&notes);
+        notes
     }
 
     /// Records notes that an answer relies on.
@@ -167,42 +168,49 @@ impl<'a> Snapshot<'a> {
     /// Finds a note like [`find`](Self::find), for a command that changes it. In a project, `MEMORY.md` names the file of all
     /// projects, as in commands that read.
     pub(super) fn find_to_change(&self, name: &str) -> Result<usize, Error> {
-        let layout = &self.scope.layout;
-        match self.scope.kept_file(name).filter(|file| layout.below_notebook(file).is_none()) {
+        let scope = &self.call.scope;
+        let layout = &scope.layout;
+        match scope.kept_file(name).filter(|file| layout.below_notebook(file).is_none()) {
             Some(file) => {
-                let message = format!(
-                    "{} is shared by all projects, and is not a note of this one",
-                    self.scope.display_path(file)
-                );
+                let message =
+                    format!("{} is shared by all projects, and is not a note of this one", scope.display_path(file));
                 let help =
-                    format!("give the path of the project's own file, {}", self.scope.display_path(layout.long_term()));
+                    format!("give the path of the project's own file, {}", scope.display_path(layout.long_term()));
                 Err(Error::invalid_argument(message, help))
             }
             None => self.find(name),
         }
     }
 
-    /// Resolves a name like [`find`](Self::find), with the resolver of these notes.
-    pub(super) fn resolve(&self, resolver: &Resolver<'_>, name: &str) -> Resolution {
-        match (resolver.find_exactly(name), self.scope.below_notebook(name.trim())) {
-            (Resolution::Dead | Resolution::External, Some(below)) => resolver.find_exactly(below),
-            (found, _) => found,
+    /// Resolves a name like [`named`](Self::named), with the resolver of these notes.
+    pub(super) fn resolve(&self, resolver: &Resolver<'_>, name: &str) -> Vec<usize> {
+        let scope = &self.call.scope;
+        let below = || scope.below_notebook(name.trim()).map(|below| resolver.find_exactly(below)).unwrap_or_default();
+        let of_word = || {
+            let path =
+                Target::from_name(name).ok().filter(|word| !matches!(word, Target::Page(_)))?.path(self.call).ok()?;
+            resolver.place(scope.layout.below_notebook(&path)?)
+        };
+        let mut notes = resolver.find_exactly(name);
+        if notes.is_empty() {
+            notes = below();
         }
+        if notes.is_empty() {
+            notes.extend(of_word());
+        }
+        notes
     }
 
-    /// Returns the paths of the notes that a filter names: of the note with this path, file name, title or alias, or of
-    /// all notes with this title; else of the notes whose path has the name as a part.
+    /// Returns the paths of the notes that a filter names: of those that [`named`](Self::named) finds, else of those whose path
+    /// has the name as a part.
     pub(super) fn paths_named(&self, resolver: &Resolver<'_>, name: &str) -> Result<Vec<String>, Error> {
-        let notes = match self.resolve(resolver, name) {
-            Resolution::To(note) => alloc::vec![note],
-            Resolution::Ambiguous(notes) => notes,
-            Resolution::Dead | Resolution::External => {
-                let paths: Vec<&str> = self.views.iter().map(|view| view.path).collect();
-                notes_named(&paths, name)
-            }
-        };
+        let mut notes = self.resolve(resolver, name);
         if notes.is_empty() {
-            return Err(no_note_named(name));
+            let paths: Vec<&str> = self.views.iter().map(|view| view.path).collect();
+            notes = notes_named(&paths, name);
+        }
+        if notes.is_empty() {
+            return Err(self.no_note_named(name));
         }
         notes.into_iter().map(|note| Ok(self.path(note)?.into())).collect()
     }
@@ -250,17 +258,47 @@ impl<'a> Snapshot<'a> {
         Ok((path, self.title(note)?))
     }
 
+    /// Returns the path relative to the root.
+    pub(super) fn whole_path(&self, note: usize) -> Result<&'a RelPath, Error> {
+        self.paths.get(note).copied().ok_or_else(|| no_such_place(note, self.paths.len()))
+    }
+
     /// Returns the path as replies show it.
     pub(super) fn display_path(&self, note: usize) -> Result<String, Error> {
-        let path = self.paths.get(note).ok_or_else(|| no_such_place(note, self.paths.len()))?;
-        Ok(self.scope.display_path(path))
+        Ok(self.call.scope.display_path(self.whole_path(note)?))
     }
-}
 
-fn no_note_named(name: &str) -> Error {
-    let message = format!("there is no note `{}`", name.escape_debug());
-    let help = "give the path, the file name, the title or an alias of a note; `note list` lists them";
-    Error::new(ErrorCode::NotFound, message, help)
+    /// Returns the error for a name that no note has.
+    fn no_note_named(&self, name: &str) -> Error {
+        let message = format!("there is no note `{}`", name.escape_debug());
+        Error::new(ErrorCode::NotFound, message, self.similar(name))
+    }
+
+    /// Suggests notes that share a word with a name, else the first ones.
+    pub(super) fn similar(&self, name: &str) -> String {
+        let words: Vec<String> =
+            name.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).map(str::to_lowercase).collect();
+        let has_word = |text: &str| words.iter().any(|word| text.to_lowercase().contains(word));
+        let is_alike =
+            |note: &usize| self.views.get(*note).is_some_and(|view| has_word(view.path) || has_word(&view.note.title));
+        let shown = |notes: &mut dyn Iterator<Item = usize>| -> Vec<String> {
+            notes.take(NAMED_NOTES).filter_map(|note| self.display_path(note).ok()).collect()
+        };
+        let alike = shown(&mut (0..self.views.len()).filter(is_alike));
+        if !alike.is_empty() {
+            return format!("notes like it: {}", alike.join(", "));
+        }
+        match self.views.len() {
+            0 => "the notebook has no notes".into(),
+            count => {
+                let first = shown(&mut (0..count));
+                format!(
+                    "give the path, file name, title or alias of one of the {count} notes, such as {}",
+                    first.join(", ")
+                )
+            }
+        }
+    }
 }
 
 fn no_such_place(note: usize, notes: usize) -> Error {

@@ -37,6 +37,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     let scope = Scope {
         layout,
         path_prefix: String::new(),
+        roots: alloc::vec![],
         limits: Limits::default(),
         index_file: false,
         version_scheme: String::new(),

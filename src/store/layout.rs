@@ -303,6 +303,16 @@ impl Layout {
         kept_as(path, BACKUP_SUFFIX)
     }
 
+    /// Returns the file that a backup belongs to. `None` if the path is not that of a backup, or its name was shortened.
+    #[must_use]
+    pub fn original_of(backup: &RelPath) -> Option<RelPath> {
+        let stem = backup.as_str().strip_suffix(BACKUP_SUFFIX)?;
+        let inside = format!("{STATE_FOLDER}/{BACKUPS_FOLDER}/");
+        let stem = stem.strip_prefix(&inside).unwrap_or(stem);
+        let originals = [format!("{stem}{NOTE_SUFFIX}"), stem.to_string()].map(RelPath::new);
+        originals.into_iter().flatten().find(|path| Self::backup_of(path) == *backup)
+    }
+
     /// Returns true for a file that is not user data: one in `.saddlebag/` that is not a backup.
     #[must_use]
     pub fn is_bookkeeping(path: &RelPath) -> bool {
@@ -411,6 +421,8 @@ mod tests {
             let path = RelPath::new(path).expect("a path");
             let kept = Layout::backup_of(&path);
             assert_eq!(kept.as_str(), backup);
+            assert_eq!(Layout::original_of(&kept).as_ref(), Some(&path));
+            assert_eq!(Layout::original_of(&path), None);
             assert_eq!([Layout::is_bookkeeping(&path), Layout::is_bookkeeping(&kept)], [false; 2], "{backup}");
         }
         let index = RelPath::new("projects/api-0db23a34/.saddlebag/index/0000").expect("a path");

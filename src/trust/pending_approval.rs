@@ -1,19 +1,17 @@
 //! [`PendingApproval`]: a file whose text nobody has approved yet.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use sha2::{Digest as _, Sha256};
 
 use super::{Provenance, Writer};
-use crate::protocol::Error;
 use crate::store::RelPath;
 
 /// A file whose text nobody has approved yet.
 pub(crate) struct PendingApproval {
-    /// Names that select it; a report uses the first one.
-    pub(crate) names: Vec<String>,
+    /// Key of the entry, or path of the note as replies show it.
+    pub(crate) name: String,
     pub(crate) path: RelPath,
     pub(crate) is_entry: bool,
     pub(crate) provenance: Provenance,
@@ -34,12 +32,6 @@ impl PendingApproval {
     /// can be approved for all.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.provenance.is_trusted()
-    }
-
-    /// Returns the name for reports.
-    pub(crate) fn name(&self) -> Result<&str, Error> {
-        let name = self.names.first().map(String::as_str);
-        name.ok_or_else(|| Error::internal(format!("{} has no name", self.path)))
     }
 }
 

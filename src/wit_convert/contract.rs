@@ -33,7 +33,7 @@ macro_rules! wit_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, limits, index_file, version_scheme, rescore, entries, trust, long_term, secret }
+            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, rescore, entries, trust, long_term, secret }
         }
 
         $crate::wit_variants! { $openness:
@@ -127,6 +127,8 @@ macro_rules! wit_contract {
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             files::Recall { query, kinds, limit = $crate::files::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
+            files::Resolve { name, kind }
+            files::Item { kind, path, name }
             files::FilePage { files, next, total, skipped }
             files::ScorePart { reason, field, amount }
             files::RecallHit { kind, path, title, category, score, terms, fields, lines, passage, superseded_by, parts, unapproved, only_in }
@@ -134,9 +136,9 @@ macro_rules! wit_contract {
         }
 
         $crate::wit_variants! { $openness:
-            files::ItemKind { Note, Entry }
-            files::FilesCommand { ListFiles(value), ReadFile(value), Recall(value) }
-            files::FilesReply { ListFiles(value), ReadFile(value), Recall(value) }
+            files::ItemKind { Note, Entry, File }
+            files::FilesCommand { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
+            files::FilesReply { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
         }
     };
     (@fs $openness:ident) => {

@@ -10,7 +10,7 @@ use saddlebag::entries::{
     ImportState, ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall};
+use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall, Resolve};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
     Target, Write, WriteMode,
@@ -605,6 +605,8 @@ fn files() -> impl Strategy<Value = FilesCommand> {
             offset,
             max_bytes
         })),
+        1 => (prop_oneof![path(), note()], prop::option::of(prop::sample::select(ItemKind::ALL.to_vec())))
+            .prop_map(|(name, kind)| FilesCommand::Resolve(Resolve { name, kind })),
     ]
 }
 

@@ -14,7 +14,7 @@ use crate::subcommand::Ask;
 #[derive(Debug, Args)]
 #[command(after_help = example("entry edit deploy_target \"Staging first\" \"Production first\""))]
 pub(crate) struct EditArgs {
-    /// Key of the entry
+    /// Key of the entry, or path of its file
     #[arg(allow_hyphen_values = true)]
     key: String,
     #[command(flatten)]

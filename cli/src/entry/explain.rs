@@ -18,7 +18,7 @@ use crate::subcommand::Subcommand;
 #[derive(Debug, Args)]
 #[command(after_help = example("entry explain --max-bytes 4096"))]
 pub(crate) struct ExplainArgs {
-    /// Key of an entry [default: every entry]
+    /// Key of an entry, or path of its file [default: every entry]
     #[arg(allow_hyphen_values = true)]
     key: Option<String>,
     #[command(flatten)]

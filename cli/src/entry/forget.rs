@@ -12,7 +12,7 @@ use crate::subcommand::Ask;
 #[derive(Debug, Args)]
 #[command(after_help = example("entry forget deploy_target"))]
 pub(crate) struct ForgetArgs {
-    /// Key of the entry
+    /// Key of the entry, or path of its file
     #[arg(allow_hyphen_values = true)]
     key: String,
 }

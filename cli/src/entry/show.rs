@@ -14,7 +14,7 @@ use crate::subcommand::Subcommand;
 #[derive(Debug, Args)]
 #[command(after_help = example("entry show deploy_target"))]
 pub(crate) struct ShowArgs {
-    /// Key of the entry
+    /// Key of the entry, or path of its file
     #[arg(allow_hyphen_values = true)]
     key: String,
 }

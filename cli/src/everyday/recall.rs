@@ -34,7 +34,7 @@ pub(crate) struct RecallArgs {
     /// Print the parts of each score
     #[arg(long)]
     explain: bool,
-    /// Kind of items to search: note, entry; repeatable
+    /// Kind of items to search; repeatable
     #[arg(long, value_parser = word::<ItemKind>(), value_name = "KIND")]
     kind: Vec<ItemKind>,
     #[command(flatten)]

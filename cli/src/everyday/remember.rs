@@ -5,7 +5,7 @@ use saddlebag::notebook::{Remember, RememberReply};
 
 use crate::failure::Failure;
 use crate::help::example;
-use crate::input;
+use crate::input::{self, shown_path};
 use crate::note::shared::warn;
 use crate::output::Output;
 use crate::subcommand::Ask;
@@ -30,13 +30,13 @@ pub(crate) struct RememberArgs {
     #[arg(long, short = 't', value_delimiter = ',', value_name = "TAG")]
     tag: Vec<String>,
     /// Note to link to; repeatable
-    #[arg(long, value_name = "NOTE")]
+    #[arg(long, value_name = "NOTE", value_parser = shown_path)]
     link: Vec<String>,
     /// Supersede the note with this title; the new note takes over its kind, tags and links
     #[arg(long)]
     supersede: bool,
     /// Note to supersede, whatever its title
-    #[arg(long, value_name = "NOTE")]
+    #[arg(long, value_name = "NOTE", value_parser = shown_path)]
     supersedes: Option<String>,
 }
 

@@ -1,14 +1,16 @@
 //! `file edit`: replaces text that occurs exactly once in a file of memory.
 
 use clap::Args;
-use saddlebag::journal::{ChangedFile, Edit, EditChange, TargetRole};
+use saddlebag::journal::{ChangedFile, Edit, EditChange};
 
 use super::target::NamedTarget;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::output::Output;
 use crate::replacement::Replacement;
-use crate::subcommand::Ask;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 
 /// Replace text that occurs exactly once in a file of memory
 #[derive(Debug, Args)]
@@ -20,17 +22,15 @@ pub(crate) struct EditArgs {
     replacement: Replacement,
 }
 
-impl Ask for EditArgs {
-    type Request = Edit;
+impl Subcommand for EditArgs {
+    type Json = ChangedFile;
 
-    fn request(self) -> Result<Edit, Failure> {
-        let target = self.target.named(TargetRole::Target)?;
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let (old_text, new_text) = self.replacement.texts()?;
-        Ok(Edit { target, change: EditChange::Replace { old_text, new_text } })
-    }
-
-    fn print(reply: &ChangedFile, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
-        Ok(())
+        let mut store = Store::open(global)?;
+        let target = self.target.to_change("edit", &mut store, output)?;
+        let reply = store.call(Edit { target, change: EditChange::Replace { old_text, new_text } }, output)?;
+        output.object_or_line(&reply, &reply.message)?;
+        Ok(Exit::Done)
     }
 }

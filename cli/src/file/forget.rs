@@ -1,9 +1,8 @@
 //! `file forget`: removes the file of a note.
 
 use clap::Args;
-use saddlebag::journal::{ChangedFile, Edit, EditChange, Target, TargetRole};
+use saddlebag::journal::{ChangedFile, Edit, EditChange, Target};
 use saddlebag::notebook::{Forget, ForgetReply};
-use saddlebag::store::LONG_TERM_FILE;
 
 use super::target::NamedTarget;
 use crate::failure::{Exit, Failure};
@@ -25,12 +24,13 @@ impl Subcommand for ForgetArgs {
     type Json = ChangedFile;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let reply = match self.target.named(TargetRole::Target)? {
-            Target::Page(note) if note != LONG_TERM_FILE => {
-                let ForgetReply { path, backup, message } = Store::open(global)?.call(Forget { note }, output)?;
+        let mut store = Store::open(global)?;
+        let reply = match self.target.to_change("forget", &mut store, output)? {
+            Target::Page(note) => {
+                let ForgetReply { path, backup, message } = store.call(Forget { note }, output)?;
                 ChangedFile { path, bytes: 0, backup: Some(backup).filter(|backup| !backup.is_empty()), message }
             }
-            target => Store::open(global)?.call(Edit { target, change: EditChange::DeleteNote }, output)?,
+            target => store.call(Edit { target, change: EditChange::DeleteNote }, output)?,
         };
         output.object_or_line(&reply, &reply.message)?;
         Ok(Exit::Done)

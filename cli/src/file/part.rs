@@ -1,6 +1,7 @@
 //! [`Part`]: the part of a file to print.
 
 use clap::Args;
+use saddlebag::files::ReadFile;
 use saddlebag::journal::{FileState, Read, ReadReply, Target};
 
 use crate::failure::{Exit, Failure};
@@ -21,6 +22,11 @@ impl Part {
     /// Returns the command that reads this part of a target.
     pub(crate) fn of(&self, target: Target) -> Read {
         Read { target, offset: self.offset, max_bytes: self.max_bytes }
+    }
+
+    /// Returns the command that reads this part of a file of the scope.
+    pub(crate) fn of_file(&self, path: String) -> ReadFile {
+        ReadFile { path, offset: self.offset, max_bytes: self.max_bytes }
     }
 }
 

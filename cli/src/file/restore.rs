@@ -1,14 +1,13 @@
 //! `file restore`: restores the backup of a file.
 
 use clap::Args;
-use saddlebag::journal::{ChangedFile, Restore, TargetRole};
-use saddlebag::notebook::RestoreNote;
-use saddlebag::store::NOTE_SUFFIX;
+use saddlebag::journal::{ChangedFile, Restore, Target};
+use saddlebag::protocol::ErrorCode;
 
+use super::target::NamedTarget;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
-use crate::input::{self, shown_path};
 use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -17,23 +16,21 @@ use crate::subcommand::Subcommand;
 #[derive(Debug, Args)]
 #[command(after_help = example("file restore long_term"))]
 pub(crate) struct RestoreArgs {
-    /// long_term (or long), scratchpad, daily, daily:YYYY-MM-DD, note:NAME, or a path that another command printed
-    #[arg(value_parser = shown_path)]
-    target: String,
+    #[command(flatten)]
+    target: NamedTarget,
 }
 
 impl Subcommand for RestoreArgs {
     type Json = ChangedFile;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let target = self.target;
-        let is_path = !target.starts_with("note:") && (target.contains('/') || target.ends_with(NOTE_SUFFIX));
-        let reply = if is_path {
-            Store::open(global)?.call(RestoreNote { note: target }, output)?
-        } else {
-            let target = input::target(&target, TargetRole::Target)?;
-            Store::open(global)?.call(Restore { target }, output)?
+        let mut store = Store::open(global)?;
+        let target = match self.target.to_change("restore", &mut store, output) {
+            // A forgotten note may be named by its path without the extension.
+            Err(failure) if failure.code == ErrorCode::NotFound.into() => Target::Page(self.target.target),
+            found => found?,
         };
+        let reply = store.call(Restore { target }, output)?;
         output.object_or_line(&reply, &reply.message)?;
         Ok(Exit::Done)
     }

@@ -1,14 +1,17 @@
 //! `file show`: prints a file of memory, or a part of it.
 
 use clap::Args;
-use saddlebag::journal::{Read, ReadReply, TargetRole};
+use saddlebag::files::{Item, ItemKind};
+use saddlebag::journal::{ReadReply, Target};
 
 use super::part::{self, Part};
-use super::target::NamedTarget;
+use super::target::{Named, NamedTarget};
 use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::output::Output;
-use crate::subcommand::Ask;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 
 /// Print a file of memory, or a part of it
 #[derive(Debug, Args)]
@@ -20,23 +23,25 @@ pub(crate) struct ShowArgs {
     part: Part,
 }
 
-impl Ask for ShowArgs {
-    type Request = Read;
+impl Subcommand for ShowArgs {
+    type Json = ReadReply;
 
-    fn request(self) -> Result<Read, Failure> {
-        Ok(self.part.of(self.source.named(TargetRole::Source)?))
-    }
-
-    fn print(reply: &ReadReply, output: &mut Output) -> Result<(), Failure> {
-        part::print(reply, output)
-    }
-
-    fn warn(reply: &ReadReply, output: &mut Output) -> Result<(), Failure> {
-        part::warn(reply, output);
-        Ok(())
-    }
-
-    fn exit(reply: &ReadReply) -> Exit {
-        part::exit(reply)
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let mut store = Store::open(global)?;
+        let reply = match self.source.find(&mut store, output)? {
+            Named::Kept(target) => store.call(self.part.of(target), output)?,
+            Named::Item(Item { kind: ItemKind::Note, path, .. }) => {
+                store.call(self.part.of(Target::Page(path)), output)?
+            }
+            Named::Item(item) => store.call(self.part.of_file(item.path), output)?,
+        };
+        if output.is_json() {
+            output.object(&reply)?;
+        } else {
+            part::print(&reply, output)?;
+            output.flush()?;
+            part::warn(&reply, output);
+        }
+        Ok(part::exit(&reply))
     }
 }

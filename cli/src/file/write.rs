@@ -1,14 +1,16 @@
 //! `file write`: writes text to a file of memory.
 
 use clap::Args;
-use saddlebag::journal::{TargetRole, Write, WriteMode, WriteReply};
+use saddlebag::journal::{Write, WriteMode, WriteReply};
 
 use super::target::NamedTarget;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::input::{self, free_text};
 use crate::output::Output;
-use crate::subcommand::Ask;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 use crate::word::word;
 
 /// Write text to a file of memory
@@ -28,20 +30,19 @@ pub(crate) struct WriteArgs {
     truncate: bool,
 }
 
-impl Ask for WriteArgs {
-    type Request = Write;
+impl Subcommand for WriteArgs {
+    type Json = WriteReply;
 
-    fn request(self) -> Result<Write, Failure> {
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let content = input::text(self.content)?;
         let content = match self.mode {
             WriteMode::Append => input::not_blank(content, "the text", "add `--mode overwrite` to empty the file")?,
             WriteMode::Overwrite => content,
         };
-        Ok(Write { target: self.target.named(TargetRole::Target)?, mode: self.mode, content, truncate: self.truncate })
-    }
-
-    fn print(reply: &WriteReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
-        Ok(())
+        let mut store = Store::open(global)?;
+        let target = self.target.to_change("store", &mut store, output)?;
+        let reply = store.call(Write { target, mode: self.mode, content, truncate: self.truncate }, output)?;
+        output.object_or_line(&reply, &reply.message)?;
+        Ok(Exit::Done)
     }
 }

@@ -5,6 +5,7 @@ use saddlebag::notebook::{ConditionKind, NoteFilter, SortBy, SortKey};
 use saddlebag_words::UnknownWord;
 
 use crate::failure::Failure;
+use crate::input::shown_path;
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Filters")]
@@ -22,16 +23,16 @@ pub(crate) struct FilterArgs {
     #[arg(long, hide_short_help = true)]
     tagless: bool,
     /// Only notes that this note links to
-    #[arg(long, short = 'L', value_name = "NOTE")]
+    #[arg(long, short = 'L', value_name = "NOTE", value_parser = shown_path)]
     linked_by: Vec<String>,
     /// Only notes that link to this note: its backlinks
-    #[arg(long, short = 'l', value_name = "NOTE")]
+    #[arg(long, short = 'l', value_name = "NOTE", value_parser = shown_path)]
     link_to: Vec<String>,
     /// Only notes that this note does not link to
-    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    #[arg(long, hide_short_help = true, value_name = "NOTE", value_parser = shown_path)]
     no_linked_by: Vec<String>,
     /// Only notes that do not link to this note
-    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    #[arg(long, hide_short_help = true, value_name = "NOTE", value_parser = shown_path)]
     no_link_to: Vec<String>,
     /// Follow links over several notes
     #[arg(long, short = 'r', hide_short_help = true)]
@@ -40,13 +41,13 @@ pub(crate) struct FilterArgs {
     #[arg(long, hide_short_help = true, value_name = "N", requires = "recursive")]
     max_distance: Option<u32>,
     /// Only notes that are two links away from this note
-    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    #[arg(long, hide_short_help = true, value_name = "NOTE", value_parser = shown_path)]
     related: Vec<String>,
     /// Only notes that mention the title or an alias of this note
-    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    #[arg(long, hide_short_help = true, value_name = "NOTE", value_parser = shown_path)]
     mention: Vec<String>,
     /// Only notes whose title or alias this note mentions
-    #[arg(long, hide_short_help = true, value_name = "NOTE")]
+    #[arg(long, hide_short_help = true, value_name = "NOTE", value_parser = shown_path)]
     mentioned_by: Vec<String>,
     /// Only notes that no other note links to
     #[arg(long, hide_short_help = true)]

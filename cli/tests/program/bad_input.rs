@@ -39,13 +39,13 @@ fn refused_note_names_change_nothing() {
 #[test]
 fn unknown_words_are_bad_use() {
     let store = Store::new();
-    store.refuses(&["file", "write", "bogus", "x"], 2, "unknown target: bogus");
-    store.refuses(&["file", "show", "bogus"], 2, "unknown source: bogus");
+    store.refuses(&["file", "write", "bogus", "x"], 1, "there is no note, entry or file `bogus`");
+    store.refuses(&["file", "show", "bogus"], 1, "there is no note, entry or file `bogus`");
     store.refuses(&["file", "write", "long_term", "x", "--mode", "overwrit"], 2, "unknown mode: overwrit");
     store.refuses(&["context", "--overflow", "none"], 2, "unknown overflow policy: none");
-    store.refuses(&["file", "write", "long_term:n", "x"], 2, "unknown target: long_term:n");
+    store.refuses(&["file", "write", "long_term:n", "x"], 1, "there is no note, entry or file `long_term:n`");
     store.refuses(&["file", "write", "daily:2026-05-29", "x"], 2, "takes no date");
-    store.refuses(&["file", "write", "note", "x"], 3, "invalid note name");
+    store.refuses(&["file", "write", "note:", "x"], 3, "invalid note name");
     store.refuses(&["file", "show", "note:a", "b"], 2, "unexpected argument 'b'");
     store.refuses(&["file", "write", "long_term"], 2, "CONTENT");
     store.refuses(&["file", "write", "long_term", "--overwrite"], 2, "looks like an option");

@@ -51,7 +51,7 @@ fn a_page_is_read_and_edited_by_what_other_commands_print() {
     }
     store.run(&["file", "edit", path, "5432", "5433"]).exits(0);
     assert!(store.run(&["file", "show", path]).exits(0).stdout.contains("It is 5433."));
-    store.refuses(&["file", "show", "page:Postgres ports"], 1, "pages like it: facts/postgres-port.md");
+    store.refuses(&["file", "show", "page:Postgres ports"], 1, "notes like it: facts/postgres-port.md");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn json_is_one_object() {
     assert_eq!(store.run(&["--json", "context"]).exits(0).json()["block"], Value::Null);
     for (arguments, code, word) in [
         (["file", "write", "note:../x", "x"], 3, "invalid-name"),
-        (["file", "write", "bogus", "x"], 2, "invalid-argument"),
+        (["file", "write", "daily:2026-05-29", "x"], 2, "invalid-argument"),
     ] {
         let refused = run(store.command(&["--json"]).args(arguments), None).exits(code).prints("");
         let object: Value = serde_json::from_str(&refused.stderr).expect("one object");
@@ -223,7 +223,7 @@ fn path_says_where_things_are_and_makes_nothing() {
     store.run(&["file", "path", "note:auth"]).exits(0).prints(&format!("{root}/notes/auth.md\n"));
     store.run(&["file", "path", "daily"]).exits(0).prints(&format!("{root}/{TODAY}\n"));
     store.refuses(&["file", "path", "note:../x"], 3, "invalid note name");
-    store.refuses(&["file", "path", "daily:9999-99-99"], 3, "not a day of the calendar");
+    store.refuses(&["file", "path", "daily:9999-99-99"], 3, "invalid daily date name");
     let mut command = store.bare(&["file", "path", "--json", "--project", "/home/u/work/api", "--root"]);
     let object = run(command.arg(&store.root), None).exits(0).json();
     assert_eq!(object["project"], "api-0db23a34");

@@ -371,8 +371,8 @@ fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
         assert_eq!(store.text(path), "# Title\n\ntext\n");
     }
     store.refuses(&["file", "restore", "facts/none.md"], 1, "there is no backup of facts/none.md");
-    store.refuses(&["file", "restore", "../facts/none.md"], 2, "is not the path of a note");
-    store.refuses(&["file", "restore", "agents/main/entries/core/k.md"], 2, "is not the path of a note");
+    store.refuses(&["file", "restore", "../facts/none.md"], 3, "is not the path of a page");
+    store.refuses(&["file", "restore", "agents/main/entries/core/k.md"], 3, "is an entry");
 }
 
 #[test]

@@ -33,6 +33,19 @@ impl<'a> Opened<'a> {
         opened
     }
 
+    /// The path of a file of the notebook relative to the root.
+    fn of_notebook(&self, path: &str) -> String {
+        let folder = std::fs::read_dir(self.store.root.join("projects")).ok().and_then(|mut folders| folders.next());
+        match folder {
+            Some(Ok(folder)) => format!("projects/{}/{path}", folder.file_name().to_string_lossy()),
+            _ => path.to_string(),
+        }
+    }
+
+    fn absolute(&self, path: &str) -> String {
+        self.store.root.join(path).display().to_string()
+    }
+
     fn run(&self, arguments: &[&str]) -> Run {
         let mut command = self.store.bare(self.place);
         command.args(["--now", NOW, "--durability", "fast", "--engine", &engine(), "--root"]).arg(&self.store.root);
@@ -123,15 +136,251 @@ fn every_path_of_a_note_is_taken_by_the_commands_of_notes() {
 #[test]
 fn what_waits_is_approved_by_each_name_that_is_printed() {
     for place in PLACES {
+        let opened = Opened::new(place);
         for name in ["A page", "facts/a-page.md", "page key"] {
-            let opened = Opened::new(place);
             let item = opened.run(&["--json", "memory", "pending", name]).exits(0).json()["items"][0].clone();
-            for printed in [item["name"].as_str(), item["path"].as_str()].into_iter().flatten() {
-                let version = item["version"].as_str().expect("a version");
-                opened.run(&["memory", "pending", printed]).exits(0);
-                opened.run(&["memory", "approve", printed, "--base", version, "--dry-run"]).exits(0);
+            let path = item["path"].as_str().expect("a path");
+            let names = [name, item["name"].as_str().expect("a name"), path, &opened.absolute(path)];
+            let version = item["version"].as_str().expect("a version");
+            for name in names {
+                opened.run(&["memory", "pending", name]).exits(0);
+                opened.run(&["memory", "approve", name, "--base", version, "--dry-run"]).exits(0);
+                opened.run(&["memory", "reject", name, "--dry-run"]).exits(0);
             }
         }
+    }
+}
+
+#[test]
+fn each_form_of_the_name_of_a_note_is_taken_by_each_command_that_takes_one() {
+    for place in PLACES {
+        let opened = Opened::new(place);
+        opened
+            .store
+            .put(&opened.of_notebook("facts/pg.md"), "---\ntitle: Postgres\naliases: [the db]\n---\n\nIt is up.\n");
+        opened.run(&["note", "link", "A mention", "Postgres"]).exits(0);
+        let path = opened.of_notebook("facts/pg.md");
+        let absolute = opened.absolute(&path);
+        let shown = opened.run(&["--absolute", "note", "list", "--path", "facts/pg.md"]).exits(0).stdout;
+        assert!(shown.starts_with(&absolute), "{shown} does not begin with {absolute}");
+        let lines = format!("{path}:6");
+        for name in ["Postgres", "the db", "pg", "facts/pg.md", "facts/pg", &path, &absolute, &lines] {
+            for (arguments, printed) in [
+                (&["note", "show", name][..], "It is up."),
+                (&["--absolute", "note", "show", name], "It is up."),
+                (&["file", "show", name], "It is up."),
+                (&["file", "path", name], "facts/pg.md"),
+                (&["note", "edit", name, "It is", "It is"], "Edited"),
+                (&["file", "edit", name, "It is", "It is"], "Edited"),
+                (&["note", "restore", name], "Restored"),
+                (&["file", "restore", name], "Restored"),
+                (&["note", "related", name], "A mention"),
+                (&["note", "link", "A mention", name], "links to"),
+                (&["note", "link", name, "The host"], "to facts/the-host.md"),
+                (&["remember", "A mention", "The port is named here.", "--link", name], "a-mention.md"),
+            ] {
+                let run = opened.run(arguments);
+                assert_eq!(run.code, 0, "{place:?} {arguments:?}: {run:?}");
+                let printed = printed.replace("to facts", &format!("to {}", opened.of_notebook("facts")));
+                assert!(run.stdout.contains(&printed), "{place:?} {arguments:?}: {run:?}");
+            }
+            assert_eq!(opened.run(&["note", "mentions", name]).code, 1, "{name}");
+            for option in ["--link-to", "--mention", "--related"] {
+                let run = opened.run(&["note", "list", option, name]);
+                assert!(
+                    run.code <= 1 && run.stderr.is_empty() || run.stderr.contains("no such notes"),
+                    "{option} {name}: {run:?}"
+                );
+            }
+            let linking = opened.run(&["note", "list", "--link-to", name]).exits(0).stdout;
+            assert!(linking.contains("A mention"), "{name}: {linking}");
+        }
+        let backup = opened.run(&["--json", "note", "forget", &absolute]).exits(0).json()["backup"].clone();
+        let backup = backup.as_str().expect("a backup");
+        opened.run(&["note", "show", "Postgres"]).exits(1);
+        for name in [backup, &opened.absolute(backup), &path, &absolute, "facts/pg"] {
+            opened.run(&["note", "restore", name]).exits(0);
+            opened.run(&["file", "forget", &absolute]).exits(0);
+            opened.run(&["file", "restore", name]).exits(0);
+            opened.run(&["note", "forget", "Postgres"]).exits(0);
+        }
+        opened.run(&["note", "restore", backup]).exits(0);
+        opened.run(&["note", "rename", &absolute, "Databases"]).exits(0);
+        opened
+            .run(&["remember", "New", "It is down.", "--supersedes", &absolute.replace("pg.md", "databases.md")])
+            .exits(0);
+    }
+}
+
+#[test]
+fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
+    for place in PLACES {
+        let opened = Opened::new(place);
+        opened.run(&["entry", "store", "release day", "It is Thursday."]).exits(0);
+        opened.run(&["entry", "edit", "release day", "Thursday", "Friday"]).exits(0);
+        let path = opened.run(&["--json", "entry", "show", "release day"]).exits(0).json()["path"].clone();
+        let path = path.as_str().expect("a path");
+        for name in ["release day", path, &opened.absolute(path)] {
+            for (arguments, printed) in [
+                (&["entry", "show", name][..], "It is Friday."),
+                (&["file", "show", name], "It is Friday."),
+                (&["file", "path", name], path),
+                (&["entry", "edit", name, "Friday", "Monday"], "release day"),
+                (&["entry", "restore", name], "Restored release day"),
+                (&["entry", "explain", name], "release day"),
+                (&["entry", "forget", name], "Forgot release day"),
+                (&["entry", "restore", name], "Restored release day"),
+            ] {
+                let run = opened.run(arguments);
+                assert_eq!(run.code, 0, "{place:?} {arguments:?}: {run:?}");
+                assert!(run.stdout.contains(printed), "{place:?} {arguments:?}: {run:?}");
+            }
+            for verb in ["edit", "forget", "restore", "write"] {
+                let texts = ["Friday", "Monday"];
+                let count = match verb {
+                    "edit" => 2,
+                    "write" => 1,
+                    _ => 0,
+                };
+                let refused = opened.run(&[&["file", verb, name], &texts[..count]].concat()).exits(3);
+                refused.complains("is an entry").complains("`release day`");
+            }
+            assert_eq!(opened.run(&["note", "show", name]).code, 1, "{name}");
+        }
+        let backup = path.replace(".md", ".bak");
+        opened.run(&["entry", "edit", path, "Friday", "Monday"]).exits(0);
+        opened.run(&["entry", "restore", &backup]).exits(0);
+        opened.run(&["entry", "show", path]).exits(0).prints("It is Friday.");
+    }
+}
+
+#[test]
+fn a_path_of_an_entry_names_it_even_if_agent_and_workspace_share_its_key() {
+    let opened = Opened::new(PLACES[1]);
+    let run = |arguments: &[&str]| opened.run(&[&["--workspace", "team"], arguments].concat());
+    run(&["entry", "store", "day", "of the team", "--category", "workspace"]).exits(0);
+    opened.run(&["entry", "store", "day", "of the agent"]).exits(0);
+    run(&["entry", "show", "day"]).exits(0).prints("of the agent");
+    let path = "workspaces/team/entries/day.md";
+    run(&["entry", "show", path]).exits(0).prints("of the team");
+    run(&["entry", "edit", path, "of the", "of all in the"]).exits(0);
+    run(&["entry", "forget", path]).exits(0);
+    run(&["entry", "show", "day"]).exits(0).prints("of the agent");
+    run(&["entry", "restore", path]).exits(0);
+    run(&["entry", "show", path]).exits(0).prints("of all in the team");
+}
+
+#[test]
+fn the_files_with_names_of_their_own_are_taken_by_word_and_by_path() {
+    for place in PLACES {
+        let opened = Opened::new(place);
+        let today = opened.of_notebook("daily/2026-05-30.md");
+        for (words, path) in [
+            (&["long_term", "long"][..], "MEMORY.md".to_string()),
+            (&["scratchpad", "SCRATCHPAD.md"], opened.of_notebook("SCRATCHPAD.md")),
+            (&["daily", "daily:2026-05-30", "2026-05-30", "daily/2026-05-30.md"], today.clone()),
+            (&["note:harbour", "harbour", "notes/harbour.md"], opened.of_notebook("notes/harbour.md")),
+        ] {
+            let absolute = opened.absolute(&path);
+            let text = opened.store.text(&path);
+            for name in words.iter().chain([&path.as_str(), &absolute.as_str()]) {
+                opened.run(&["file", "show", name]).exits(0).prints(&text);
+                opened.run(&["file", "path", name]).exits(0).prints(&format!("{absolute}\n"));
+            }
+        }
+        for name in ["daily", "daily:2026-05-30", &today] {
+            assert!(opened.run(&["note", "show", name]).exits(0).stdout.contains("moved the port"), "{name}");
+        }
+        opened.run(&["file", "write", &opened.absolute(&opened.of_notebook("notes/new.md")), "new"]).exits(0);
+        assert_eq!(opened.store.text(&opened.of_notebook("notes/new.md")), "new\n");
+    }
+}
+
+#[test]
+fn a_name_of_several_items_is_refused_with_their_paths_and_kinds() {
+    for place in PLACES {
+        let opened = Opened::new(place);
+        opened.run(&["entry", "store", "The port", "5439"]).exits(0);
+        let note = opened.of_notebook("facts/the-port.md");
+        for command in ["show", "path"] {
+            let refused = opened.run(&["file", command, "The port"]).exits(3);
+            refused.complains(&format!(
+                "`The port` could be agents/main/entries/core/%54he%20port.md (entry), {note} (note)"
+            ));
+        }
+        assert!(opened.run(&["note", "show", "The port"]).exits(0).stdout.contains("It is 5432."));
+        opened.run(&["entry", "show", "The port"]).exits(0).prints("5439");
+        opened.run(&["file", "path", &note]).exits(0);
+        opened.run(&["file", "path", "The prot of harbours"]).exits(1).complains("notes like it");
+    }
+}
+
+#[test]
+fn an_absolute_path_of_another_memory_or_outside_of_the_root_names_nothing() {
+    let opened = Opened::new(PLACES[1]);
+    opened.store.run_in("other", &["remember", "Of another", "The secret port."]).exits(0);
+    opened.run(&["--agent", "other", "entry", "store", "of another", "The secret port."]).exits(0);
+    let files: Vec<String> = opened.store.tree().into_keys().map(|path| path.display().to_string()).collect();
+    let others = files.iter().filter(|path| path.contains("of-another.md") || path.contains("agents/other"));
+    let outside = opened.store.here.join("outside.md").display().to_string();
+    std::fs::write(&outside, "The secret port.").expect("written");
+    let others: Vec<String> = others.map(|path| opened.absolute(path)).chain([outside]).collect();
+    assert!(others.len() > 2, "{files:?}");
+    for path in &others {
+        for arguments in [
+            &["note", "show", path][..],
+            &["file", "show", path],
+            &["file", "path", path],
+            &["file", "edit", path, "secret", "public"],
+            &["note", "forget", path],
+            &["note", "restore", path],
+            &["entry", "show", path],
+            &["entry", "forget", path],
+            &["note", "list", "--link-to", path],
+            &["memory", "pending", path],
+        ] {
+            let run = opened.run(arguments);
+            assert!(run.code != 0 && !run.stdout.contains("secret"), "{arguments:?}: {run:?}");
+        }
+    }
+}
+
+/// Each form of a name is taken by the tools of a model.
+#[cfg(feature = "mcp")]
+#[test]
+fn each_form_of_a_name_is_taken_by_each_tool_that_takes_one() {
+    use serde_json::json;
+
+    use crate::mcp::{client::Pipes, text};
+
+    let store = Store::new();
+    store.run_in("app", &["remember", "The host", "It is db1."]).exits(0);
+    let path = store.run_in("app", &["--json", "remember", "The port", "It is 5432."]).exits(0).json()["path"].clone();
+    let path = path.as_str().expect("a path");
+    store.run_in("app", &["--provenance", "agent", "entry", "store", "release day", "It is Thursday."]).exits(0);
+    let entry = "agents/main/entries/core/release%20day.md";
+    let absolute = |path: &str| store.root.join(path).display().to_string();
+    let mut client = Pipes::start_in(&store, "app", &[]).open();
+    let mut call = |tool: &str, arguments: serde_json::Value, printed: &str| {
+        let result = client.call(tool, arguments.clone());
+        assert!(result["isError"] != true && text(&result).contains(printed), "{tool} {arguments}: {result}");
+    };
+    for name in ["The port", "the-port", "facts/the-port.md", path, &absolute(path)] {
+        call("memory_read", json!({ "source": "page", "name": name }), "It is 5432.");
+        call(
+            "memory_edit",
+            json!({ "target": "page", "name": name, "old_str": "It is", "new_str": "It is" }),
+            "Edited",
+        );
+        call("notebook_link", json!({ "from": "The host", "to": name }), "the-port.md");
+        call("notebook_link", json!({ "from": name, "to": "The host" }), "the-port.md");
+        call("notebook_related", json!({ "note": name }), "The host");
+        call("notebook_remember", json!({ "title": "A mention", "content": "It.", "links": [name] }), "a-mention.md");
+    }
+    for name in ["release day", entry, &absolute(entry)] {
+        call("memory_recall", json!({ "key": name }), "It is Thursday.");
+        call("memory_forget", json!({ "key": name }), "release day");
+        store.run_in("app", &["entry", "restore", name]).exits(0);
     }
 }
 
@@ -146,5 +395,5 @@ fn a_note_is_named_by_path_name_title_or_alias_everywhere() {
         opened.run(&["note", "restore", name]).exits(0);
     }
     opened.run(&["note", "show", "Nothing"]).exits(1).complains("there is no note `Nothing`").prints("");
-    opened.run(&["note", "restore", "Nothing"]).exits(1).complains("as `saddlebag note forget` printed it").prints("");
+    opened.run(&["note", "restore", "Nothing"]).exits(1).complains("at the path that the file had").prints("");
 }

@@ -118,7 +118,7 @@ fn the_memory_of_a_project_is_edited_cleared_and_restored_as_the_shared_one_is()
     agent(&["file", "restore", shown(&of_a)]).exits(0);
     agent(&["file", "edit", shown(&of_a), "one", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\n");
-    agent(&["file", "forget", shown(&of_a)]).exits(2).complains("only a note can be removed");
+    agent(&["file", "forget", shown(&of_a)]).exits(2).complains("is found by its name");
     agent(&["file", "write", shown(&of_a), "four"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\nfour\n");
     assert!(!store.root.join("MEMORY.md").exists());
@@ -170,7 +170,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
         run.complains("Projects/shop-0DB23A34: its name counts as the folder of another memory");
     }
     store.run(&["file", "show", "Agents/bob.md"]).exits(0).prints("a lighthouse");
-    store.run(&["file", "show", "Agents/bob/entries/core/k.md"]).exits(3).prints("");
+    store.run(&["file", "show", "Agents/bob/entries/core/k.md"]).exits(1).prints("");
     store.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
     let call = |path: &str| format!(r#"{{"command":"view","path":"/memories/{path}"}}"#);
     let anthropic = ["tools", "call", "--tools", "anthropic", "memory"];
@@ -187,7 +187,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     other.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
     other.run(&["file", "show", "page:projects/shop-0db23a34/plan.md"]).exits(1).prints("");
     other.put("projects/shop-0db23a34/plan.bak", "an older one");
-    other.refuses(&["file", "restore", "projects/shop-0db23a34/plan.md"], 2, "is not the path of a note");
+    other.refuses(&["file", "restore", "projects/shop-0db23a34/plan.md"], 3, "is not the path of a page");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::document::Note;
 use crate::protocol::Error;
 use crate::search::ranked::{Ranked, Source, Succession};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry};
+use crate::store::Layout;
 
 /// Items that a recall may return, and those that count for the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +61,18 @@ impl Selection {
 
 /// Borrowed indexes of the notes and the entries.
 pub(super) struct Corpora<'a> {
+    layout: &'a Layout,
     pub(super) notes: AtomicRef<'a, Corpus>,
     entries: Option<(AtomicRef<'a, Corpus>, &'a SearchableEntries)>,
 }
 
 impl<'a> Corpora<'a> {
-    pub(super) fn new(notes: AtomicRef<'a, Corpus>, entries: Option<&'a SearchableEntries>) -> Self {
-        Self { notes, entries: entries.map(|entries| (entries.corpus.borrow(), entries)) }
+    pub(super) fn new(
+        layout: &'a Layout,
+        notes: AtomicRef<'a, Corpus>,
+        entries: Option<&'a SearchableEntries>,
+    ) -> Self {
+        Self { layout, notes, entries: entries.map(|entries| (entries.corpus.borrow(), entries)) }
     }
 
     /// Calls a function with the sources of a search. The notes come first. `is_left_out` is a predicate for paths of notes
@@ -81,7 +87,9 @@ impl<'a> Corpora<'a> {
         let counts_note = |id: DocId| selection.is_approved(id);
         let accepts_note = |id: DocId| {
             let is_left_out = || notes.files.path(id).is_some_and(is_left_out);
-            selection.has_kind(ItemKind::Note) && selection.accepts_note(id) && !is_left_out()
+            let kind = || notes.files.doc(id).map(|document| self.kind_of_note(document));
+            let is_of_kind = || selection.kinds.is_empty() || kind().is_some_and(|kind| selection.has_kind(kind));
+            selection.accepts_note(id) && !is_left_out() && is_of_kind()
         };
         let note_tie = |id: DocId| notes.tie(id);
         let counted: &dyn Fn(DocId) -> bool = &counts_note;
@@ -120,6 +128,16 @@ impl<'a> Corpora<'a> {
             (_, None) => None,
         };
         found.ok_or_else(|| Error::internal(alloc::format!("hit {} is not in the index", hit.doc)))
+    }
+
+    /// Returns the kind of a file of the index of notes.
+    fn kind_of_note(&self, document: &IndexedFile) -> ItemKind {
+        if self.layout.is_kept(&document.path) { ItemKind::File } else { ItemKind::Note }
+    }
+
+    /// Returns the kind of a hit.
+    pub(super) fn kind(&self, document: &IndexedFile, entry: Option<&SearchableEntry>) -> ItemKind {
+        if entry.is_some() { ItemKind::Entry } else { self.kind_of_note(document) }
     }
 
     /// Returns true unless the hit is a file that is not a note. Others may have written the index, and named it there.

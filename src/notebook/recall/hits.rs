@@ -8,7 +8,7 @@ use super::super::superseded::without_older;
 use super::super::title::title_or_stem;
 use super::corpora::Corpora;
 use super::search::{Asked, Found};
-use super::types::{ItemKind, NOTES, RecallHit, ScorePart};
+use super::types::{RecallHit, ScorePart};
 use crate::protocol::Error;
 use crate::search::best_passage;
 use crate::search::ranked::{Passages, Ranked};
@@ -49,7 +49,7 @@ pub(super) fn hit(
         Some(scope.display_path(&newer.path))
     };
     Ok(RecallHit {
-        kind: if ranked.source == NOTES { ItemKind::Note } else { ItemKind::Entry },
+        kind: corpora.kind(document, entry),
         path: scope.display_path(&document.path),
         title: entry.map_or_else(title, |entry| entry.key.clone()),
         category: entry.map(|entry| entry.category.clone()),

@@ -11,7 +11,7 @@ use super::super::types::{SortFields, SortKey};
 use super::corpora::{Corpora, Reach, Selection};
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::succession::{newer_first, successions};
-use super::types::{ItemKind, MAX_RECALL_BYTES, NOTES, Recall};
+use super::types::{MAX_RECALL_BYTES, NOTES, Recall};
 use crate::changes::Call;
 use crate::document::Note;
 use crate::order;
@@ -119,7 +119,7 @@ impl Asked<'_> {
     }
 
     pub(super) fn corpora(&self) -> Corpora<'_> {
-        Corpora::new(self.notebook.corpus.borrow(), self.entries)
+        Corpora::new(&self.call.scope.layout, self.notebook.corpus.borrow(), self.entries)
     }
 
     /// Brings the index of the notes up to date, unless the host guarantees that nothing changed.
@@ -165,7 +165,7 @@ impl Asked<'_> {
         let mut approved = if reach == Reach::All { Vec::new() } else { corpus.files.approved() };
         approved.retain(|id| !refused.contains(id));
         let superseded = successions(call, &corpus, refused, reach == Reach::Prompt);
-        let kinds = if filtered.is_some() { alloc::vec![ItemKind::Note] } else { request.kinds.clone() };
+        let kinds = request.kinds.clone();
         Ok(Selection { reach, kinds, filtered, approved, superseded })
     }
 

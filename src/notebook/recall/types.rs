@@ -49,14 +49,16 @@ pub struct Recall {
 /// Kind of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ItemKind {
-    /// A note, or another Markdown file that is not an entry.
+    /// A note of the notebook, also a daily log.
     #[default]
     Note,
-    /// An entry.
+    /// An entry of the agent or its workspace.
     Entry,
+    /// Long-term memory, the scratchpad, or another file that is neither a note nor an entry.
+    File,
 }
 
-words!(ItemKind, "kind of an item" { Note = "note", Entry = "entry" });
+words!(ItemKind, "kind of an item" { Note = "note", Entry = "entry", File = "file" });
 
 /// Reply of [`Recall`].
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]

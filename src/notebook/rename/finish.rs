@@ -13,7 +13,7 @@ use crate::document::Note;
 use crate::notebook::files::below_notebook;
 use crate::notebook::index::{Notebook, catch_up, look};
 use crate::notebook::names::Names;
-use crate::notebook::select::{Resolution, Resolver};
+use crate::notebook::select::Resolver;
 use crate::protocol::{Error, ErrorCode};
 
 /// Finishes the rename that is in progress, if there is one.
@@ -52,7 +52,7 @@ pub(super) async fn finish_rename(
         let old =
             place.ok_or_else(|| Error::internal(format!("{} was added but is not among the notes", intent.from)))?;
         let is_asked = asked.is_some_and(|(note, title)| {
-            snapshot.resolve(&resolver, note) == Resolution::To(old) && title.trim() == intent.new_title
+            snapshot.resolve(&resolver, note) == [old] && title.trim() == intent.new_title
         });
         Ok((naming(call, &snapshot, &resolver, old)?, Names::from_snapshot(&snapshot), is_asked))
     })?;

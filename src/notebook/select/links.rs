@@ -183,19 +183,23 @@ impl<'a> Resolver<'a> {
         self.look_up(usize::MAX, LinkKind::Wiki, name.trim())
     }
 
-    /// Finds the note that a person names to show or change it. A link prefers a file name to a title. Here a word that
-    /// is the file name of one note and the title of another is ambiguous, because a wrong guess changes the wrong note.
-    pub(crate) fn find_exactly(&self, name: &str) -> Resolution {
-        let (name, found) = (name.trim(), self.find(name));
-        let Resolution::To(note) = found else { return found };
+    /// Returns the notes that a person may mean by a name. A link prefers a file name to a title. Here a word that is the file
+    /// name of one note and the title of another is ambiguous, because a wrong guess changes the wrong note.
+    pub(crate) fn find_exactly(&self, name: &str) -> Vec<usize> {
+        let name = name.trim();
+        let note = match self.find(name) {
+            Resolution::To(note) => note,
+            Resolution::Ambiguous(notes) => return notes,
+            Resolution::Dead | Resolution::External => return Vec::new(),
+        };
         if name.contains('/') || self.by_path.contains_key(name) {
-            return found;
+            return vec![note];
         }
         let mut notes = self.by_name.get(&fold(name)).cloned().unwrap_or_default();
         if let Err(place) = notes.binary_search(&note) {
             notes.insert(place, note);
         }
-        if notes.len() == 1 || self.newest(&notes).is_some() { found } else { Resolution::Ambiguous(notes) }
+        if self.newest(&notes).is_some() { vec![note] } else { notes }
     }
 
     /// Looks a target up. If a trusted note says a name without a folder, a note that waits for approval does not take the

@@ -106,6 +106,7 @@ const NAMES: &[&str] = &[
     "files.read-file.path",
     "files.file-page.next",
     "files.recall-hit.path",
+    "files.item.path",
     "notebook.remember-reply.path",
     "notebook.today-reply.path",
     "notebook.journal-entry-reply.path",

@@ -1,0 +1,122 @@
+//! `resolve`: finds the item that a name means.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::types::{FilesCall, is_listed};
+use crate::changes::Call;
+use crate::engine::{NamedFile, ambiguous};
+use crate::entries::{self, Entries};
+use crate::journal::{Target, file_size};
+use crate::notebook::{self, ItemKind, Notebook};
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+use crate::store::{Layout, RelPath};
+
+/// Finds the item that a name means.
+///
+/// A name is a path (absolute, relative to the root, or relative to the notebook; also of a backup), a title, an alias or a
+/// file name of a note, the key of an entry, or `long_term`, `scratchpad`, `daily`, `daily:DATE`, `note:NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolve {
+    /// Name of the item.
+    pub name: String,
+    /// Kind of the item; `None` for any kind.
+    pub kind: Option<ItemKind>,
+}
+
+/// A note, an entry or another file.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Item {
+    /// Kind of the item.
+    pub kind: ItemKind,
+    /// Path relative to the root, without the path prefix. A path or a word may mean a file that does not exist yet.
+    pub path: String,
+    /// Title of a note, key of an entry, name of another file.
+    pub name: String,
+}
+
+impl Request for Resolve {
+    type Reply = Item;
+    const NAME: &'static str = "resolve";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let note = Self { name: format!("notes/{name}.md"), kind: Some(ItemKind::Note) };
+        let entry = Self { name: name.into(), kind: Some(ItemKind::Entry) };
+        alloc::vec![note, entry]
+    }
+}
+
+impl Run<FilesCall<'_>> for Resolve {
+    async fn run(self, with: &FilesCall<'_>) -> Result<Item, Error> {
+        let FilesCall { call, notebook, entries, .. } = *with;
+        let mut found = candidates(Names { call, notebook, entries }, &self.name).await?;
+        let is_note = notebook::note_rule(call).await?;
+        let kind_of = |file: &NamedFile| match () {
+            () if entries.folders().any(|folder| folder.has(&file.path)) => ItemKind::Entry,
+            () if is_note(&file.path) && !call.scope.layout.is_kept(&file.path) => ItemKind::Note,
+            () => ItemKind::File,
+        };
+        found.retain(|file| self.kind.is_none_or(|kind| kind == kind_of(file)));
+        NamedFile::prefer_approved(&mut found);
+        match found.as_slice() {
+            [] => {
+                let kind = self.kind.map_or("note, entry or file", ItemKind::as_str);
+                let message = format!("there is no {kind} `{}`", self.name.escape_debug());
+                Err(Error::new(ErrorCode::NotFound, message, notebook::similar_notes(call, notebook, &self.name)?))
+            }
+            [file] => Ok(Item { kind: kind_of(file), path: file.path.to_string(), name: file.name.clone() }),
+            several => {
+                let shown = |file: &NamedFile| format!("{} ({})", call.scope.display_path(&file.path), kind_of(file));
+                Err(ambiguous(&self.name, several.iter().map(shown).collect()))
+            }
+        }
+    }
+}
+
+/// Parts of a memory that know names.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) notebook: &'a Arc<Notebook>,
+    pub(crate) entries: &'a Entries,
+}
+
+/// Returns the files that a name may mean. The path of a file of the scope means this file alone, whether it exists or not.
+pub(crate) async fn candidates(
+    Names { call, notebook, entries }: Names<'_>,
+    name: &str,
+) -> Result<Vec<NamedFile>, Error> {
+    let file = |path: RelPath| NamedFile { name: path.file_stem().to_string(), path, unapproved: false };
+    let name = match Target::from_name(name)? {
+        Target::Page(name) => name,
+        word => return Ok(alloc::vec![file(word.path(call)?)]),
+    };
+    if let Some(path) = call.scope.kept_file(&name) {
+        return Ok(alloc::vec![file(path.clone())]);
+    }
+    // Other files of the root are outside of the notebook of a project, and replies show them by their names alone.
+    let is_of_root = |path: &RelPath| path.parent().is_none() && call.scope.layout.below_notebook(path).is_none();
+    if let Some(path) = call.scope.whole(&name).filter(|path| is_of_root(path) && is_listed(call, entries, path))
+        && file_size(call, &path).await?.is_some()
+    {
+        return Ok(alloc::vec![file(path)]);
+    }
+    if let Some(path) = notebook::existing_page(call, &name).await? {
+        return Ok(alloc::vec![notebook::note_at(call, path).await?]);
+    }
+    let mut found: Vec<NamedFile> = entries::named(call, entries, &name).await?.into_iter().collect();
+    found.extend(notebook::named_notes(call, notebook, &name).await?);
+    if found.is_empty() {
+        let whole = call.scope.whole(&name);
+        // The path of another memory is not that of a folder of the same name in the notebook.
+        let below = call.scope.file(&name).filter(|_| !whole.as_ref().is_some_and(Layout::is_of_scopes));
+        let paths = [call.scope.original(&name), whole, below].into_iter().flatten();
+        found.extend(paths.filter(|path| is_listed(call, entries, path)).take(1).map(file));
+    }
+    Ok(found)
+}
