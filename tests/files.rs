@@ -204,7 +204,7 @@ fn every_form_of_a_name_means_its_item(kind: Kind) {
         }
     }
     let error = resolve(&mut drive, "k", None).unwrap_err();
-    assert_eq!(error.code, ErrorCode::NoUniqueMatch);
+    assert_eq!(error.code, ErrorCode::AmbiguousName);
     assert_eq!(error.message, format!("`k` could be {ENTRY} (entry), projects/proj/facts/key.md (note)"));
     assert_eq!(resolve(&mut drive, "k", Some(ItemKind::Entry)).unwrap().path, ENTRY);
     assert_eq!(resolve(&mut drive, "k", Some(ItemKind::Note)).unwrap().path, "projects/proj/facts/key.md");

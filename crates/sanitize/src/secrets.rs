@@ -73,6 +73,8 @@ const SHAPES: &[Shape] = &[
     ("aws-access-token", &[Is("ASIA"), Of(Upper, 16, 16)]),
     ("aws-access-token", &[Is("ABIA"), Of(Upper, 16, 16)]),
     ("aws-access-token", &[Is("ACCA"), Of(Upper, 16, 16)]),
+    ("azure-functions-key", &[Is("?code="), Of(Query, 50, 128)]),
+    ("azure-functions-key", &[Is("&code="), Of(Query, 50, 128)]),
     ("azure-sas-signature", &[Is("&sig="), Of(Query, 43, 128)]),
     ("azure-sas-signature", &[Is("?sig="), Of(Query, 43, 128)]),
     ("azure-shared-access-key", &[Is("SharedAccessKey="), Of(Base64, 43, 128)]),
@@ -82,6 +84,10 @@ const SHAPES: &[Shape] = &[
     ("digitalocean-pat", &[Is("dop_v1_"), Of(Hex, 64, 64)]),
     ("digitalocean-refresh-token", &[Is("dor_v1_"), Of(Hex, 64, 64)]),
     ("discord-webhook-url", &[Is("discord.com/api/webhooks/"), Of(Digit, 17, 20), Is("/"), Of(WordDash, 60, 80)]),
+    (
+        "discord-webhook-url",
+        &[Is("discord.com/api/v"), Of(Digit, 1, 2), Is("/webhooks/"), Of(Digit, 17, 20), Is("/"), Of(WordDash, 60, 80)],
+    ),
     ("discord-webhook-url", &[Is("discordapp.com/api/webhooks/"), Of(Digit, 17, 20), Is("/"), Of(WordDash, 60, 80)]),
     ("docker-pat", &[Is("dckr_pat_"), Of(WordDash, 27, 36)]),
     ("doppler-api-token", &[Is("dp.pt."), Of(Alnum, 43, 43)]),
@@ -157,7 +163,7 @@ const MIDDLE_SHAPES: &[MiddleShape] = &[
 ];
 
 /// Last words of a name to which a secret is assigned.
-const SECRET_NAMES: [&str; 17] = [
+const SECRET_NAMES: [&str; 19] = [
     "password",
     "passwd",
     "pwd",
@@ -168,6 +174,8 @@ const SECRET_NAMES: [&str; 17] = [
     "api_key",
     "accesskey",
     "access_key",
+    "account_key",
+    "storage_key",
     "secret_key",
     "private_key",
     "signing_key",
@@ -243,6 +251,9 @@ fn secrets_in_plain(text: &str) -> Vec<FoundSecret> {
     for (rule, parts) in SHAPES {
         let Some((Is(prefix), _)) = parts.split_first() else { continue };
         for (start, _) in text.match_indices(prefix) {
+            if is_joined(text, start, parts) {
+                continue;
+            }
             if let Some(end) = token_end(text, start, start, parts) {
                 found.push(FoundSecret { rule, range: start..end });
             }
@@ -253,9 +264,12 @@ fn secrets_in_plain(text: &str) -> Vec<FoundSecret> {
         for (at, _) in text.match_indices(middle) {
             let before = text.as_bytes().part(..at).iter().rev().take(most + 1);
             let letters = before.take_while(|byte| set.has(**byte)).count();
-            // One more character of the set would belong to a longer word.
+            // One more character of the set would belong to a longer word, and so does a letter, except before a number: `bot1234`.
             let start = at - letters;
-            if let Some(end) = token_end(text, start, at, parts).filter(|_| (*least..=*most).contains(&letters)) {
+            let before = start.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+            let is_word = !matches!(set, Digit) && before.is_some_and(u8::is_ascii_alphanumeric);
+            let is_in_bounds = !is_word && (*least..=*most).contains(&letters);
+            if let Some(end) = token_end(text, start, at, parts).filter(|_| is_in_bounds) {
                 found.push(FoundSecret { rule, range: start..end });
             }
         }
@@ -312,15 +326,18 @@ pub fn head_without_divided_secret(text: &str, max: usize) -> &str {
     divided.map_or(cut, |range| text.part(..range.start))
 }
 
-/// Returns the end of a token, if it is complete, separate from other text and random enough. `start` is where the token
-/// begins, `at` is where its parts begin.
+/// Returns true if the character before a token makes it a part of a longer word.
+fn is_joined(text: &str, start: usize, parts: &[Part]) -> bool {
+    let bytes = text.as_bytes();
+    let before = start.checked_sub(1).and_then(|before| bytes.get(before));
+    before.zip(bytes.get(start)).is_some_and(|(before, first)| joins(*before, *first, parts, is_distinct(parts)))
+}
+
+/// Returns the end of a token, if it is complete and random enough. `start` is where the token begins, `at` is where its
+/// parts begin.
 fn token_end(text: &str, start: usize, at: usize, parts: &[Part]) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_distinct = is_distinct(parts);
-    let before = start.checked_sub(1).and_then(|before| bytes.get(before)).copied();
-    if before.is_some_and(|before| bytes.get(start).is_some_and(|first| joins(before, *first, parts, is_distinct))) {
-        return None;
-    }
     let (mut at, first) = (at, at);
     let mut last = None;
     for part in parts {
@@ -419,28 +436,43 @@ fn assigned(text: &str, found: &mut Vec<FoundSecret>) {
     let bytes = text.as_bytes();
     for (at, _) in text.match_indices(['=', ':']) {
         let Some(name) = name_before(text, at) else { continue };
-        let mut start = at + 1;
-        let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'*' | b'=' | b'>');
-        while start < at + 8 && bytes.get(start).is_some_and(is_between) {
-            start += 1;
+        value_at(text, &name, at + 1, found);
+    }
+    // An option of a command, such as `--token VALUE`.
+    for (at, _) in text.match_indices("--") {
+        let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let end = at + bytes.part(at..).iter().take(40).take_while(|byte| is_of_name(byte)).count();
+        if bytes.get(end) == Some(&b' ')
+            && let Some(name) = name_before(text, end)
+        {
+            value_at(text, &name, end + 1, found);
         }
-        for scheme in ["Bearer ", "bearer ", "Basic ", "token "] {
-            if text.get(start..).is_some_and(|rest| rest.starts_with(scheme)) {
-                start += scheme.len();
-            }
+    }
+}
+
+/// Finds a value that begins at a place after the name of a secret.
+fn value_at(text: &str, name: &str, mut start: usize, found: &mut Vec<FoundSecret>) {
+    let (bytes, at) = (text.as_bytes(), start - 1);
+    let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'*' | b'=' | b'>');
+    while start < at + 8 && bytes.get(start).is_some_and(is_between) {
+        start += 1;
+    }
+    for scheme in ["Bearer ", "bearer ", "Basic ", "token "] {
+        if text.get(start..).is_some_and(|rest| rest.starts_with(scheme)) {
+            start += scheme.len();
         }
-        let is_password = PASSWORD_NAMES.iter().any(|known| name.ends_with(known));
-        let is_of_value = |byte: &u8| match is_password {
-            true => byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'`'),
-            false => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'=' | b'+' | b'/' | b'~' | b'-'),
-        };
-        let length = bytes.part(start..).iter().take(512).take_while(|byte| is_of_value(byte)).count();
-        let Some(value) = text.get(start..start + length) else { continue };
-        let value = value.trim_end_matches(['.', ',', ';', ')', ']', '}', '*']);
-        let is_secret = if is_password { is_password_like(value) } else { is_token_like(value) };
-        if is_secret {
-            found.push(FoundSecret { rule: "generic-api-key", range: start..start + value.len() });
-        }
+    }
+    let is_password = PASSWORD_NAMES.iter().any(|known| name.ends_with(known));
+    let is_of_value = |byte: &u8| match is_password {
+        true => byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'`'),
+        false => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'=' | b'+' | b'/' | b'~' | b'-'),
+    };
+    let length = bytes.part(start..).iter().take(512).take_while(|byte| is_of_value(byte)).count();
+    let Some(value) = text.get(start..start + length) else { return };
+    let value = value.trim_end_matches(['.', ',', ';', ')', ']', '}', '*']);
+    let is_secret = if is_password { is_password_like(value) } else { is_token_like(value) };
+    if is_secret {
+        found.push(FoundSecret { rule: "generic-api-key", range: start..start + value.len() });
     }
 }
 
@@ -461,7 +493,12 @@ fn is_token_like(value: &str) -> bool {
         && !value.starts_with(['/', '.', '~', '-'])
         && !is_written_in_words(value)
         && !stands_for_another(value)
-        && entropy(value) >= 3 * BIT + BIT / 2
+        && entropy(value) >= if is_key_in_hex(value) { 3 * BIT } else { 3 * BIT + BIT / 2 }
+}
+
+/// Returns true for a key of at least 128 bits in hexadecimal digits, which have less randomness each.
+fn is_key_in_hex(value: &str) -> bool {
+    value.len() >= 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn is_password_like(value: &str) -> bool {
@@ -711,6 +748,48 @@ mod tests {
             }
         }
         assert_eq!(rules("at 12:Ab and 2026-05-25T12:Always"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_number_before_the_middle_of_a_token_may_follow_a_letter() {
+        for seed in 1..20 {
+            let token = random(Digit, 10, seed) + ":A" + &random(WordDash, 34, seed + 9);
+            for text in
+                [format!("https://api.telegram.org/bot{token}/getMe"), format!("bot{token}"), format!("x {token}")]
+            {
+                assert_eq!(rules(&text), ["telegram-bot-api-token"], "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_found_under_their_names_and_as_options() {
+        for seed in 1..60 {
+            let (hex, base64) = (random(Hex, 32, seed), random(Alnum, 86, seed) + "==");
+            for text in [
+                format!("TWILIO_AUTH_TOKEN={hex}"),
+                format!("AZURE_STORAGE_KEY={base64}"),
+                format!("AZURE_STORAGE_ACCOUNT_KEY=\"{base64}\""),
+                format!("az storage blob list --account-key {base64} -c x"),
+                format!("tool --api-key '{hex}'"),
+                format!("https://f.azurewebsites.net/api/x?code={}==", random(Alnum, 54, seed)),
+                format!(
+                    "https://discord.com/api/v10/webhooks/{}/{}",
+                    random(Digit, 18, seed),
+                    random(WordDash, 68, seed)
+                ),
+            ] {
+                assert_eq!(rules(&text).len(), 1, "{text}");
+            }
+        }
+        for text in [
+            "--token-file /run/secrets/x1y2z3a4b5c6d7e8",
+            "--password-stdin true",
+            "--key a1b2",
+            "-- token a1b2c3d4e5f6g7h8i9j0",
+        ] {
+            assert_eq!(rules(text), Vec::<&str>::new(), "{text}");
+        }
     }
 
     #[test]
