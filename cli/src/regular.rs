@@ -22,11 +22,17 @@ pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> io::Result
 
 /// Returns the bytes of a regular file, or of the one that a link leads to, and `None` if it has more than `most`.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let bytes = head(path, most.saturating_add(1))?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
+/// Returns the first bytes of a regular file, or of the one that a link leads to, at most this many.
+pub(crate) fn head(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     without_waiting(options.read(true), false);
     let mut bytes = Vec::new();
-    checked(options.open(path)?)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= most).then_some(bytes))
+    checked(options.open(path)?)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Removes a regular file whose maker is gone: while it lives, it holds the lock of the file, and the error is

@@ -13,7 +13,7 @@ use saddlebag::protocol::{
     EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome,
     WriteOutcome,
 };
-use saddlebag::store::{AGENTS_FOLDER, ENTRIES_FOLDER, RelPath, WORKSPACES_FOLDER};
+use saddlebag::store::{self, AGENTS_FOLDER, ENTRIES_FOLDER, RelPath, WORKSPACES_FOLDER};
 use serde_json::{Map, Value};
 
 use crate::executor::{Executor, STATE_FOLDER};
@@ -192,13 +192,31 @@ impl<'s> Projects<'s> {
     ///
     /// A folder of the project cannot be listed.
     pub fn has_notes(&mut self, name: &str) -> Result<bool, FsError> {
+        self.has_note_outside(name, None)
+    }
+
+    /// Returns true if the project has at least one file of memory besides the notes of sessions, which clients leave
+    /// in any folder.
+    ///
+    /// # Errors
+    ///
+    /// A folder of the project cannot be listed.
+    pub fn has_notes_besides_sessions(&mut self, name: &str) -> Result<bool, FsError> {
+        self.has_note_outside(name, Some(store::SESSIONS_FOLDER))
+    }
+
+    fn has_note_outside(&mut self, name: &str, ignored: Option<&str>) -> Result<bool, FsError> {
         let mut folders = vec![project_folder(name)?];
         for _ in 0..MAX_FOLDERS {
             let Some(folder) = folders.pop() else { return Ok(false) };
             for entry in self.list(&folder)? {
                 match entry.kind {
                     EntryKind::File if entry.path.as_str().ends_with(".md") && entry.size > 0 => return Ok(true),
-                    EntryKind::Directory if !entry.path.file_name().starts_with('.') => folders.push(entry.path),
+                    EntryKind::Directory
+                        if !entry.path.file_name().starts_with('.') && ignored != Some(entry.path.file_name()) =>
+                    {
+                        folders.push(entry.path);
+                    }
                     _ => {}
                 }
             }
@@ -227,8 +245,8 @@ impl<'s> Projects<'s> {
         self.write(&ProjectRecord { name, path, opens, traits: project_traits(&root) })
     }
 
-    /// Gives the memory of the project of this name to the folder, which must not have memory yet. The states of sessions
-    /// that were opened in the folder become part of that memory. Folders that are linked to it follow.
+    /// Gives the memory of the project of this name to the folder, which must not have memory yet. The states and
+    /// notes of sessions that were opened in the folder become part of that memory. Folders that are linked to it follow.
     ///
     /// # Errors
     ///
@@ -305,10 +323,11 @@ impl<'s> Projects<'s> {
         Err(FsError::Other("it was changed by others each time; try again".into()))
     }
 
-    /// Moves the states of sessions from one folder of a project into another, and removes the rest of the folder. Returns
-    /// false, without a change, if the folder has a file that is neither such a state nor part of the index.
+    /// Moves the states and the notes of sessions from one folder of a project into another, and removes the rest of the
+    /// folder. Returns false, without a change, if the folder has a file that is neither such a file nor part of the index.
     fn empty_into(&mut self, folder: &RelPath, other: &RelPath) -> Result<bool, FsError> {
-        let (mut folders, mut sessions, mut index) = (vec![folder.clone()], Vec::new(), Vec::new());
+        let mut folders = vec![folder.clone()];
+        let (mut sessions, mut notes, mut index) = (Vec::new(), Vec::new(), Vec::new());
         let mut at = 0;
         while let Some(listed) = folders.get(at).cloned() {
             at += 1;
@@ -319,6 +338,7 @@ impl<'s> Projects<'s> {
                     (EntryKind::File, SESSIONS_FOLDER) if entry.size <= u64::from(MAX_SESSION_BYTES) => {
                         sessions.push(entry.path);
                     }
+                    (EntryKind::File, store::SESSIONS_FOLDER) => notes.push(entry.path),
                     (EntryKind::File, INDEX_FOLDER) => index.push(entry.path),
                     _ => return Ok(false),
                 }
@@ -328,6 +348,9 @@ impl<'s> Projects<'s> {
             let to = RelPath::new(format!("{other}/{SESSIONS_FOLDER}/{}", session.file_name())).map_err(invalid)?;
             self.move_session(session, to)?;
         }
+        for note in notes {
+            self.move_session_note(&note, other)?;
+        }
         for path in index {
             self.store.perform(&FsOp::remove(path, Precondition::Any))?;
         }
@@ -335,6 +358,20 @@ impl<'s> Projects<'s> {
             self.store.perform(&FsOp::RemoveDirectory { path })?;
         }
         Ok(true)
+    }
+
+    /// Moves the note of a session. If the name is taken, the note gets another one.
+    fn move_session_note(&mut self, path: &RelPath, other: &RelPath) -> Result<(), FsError> {
+        let (stem, suffix) = path.file_name().rsplit_once('.').unwrap_or((path.file_name(), ""));
+        for number in 1..=MAX_ATTEMPTS {
+            let name = if number == 1 { path.file_name().into() } else { format!("{stem}-{number}.{suffix}") };
+            let to = RelPath::new(format!("{other}/{}/{name}", store::SESSIONS_FOLDER)).map_err(invalid)?;
+            let rename = FsOp::Rename { path: path.clone(), to, precondition: Precondition::Any };
+            if self.store.perform(&rename)? != FsOutcome::Rename(RenameOutcome::Exists) {
+                return Ok(());
+            }
+        }
+        Err(FsError::Other(format!("{MAX_ATTEMPTS} names for {} are taken", path.file_name())))
     }
 
     /// Moves the state of a session. A session that was in both projects has the lines of both afterwards.

@@ -69,6 +69,11 @@ pub(crate) fn run<T: Send + 'static>(
     }
 }
 
+/// Returns true if the event of the run is known.
+pub(crate) fn knows_event() -> bool {
+    ABOUT.try_lock().is_ok_and(|about| about.1.is_some())
+}
+
 /// Writes a line about a run to the log.
 pub(crate) fn log(trouble: &Trouble) {
     // A thread that panicked may hold the lock.

@@ -76,7 +76,10 @@ impl Subcommand for HookArgs {
         let global = global.clone();
         let ended = guard::run(limit, move |run| if is_off { ignored() } else { answered(&self, &global, run) });
         let printed = ended.and_then(|answer| answer.map_or(Ok(()), |answer| printed(&answer)));
-        if let Err(trouble) = printed {
+        // A run without arguments may be anyone's. Only an event makes it that of a hook.
+        if let Err(trouble) = printed
+            && (!is_bare() || trouble.code != Trouble::TIME_LIMIT || guard::knows_event())
+        {
             guard::log(&trouble);
         }
         Ok(Exit::Done)

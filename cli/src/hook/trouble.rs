@@ -27,9 +27,12 @@ impl Trouble {
         Self { code: "usage", message: message.into() }
     }
 
+    /// Code of a run over its time limit.
+    pub(crate) const TIME_LIMIT: &'static str = "time-limit";
+
     /// Creates the reason for a run over its time limit.
     pub(crate) fn time_limit(milliseconds: u128) -> Self {
-        Self { code: "time-limit", message: format!("gave up after {milliseconds} ms") }
+        Self { code: Self::TIME_LIMIT, message: format!("gave up after {milliseconds} ms") }
     }
 
     /// Creates the reason for a fault of the program, at a place of its source.

@@ -11,6 +11,7 @@ use saddlebag::protocol::ErrorCode;
 
 use super::sources::stream as tar_members;
 use crate::failure::{Failure, ProgramCode};
+use crate::regular;
 
 /// Maximum size of a JSON Lines dump, in bytes. A dump is imported in pieces of whole lines.
 const MAX_DUMP_BYTES: usize = 64 << 20;
@@ -214,9 +215,7 @@ pub(super) fn beginnings<'a>(from: &'a Path, paths: &'a [String]) -> impl Iterat
     let pages = paths.iter().filter(|path| path.ends_with(".md")).take(MAX_BEGINNINGS);
     pages.filter_map(|path| {
         let place = if from.is_dir() { from.join(path) } else { from.to_path_buf() };
-        let is_file = fs::metadata(&place).is_ok_and(|found| found.is_file());
-        let mut bytes = Vec::new();
-        File::open(place).ok().filter(|_| is_file)?.take(MAX_BEGINNING_BYTES).read_to_end(&mut bytes).ok()?;
+        let bytes = regular::head(&place, MAX_BEGINNING_BYTES).ok()?;
         Some((path.as_str(), String::from_utf8_lossy(&bytes).into_owned()))
     })
 }

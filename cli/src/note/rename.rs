@@ -33,7 +33,8 @@ impl Ask for RenameArgs {
     }
 
     fn exit(reply: &RenameReply) -> Exit {
-        // The note has its new title, but some links could not be rewritten.
-        if reply.not_rewritten.is_empty() { Exit::Done } else { Exit::Failed }
+        // The note has its new title, but some links could not be rewritten. Those of canvases and bases never are.
+        let is_note = |path: &String| !path.ends_with(".canvas") && !path.ends_with(".base");
+        if reply.not_rewritten.iter().any(|file| is_note(&file.path)) { Exit::Failed } else { Exit::Done }
     }
 }

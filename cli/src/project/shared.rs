@@ -90,7 +90,7 @@ pub(crate) fn others(global: &Global) -> Vec<Other> {
             return Some(Vec::new());
         }
         let own = saddlebag_host::project_slug(&saddlebag_host::project_root(&folder)).to_string();
-        let has_own = projects.has_notes(&own).ok()?;
+        let has_own = projects.has_notes_besides_sessions(&own).ok()?;
         let others = similar.into_iter().map(other);
         Some(others.filter(|other| !has_own || other.is_gone && other.same != "name").collect())
     });

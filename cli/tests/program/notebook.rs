@@ -372,7 +372,7 @@ fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
     }
     store.refuses(&["file", "restore", "facts/none.md"], 1, "there is no backup of facts/none.md");
     store.refuses(&["file", "restore", "../facts/none.md"], 3, "is not the path of a page");
-    store.refuses(&["file", "restore", "agents/main/entries/core/k.md"], 3, "is an entry");
+    store.refuses(&["file", "restore", "agents/main/entries/core/k.md"], 2, "is an entry");
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
                     "write" => 1,
                     _ => 0,
                 };
-                let refused = opened.run(&[&["file", verb, name], &texts[..count]].concat()).exits(3);
+                let refused = opened.run(&[&["file", verb, name], &texts[..count]].concat()).exits(2);
                 refused.complains("is an entry").complains("`release day`");
             }
             assert_eq!(opened.run(&["note", "show", name]).code, 1, "{name}");

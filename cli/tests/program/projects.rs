@@ -204,9 +204,27 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     let told = event(&moved, start).stdout;
     assert!(told.contains(&format!("a person can run `saddlebag project move {tax}`")), "{told}");
     event(&moved, json!({"hook_event_name": "UserPromptSubmit", "prompt": "After the folder was moved."}));
+    fs::write(moved.join("rates.py"), "rate = 19\n").expect("written");
+    let edit = json!({"file_path": moved.join("rates.py"), "old_string": "a", "new_string": "b"});
+    event(
+        &moved,
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_input": edit, "tool_response": {}}),
+    );
+    event(&moved, json!({"hook_event_name": "SessionEnd", "reason": "exit"}));
     let status = hooks.store.run_in("moved/tax", &["status"]).exits(0).stdout;
     assert!(status.contains(&format!("run `saddlebag project move {tax}`")), "{status}");
+    let own = name_of(&hooks.store, &[tax.as_str()]);
+    let notes = |project: &str| -> Vec<String> {
+        let folder = hooks.store.root.join("projects").join(project).join("sessions");
+        let listed = fs::read_dir(folder).into_iter().flatten();
+        let mut texts: Vec<String> = listed.map(|note| fs::read_to_string(note.unwrap().path()).unwrap()).collect();
+        texts.sort();
+        texts
+    };
+    let written = notes(&own);
+    assert!(!written.is_empty(), "the session has a note");
     hooks.store.run_in("moved/tax", &["project", "move", &tax, "--yes"]).exits(0);
+    assert!(written.iter().all(|note| notes(&own).contains(note)), "{written:?}");
 
     hooks.store.run_in("moved/tax", &["note", "show", "Rounding of the tax report"]).exits(0);
     // The session was in both folders, and lost nothing.

@@ -75,6 +75,19 @@ fn a_run_without_arguments_that_fails_is_logged_and_blocks_nothing() {
     run(&mut command, Some(start.to_string().as_bytes())).exits(0).prints("");
 }
 
+#[test]
+fn a_run_without_arguments_whose_input_does_not_end_is_no_failed_hook() {
+    let hooks = Hooks::with_memory();
+    let mut child = hooks.alone().stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("started");
+    let input = child.stdin.take();
+    assert!(child.wait().expect("ended").success());
+    drop(input);
+    assert_eq!(hooks.log(), Vec::<Value>::new());
+    // A newer client has events that are not known.
+    hooks.alone_at(&claude("s", "SomethingNew", &json!({}))).exits(0).prints("");
+    assert_eq!(hooks.log(), Vec::<Value>::new());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_run_without_arguments_on_a_terminal_prints_the_help() {

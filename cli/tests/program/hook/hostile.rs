@@ -34,7 +34,6 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
             br#"{"session_id":"\ud800\n","hook_event_name":"Stop","cwd":"{project}"}"#.to_vec(),
         ),
         ("a session that is too long", with("Stop", json!({ "session_id": "s".repeat(100_000) }))),
-        ("an event that is unknown", with("SECRET", json!({}))),
         ("an event that is a list", with("Stop", json!({ "hook_event_name": ["Stop"], "session_id": null }))),
         ("a prompt that is an object", with("UserPromptSubmit", json!({ "prompt": { "SECRET": 1 } }))),
         ("a tool that is a number", with("PostToolUse", json!({ "tool_name": 1, "tool_input": "SECRET" }))),

@@ -88,12 +88,7 @@ impl<'a> View<'a> {
         if self.is_whole() || frequencies == Frequencies::Stored {
             return self.index.rough_doc_frequency(form);
         }
-        let mut docs = 0;
-        for mut postings in self.index.postings(form) {
-            while let Some(posting) = postings.next() {
-                docs += u32::from(self.has(posting.slot));
-            }
-        }
-        docs
+        let postings = self.index.postings(form).into_iter().flatten();
+        postings.fold(0, |docs, posting| docs + u32::from(self.has(posting.slot)))
     }
 }
