@@ -178,6 +178,8 @@ fn a_hostile_folder_is_named_file_by_file_and_the_rest_comes_in() {
     assert_eq!(rejected.len(), 6, "{rejected:?}");
     store.run(&["entry", "recall", "secret"]).exits(1);
     store.refuses(&["memory", "import", "claude/pipe.md", "--from", "jsonl"], 3, "neither a folder nor a regular file");
+    let again = store.run(&["--json", "memory", "import", "claude", "--from", "auto"]).exits(3).json();
+    assert_eq!(again["rejected"], json["rejected"], "the format is found without reading the pipe");
 }
 
 #[test]
