@@ -186,7 +186,9 @@ fn is_of_entries(command: &Command) -> bool {
             SessionCommand::BeginSession(_) | SessionCommand::RecallForPrompt(_) | SessionCommand::EndSession(_),
         ) => true,
         Command::Tools(ToolsCommand::CallTool(call)) => {
-            tools(&[ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.name)
+            // Recall finds notes and entries.
+            call.name == "notebook_recall"
+                || tools(&[ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.name)
         }
         _ => false,
     }
