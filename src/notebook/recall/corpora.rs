@@ -76,7 +76,7 @@ impl<'a> Corpora<'a> {
     }
 
     /// Calls a function with the sources of a search. The notes come first. `is_left_out` is a predicate for paths of notes
-    /// that may not be hits.
+    /// that may not be hits. For a prompt they do not count either.
     pub(super) fn with_sources<T>(
         &self,
         selection: &Selection,
@@ -84,12 +84,12 @@ impl<'a> Corpora<'a> {
         search: impl FnOnce(&[Source<'_>]) -> T,
     ) -> T {
         let (notes, is_for_prompt) = (&*self.notes, selection.reach == Reach::Prompt);
-        let counts_note = |id: DocId| selection.is_approved(id);
+        let is_left_out = |id: DocId| notes.files.path(id).is_some_and(is_left_out);
+        let counts_note = |id: DocId| selection.is_approved(id) && !is_left_out(id);
         let accepts_note = |id: DocId| {
-            let is_left_out = || notes.files.path(id).is_some_and(is_left_out);
             let kind = || notes.files.doc(id).map(|document| self.kind_of_note(document));
             let is_of_kind = || selection.kinds.is_empty() || kind().is_some_and(|kind| selection.has_kind(kind));
-            selection.accepts_note(id) && !is_left_out() && is_of_kind()
+            selection.accepts_note(id) && !is_left_out(id) && is_of_kind()
         };
         let note_tie = |id: DocId| notes.tie(id);
         let counted: &dyn Fn(DocId) -> bool = &counts_note;

@@ -127,7 +127,9 @@ impl Asked<'_> {
         let Self { call, notebook, request, .. } = *self;
         let ranges = |notes: &Corpus| {
             let counted = notes.files.approved();
-            let counts_note = |id: DocId| counted.binary_search(&id).is_ok();
+            let counts_note = |id: DocId| {
+                counted.binary_search(&id).is_ok() && !notes.files.path(id).is_some_and(|path| self.leaves_out(path))
+            };
             let counts_note: &dyn Fn(DocId) -> bool = &counts_note;
             let tie = |id: DocId| notes.tie(id);
             let notes = Source {
@@ -180,8 +182,7 @@ impl Asked<'_> {
             // The first item by another key may be the last by its score.
             false => usize::MAX,
         };
-        let is_left_out =
-            |path: &str| call.scope.layout.below_notebook(path).is_some_and(|below| (self.is_left_out)(below));
+        let is_left_out = |path: &str| self.leaves_out(path);
         let mut ranking =
             corpora.with_sources(selection, &is_left_out, |sources| ranked::search(sources, query, limit));
         ranking.hits.retain(|hit| corpora.is_item(hit));
@@ -189,6 +190,10 @@ impl Asked<'_> {
             ranking.hits = sorted(&corpora, ranking.hits, &request.sort);
         }
         ranking
+    }
+
+    fn leaves_out(&self, path: &str) -> bool {
+        self.call.scope.layout.below_notebook(path).is_some_and(|below| (self.is_left_out)(below))
     }
 
     /// Returns the page of hits, and the known ones before its end.

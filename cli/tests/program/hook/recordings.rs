@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Hooks, text_of};
+use super::{Hooks, claude, text_of};
 
 const CLIENTS: [&str; 8] =
     ["claude-code", "codex", "copilot", "copilot-claude-names", "cursor", "gemini", "opencode", "vscode"];
@@ -76,6 +76,23 @@ fn every_client_gets_its_golden_answers() {
         let expected = json_file(&path);
         assert_eq!(Value::from(answers), expected, "{client}: SADDLEBAG_REWRITE=1 rewrites what is meant");
     }
+}
+
+#[test]
+fn notes_of_sessions_change_nothing_of_what_a_prompt_recalls() {
+    let hooks = Hooks::with_memory();
+    let event =
+        |session: &str, event: &str, fields: Value| hooks.hook(&[], &claude(session, event, &fields)).exits(0).stdout;
+    let asks = |session: &str| {
+        event(session, "UserPromptSubmit", json!({ "prompt": "Which rounding of the tax report did we decide on?" }))
+    };
+    let first = asks("1");
+    assert!(first.contains("Relevant Memories"), "{first}");
+    for session in ["1", "2", "3"] {
+        assert_eq!(if session == "1" { first.clone() } else { asks(session) }, first);
+        event(session, "SessionEnd", json!({ "reason": "exit" }));
+    }
+    assert_eq!(asks("4"), first);
 }
 
 #[test]
