@@ -81,8 +81,7 @@ fn every_client_gets_its_golden_answers() {
 #[test]
 fn notes_of_sessions_change_nothing_of_what_a_prompt_recalls() {
     let hooks = Hooks::with_memory();
-    let event =
-        |session: &str, event: &str, fields: Value| hooks.hook(&[], &claude(session, event, &fields)).exits(0).stdout;
+    let event = |session: &str, event: &str, fields: Value| hooks.send(&[], &claude(session, event, &fields)).stdout;
     let asks = |session: &str| {
         event(session, "UserPromptSubmit", json!({ "prompt": "Which rounding of the tax report did we decide on?" }))
     };
