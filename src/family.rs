@@ -48,10 +48,15 @@ macro_rules! family {
             }
 
             /// Runs the command.
-            pub(crate) async fn run(self, with: &$context) -> Result<$reply, $crate::protocol::Error> {
+            pub(crate) async fn run(mut self, with: &$context) -> Result<$reply, $crate::protocol::Error> {
+                let policy = &with.call.screen;
+                match &mut self {
+                    $(Self::$request(request) => $crate::changes::Texts::screen(request, policy)?,
+                    $(Self::$other(request) => $crate::changes::Texts::screen(request, policy)?,)*)*
+                }
                 Ok(match self {
-                    $(Self::$request(request) => $reply::$request($crate::changes::run(with.call, with, request).await?),
-                    $(Self::$other(request) => $reply::$request($crate::changes::run(with.call, with, request).await?),)*)*
+                    $(Self::$request(request) => $reply::$request($crate::request::Run::run(request, with).await?),
+                    $(Self::$other(request) => $reply::$request($crate::request::Run::run(request, with).await?),)*)*
                 })
             }
         }
