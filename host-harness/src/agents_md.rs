@@ -2,7 +2,7 @@
 
 use saddlebag::agents_md::{FactChange, FactChangeKind, MAX_AGENTS_MD_BYTES, SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::protocol::{
-    Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, WriteOutcome,
+    Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, WriteOutcome, is_change,
 };
 use saddlebag::store::{RelPath, Timestamp};
 
@@ -46,10 +46,7 @@ impl<E: Engine, X: Executor> Host<E, X> {
             let Some(content) = reply.content.clone().filter(|_| !is_dry_run) else { return Ok(reply) };
             let op = FsOp::write(path.clone(), content, precondition);
             let outcome = folder.perform(&op);
-            self.has_changed |= match &outcome {
-                Ok(outcome) => !matches!(outcome, FsOutcome::Write(WriteOutcome::Stale(_))),
-                Err(error) => matches!(error, FsError::NotDurable(_)),
-            };
+            self.has_changed |= is_change(&outcome);
             match outcome.map_err(|error| storage(&request.name, &error))? {
                 FsOutcome::Write(WriteOutcome::Written(_)) => return Ok(reply),
                 FsOutcome::Write(_) => earlier = reply.changes.into_iter().filter(is_of_store).collect(),

@@ -142,12 +142,7 @@ impl<R: 'static> Engine<R> {
         let is_bookkeeping = self.is_bookkeeping;
         if let Some(task) = self.task(owed.command) {
             task.in_flight = task.in_flight.saturating_sub(1);
-            let has_changed = match &result.outcome {
-                Ok(outcome) => is_change(outcome),
-                // The change is made, and only a power cut can undo it.
-                Err(error) => matches!(error, FsError::NotDurable(_)),
-            };
-            let has_changed = has_changed && changes(&owed.op).is_some_and(|path| !is_bookkeeping(path));
+            let has_changed = is_change(&result.outcome) && changes(&owed.op).is_some_and(|path| !is_bookkeeping(path));
             task.mailbox.borrow_mut().answer(owed.slot, result.outcome, has_changed);
         }
         Ok(self.advance(owed.command))
@@ -273,15 +268,18 @@ fn changes(op: &FsOp) -> Option<&RelPath> {
 }
 
 /// Returns true if an operation with this outcome has changed its file, or may have.
-fn is_change(outcome: &FsOutcome) -> bool {
+#[must_use]
+pub fn is_change(outcome: &Result<FsOutcome, FsError>) -> bool {
     match outcome {
-        FsOutcome::Write(written) => !matches!(written, WriteOutcome::Stale(_)),
-        FsOutcome::Append(appended) => !matches!(appended, AppendOutcome::Stale(_)),
-        FsOutcome::Remove(removed) => *removed == RemoveOutcome::Done,
-        FsOutcome::Rename(renamed) => *renamed == RenameOutcome::Done,
-        FsOutcome::MakeDirectory => true,
-        FsOutcome::RemoveDirectory(removed) => *removed == RemoveDirectoryOutcome::Removed,
-        FsOutcome::Read(_) | FsOutcome::ListDirectory(_) | FsOutcome::Score(_) => false,
+        Ok(FsOutcome::Write(written)) => !matches!(written, WriteOutcome::Stale(_)),
+        Ok(FsOutcome::Append(appended)) => !matches!(appended, AppendOutcome::Stale(_)),
+        Ok(FsOutcome::Remove(removed)) => *removed == RemoveOutcome::Done,
+        Ok(FsOutcome::Rename(renamed)) => *renamed == RenameOutcome::Done,
+        Ok(FsOutcome::MakeDirectory) => true,
+        Ok(FsOutcome::RemoveDirectory(removed)) => *removed == RemoveDirectoryOutcome::Removed,
+        Ok(FsOutcome::Read(_) | FsOutcome::ListDirectory(_) | FsOutcome::Score(_)) => false,
+        // The change is made, and only a power cut can undo it.
+        Err(error) => matches!(error, FsError::NotDurable(_)),
     }
 }
 
