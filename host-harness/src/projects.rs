@@ -206,17 +206,17 @@ impl<'s> Projects<'s> {
     }
 
     fn has_note_outside(&mut self, name: &str, ignored: Option<&str>) -> Result<bool, FsError> {
-        let mut folders = vec![project_folder(name)?];
+        let project = project_folder(name)?;
+        let ignored = ignored.map(|below| format!("{project}/{below}"));
+        let is_ignored =
+            |path: &RelPath| path.file_name().starts_with('.') || ignored.as_deref() == Some(path.as_str());
+        let mut folders = vec![project];
         for _ in 0..MAX_FOLDERS {
             let Some(folder) = folders.pop() else { return Ok(false) };
             for entry in self.list(&folder)? {
                 match entry.kind {
                     EntryKind::File if entry.path.as_str().ends_with(".md") && entry.size > 0 => return Ok(true),
-                    EntryKind::Directory
-                        if !entry.path.file_name().starts_with('.') && ignored != Some(entry.path.file_name()) =>
-                    {
-                        folders.push(entry.path);
-                    }
+                    EntryKind::Directory if !is_ignored(&entry.path) => folders.push(entry.path),
                     _ => {}
                 }
             }
@@ -478,4 +478,24 @@ fn decode(name: &str, bytes: &[u8]) -> Option<ProjectRecord> {
 #[must_use]
 pub fn recorded_folder(record: &ProjectRecord) -> Option<PathBuf> {
     record.path.as_ref().map(PathBuf::from).filter(|path| path.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local_dir::LocalDirOptions;
+
+    #[test]
+    fn only_the_folder_of_the_notes_of_sessions_is_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = LocalDir::open(root.path(), LocalDirOptions::default()).unwrap();
+        for (folder, expected) in [("sessions", false), ("facts/sessions", true)] {
+            let below = root.path().join("projects/tax").join(folder);
+            std::fs::create_dir_all(&below).unwrap();
+            std::fs::write(below.join("a.md"), "x").unwrap();
+            let mut projects = Projects::new(&mut store);
+            assert!(projects.has_notes("tax").unwrap());
+            assert_eq!(projects.has_notes_besides_sessions("tax").unwrap(), expected, "{folder}");
+        }
+    }
 }
