@@ -14,7 +14,7 @@ use crate::store::Layout;
 
 pub(crate) use files::{Loaded, load, load_all};
 pub(crate) use fs::Fs;
-pub(crate) use named::{NamedFile, ambiguous};
+pub(crate) use named::{NamedFile, ambiguous, prefer_approved};
 pub use scope::Limits;
 pub(crate) use scope::Scope;
 

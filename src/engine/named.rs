@@ -19,13 +19,11 @@ pub(crate) struct NamedFile {
     pub(crate) unapproved: bool,
 }
 
-impl NamedFile {
-    /// Keeps the only approved one of several. Text that nobody has approved must not hide the file that a name meant
-    /// before.
-    pub(crate) fn prefer_approved(found: &mut Vec<Self>) {
-        if found.iter().filter(|file| !file.unapproved).count() == 1 {
-            found.retain(|file| !file.unapproved);
-        }
+/// Keeps the only approved one of several meanings of a name. Text that nobody has approved must not hide the file that the
+/// name meant before.
+pub(crate) fn prefer_approved<T>(found: &mut Vec<T>, is_approved: impl Fn(&T) -> bool) {
+    if found.iter().filter(|one| is_approved(one)).count() == 1 {
+        found.retain(is_approved);
     }
 }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::types::{FilesCall, is_listed};
 use crate::changes::Call;
-use crate::engine::{NamedFile, ambiguous};
+use crate::engine::{NamedFile, ambiguous, prefer_approved};
 use crate::entries::{self, Entries};
 use crate::journal::{Target, file_size};
 use crate::notebook::{self, ItemKind, Notebook};
@@ -62,7 +62,7 @@ impl Run<FilesCall<'_>> for Resolve {
             () => ItemKind::File,
         };
         found.retain(|file| self.kind.is_none_or(|kind| kind == kind_of(file)));
-        NamedFile::prefer_approved(&mut found);
+        prefer_approved(&mut found, |file| !file.unapproved);
         match found.as_slice() {
             [] => {
                 let kind = self.kind.map_or("note, entry or file", ItemKind::as_str);

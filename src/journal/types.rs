@@ -144,8 +144,8 @@ impl EditChange {
 impl Field for EditChange {
     fn each(&mut self, screen: Screen<'_>) -> Result<(), Error> {
         match self {
-            Self::Replace { new_text, .. } if !new_text.is_empty() => new_text.each(screen),
-            Self::Replace { .. } | Self::DeleteNote => Ok(()),
+            Self::Replace { new_text, .. } => new_text.each(screen),
+            Self::DeleteNote => Ok(()),
         }
     }
 }

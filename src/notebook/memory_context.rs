@@ -11,7 +11,7 @@ use crate::context::{JoinedFile, TurnMemories};
 use crate::document::{head, one_line};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::trust::{Approved, Flag, ForModel, add_flags, escaped_item};
+use crate::trust::{Flag, ForModel, add_flags, escaped_item};
 
 /// Maximum number of bytes of one memory that are shown.
 pub const MAX_MEMORY_BYTES: usize = 1_200;
@@ -68,12 +68,9 @@ impl Notebook {
     pub(crate) fn memories(&self, turn: u64, max_bytes: usize) -> TurnMemories {
         let memories = self.session.borrow().of_turn(turn);
         let (section, files) = with_files(&memories.approved, max_bytes);
-        let shown = memories.approved.iter().fold(Approved::default(), |mut shown, memory| {
-            shown.push(&memory.text);
-            shown
-        });
-        let without_title = section.text.split_once('\n').map(|(_, entries)| entries.to_string()).unwrap_or_default();
-        let text = shown.map(|_| without_title);
+        let without_title = |_: &str| section.text.split_once('\n').unwrap_or_default().1.to_string();
+        // The section has only approved memories.
+        let text = memories.approved.first().map(|first| first.text.map(without_title)).unwrap_or_default();
         TurnMemories { text, files, unapproved: memories.unapproved, findings: section.findings }
     }
 }
@@ -158,6 +155,7 @@ fn entry(memory: &RecalledMemory) -> Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trust::Approved;
 
     fn memory(path: &str, text: &str) -> RecalledMemory {
         let text = Approved::judge(text.into()).expect("approved");

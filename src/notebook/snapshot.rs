@@ -10,7 +10,7 @@ use super::select::{Resolver, notes_named};
 use super::types::NoteView;
 use crate::changes::Call;
 use crate::document::{Link, Note};
-use crate::engine::ambiguous;
+use crate::engine::{ambiguous, prefer_approved};
 use crate::journal::Target;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
@@ -132,11 +132,7 @@ impl<'a> Snapshot<'a> {
     /// Finds the note that a person names, as [`named`](Self::named) does. Of several, it is the only approved one.
     pub(super) fn find(&self, name: &str) -> Result<usize, Error> {
         let mut notes = self.named(name);
-        let mut approved = notes.iter().filter(|&&note| self.unapproved(note).is_ok_and(|from| from.is_none()));
-        // Text that nobody has approved must not hide the note that a name meant before.
-        if let (Some(&note), None) = (approved.next(), approved.next()) {
-            notes = alloc::vec![note];
-        }
+        prefer_approved(&mut notes, |&note| self.unapproved(note).is_ok_and(|from| from.is_none()));
         match notes.as_slice() {
             [] => Err(self.no_note_named(name)),
             [note] => Ok(*note),

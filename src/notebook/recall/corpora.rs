@@ -59,6 +59,17 @@ impl Selection {
     }
 }
 
+/// Returns true if a note counts for the scores of a recall for a prompt: if it is one of the approved ones, which are sorted,
+/// and is not left out.
+pub(super) fn counts_for_prompt(
+    notes: &Corpus,
+    approved: &[DocId],
+    is_left_out: &dyn Fn(&str) -> bool,
+    id: DocId,
+) -> bool {
+    approved.binary_search(&id).is_ok() && !notes.files.path(id).is_some_and(is_left_out)
+}
+
 /// Borrowed indexes of the notes and the entries.
 pub(super) struct Corpora<'a> {
     layout: &'a Layout,
@@ -84,8 +95,8 @@ impl<'a> Corpora<'a> {
         search: impl FnOnce(&[Source<'_>]) -> T,
     ) -> T {
         let (notes, is_for_prompt) = (&*self.notes, selection.reach == Reach::Prompt);
+        let counts_note = |id: DocId| counts_for_prompt(notes, &selection.approved, is_left_out, id);
         let is_left_out = |id: DocId| notes.files.path(id).is_some_and(is_left_out);
-        let counts_note = |id: DocId| selection.is_approved(id) && !is_left_out(id);
         let accepts_note = |id: DocId| {
             let kind = || notes.files.doc(id).map(|document| self.kind_of_note(document));
             let is_of_kind = || selection.kinds.is_empty() || kind().is_some_and(|kind| selection.has_kind(kind));

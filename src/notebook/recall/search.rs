@@ -8,7 +8,7 @@ use super::super::index::{Needed, Notebook, catch_up_for, has, known_config, loo
 use super::super::list_notes::selected;
 use super::super::note_filter::NoteFilter;
 use super::super::types::{SortFields, SortKey};
-use super::corpora::{Corpora, Reach, Selection};
+use super::corpora::{Corpora, Reach, Selection, counts_for_prompt};
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::succession::{newer_first, successions};
 use super::types::{MAX_RECALL_BYTES, NOTES, Recall};
@@ -126,10 +126,8 @@ impl Asked<'_> {
     async fn catch_up(&self, query: &Query) -> Result<(), Error> {
         let Self { call, notebook, request, .. } = *self;
         let ranges = |notes: &Corpus| {
-            let counted = notes.files.approved();
-            let counts_note = |id: DocId| {
-                counted.binary_search(&id).is_ok() && !notes.files.path(id).is_some_and(|path| self.leaves_out(path))
-            };
+            let approved = notes.files.approved();
+            let counts_note = |id: DocId| counts_for_prompt(notes, &approved, &|path| self.leaves_out(path), id);
             let counts_note: &dyn Fn(DocId) -> bool = &counts_note;
             let tie = |id: DocId| notes.tie(id);
             let notes = Source {
