@@ -79,7 +79,7 @@ pub(crate) struct Change {
     pub(super) like: Option<RelPath>,
 }
 
-/// What a file becomes.
+/// State of a file after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     /// It has these bytes.

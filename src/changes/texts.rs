@@ -15,7 +15,7 @@ pub(crate) trait Texts {
     fn screen(&mut self, policy: &InputPolicy) -> Result<(), Error>;
 }
 
-/// Function that returns a text as the policy permits it to be stored.
+/// Function that screens a text: it returns the form that may be stored.
 pub(crate) type Screen<'a> = &'a mut dyn FnMut(String) -> Result<String, Error>;
 
 /// A field with any number of texts.

@@ -1,4 +1,4 @@
-//! What a scope has, whatever the kind: its files by their paths, and recall over notes and entries.
+//! The files of a scope by their paths, its items by their names, and recall over notes and entries.
 //!
 //! The files are the Markdown files directly in the root, the files of the project that are not hidden, and the files
 //! of the entries that the memory was opened for. Commands cannot name any other file.

@@ -162,7 +162,7 @@ pub enum ErrorCode {
     Contention,
     /// The version that the caller gave is not the current one.
     StaleVersion,
-    /// What the cursor lists has changed since the first page.
+    /// The listing has changed since its first page.
     ExpiredCursor,
     /// The memory, a run, a session or a folder of names holds as much as it may.
     Full,

@@ -57,7 +57,7 @@ pub(crate) struct WithheldHit {
     pub(crate) is_of_other_project: bool,
 }
 
-/// How a prompt is asked about.
+/// A question about a prompt.
 pub(crate) struct PromptRecall<'a> {
     pub(crate) request: &'a Recall,
     /// Maximum size of a passage in bytes.
