@@ -12,7 +12,7 @@ use saddlebag::entries::{
 use saddlebag::exchange::ImportFrom;
 use saddlebag::files::{ListFiles, ReadFile};
 use saddlebag::journal::{Edit, EditChange, Read, Restore, Slash, Target};
-use saddlebag::notebook::{Link, Remember, RestoreNote};
+use saddlebag::notebook::{Link, Remember};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::session::SessionCommand;
 use saddlebag::store::{folded_name, is_name};
@@ -116,7 +116,6 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
         remember(name(), "fact".into()).into(),
         remember("T".into(), name()).into(),
         Link { source: name(), target: name(), text: None }.into(),
-        RestoreNote { note: name() }.into(),
         Pending { cursor: Some(name()), ..listing.clone() }.into(),
         Pending { name: Some(name()), ..listing }.into(),
         SyncAgentsMd { prefer: Some(Side::Section), ..sync.clone() }.into(),

@@ -7,7 +7,7 @@ use saddlebag::journal::{
     Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Restore, Search, Slash, Status, Target, Write,
     WriteMode,
 };
-use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn, RestoreNote};
+use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
@@ -168,7 +168,7 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
         write(shared(), WriteMode::Overwrite, "mine"),
         edit(shared(), "shared", "mine"),
         JournalCommand::Restore(Restore { target: shared() }).into(),
-        NotebookCommand::RestoreNote(RestoreNote { note: "MEMORY.md".into() }).into(),
+        JournalCommand::Restore(Restore { target: Target::Page("MEMORY.md".into()) }).into(),
         slash("write MEMORY.md mine"),
         slash("edit MEMORY.md shared => mine"),
         slash("clear MEMORY.md"),

@@ -113,8 +113,7 @@ fn backlinks(snapshot: &Snapshot<'_>, note: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::restore_note::RestoreNote;
-    use super::super::testing::{Store, call_at, day, path, run_alone};
+    use super::super::testing::{Store, call_at, day, path, restore_page, run_alone};
     use super::*;
     use crate::protocol::ErrorCode;
 
@@ -143,8 +142,7 @@ mod tests {
         let reply = store.run(|fs| run_alone(fs, command)).expect("forgotten");
         assert!(!store.has(&name));
         assert_eq!(store.text(&reply.backup), "# Long\n\ntext\n");
-        let command = RestoreNote { note: name.clone() };
-        store.run(|fs| run_alone(fs, command)).expect("restored");
+        store.run(|fs| restore_page(fs, name.clone())).expect("restored");
         assert_eq!(store.text(&name), "# Long\n\ntext\n");
     }
 }

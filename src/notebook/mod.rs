@@ -35,7 +35,6 @@ mod remember;
 mod remember_error;
 mod remember_summary;
 mod rename;
-mod restore_note;
 mod same_title;
 mod select;
 mod session;
@@ -80,7 +79,6 @@ pub use remember_error::{
 };
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
-pub use restore_note::RestoreNote;
 pub use select::notes_named;
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use tags::{TagCount, Tags, TagsReply};
@@ -116,7 +114,6 @@ family! {
         Link { source, target, text: name "text" },
         Rename { note, title: name "title" },
         Forget { note },
-        RestoreNote { note },
         Tags,
         DeadLinks,
         UnlinkedMentions,

@@ -98,7 +98,7 @@ pub(crate) fn similar_notes(call: &Call, notebook: &Notebook, name: &str) -> Res
 
 /// Returns the page to restore, by the path of its backup or its former path. A note that exists can be named otherwise too. A
 /// note of the configuration can be named without its extension, and comes first.
-pub(super) async fn lost_page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<RelPath, Error> {
+async fn lost_page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<RelPath, Error> {
     let original = call.scope.original(name).map(|path| call.scope.display_path(&path));
     let name = original.as_deref().unwrap_or(name);
     if !name.contains('/') && !name.ends_with(NOTE_SUFFIX) {
@@ -114,4 +114,59 @@ pub(super) async fn lost_page(call: &Call, notebook: &Arc<Notebook>, name: &str)
     let with_extension = || page_path(call, &format!("{name}{NOTE_SUFFIX}")).ok();
     let note = page.iter().find(|path| is_note(path)).cloned().or_else(|| with_extension().filter(is_note));
     note.map_or(page, Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, restore_page};
+    use super::*;
+    use crate::journal::ChangedFile;
+
+    fn restored(name: &str) -> (Store, Result<ChangedFile, Error>) {
+        let mut store = Store::with(&[
+            (".saddlebag/backups/facts/port.bak", "forgotten\n"),
+            ("facts/db.md", "new\n"),
+            (".saddlebag/backups/facts/db.bak", "old\n"),
+            ("templates/fact.md", "new\n"),
+            (".saddlebag/backups/templates/fact.bak", "old\n"),
+            ("MEMORY.md", "new\n"),
+            ("MEMORY.bak", "old\n"),
+        ]);
+        let reply = store.run(|fs| restore_page(fs, name.to_string()));
+        (store, reply)
+    }
+
+    #[test]
+    fn a_page_is_restored_by_every_name_that_it_has_or_had() {
+        for (name, path, text) in [
+            ("facts/port.md", "facts/port.md", "forgotten\n"),
+            ("facts/port", "facts/port.md", "forgotten\n"),
+            (".saddlebag/backups/facts/port.bak", "facts/port.md", "forgotten\n"),
+            ("facts/db.md", "facts/db.md", "old\n"),
+            ("db", "facts/db.md", "old\n"),
+            // The file is left out of the notebook, but can be edited as a page, and so restored.
+            ("templates/fact.md", "templates/fact.md", "old\n"),
+            ("MEMORY.md", "MEMORY.md", "old\n"),
+        ] {
+            let (store, page) = restored(name);
+            assert_eq!((page.expect(name).path.as_str(), store.text(path)), (path, text.to_string()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_path_of_a_page_is_refused() {
+        for name in [
+            "../facts/port.md",
+            ".zk/config.toml",
+            "workspaces/w/entries",
+            "agents/main/entries",
+            "agents/main/entries/core/k.md",
+            "projects/x-0db23a34/a.md",
+            "",
+        ] {
+            let (store, page) = restored(name);
+            assert!(page.is_err_and(|error| error.message.contains("is not the path of a page")), "{name}");
+            assert!(store.writes.is_empty(), "{name}");
+        }
+    }
 }

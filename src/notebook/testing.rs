@@ -10,8 +10,10 @@ use core::future::Future;
 use core::str::FromStr;
 
 use super::index::{Notebook, NotebookCall};
+use super::page::locate_page;
 use crate::changes::{Call, Texts, run};
 use crate::engine::{Engine, Limits, Scope};
+use crate::journal::{ChangedFile, JournalCall, JournalReply, Restore, Target};
 use crate::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, Finished, Fs, FsError, FsOp, FsOutcome, FsResult,
     LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
@@ -54,6 +56,17 @@ where
 {
     let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
     run(&call, &NotebookCall { call: &call, notebook: &notebook }, request).await
+}
+
+/// Restores a page like a separate process.
+pub(crate) async fn restore_page(fs: Fs, name: String) -> Result<ChangedFile, Error> {
+    let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
+    let command = Restore { target: Target::Page(name) }.into();
+    let command = locate_page(&call, &notebook, command).await?;
+    match command.run(&JournalCall { call: &call, corpus: &notebook.corpus }).await? {
+        JournalReply::Edit(reply) => Ok(reply),
+        other => panic!("{other:?}"),
+    }
 }
 
 pub(crate) fn path(text: &str) -> RelPath {

@@ -211,7 +211,6 @@ macro_rules! wit_contract {
             notebook::Link { source, target, text }
             notebook::Rename { note, title }
             notebook::Forget { note }
-            notebook::RestoreNote { note }
             notebook::DeadLinks { only_notes }
             notebook::UnlinkedMentions { note }
             notebook::LoadMemories { limit = $crate::notebook::INITIAL_MEMORIES }
@@ -250,11 +249,11 @@ macro_rules! wit_contract {
         $crate::wit_variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), RestoreNote(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }
     };
     (@prompt $openness:ident) => {

@@ -18,7 +18,7 @@ use saddlebag::journal::{
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
     MemoryContext, NoteFilter, NotebookCommand, RecallForTurn, Related, Remember, RememberError, RememberSummary,
-    Rename, RestoreNote, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
@@ -215,7 +215,6 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
             .prop_map(|(from, to, text)| NotebookCommand::Link(Link { source: from, target: to, text })),
         2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename(Rename { note, title })),
         1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
-        1 => note().prop_map(|note| NotebookCommand::RestoreNote(RestoreNote { note })),
         1 => Just(NotebookCommand::Tags(Tags)),
         1 => any::<bool>().prop_map(|only_notes| NotebookCommand::DeadLinks(DeadLinks { only_notes })),
         1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),

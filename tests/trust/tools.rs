@@ -11,7 +11,7 @@ use saddlebag::journal::{
 };
 use saddlebag::notebook::{
     Forget, Journal, LoadMemories, MemoryContext, MemoryContextReply, NotebookCommand, NotebookReply, RecallForTurn,
-    Remember, RememberError, RememberSummary, Rename, RestoreNote,
+    Remember, RememberError, RememberSummary, Rename,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{Provenance, SecretPolicy};
@@ -163,7 +163,7 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
         verb(EntriesCommand::RestoreEntry(RestoreEntry { key: "gone".into() })),
         verb(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("gone".into()) })),
         Command::Notebook(NotebookCommand::Forget(Forget { note: "Port".into() })),
-        Command::Notebook(NotebookCommand::RestoreNote(RestoreNote { note: "notes/n.md".into() })),
+        Command::Journal(JournalCommand::Restore(Restore { target: Target::Page("notes/n.md".into()) })),
         Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: "Other".into() })),
     ] {
         let shown = format!("{command:?}");

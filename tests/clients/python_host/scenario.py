@@ -200,7 +200,7 @@ def notebook(scene):
     gone = scene("notebook", "forget", dict(note="Database"))
     assert not (scene.root / gone.path).exists() and "SQLite" in scene.text(gone.backup), gone
     assert scene("notebook", "dead_links", dict(only_notes=False)).links[0].path == other.path
-    scene("notebook", "restore_note", dict(note=gone.path))
+    scene("journal", "restore", dict(target=("page", gone.path)))
     assert not scene("notebook", "dead_links", dict(only_notes=True)).links and "SQLite" in scene.text(gone.path)
     # A second memory answers from the copy of the index, which names versions that this host gave.
     assert (scene.root / ".saddlebag").is_dir()

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use saddlebag::entries::{EntriesConfig, NewEntry, StoreEntry};
-use saddlebag::journal::{Edit, EditChange, Target, WriteMode};
-use saddlebag::notebook::{Forget, Link, Remember, Rename, RestoreNote};
+use saddlebag::journal::{Edit, EditChange, Restore, Target, WriteMode};
+use saddlebag::notebook::{Forget, Link, Remember, Rename};
 
 use super::*;
 use crate::{EngineKind, Options, Project, Saddlebag};
@@ -93,12 +93,12 @@ fn a_note_keeps_its_mode_through_every_change() {
             for _ in 0..2 {
                 memory.execute(Forget { note: "facts/ports.md".into() }).unwrap();
                 assert_eq!(mode_of(&backup_of("ports")), mode);
-                memory.execute(RestoreNote { note: "facts/ports.md".into() }).unwrap();
+                memory.execute(Restore { target: Target::Page("facts/ports.md".into()) }).unwrap();
                 assert_eq!(mode_of("facts/ports.md"), mode);
             }
             memory.execute(edit(Target::Page("facts/ports.md".into()), "5433", "5434")).unwrap();
             for text in ["5433", "5434"] {
-                memory.execute(RestoreNote { note: "facts/ports.md".into() }).unwrap();
+                memory.execute(Restore { target: Target::Page("facts/ports.md".into()) }).unwrap();
                 assert!(fs::read_to_string(root.join("facts/ports.md")).unwrap().contains(text));
                 assert_eq!((mode_of("facts/ports.md"), mode_of(&backup_of("ports"))), (mode, mode));
             }
