@@ -174,7 +174,7 @@ async fn hydrated(
 
 fn item(entry: EntryInfo) -> Result<SectionItem, Error> {
     let unapproved = |_| Error::internal(format!("entry `{}` is hydrated although it is unapproved", entry.key));
-    let text = Approved::with_state(entry.trust_state(), entry.content.clone()).map_err(unapproved)?;
+    let text = entry.text_for_prompt().map_err(unapproved)?;
     let heading = text.map(|_| format!("{} ({})", on_one_line(&entry.key), on_one_line(&entry.category)));
     Ok(SectionItem { path: entry.path, key: entry.key, heading, text })
 }

@@ -149,7 +149,7 @@ impl Entry {
                 content: content.into(),
                 source: text_of("source"),
                 supersedes: text_of("supersedes"),
-                trust_state: TrustState::from_frontmatter(&frontmatter),
+                trust_state: TrustState::from_parsed(&frontmatter, text),
                 writer: Writer::from_frontmatter(&frontmatter),
                 projects: frontmatter.value(PROJECTS).map(projects).unwrap_or_default(),
             },

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::store::utc_text;
-use crate::trust::{ForModel, Provenance, TrustState};
+use crate::trust::{Approved, ForModel, Provenance, TrustState};
 
 /// Result of storing an entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -152,7 +152,7 @@ struct EntryView {
 
 impl From<EntryInfo> for EntryView {
     fn from(entry: EntryInfo) -> Self {
-        let unapproved = entry.trust_state().unapproved();
+        let unapproved = entry.unapproved();
         let EntryInfo {
             key,
             category,
@@ -189,9 +189,22 @@ impl From<EntryInfo> for EntryView {
 }
 
 impl EntryInfo {
-    /// Returns the provenance and approval of its text.
+    /// Returns the origin of its text, if the text is kept out of prompts until a person approves it.
     #[must_use]
-    pub fn trust_state(&self) -> TrustState {
+    pub fn unapproved(&self) -> Option<Provenance> {
+        self.trust_state().unapproved()
+    }
+
+    /// Returns its text for a prompt.
+    ///
+    /// # Errors
+    ///
+    /// The origin that keeps it out of prompts.
+    pub(crate) fn text_for_prompt(&self) -> Result<Approved, Provenance> {
+        Approved::with_state(self.trust_state(), self.content.clone())
+    }
+
+    fn trust_state(&self) -> TrustState {
         TrustState { provenance: self.provenance, approved: self.approved }
     }
 
@@ -199,7 +212,7 @@ impl EntryInfo {
     /// projects only.
     #[must_use]
     pub fn is_withheld(&self) -> bool {
-        self.trust_state().unapproved().is_some() || !self.only_in.is_empty()
+        self.unapproved().is_some() || !self.only_in.is_empty()
     }
 
     /// Makes its text safe for a model to read.

@@ -11,7 +11,7 @@ use super::remember_error::has_expired;
 use super::snapshot::Snapshot;
 use super::types::part_of;
 use crate::changes::Call;
-use crate::document::{Frontmatter, Note, TagSyntax, Value};
+use crate::document::{Note, TagSyntax, Value};
 use crate::engine::{Loaded, load, load_all};
 use crate::protocol::Error;
 use crate::search::{DocId, IndexedFile, SkipReason, Skipped};
@@ -66,7 +66,7 @@ fn unapproved(snapshot: &Snapshot<'_>) -> Result<Vec<DocId>, Error> {
 fn pending_page(call: &Call, document: &IndexedFile) -> Result<Option<PendingApproval>, Error> {
     let (path, text) = (&document.path, document.text());
     let Some(provenance) = TrustState::from_text(text).unapproved() else { return Ok(None) };
-    if has_expired(path.file_name(), &Frontmatter::parse(text), call.now.epoch_nanoseconds()) {
+    if has_expired(path.file_name(), text, call.now.epoch_nanoseconds()) {
         return Ok(None);
     }
     page(call, path, text, provenance).map(Some)

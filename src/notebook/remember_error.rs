@@ -162,8 +162,7 @@ async fn sweep(call: &Call, notes: &[Entry]) -> Result<usize, Error> {
     for entry in old {
         let Ok(file) = call.load(&entry.path).await else { continue };
         let expired = call.screen.remove_expired(&file, |bytes| {
-            let frontmatter = core::str::from_utf8(bytes).map(Frontmatter::parse);
-            frontmatter.is_ok_and(|frontmatter| has_expired(entry.path.file_name(), &frontmatter, now))
+            core::str::from_utf8(bytes).is_ok_and(|text| has_expired(entry.path.file_name(), text, now))
         });
         if let Some(removal) = expired
             && call.apply(&removal).await?
@@ -175,12 +174,13 @@ async fn sweep(call: &Call, notes: &[Entry]) -> Result<usize, Error> {
 }
 
 /// Returns true for the note of an error that did not occur for a long time and that nobody has approved.
-pub(super) fn has_expired(file_name: &str, frontmatter: &Frontmatter, now: u64) -> bool {
+pub(super) fn has_expired(file_name: &str, text: &str, now: u64) -> bool {
+    let frontmatter = Frontmatter::parse(text);
     let last = frontmatter.value("last").and_then(Value::text).and_then(|text| parse_date(&text));
     let age = last.map(|last| now.saturating_sub(last) / 1_000_000_000);
     file_name.starts_with(ERROR_PREFIX)
         && matches!(frontmatter.value("count"), Some(Value::Integer(_)))
-        && TrustState::from_frontmatter(frontmatter).unapproved().is_some()
+        && TrustState::from_parsed(&frontmatter, text).unapproved().is_some()
         && age.is_some_and(|age| age >= ERROR_LIFE_SECONDS)
 }
 

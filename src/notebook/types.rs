@@ -9,6 +9,7 @@ use saddlebag_words::words;
 
 use crate::document::Note;
 use crate::protocol::Error;
+use crate::trust::Provenance;
 
 /// Field of a note that names the notes which it replaces.
 pub(crate) const SUPERSEDES: &str = "supersedes";
@@ -126,9 +127,16 @@ pub(crate) struct NoteView<'a> {
     pub(crate) created: u64,
     /// True if `created` is only the time of the last change. Such a note comes after those with a date.
     pub(crate) is_undated: bool,
+    /// Origin of the text, if it keeps the note out of prompts.
+    pub(crate) unapproved: Option<Provenance>,
 }
 
 impl<'a> NoteView<'a> {
+    /// Returns a note of which only the names are known.
+    pub(super) fn named(path: &'a str, note: &'a Note, unapproved: Option<Provenance>) -> Self {
+        Self { path, text: "", note, modified: 0, created: 0, is_undated: false, unapproved }
+    }
+
     /// Returns the fields to sort by.
     pub(super) fn sort_fields(&self) -> SortFields<'a> {
         SortFields {

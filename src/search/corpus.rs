@@ -431,7 +431,7 @@ impl Corpus {
             };
             let is_indexed = self.ranked.insert(id, &fields);
             debug_assert!(is_indexed, "a broken invariant: {} did not come into the index", doc.path);
-            doc.unapproved = TrustState::from_frontmatter(&note.frontmatter).unapproved();
+            doc.unapproved = TrustState::from_parsed(&note.frontmatter, text).unapproved();
             note_superseded(&mut self.supersedes, id, &note);
             match note.problem(text) {
                 Some(problem) => self.problems.insert(doc.path.clone(), problem),
@@ -608,11 +608,12 @@ impl Corpus {
             return true;
         }
         let Some(note) = self.note_of_text(document) else { return false };
+        let unapproved = TrustState::from_parsed(&note.frontmatter, document.text()).unapproved();
         let encoded = note.encode().unwrap_or_default();
         let is_same = self.files.encoded_note(document) == Some(encoded.as_slice());
         self.files.set_notes(&encoded, &[(id, encoded.len())]);
         if let Some(document) = self.files.doc_mut(id) {
-            document.unapproved = TrustState::from_frontmatter(&note.frontmatter).unapproved();
+            document.unapproved = unapproved;
         }
         is_same
     }
@@ -702,7 +703,7 @@ fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath
     let path = shown(&doc.path);
     let terms: Vec<String> = found.terms.iter().filter_map(|&number| terms.as_slice().get(number).cloned()).collect();
     let frontmatter = Frontmatter::parse(doc.text());
-    let unapproved = TrustState::from_text(doc.text()).unapproved();
+    let unapproved = TrustState::from_parsed(&frontmatter, doc.text()).unapproved();
     let (text, lines) = without_frontmatter(doc.text(), &frontmatter, &found.lines);
     SearchHit {
         heading: render::heading(&path, unapproved, &terms),

@@ -53,9 +53,7 @@ impl TrustState {
         Self { provenance, approved: None }
     }
 
-    /// Reads the record in the frontmatter of a file.
-    #[must_use]
-    pub(crate) fn from_frontmatter(frontmatter: &Frontmatter) -> Self {
+    fn from_frontmatter(frontmatter: &Frontmatter) -> Self {
         let of = |value: &Value| match value {
             Value::String(word) => word.trim().parse().unwrap_or(Provenance::Imported),
             _ => Provenance::Imported,
@@ -73,18 +71,21 @@ impl TrustState {
     /// Reads the record in the text of a whole file. Invalid frontmatter that names a provenance counts as `import`.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
-        let frontmatter = Frontmatter::parse(text);
+        Self::from_parsed(&Frontmatter::parse(text), text)
+    }
+
+    /// Reads the record of a file whose frontmatter was parsed, like [`from_text`](Self::from_text).
+    pub(crate) fn from_parsed(frontmatter: &Frontmatter, text: &str) -> Self {
         let block = text.part(frontmatter.span.clone());
         if frontmatter.problem.is_some() && frontmatter.value(PROVENANCE).is_none() && names_provenance(block) {
             return Self::new(Provenance::Imported);
         }
-        Self::from_frontmatter(&frontmatter)
+        Self::from_frontmatter(frontmatter)
     }
 
     /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end in it
     /// counts as the text of an import, because the rest may name one.
-    #[must_use]
-    pub(crate) fn from_start(text: &str) -> Self {
+    pub(super) fn from_start(text: &str) -> Self {
         let is_open =
             text.trim_start_matches('\u{feff}').starts_with("---") && Frontmatter::parse(text).span.is_empty();
         if is_open { Self::new(Provenance::Imported) } else { Self::from_text(text) }

@@ -15,6 +15,7 @@ use super::*;
 use crate::document::{Note, TagSyntax};
 use crate::notebook::listing::ListNotes;
 use crate::notebook::types::SortBy;
+use crate::trust::TrustState;
 
 /// Noon of 2026-01-07, UTC.
 const NOW: Timestamp = Timestamp { seconds: 1_767_787_200, nanoseconds: 0, utc_offset_seconds: 0 };
@@ -54,6 +55,7 @@ impl Notes {
                 note,
                 modified: *modified,
                 created: *created,
+                unapproved: TrustState::from_text(text).unapproved(),
             })
             .collect()
     }
@@ -318,6 +320,7 @@ fn a_link_of_trusted_text_prefers_trusted_notes() {
         ("a/port.md", TOOL),
         ("port.md", TOOL),
         ("z.md", "---\nprovenance: tool\nsupersedes: facts/db.md\n---\n# Port\n"),
+        ("port.md", "---\nprovenance: tool\n: [\n---\n# Port\n"),
     ] {
         let files = [("from.md", "[[Port]]"), ("facts/db.md", "# Port\n"), (file, text)];
         assert_eq!(resolution(&files, 0), trusted(1), "{file}");
