@@ -369,8 +369,9 @@ fn unapproved_notes_change_nothing_of_what_a_prompt_gets() {
     let mut store = Store::with(&notes);
     for number in 0..40 {
         let words = questions.join(" ").repeat(number % 3 + 1);
-        let text =
-            format!("---\nprovenance: tool\nsupersedes: facts/port.md\n---\n# Port of staging {number}\n\n{words}\n");
+        let broken = if number % 2 == 0 { "" } else { ": [\n" };
+        let head = format!("---\nprovenance: tool\nsupersedes: facts/port.md\n{broken}---");
+        let text = format!("{head}\n# Port of staging {number}\n\n{words}\n");
         store.put(&format!("facts/planted-{number}.md"), text.into_bytes());
     }
     assert_eq!(answers(&mut store), expected);
