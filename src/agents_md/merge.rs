@@ -63,7 +63,7 @@ pub(super) async fn merge(
     let is_emptied = items.is_empty() && several && request.prefer != Some(Side::Section);
     let mut merged = Merged { kept: unknown, ..Merged::default() };
     for (key, fact) in &facts {
-        let is_trusted = fact.entry.is_some_and(|entry| entry.unapproved().is_none());
+        let is_trusted = fact.entry.is_some_and(|entry| entry.unapproved.is_none());
         let left = match decide(fact, request.prefer, is_emptied) {
             Decision::Follow => {
                 merged.follow(sides, key, fact);
@@ -129,7 +129,7 @@ impl Merged {
         let says_it = |entry: &EntryInfo| fact.item.is_some_and(|item| item.content == entry.content);
         if let Some(entry) = waiting.filter(|entry| !says_it(entry)) {
             let bytes = entry.content.len();
-            let reason = match entry.unapproved() {
+            let reason = match entry.unapproved {
                 Some(_) => LeftOutReason::Unapproved,
                 None => LeftOutReason::NotHydrated(OutReason::OtherProject.to_string()),
             };
@@ -247,7 +247,7 @@ async fn store(
     let expected_version = fact.entry.map(|entry| entry.version.clone());
     // A person confirmed every change of text that goes into prompts, so that text is the person's. All other text may
     // come from whoever wrote the file.
-    let is_trusted = fact.entry.is_some_and(|entry| entry.unapproved().is_none());
+    let is_trusted = fact.entry.is_some_and(|entry| entry.unapproved.is_none());
     let provenance = (!is_trusted).then_some(Provenance::Imported);
     let origin = Origin { provenance, ..Origin::default() };
     Ok(match entries::run(call, entries, &origin, StoreEntry { entry, expected_version }).await {

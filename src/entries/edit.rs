@@ -54,7 +54,7 @@ impl Run<EntriesCall<'_>> for EditEntry {
 impl EditEntry {
     async fn edit(&self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
         let entry = GetEntry { key: self.key.clone() }.run(with).await?;
-        if let Some(from) = entry.unapproved() {
+        if let Some(from) = entry.unapproved {
             // The new text would be trusted as a whole, with the rest of the text that nobody has reviewed.
             let message = format!("entry `{}` is unapproved: {from}", entry.key.escape_debug());
             let help =

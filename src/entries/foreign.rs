@@ -11,6 +11,7 @@ use super::types::EntryProblem;
 use super::view::{Stored, look};
 use crate::changes::Call;
 use crate::document::{Frontmatter, Value};
+use crate::json::word_and_value;
 use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState};
 
@@ -127,15 +128,19 @@ pub enum ExchangeState {
     Rejected(String),
 }
 
-/// JSON form of an [`ExchangeState`].
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct StateView {
+word_and_value! {
+    ExchangeState as StateView;
     /// Result of the import.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["stored", "updated", "unchanged", "renamed", "kept", "rejected"])))]
-    state: &'static str,
+    state {
+        Stored = "stored",
+        Updated = "updated",
+        Unchanged = "unchanged",
+        Renamed(key) = "renamed",
+        Kept(reason) = "kept",
+        Rejected(reason) = "rejected",
+    }
     /// For `renamed`, the key in the original; for `kept` and `rejected`, the reason.
-    detail: Option<String>,
+    detail: String
 }
 
 impl ForeignEntry {
@@ -154,20 +159,6 @@ impl ForeignEntry {
     /// Returns the line that the entry was imported from; 0 if it was not.
     pub(crate) fn imported_line(&self) -> u32 {
         self.source.as_deref().and_then(Mark::from_source).map_or(0, |mark| mark.line)
-    }
-}
-
-impl From<ExchangeState> for StateView {
-    fn from(state: ExchangeState) -> Self {
-        let (state, detail) = match state {
-            ExchangeState::Stored => ("stored", None),
-            ExchangeState::Updated => ("updated", None),
-            ExchangeState::Unchanged => ("unchanged", None),
-            ExchangeState::Renamed(key) => ("renamed", Some(key)),
-            ExchangeState::Kept(reason) => ("kept", Some(reason)),
-            ExchangeState::Rejected(reason) => ("rejected", Some(reason)),
-        };
-        Self { state, detail }
     }
 }
 

@@ -22,6 +22,7 @@ use super::screen;
 use super::state::EntriesCall;
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
+use crate::json::word_and_value;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::{RelPath, utc_text};
@@ -116,27 +117,17 @@ pub enum ImportState {
     Rejected(String),
 }
 
-/// JSON form of an [`ImportState`].
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct StateView {
+word_and_value! {
+    ImportState as StateView;
     /// Result of the import.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["upserted", "unchanged", "deleted", "rejected"])))]
-    state: &'static str,
-    /// Reason, if the state is `rejected`.
-    reason: Option<String>,
-}
-
-impl From<ImportState> for StateView {
-    fn from(state: ImportState) -> Self {
-        let (state, reason) = match state {
-            ImportState::Upserted => ("upserted", None),
-            ImportState::Unchanged => ("unchanged", None),
-            ImportState::Deleted => ("deleted", None),
-            ImportState::Rejected(reason) => ("rejected", Some(reason)),
-        };
-        Self { state, reason }
+    state {
+        Upserted = "upserted",
+        Unchanged = "unchanged",
+        Deleted = "deleted",
+        Rejected(reason) = "rejected",
     }
+    /// Reason, if the state is `rejected`.
+    reason: String
 }
 
 impl Request for ImportEntries {

@@ -50,6 +50,7 @@ impl Readable {
             size: fields.size(),
             provenance: fields.trust_state.provenance,
             approved: fields.trust_state.approved,
+            unapproved: fields.trust_state.unapproved(),
             only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),
         }
     }

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::store::utc_text;
+use crate::json::word_and_value;
 use crate::trust::{Approved, ForModel, Provenance, TrustState};
 
 /// Result of storing an entry.
@@ -28,30 +28,20 @@ pub enum StoreState {
     Held,
 }
 
-/// JSON form of a [`StoreState`].
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct StateView {
+word_and_value! {
+    StoreState as StateView;
     /// Result of storing the entry.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["stored", "updated", "moved", "unchanged", "forgotten", "conflict", "held"])))]
-    state: &'static str,
-    /// Previous category, if the state is `moved`.
-    moved_from: Option<String>,
-}
-
-impl From<StoreState> for StateView {
-    fn from(state: StoreState) -> Self {
-        let (state, moved_from) = match state {
-            StoreState::Stored => ("stored", None),
-            StoreState::Updated => ("updated", None),
-            StoreState::Unchanged => ("unchanged", None),
-            StoreState::Forgotten => ("forgotten", None),
-            StoreState::Conflict => ("conflict", None),
-            StoreState::Held => ("held", None),
-            StoreState::Moved(from) => ("moved", Some(from)),
-        };
-        Self { state, moved_from }
+    state {
+        Stored = "stored",
+        Updated = "updated",
+        Moved(from) = "moved",
+        Unchanged = "unchanged",
+        Forgotten = "forgotten",
+        Conflict = "conflict",
+        Held = "held",
     }
+    /// Previous category, if the state is `moved`.
+    moved_from: String
 }
 
 /// Reply to storing an entry.
@@ -80,7 +70,6 @@ pub struct StoreReply {
 /// An entry, as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(into = "EntryView")]
 pub struct EntryInfo {
     /// Key of the entry.
     pub key: String,
@@ -91,8 +80,12 @@ pub struct EntryInfo {
     /// Tags, in order.
     pub tags: Vec<String>,
     /// Time of creation, in nanoseconds since 1970-01-01T00:00:00Z.
+    #[serde(serialize_with = "crate::json::moment")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub created: u64,
     /// Time of the last change of content, category or tags, in nanoseconds since 1970-01-01T00:00:00Z.
+    #[serde(serialize_with = "crate::json::moment")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub updated: u64,
     /// Origin for people.
     pub source: Option<String>,
@@ -107,112 +100,31 @@ pub struct EntryInfo {
     /// Origin of its text.
     pub provenance: Provenance,
     /// Time when a person approved it, in nanoseconds since 1970-01-01T00:00:00Z.
+    #[serde(serialize_with = "crate::json::moment_if_any")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub approved: Option<u64>,
+    /// Origin of its text, if the entry is kept out of prompts until a person approves it.
+    pub unapproved: Option<Provenance>,
     /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into the prompts of
     /// this memory.
     pub only_in: Vec<String>,
 }
 
-/// JSON form of an [`EntryInfo`].
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct EntryView {
-    /// Key of the entry.
-    key: String,
-    /// Category of the entry.
-    category: String,
-    /// Content, byte for byte.
-    content: String,
-    /// Tags, in order.
-    tags: Vec<String>,
-    /// Time of creation, as RFC 3339.
-    created: String,
-    /// Time of the last change of content, category or tags, as RFC 3339.
-    updated: String,
-    /// Origin for people.
-    source: Option<String>,
-    /// Key of the entry that this one replaces.
-    supersedes: Option<String>,
-    /// Version of its file; empty if only a run holds it.
-    version: String,
-    /// Path of its file; empty if only a run holds it.
-    path: String,
-    /// Size that budgets count, in bytes: key, content and category.
-    size: u64,
-    /// Origin of its text.
-    provenance: Provenance,
-    /// Time when a person approved it, as RFC 3339.
-    approved: Option<String>,
-    /// Origin of its text, if the entry is kept out of prompts until a person approves it.
-    unapproved: Option<Provenance>,
-    /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into the prompts of
-    /// this memory.
-    only_in: Vec<String>,
-}
-
-impl From<EntryInfo> for EntryView {
-    fn from(entry: EntryInfo) -> Self {
-        let unapproved = entry.unapproved();
-        let EntryInfo {
-            key,
-            category,
-            content,
-            tags,
-            created,
-            updated,
-            source,
-            supersedes,
-            version,
-            path,
-            size,
-            only_in,
-            ..
-        } = entry;
-        Self {
-            key,
-            category,
-            content,
-            tags,
-            created: utc_text(created),
-            updated: utc_text(updated),
-            source,
-            supersedes,
-            version,
-            path,
-            size,
-            provenance: entry.provenance,
-            approved: entry.approved.map(utc_text),
-            unapproved,
-            only_in,
-        }
-    }
-}
-
 impl EntryInfo {
-    /// Returns the origin of its text, if the text is kept out of prompts until a person approves it.
-    #[must_use]
-    pub fn unapproved(&self) -> Option<Provenance> {
-        self.trust_state().unapproved()
-    }
-
     /// Returns its text for a prompt.
     ///
     /// # Errors
     ///
     /// The origin that keeps it out of prompts.
     pub(crate) fn text_for_prompt(&self) -> Result<Approved, Provenance> {
-        Approved::with_state(self.trust_state(), self.content.clone())
-    }
-
-    fn trust_state(&self) -> TrustState {
-        TrustState { provenance: self.provenance, approved: self.approved }
+        Approved::with_state(TrustState { provenance: self.provenance, approved: self.approved }, self.content.clone())
     }
 
     /// Returns true if its text may not go into the prompts of a memory: nobody has approved it, or an agent wrote it in other
     /// projects only.
     #[must_use]
     pub fn is_withheld(&self) -> bool {
-        self.unapproved().is_some() || !self.only_in.is_empty()
+        self.unapproved.is_some() || !self.only_in.is_empty()
     }
 
     /// Makes its text safe for a model to read.

@@ -211,7 +211,7 @@ fn seconds(nanoseconds: u64) -> String {
 
 /// Returns the mark of text that nobody approved, or not for this project.
 fn unapproved(entry: &EntryInfo) -> String {
-    match entry.unapproved() {
+    match entry.unapproved {
         Some(from) => format!(" (unapproved: {from})"),
         None if entry.only_in.is_empty() => String::new(),
         None => " (unapproved: of another project)".to_string(),
@@ -225,7 +225,7 @@ fn fields(entry: &EntryInfo, content: &str) -> Object {
     object.text("content", content);
     object.texts("tags", &entry.tags);
     object.text("updated", &seconds(entry.updated));
-    if let Some(provenance) = entry.unapproved() {
+    if let Some(provenance) = entry.unapproved {
         object.text("unapproved", provenance.as_str());
     }
     if !entry.only_in.is_empty() {

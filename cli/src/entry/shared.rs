@@ -14,7 +14,7 @@ pub(crate) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
 
 /// Returns the mark of an unapproved entry or one of another project, or an empty string.
 pub(crate) fn mark(entry: &EntryInfo) -> String {
-    match entry.unapproved() {
+    match entry.unapproved {
         Some(from) => format!("  [unapproved: {from}]"),
         None if entry.only_in.is_empty() => String::new(),
         None => format!("  [only in {}]", single_line(&entry.only_in.join(", "))),

@@ -31,7 +31,7 @@ impl Subcommand for ShowArgs {
         output.text(&entry.content)?;
         output.flush()?;
         // Standard output gets only the content, byte for byte.
-        if let Some(from) = entry.unapproved() {
+        if let Some(from) = entry.unapproved {
             output.warning(&format!(
                 "unapproved: {from}: it does not go into prompts until you approve it with `saddlebag memory approve`"
             ));
