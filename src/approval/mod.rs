@@ -4,6 +4,7 @@
 //! the version that the person looked at; text that changed since then stays pending.
 
 mod approve;
+mod decide;
 mod pending;
 mod reject;
 mod types;

@@ -195,8 +195,3 @@ fn preview(text: &str) -> ForModel {
     }
     preview
 }
-
-/// Returns the reason why text of another version is left alone.
-pub(super) fn changed(version: &str) -> String {
-    format!("its text no longer has the version `{}`", head(version, 64).escape_debug())
-}

@@ -1,0 +1,124 @@
+//! [`decide`]: carries out what a person decided about items that wait for approval.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, named, pending_approvals};
+use crate::changes::{Backups, Call, File};
+use crate::document::head;
+use crate::entries::{self, ForgetEntry};
+use crate::notebook::forget_version;
+use crate::origin::Origin;
+use crate::protocol::{Error, ErrorCode};
+use crate::store::RelPath;
+use crate::trust::{PendingApproval, approve as approved_text, version_of};
+
+/// Decision of a person.
+#[derive(Clone, Copy)]
+pub(super) enum Decision {
+    /// The text may go into prompts.
+    Approve,
+    /// The text is forgotten.
+    Reject,
+}
+
+/// Result of a decision.
+#[derive(Default)]
+pub(super) struct Decided {
+    /// Items that it was carried out for, as the request gave them.
+    pub(super) items: Vec<ApproveItem>,
+    pub(super) skipped: Vec<SkippedItem>,
+    /// Summary, such as `Approved 2, skipped 1`.
+    pub(super) message: String,
+}
+
+/// Carries out a decision of a person, for each item that still has the version that the person looked at.
+pub(super) async fn decide(
+    with: &TrustCall<'_>,
+    decision: Decision,
+    items: Vec<ApproveItem>,
+    dry_run: bool,
+) -> Result<Decided, Error> {
+    let (verb, past) = match decision {
+        Decision::Approve => ("approve", "Approved"),
+        Decision::Reject => ("reject", "Rejected"),
+    };
+    with.call.scope.trust.check_person(&format!("{verb} text"))?;
+    if items.len() > MAX_NAMES {
+        let message = format!("{} names, the limit is {MAX_NAMES}", items.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, format!("{verb} in parts")));
+    }
+    if items.is_empty() {
+        let message = format!("the request names nothing to {verb}");
+        let help = format!("give the keys or paths to {verb}, with the versions that `memory pending` shows");
+        return Err(Error::invalid_argument(message, help));
+    }
+    let waiting = pending_approvals(with.call, with.notebook, with.entries).await?;
+    // A change may take a name away, so all names are resolved before the first one.
+    let mut found = Vec::with_capacity(items.len());
+    for given in items {
+        let item = named(with, &waiting, &given.name).await;
+        found.push((given, item));
+    }
+    let mut decided = Decided::default();
+    let mut done: Vec<&RelPath> = Vec::new();
+    for (given, item) in found {
+        let result = match item {
+            Ok(item) if item.version != given.version => Err(stale(&given.version)),
+            Ok(item) if done.contains(&&item.path) => continue,
+            Ok(item) => {
+                done.push(&item.path);
+                match decision {
+                    _ if dry_run => Ok(()),
+                    Decision::Approve => approve(with.call, item).await,
+                    Decision::Reject => reject(with, item).await,
+                }
+            }
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(()) => decided.items.push(given),
+            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            Err(error) => decided.skipped.push(SkippedItem { name: given.name, reason: error.into_message() }),
+        }
+    }
+    let done = if dry_run { format!("Would {verb}") } else { past.to_string() };
+    decided.message = format!("{done} {}, skipped {}", decided.items.len(), decided.skipped.len());
+    Ok(decided)
+}
+
+/// Writes the time of the approval into the file, if it still has the version that the person looked at.
+async fn approve(call: &Call, item: &PendingApproval) -> Result<(), Error> {
+    let stale = || stale(&item.version);
+    let change = |file: &File| {
+        let text = file.text().ok().flatten().ok_or_else(stale)?;
+        if version_of(text) != item.version {
+            return Err(stale());
+        }
+        let approved = approved_text(text, call.now.epoch_nanoseconds()).ok_or_else(|| {
+            let message = format!(
+                "the approval cannot be written into the frontmatter of {}",
+                call.scope.display_path(&item.path)
+            );
+            Error::invalid_argument(message, "add `approved: ` and the time by hand")
+        })?;
+        Ok((Some(call.screen.rewrite(file, approved)?), ()))
+    };
+    call.update(&item.path, Backups::Off, change).await.map(|_| ())
+}
+
+/// Forgets the text, if it still has the version that was listed.
+async fn reject(with: &TrustCall<'_>, item: &PendingApproval) -> Result<(), Error> {
+    if !item.is_entry {
+        return forget_version(with.call, &item.path, &item.version).await;
+    }
+    let request = ForgetEntry { key: item.path.as_str().into(), expected_version: Some(item.version.clone()) };
+    entries::run(with.call, with.entries, &Origin::default(), request).await.map(|_| ())
+}
+
+/// Returns the error for an item that has another version.
+fn stale(version: &str) -> Error {
+    let message = format!("its text no longer has the version `{}`", head(version, 64).escape_debug());
+    Error::new(ErrorCode::StaleVersion, message, "look at it again")
+}
