@@ -10,7 +10,7 @@ use support::{component, path, project_config, runtime, today};
 
 #[cfg(feature = "compiler")]
 mod compiled {
-    use saddlebag_host::{CodeCache, Compile, ComponentRuntime, EngineError};
+    use saddlebag_host::{CodeCache, Compile, ComponentRuntime, EngineError, PACKAGE};
     use support::COMPONENT;
 
     fn load(bytes: &[u8]) -> String {
@@ -37,14 +37,28 @@ mod compiled {
     fn a_component_of_another_world_is_refused() {
         let empty = wat::parse_str("(component)").unwrap();
         assert!(load(&empty).starts_with("the component exports another world: "), "{}", load(&empty));
-        let other = r#"(component
+        let other = with_engine(PACKAGE);
+        assert!(load(&other).starts_with("the component exports another world: "), "{}", load(&other));
+    }
+
+    #[test]
+    fn a_component_of_another_version_is_refused_with_both_versions() {
+        let expected = format!("the component has the contract saddlebag:memory@0.2.0, and this host needs {PACKAGE}");
+        assert_eq!(load(&with_engine("saddlebag:memory@0.2.0")), expected);
+    }
+
+    /// Returns a component that exports an interface `engine` of this package, with another function.
+    fn with_engine(package: &str) -> Vec<u8> {
+        let (name, version) = package.split_once('@').unwrap();
+        let text = format!(
+            r#"(component
             (core module $m (func (export "f")))
             (core instance $i (instantiate $m))
             (func $f (canon lift (core func $i "f")))
             (instance $engine (export "open" (func $f)))
-            (export "saddlebag:memory/engine@0.2.0" (instance $engine)))"#;
-        let other = wat::parse_str(other).unwrap();
-        assert!(load(&other).starts_with("the component exports another world: "), "{}", load(&other));
+            (export "{name}/engine@{version}" (instance $engine)))"#
+        );
+        wat::parse_str(text).unwrap()
     }
 
     #[test]

@@ -10,7 +10,7 @@ use saddlebag::document::normalize_line;
 use saddlebag::protocol::{CommandId, Error, FsResult, Step};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
-use saddlebag::wit_convert::WitConvert;
+use saddlebag::wit_convert::{PACKAGE, WitConvert};
 use saddlebag::{Command, Config, Reply, Submission};
 use wasmtime::component::{Linker, ResourceAny};
 use wasmtime::{ResourceLimiter, Store};
@@ -146,8 +146,12 @@ impl ComponentRuntime {
         let pre = Linker::new(&engine)
             .instantiate_pre(&component)
             .map_err(|error| failed("the component has imports, which a memory must not have", error))?;
-        let pre =
-            bindings::SaddlebagPre::new(pre).map_err(|error| failed("the component exports another world", error))?;
+        let pre = bindings::SaddlebagPre::new(pre).map_err(|error| match contract_of(&component, &engine) {
+            Some(other) if other != PACKAGE => {
+                EngineError::Component(format!("the component has the contract {other}, and this host needs {PACKAGE}"))
+            }
+            _ => failed("the component exports another world", error),
+        })?;
         start_clock(&engine);
         Ok(Self { pre, options: Arc::new(options) })
     }
@@ -182,6 +186,17 @@ impl ComponentRuntime {
             Err(refused) => Err(EngineError::Config(incoming(refused)?)),
         }
     }
+}
+
+/// Returns the package of the contract that a component has, such as `saddlebag:memory@0.3.0`.
+fn contract_of(component: &wasmtime::component::Component, engine: &wasmtime::Engine) -> Option<String> {
+    let component = component.component_type();
+    let mut names = component.exports(engine).map(|(name, _)| name);
+    names.find_map(|name| {
+        let (package, interface) = name.split_once('/')?;
+        let version = interface.strip_prefix("engine@")?;
+        Some(format!("{package}@{version}"))
+    })
 }
 
 #[cfg(feature = "compiler")]

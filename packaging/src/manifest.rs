@@ -70,7 +70,7 @@ mod tests {
         for _ in 0..2 {
             let text = std::fs::read(build(&release, folder.path()).expect("built")).expect("text");
             let manifest: Value = serde_json::from_slice(&text).expect("JSON");
-            assert_eq!(manifest["contract"], "saddlebag:memory@0.2.0");
+            assert_eq!(manifest["contract"], "saddlebag:memory@0.3.0-dev");
             assert_eq!(manifest["component-sha256"], sha256(b""));
             assert_eq!(manifest["files"].as_array().map(Vec::len), Some(2));
             let listed = &manifest["files"][0];

@@ -1,7 +1,7 @@
 // Made of `wit/` by the test `the_conversions_are_those_of_wit`.
 
 /// The package of the contract.
-pub const PACKAGE: &str = "saddlebag:memory@0.2.0";
+pub const PACKAGE: &str = "saddlebag:memory@0.3.0-dev";
 
 /// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
 #[macro_export]

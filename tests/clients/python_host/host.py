@@ -12,7 +12,7 @@ from wasmtime import component as wasm
 
 from values import Shape
 
-PACKAGE, VERSION = "saddlebag:memory", "0.2.0"
+PACKAGE, VERSION = "saddlebag:memory", "0.3.0-dev"
 DEADLINE = 30  # Seconds that one call may take.
 
 
@@ -36,6 +36,9 @@ class Runtime:
         config.epoch_interruption = True
         self.engine = Engine(config)
         self.component = wasm.Component.from_file(self.engine, path)
+        versions = [name.split("@")[1] for name in self.component.type.exports(self.engine) if name.startswith(f"{PACKAGE}/engine@")]
+        if versions != [VERSION]:
+            raise ValueError(f"{path} has the versions {versions} of {PACKAGE}, and this host needs {VERSION}")
         threading.Thread(target=self.tick, daemon=True).start()
 
     def tick(self):
