@@ -235,7 +235,7 @@ fn the_documentation_says_it_in_its_own_words(kind: Kind) {
         assert_eq!((answer.text.as_str(), answer.is_error), (text, is_error), "{input}");
     }
     let listing = tell(&mut host, Dialect::Docs, &json!({ "command": "view", "path": "/memories" })).text;
-    assert!(listing.starts_with("Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n"), "{listing}");
+    assert!(listing.as_str().starts_with("Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n"), "{listing}");
 }
 
 const STORE: [(&str, &[u8]); 12] = [

@@ -14,6 +14,7 @@ use saddlebag::entries::{EntriesCommand, HydrationPolicy, OpenRun};
 use saddlebag::notebook::{LoadMemories, Remember};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::EntryFolder;
+use saddlebag::trust::ForModel;
 use saddlebag::{Config, Limits, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::{cases, made_of, overflow};
@@ -197,10 +198,10 @@ proptest! {
         let request = Context { overflow, max_bytes, entries: hydrating(2000), ..Context::default() };
         let reply = block_of(&mut drive, request);
         if let Some(block) = &reply.block {
-            assert_sealed(block);
+            assert_sealed(block.as_str());
         }
         // One entry cannot imitate two.
-        let section = reply.block.as_deref().and_then(|block| block.split_once("\n## Entries (hydrated)\n"));
+        let section = reply.block.as_ref().map(ForModel::as_str).and_then(|block| block.split_once("\n## Entries (hydrated)\n"));
         let items = section.map_or(0, |(_, section)| section.split(BREAKS).filter(|line| line.starts_with("- ")).count());
         let named = reply.left_out.iter().filter(|left_out| left_out.key.is_some()).count();
         prop_assert_eq!(items + named, kept.len(), "{:?}", reply);
@@ -269,7 +270,7 @@ proptest! {
             let item = format!("- {key} ({category})\n  {}", content.trim_end().replace('\n', "\n  "));
             let named: Vec<&LeftOut> = reply.left_out.iter().filter(|part| part.key.as_ref() == Some(key)).collect();
             let [part] = named[..] else {
-                prop_assert!(named.is_empty() && block.contains(&item), "{key} is neither whole nor named once");
+                prop_assert!(named.is_empty() && block.as_str().contains(&item), "{key} is neither whole nor named once");
                 continue;
             };
             prop_assert!(part.path.ends_with(&format!("/{category}/{}.md", key.replace(' ', "%20"))), "{}", part.path);
@@ -282,12 +283,12 @@ proptest! {
                 prop_assert_eq!(part.kind, LeftOutKind::Budget);
                 prop_assert_eq!(kept + lost, item.len());
                 prop_assert!(overflow != Overflow::Balanced || kept == 0, "a part of {key} is in");
-                prop_assert!(block.contains(&item[..kept]));
+                prop_assert!(block.as_str().contains(&item[..kept]));
             }
         }
         for (file, body) in bodies.iter().filter(|(_, body)| !body.is_empty()) {
             let Some(part) = reply.left_out.iter().find(|part| part.path == *file) else {
-                prop_assert!(block.contains(body.as_str()), "{file} is neither whole nor reported");
+                prop_assert!(block.as_str().contains(body.as_str()), "{file} is neither whole nor reported");
                 continue;
             };
             prop_assert_eq!(part.kind, LeftOutKind::Budget);
@@ -296,7 +297,7 @@ proptest! {
             prop_assert!(lost > 0);
             let tail = overflow == Overflow::Balanced && *file != SCRATCHPAD;
             let text = if tail { &body[lost..] } else { &body[..kept] };
-            prop_assert!(block.contains(text), "{file} does not have the {kept} bytes of the report");
+            prop_assert!(block.as_str().contains(text), "{file} does not have the {kept} bytes of the report");
         }
     }
 }
@@ -329,7 +330,7 @@ fn hostile_spellings_stay_inside_in_both_engines(kind: Kind) {
             let files: [(&str, &[u8]); 3] =
                 [(LONG_TERM, spelling.as_bytes()), (SCRATCHPAD, item.as_bytes()), (TODAY, spelling.as_bytes())];
             let reply = context_of(kind, simulator(&files), policy, 32_768);
-            assert_sealed(&reply.block.expect("a block"));
+            assert_sealed(reply.block.expect("a block").as_str());
         }
     }
 }
@@ -340,7 +341,7 @@ fn a_cut_cannot_take_the_guard_off_a_forged_title() {
     for padding in 0..64 {
         let text = format!("{}\n{forged}{}", "a".repeat(3000), "b".repeat(900 + padding));
         let reply = context_of(Kind::Native, simulator(&[(LONG_TERM, text.as_bytes())]), Overflow::Balanced, 1150);
-        assert_sealed(&reply.block.expect("a block"));
+        assert_sealed(reply.block.expect("a block").as_str());
     }
 }
 
@@ -349,7 +350,7 @@ fn the_text_of_a_block_is_only_text_that_was_stored() {
     let files: [(&str, &[u8]); 1] = [(LONG_TERM, b"# Facts\n- a < b\n- **memory** is <b>kept</b>\n")];
     for policy in POLICIES {
         let block = context_of(Kind::Component, simulator(&files), policy, 32_768).block.unwrap();
-        assert!(block.contains("\n# Facts\n- a < b\n- **memory** is <b>kept</b>\n</memory>"), "{block}");
+        assert!(block.as_str().contains("\n# Facts\n- a < b\n- **memory** is <b>kept</b>\n</memory>"), "{block}");
     }
 }
 
@@ -369,13 +370,13 @@ fn what_cannot_be_shown_is_named_with_the_reason(kind: Kind) {
         if policy != Overflow::Prioritised {
             assert_eq!(left_out(&reply, YESTERDAY).reason, format!("could not be read: {}", FsError::IsDirectory));
         }
-        assert!(reply.block.unwrap().contains("- [ ] a"));
+        assert!(reply.block.unwrap().as_str().contains("- [ ] a"));
 
         let reply = context_of(kind, simulator(&[(LONG_TERM, large.as_bytes())]), policy, 32_768);
         let reported = left_out(&reply, LONG_TERM);
         if policy == Overflow::Balanced {
             assert_eq!(reported.kind, LeftOutKind::Budget);
-            assert!(reply.block.unwrap().contains("…[section truncated: Long-term memory (MEMORY.md), "));
+            assert!(reply.block.unwrap().as_str().contains("…[section truncated: Long-term memory (MEMORY.md), "));
         } else {
             assert_eq!((reported.kind, reported.left_out_bytes), (LeftOutKind::TooLarge, 131_074));
             assert_eq!(reply.block, None);
@@ -411,7 +412,7 @@ fn a_log_whose_name_is_not_a_date_is_named_and_never_injected(kind: Kind) {
     let files: [(&str, &[u8]); 3] = [(odd, b"from the future"), (TODAY, b"now"), (YESTERDAY, b"then")];
     for policy in POLICIES {
         let reply = context_of(kind, simulator(&files), policy, 32_768);
-        assert!(!reply.block.as_ref().unwrap().contains("future"));
+        assert!(!reply.block.as_ref().unwrap().as_str().contains("future"));
         if policy == Overflow::Prioritised {
             let reported = left_out(&reply, odd);
             assert_eq!((reported.kind, reported.left_out_bytes), (LeftOutKind::NotADate, 15));
@@ -449,7 +450,7 @@ fn entries_are_a_section_of_the_block(kind: Kind) {
         let journal = without.block.unwrap();
         let section = "\n\n## Entries (hydrated)\n- \"deploy\\nport\" (core)\n  5432\n  - forged (core)\n  \
                            &lt;/memory>\n- said (conversation)\n  in the run";
-        assert_eq!(reply.block.unwrap(), journal.replace(BLOCK_END, &format!("{section}{BLOCK_END}")));
+        assert_eq!(reply.block.unwrap(), journal.as_str().replace(BLOCK_END, &format!("{section}{BLOCK_END}")));
         let named: Vec<(Option<&str>, &str, String)> = reply
             .left_out
             .iter()
@@ -484,7 +485,7 @@ fn every_line_names_the_file_whose_text_it_is(kind: Kind) {
         let request = Context { overflow, turn: Some(1), entries: hydrating(1000), ..Context::default() };
         let reply = block_of(&mut drive, request);
         let block = reply.block.expect("a block");
-        let lines: Vec<&str> = block.split('\n').collect();
+        let lines: Vec<&str> = block.as_str().split('\n').collect();
         let mut families = BTreeSet::new();
         for (number, line) in (1_u32..).zip(&lines) {
             let sources: Vec<&LineSource> = reply
@@ -521,7 +522,10 @@ fn a_large_entry_does_not_keep_small_ones_out_of_the_block(kind: Kind) {
     let request = Context { max_bytes: 600, entries: hydrating(100_000), ..Context::default() };
     let reply = block_of(&mut drive, request);
     let block = reply.block.unwrap();
-    assert!((1..=3).all(|number| block.contains(&format!("- small {number} (core)\n  a small fact"))), "{block}");
+    assert!(
+        (1..=3).all(|number| block.as_str().contains(&format!("- small {number} (core)\n  a small fact"))),
+        "{block}"
+    );
     let [left_out] = &reply.left_out[..] else { panic!("{:?}", reply.left_out) };
     assert_eq!((left_out.key.as_deref(), left_out.kind), (Some("large"), LeftOutKind::Budget));
 }
@@ -545,7 +549,7 @@ fn a_block_is_made_without_entries_that_cannot_be_read(kind: Kind) {
     store.fail_at(5, FsError::TimedOut);
     let mut drive = Drive::new(kind, agent_config(), store);
     let reply = block_of(&mut drive, Context { entries: hydrating(1000), ..Context::default() });
-    assert!(reply.block.as_ref().is_some_and(|block| block.contains("fact")));
+    assert!(reply.block.as_ref().is_some_and(|block| block.as_str().contains("fact")));
     let reason = left_out(&reply, "entries").reason.to_string();
     assert!(reason.starts_with("not hydrated: UZ-MEM-003: "), "{reason}");
 }

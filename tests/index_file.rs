@@ -580,7 +580,7 @@ fn an_index_that_somebody_else_wrote_lets_no_unapproved_note_into_a_prompt(kind:
         Ok(Reply::Notebook(NotebookReply::MemoryContext(section))) => section,
         other => panic!("{other:?}"),
     };
-    assert!(section.text.contains("friend") && !section.text.contains("obey"), "{}", section.text);
+    assert!(section.text.as_str().contains("friend") && !section.text.as_str().contains("obey"), "{}", section.text);
     assert_eq!(section.unapproved.len(), 2, "as many as were asked for: {section:?}");
     match drive.run(FilesCommand::Recall(question("zebra"))) {
         Ok(Reply::Files(FilesReply::Recall(reply))) => {

@@ -135,7 +135,7 @@ fn a_view_of_a_folder_names_them(kind: Kind) {
         let input = format!("{{\"command\":\"view\",\"path\":\"{path}\"}}");
         let answer = drive.call(CallTool { name: "memory".into(), input, sets, dialect }).unwrap();
         assert!(!answer.is_error, "{answer:?}");
-        let lines = answer.text.lines().filter(|line| line.starts_with("(not listed: "));
+        let lines = answer.text.as_str().lines().filter(|line| line.starts_with("(not listed: "));
         lines.map(String::from).collect::<Vec<_>>()
     };
     let own = format!("(not listed: /memories/own/b\u{fffd}.txt: {UNNAMEABLE})");

@@ -9,6 +9,7 @@ use saddlebag::context::{
 use saddlebag::entries::HydrationPolicy;
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::protocol::{ErrorCode, FsError};
+use saddlebag::trust::ForModel;
 use saddlebag_host::Simulator;
 use support::arbitrary::{cases, made_of, overflow};
 use support::drive::{Drive, changes, simulator};
@@ -125,7 +126,7 @@ proptest! {
         }
         let request = Context { overflow, max_bytes, form, entries: hydrating(2000), ..Context::default() };
         if let Some(block) = block(&mut drive, request).block {
-            assert_sealed(form, &block);
+            assert_sealed(form, block.as_str());
             prop_assert!(block.len() <= max_bytes as usize);
         }
     }
@@ -169,16 +170,16 @@ proptest! {
         prop_assert!(reply.text.len() <= max_bytes as usize, "{} over {max_bytes}", reply.text.len());
         let rules = reply.parts.len().saturating_sub(1) * "\n\n---\n\n".len();
         prop_assert_eq!(reply.parts.iter().map(|part| part.bytes as usize).sum::<usize>() + rules, reply.text.len());
-        prop_assert!(texts[0].trim().is_empty() || reply.text.starts_with(texts[0].trim()));
+        prop_assert!(texts[0].trim().is_empty() || reply.text.as_str().starts_with(texts[0].trim()));
         for file in &files {
             let whole = file.content.as_ref().ok().and_then(|bytes| std::str::from_utf8(bytes).ok());
-            let is_whole = whole.is_some_and(|text| reply.text.contains(text.trim()));
+            let is_whole = whole.is_some_and(|text| reply.text.as_str().contains(text.trim()));
             let is_whole = is_whole && (damage != 2 || file.role != PreambleRole::Instructions);
             let reported = reply.left_out.iter().filter(|part| part.path == file.path).count();
             prop_assert!(is_whole || reported == 1, "{}: {reported} {:?}", file.path, reply.left_out);
         }
         // The text after a cut in a code block is not code.
-        for part in reply.text.split("\n\n---\n\n") {
+        for part in reply.text.as_str().split("\n\n---\n\n") {
             let fences = part.lines().filter(|line| *line == "```").count();
             prop_assert!(!part.starts_with("```") || fences % 2 == 0, "{part}");
         }
@@ -222,7 +223,7 @@ fn the_forms_say_the_same_in_their_own_way(kind: Kind) {
     for (form, expected) in FORMS.into_iter().zip(expected) {
         let request = Context { form, entries: hydrating(1000), ..Context::default() };
         let reply = block(&mut drive, request);
-        assert_eq!(reply.block.as_deref(), Some(expected));
+        assert_eq!(reply.block.as_ref().map(ForModel::as_str), Some(expected));
         assert!(reply.left_out.is_empty());
     }
 }
@@ -234,7 +235,10 @@ fn every_form_keeps_the_budget_and_the_newest_text(kind: Kind) {
         let mut drive = drive(kind, &[(LONG_TERM, text.as_bytes()), (TODAY, b"today")]);
         let reply = block(&mut drive, Context { form, max_bytes: 1000, ..Context::default() });
         let block = reply.block.unwrap();
-        assert!(block.len() <= 1000 && block.contains("fact number 499") && !block.contains("number 0\n"), "{block}");
+        assert!(
+            block.len() <= 1000 && block.as_str().contains("fact number 499") && !block.as_str().contains("number 0\n"),
+            "{block}"
+        );
         assert_eq!(reply.left_out.len(), 1);
         assert_eq!(reply.left_out[0].kind, LeftOutKind::Budget);
     }
@@ -275,17 +279,17 @@ fn large_parts_share_and_architecture_goes_first(kind: Kind) {
     ];
     let reply = preamble(&mut drive, files.clone(), 6000);
     assert!(reply.text.len() <= 6000 && reply.text.len() > 5800, "{}", reply.text.len());
-    assert!(reply.text.contains("rule number 0\n") && reply.text.contains("room number 0\n"));
-    assert!(reply.text.contains("fact number 899"), "memory keeps its newest text");
+    assert!(reply.text.as_str().contains("rule number 0\n") && reply.text.as_str().contains("room number 0\n"));
+    assert!(reply.text.as_str().contains("fact number 899"), "memory keeps its newest text");
     let cut = "…[section truncated: AGENTS.md, ";
-    assert!(reply.text.contains(cut), "{}", reply.text);
+    assert!(reply.text.as_str().contains(cut), "{}", reply.text);
     let paths: Vec<&str> = reply.left_out.iter().map(|part| part.path.as_str()).collect();
     assert_eq!(paths, ["AGENTS.md", "ARCHITECTURE.md", LONG_TERM]);
     let agents = &reply.left_out[0];
     assert_eq!(agents.kept_bytes + agents.left_out_bytes, rules.len() as u64);
 
     let reply = preamble(&mut drive, files, 400);
-    assert!(!reply.text.contains("room") && reply.text.contains("rule number 0"), "{}", reply.text);
+    assert!(!reply.text.as_str().contains("room") && reply.text.as_str().contains("rule number 0"), "{}", reply.text);
     assert!(reply.left_out.iter().any(|part| part.path == "ARCHITECTURE.md" && part.kept_bytes == 0));
 }
 
@@ -314,7 +318,7 @@ fn a_file_that_cannot_be_read_is_named_and_the_others_are_used(kind: Kind) {
     let link = PreambleFile { content: Err(FsError::SymbolicLink.to_string()), ..file(PreambleRole::Instructions, "") };
     let bytes = PreambleFile { content: Ok(b"\xff\xff".to_vec()), size: 2, ..file(PreambleRole::Architecture, "") };
     let reply = preamble(&mut drive, vec![link, bytes], 10_000);
-    assert!(reply.text.starts_with("<memory"));
+    assert!(reply.text.as_str().starts_with("<memory"));
     let reasons: Vec<String> = reply.left_out.iter().map(|part| format!("{}: {}", part.path, part.reason)).collect();
     assert_eq!(
         reasons,

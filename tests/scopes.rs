@@ -249,7 +249,7 @@ fn a_file_of_memory_that_says_it_is_of_a_tool_waits_to_be_approved(kind: Kind) {
             Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
             other => panic!("expected a block, got {other:?}"),
         };
-        assert!(!reply.block.unwrap_or_default().contains(MARK));
+        assert!(!reply.block.unwrap_or_default().as_str().contains(MARK));
         assert_eq!(reply.left_out[0].path, file);
         assert_eq!(reply.left_out[0].reason, "unapproved");
     }

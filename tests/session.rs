@@ -55,7 +55,7 @@ fn a_session_hands_its_work_to_the_next_one(kind: Kind) {
     let mut drive = agent(kind);
     let first = drive.call(begin("one", BeginSource::Startup)).unwrap();
     assert_eq!(first.hand_off, None, "{kind:?}");
-    assert!(first.text.expect("a block").contains("write the docs"));
+    assert!(first.text.expect("a block").as_str().contains("write the docs"));
     let RememberReply { path: port, .. } =
         drive.call(fact("Port of staging", "Staging listens on port 8443.")).unwrap();
     drive.run(keep("staging_host", "The staging port 8443 is on the host harbor.", "core")).unwrap();
@@ -75,7 +75,7 @@ fn a_session_hands_its_work_to_the_next_one(kind: Kind) {
     let block = second.text.expect("a block");
     assert!(block.len() <= DEFAULT_SESSION_BYTES as usize);
     for wanted in ["## Hand-off of a session", "cargo test", "Which port does staging", "## Entries (hydrated)"] {
-        assert!(block.contains(wanted), "{kind:?}: {wanted} is missing: {block}");
+        assert!(block.as_str().contains(wanted), "{kind:?}: {wanted} is missing: {block}");
     }
     // The block has shown the entry, so no prompt of the session gets it.
     let found = drive.call(prompt("two", "Which host has the staging port?")).unwrap();
@@ -102,7 +102,7 @@ fn a_superseded_decision_never_reaches_a_prompt_and_its_successor_has_its_score(
     for session in ["one", "two"] {
         let found: RecallForPromptReply = drive.call(prompt(session, question)).unwrap();
         assert_eq!(found.sources, std::slice::from_ref(&new.path), "{kind:?} {session}: {found:?}");
-        assert!(!found.text.expect("a text").contains("Postgres, because"), "{kind:?}");
+        assert!(!found.text.expect("a text").as_str().contains("Postgres, because"), "{kind:?}");
     }
     // A third one takes the place of both.
     let third = Remember { supersedes: Some("Use SQLite".into()), ..fact("Use DuckDB", "Columns.") };
@@ -189,7 +189,7 @@ fn the_error_of_a_tool_reaches_no_prompt_before_a_person_approves_it(kind: Kind)
     let note = drive.call(request).unwrap().error_note.expect("a note");
     drive.call(end("one", true)).unwrap();
     let block = drive.call(begin("two", BeginSource::Startup)).unwrap().text.expect("a block");
-    assert!(!block.contains("bridge"), "{kind:?}: {block}");
+    assert!(!block.as_str().contains("bridge"), "{kind:?}: {block}");
     let found = drive.call(prompt("two", "Is the bridge out?")).unwrap();
     assert_eq!((found.text, found.sources), (None, Vec::new()), "{kind:?}");
     let waits = NotShown { source: note, reason: NotShownReason::Unapproved };

@@ -25,7 +25,7 @@ fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolA
     if let Some(structured) = &answer.structured {
         let tool = tools(&ToolSet::ALL).into_iter().find(|tool| tool.name == name).unwrap();
         let schema = tool.output_schema.expect("what is structured has a schema");
-        assert_fits(&serde_json::from_str(structured).unwrap(), &serde_json::from_str(&schema).unwrap());
+        assert_fits(&serde_json::from_str(structured.as_str()).unwrap(), &serde_json::from_str(&schema).unwrap());
     }
     answer
 }
@@ -33,7 +33,7 @@ fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolA
 fn done(host: &mut SimulatedHost, name: &str, arguments: Value) -> (String, Value) {
     let answer = tell(host, name, &arguments);
     assert!(!answer.is_error, "{name} {arguments}: {}", answer.text);
-    (answer.text.to_string(), serde_json::from_str(&answer.structured.expect("structured")).unwrap())
+    (answer.text.to_string(), serde_json::from_str(answer.structured.expect("structured").as_str()).unwrap())
 }
 
 fn refused(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> String {
@@ -433,7 +433,7 @@ proptest! {
         prop_assert_eq!(&native, &component);
         let (answers, files) = native;
         for (call, answer) in calls.iter().zip(&answers) {
-            prop_assert!(!answer.text.contains("a secret of others"), "{:?}: {}", call, answer.text);
+            prop_assert!(!answer.text.as_str().contains("a secret of others"), "{:?}: {}", call, answer.text);
             prop_assert!(!answer.text.is_empty() || call.name == "memory_read", "{:?}", call);
             prop_assert!(!(answer.is_error && answer.structured.is_some()));
         }
@@ -463,7 +463,7 @@ fn text_of_a_tool_is_found_and_marked_and_in_no_prompt(kind: Kind) {
     let Reply::Prompt(PromptReply::Context(reply)) = run(&mut host, Context { entries, ..Context::default() }) else {
         panic!("no block")
     };
-    assert!(!reply.block.unwrap_or_default().contains(content));
+    assert!(!reply.block.unwrap_or_default().as_str().contains(content));
     assert!(
         refused(&mut host, "memory_store", json!({ "key": "k", "content": "x", "provenance": "user" }))
             .contains("one of agent, tool")
@@ -478,9 +478,9 @@ fn answers_are_harmless_and_cursors_come_back_as_they_are(kind: Kind) {
         run(&mut host, keep(key, "x", "core"));
     }
     let answer = tell(&mut host, "memory_read", json!({ "source": "long_term" }));
-    assert!(answer.text.contains("&lt;/memory>[U+202E]&lt;system>"), "{}", answer.text);
-    assert!(answer.text.contains("(made harmless above: "), "{}", answer.text);
-    let structured = answer.structured.unwrap();
+    assert!(answer.text.as_str().contains("&lt;/memory>[U+202E]&lt;system>"), "{}", answer.text);
+    assert!(answer.text.as_str().contains("(made harmless above: "), "{}", answer.text);
+    let structured = answer.structured.unwrap().into_string();
     assert!(!structured.contains("</memory") && !structured.contains('\u{202e}'), "{structured}");
     let (mut cursor, mut count) = (None, 0);
     loop {
@@ -489,8 +489,12 @@ fn answers_are_harmless_and_cursors_come_back_as_they_are(kind: Kind) {
             arguments["cursor"] = Value::String(String::clone(cursor));
         }
         let answer = tell(&mut host, "memory_list", &arguments);
-        assert!(!answer.text.contains("</memory") && !answer.text.contains('\u{200b}'), "{}", answer.text);
-        let structured: Value = serde_json::from_str(&answer.structured.unwrap()).unwrap();
+        assert!(
+            !answer.text.as_str().contains("</memory") && !answer.text.as_str().contains('\u{200b}'),
+            "{}",
+            answer.text
+        );
+        let structured: Value = serde_json::from_str(answer.structured.unwrap().as_str()).unwrap();
         count += structured["entries"].as_array().unwrap().len();
         match structured["next"].as_str() {
             Some(next) => cursor = Some(next.to_string()),

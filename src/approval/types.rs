@@ -180,7 +180,7 @@ pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool)
         tool,
         version: item.version.clone(),
         size: item.size,
-        preview: preview(&text),
+        preview: preview(text.as_str()),
         text: with_text.then_some(text),
         findings: flags,
     }

@@ -86,14 +86,14 @@ impl BlockForm {
     /// Returns the end of `text`, at most `room` bytes, as `cut` selects it. A line that loses its beginning keeps
     /// what makes it harmless.
     pub(super) fn tail(self, text: &ForModel, room: usize, cut: impl Fn(&str, usize) -> &str) -> ForModel {
-        let end = |room: usize| text.part(text.len() - cut(text, room).len()..text.len());
+        let end = |room: usize| text.part(text.len() - cut(text.as_str(), room).len()..text.len());
         let tail = end(room);
         let mark = self.mark();
-        if mark.is_empty() || begins_line(text, &tail) {
+        if mark.is_empty() || begins_line(text.as_str(), tail.as_str()) {
             return tail;
         }
         let tail = end(room.saturating_sub(mark.len()));
-        if begins_line(text, &tail) || tail.is_empty() {
+        if begins_line(text.as_str(), tail.as_str()) || tail.is_empty() {
             return tail;
         }
         let mut marked = ForModel::ours(mark);

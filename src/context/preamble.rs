@@ -161,12 +161,12 @@ async fn preamble(with: &PromptCall<'_>, request: Preamble) -> Result<PreambleRe
         let room = share.saturating_sub(RULE.len());
         match part {
             Flexible::File { file, text } => {
-                let (text, kept) = cut(file, text, room);
+                let (text, kept) = cut(file, text.as_str(), room);
                 if kept < file.size {
                     left_out.extend(cut_report(file, text.len(), kept));
                 }
                 let text = ForModel::escaped(&text);
-                let text = text.part(0..text.floor_char_boundary(room));
+                let text = text.part(0..text.as_str().floor_char_boundary(room));
                 texts.extend(Some((file.path.clone(), text)).filter(|(_, text)| !text.is_empty()));
             }
             Flexible::Memory { whole } => {
@@ -188,7 +188,7 @@ async fn preamble(with: &PromptCall<'_>, request: Preamble) -> Result<PreambleRe
         }
         text.push(part);
     }
-    let tokens = if text.is_empty() { 0 } else { estimate_tokens(&text) };
+    let tokens = if text.is_empty() { 0 } else { estimate_tokens(text.as_str()) };
     Ok(PreambleReply { text, tokens, parts, left_out })
 }
 
@@ -240,7 +240,9 @@ fn memory(gathered: &Gathered, form: BlockForm, overflow: Overflow, room: usize)
 /// left out first, and memory before the first file.
 fn shares(parts: &[Flexible<'_>], room: usize) -> Vec<usize> {
     let needed = |part: &Flexible<'_>| match part {
-        Flexible::File { file, text } => closed(text).len() + unread_marker(file, text).len() + RULE.len(),
+        Flexible::File { file, text } => {
+            closed(text.as_str()).len() + unread_marker(file, text.as_str()).len() + RULE.len()
+        }
         Flexible::Memory { whole } => whole.block.as_ref().map_or(0, |block| block.len()) + RULE.len(),
     };
     let least = |part: &Flexible<'_>| match part {

@@ -93,14 +93,14 @@ impl Content {
 
     /// Adds text of the block itself.
     pub(super) fn push(&mut self, own: &ForModel) {
-        self.line += line_feeds(own);
+        self.line += line_feeds(own.as_str());
         self.text.push(own);
     }
 
     /// Adds stored text of a section: its lines from `first` on, counted from 0.
     pub(super) fn push_stored(&mut self, place: Place<'_>, stored: &ForModel, first: usize, parts: &[Part]) {
-        let lines = first..first + lines_of(stored);
-        let mut texts = stored.split('\n');
+        let lines = first..first + lines_of(stored.as_str());
+        let mut texts = stored.as_str().split('\n');
         let mut at = first;
         for part in parts {
             let (start, end) = (part.lines.start.max(lines.start), part.lines.end.min(lines.end));
@@ -113,7 +113,7 @@ impl Content {
             at = end;
             self.sources.extend(by_heading(place, part, before, texts));
         }
-        self.line += line_feeds(stored);
+        self.line += line_feeds(stored.as_str());
         self.text.push(stored);
     }
 
@@ -122,9 +122,9 @@ impl Content {
         if self.text.len() <= max {
             return (self.text, self.sources);
         }
-        let lost = line_feeds(&self.text);
-        let kept = self.text.part(0..self.text.floor_char_boundary(max));
-        let end = self.line - lost + lines_of(&kept);
+        let lost = line_feeds(self.text.as_str());
+        let kept = self.text.part(0..self.text.as_str().floor_char_boundary(max));
+        let end = self.line - lost + lines_of(kept.as_str());
         self.sources.retain_mut(|source| {
             source.last_line = source.last_line.min(count(end));
             source.first_line <= source.last_line

@@ -94,7 +94,7 @@ proptest! {
         let (sections, by_path) = sections(&texts, unread);
         let reply = block_in(form, &sections, overflow, max_bytes);
         let block = reply.block.unwrap_or_default();
-        for (number, line) in (1_u32..).zip(block.split('\n')) {
+        for (number, line) in (1_u32..).zip(block.as_str().split('\n')) {
             let of_line: Vec<&LineSource> =
                 reply.sources.iter().filter(|source| (source.first_line..=source.last_line).contains(&number)).collect();
             let letter = line.chars().find(|letter| LETTERS.contains(letter));
@@ -116,7 +116,7 @@ proptest! {
         }
         for source in &reply.sources {
             prop_assert!(source.first_line <= source.last_line);
-            prop_assert!((source.last_line as usize) <= block.split('\n').count());
+            prop_assert!((source.last_line as usize) <= block.as_str().split('\n').count());
         }
     }
 }

@@ -460,7 +460,7 @@ mod tests {
     }
 
     fn kept(state: NoteImportState, words: &str) {
-        assert!(matches!(&state, NoteImportState::Kept(reason) if reason.contains(words)), "{state:?}");
+        assert!(matches!(&state, NoteImportState::Kept(reason) if reason.as_str().contains(words)), "{state:?}");
     }
 
     #[test]
@@ -588,7 +588,10 @@ mod tests {
         let (good, rejected) = done.split_last().expect("results");
         assert_eq!(good.state, NoteImportState::Created);
         for note in rejected {
-            assert!(matches!(&note.state, NoteImportState::Rejected(reason) if !reason.contains(secret)), "{note:?}");
+            assert!(
+                matches!(&note.state, NoteImportState::Rejected(reason) if !reason.as_str().contains(secret)),
+                "{note:?}"
+            );
         }
         assert_eq!(store.names().iter().filter(|name| name.ends_with(".md")).count(), 1);
     }

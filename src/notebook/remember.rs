@@ -392,7 +392,7 @@ mod tests {
         again.tags.push("db".into());
         let again = keep(&mut store, again).expect("known");
         assert_eq!((again.path.as_str(), again.state), (first.path.as_str(), RememberState::AlreadyThere));
-        assert!(again.message.contains("`db`"), "{}", again.message);
+        assert!(again.message.as_str().contains("`db`"), "{}", again.message);
         let other = keep(&mut store, fact("Port", "5434")).expect("made");
         assert_eq!((other.path.as_str(), other.state), ("facts/port-2.md", RememberState::Created));
         assert_eq!(keep(&mut store, fact("Port", "5434")).expect("known").state, RememberState::AlreadyThere);
@@ -462,7 +462,7 @@ mod tests {
         let links =
             "- Supersedes: [[decisions/use-postgres|Use Postgres]]\n- [[facts/host|Host]]\n- [[facts/port|Port]]\n";
         assert!(text.ends_with(links), "{text}");
-        assert!(reply.message.ends_with("; took over the tags `db`, `sql` and 2 links"), "{}", reply.message);
+        assert!(reply.message.as_str().ends_with("; took over the tags `db`, `sql` and 2 links"), "{}", reply.message);
         assert_eq!(store.text("decisions/use-postgres.md"), old);
         let again = run(&mut store, request).expect("known");
         assert_eq!((again.path, again.state), (reply.path, RememberState::AlreadyThere));
@@ -501,7 +501,7 @@ mod tests {
         run(&mut store, replaces("Web port", "5434", "Port")).expect("made");
         let known = run(&mut store, fact("Port", "5433")).expect("known");
         assert_eq!(known.state, RememberState::AlreadyThere);
-        assert!(known.message.contains("facts/web-port.md supersedes it"), "{}", known.message);
+        assert!(known.message.as_str().contains("facts/web-port.md supersedes it"), "{}", known.message);
         let back = run(&mut store, replaces("Port", "5433", "Web port")).expect("made");
         assert_eq!(back.path, "facts/port-2.md");
         assert_eq!(back.state, RememberState::Superseded("facts/web-port.md".into()));

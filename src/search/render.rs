@@ -80,7 +80,7 @@ mod tests {
         let blocks = ["a".repeat(500), "b".to_string()].map(|text| ForModel::escaped(&text));
         let (text, count) = render(&terms, 2, 2, blocks.into_iter(), 300);
         assert_eq!(count, 1);
-        assert!(text.ends_with(TRUNCATED));
+        assert!(text.as_str().ends_with(TRUNCATED));
         assert_eq!(text.len(), 300 + TRUNCATED.len());
     }
 }

@@ -118,8 +118,8 @@ fn the_next_session_claims_the_note_once_and_gets_it_again() {
     let second = run(&mut store, after(61), begin("two", BeginSource::Startup));
     assert_eq!(second.hand_off.as_deref(), Some(note.as_str()));
     let text = second.text.expect("a block");
-    assert!(text.contains("## Hand-off of a session\n") && text.contains("make bench"), "{text}");
-    assert!(text.contains("- [ ] write the docs"), "{text}");
+    assert!(text.as_str().contains("## Hand-off of a session\n") && text.as_str().contains("make bench"), "{text}");
+    assert!(text.as_str().contains("- [ ] write the docs"), "{text}");
     assert!(store.text(&note).contains("\nclaimed-by: two\n"), "{}", store.text(&note));
     // A third session gets nothing; the second one gets it again, whether it is begun again or goes on.
     assert_eq!(run(&mut store, after(62), begin("three", BeginSource::Startup)).hand_off, None);
@@ -146,7 +146,7 @@ fn a_note_links_the_note_that_its_session_continues() {
     run(&mut store, after(66), end("two", true));
     assert!(store.text(&second).contains(&link(&first)), "{}", store.text(&second));
     let third = run(&mut store, after(67), begin("three", BeginSource::Startup)).text.expect("a block");
-    assert!(third.contains(link(&first).trim()), "{third}");
+    assert!(third.as_str().contains(link(&first).trim()), "{third}");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn an_error_of_a_tool_is_kept_and_reaches_no_block() {
     assert!(store.text(&note).contains("\nprovenance: tool\n"));
     run(&mut store, after(61), end("two", true));
     let block = run(&mut store, after(62), begin("three", BeginSource::Startup));
-    assert!(!block.text.expect("a block").contains("bridge"));
+    assert!(!block.text.expect("a block").as_str().contains("bridge"));
     let recalled = run(&mut store, after(62), prompt("three", "Is the bridge out?"));
     assert_eq!((recalled.text, recalled.sources), (None, Vec::new()));
     let reasons: Vec<NotShownReason> = recalled.not_shown.iter().map(|hit| hit.reason).collect();
@@ -383,7 +383,10 @@ fn a_prompt_gets_what_memory_knows_once_in_a_session() {
     let first = run(&mut store, day(), prompt("one", "Which port does staging listen on?"));
     assert_eq!(first.sources, ["facts/port.md"]);
     let text = first.text.expect("a text");
-    assert!(text.starts_with("<memory ") && text.contains("8443") && !text.contains("bridge"), "{text}");
+    assert!(
+        text.as_str().starts_with("<memory ") && text.as_str().contains("8443") && !text.as_str().contains("bridge"),
+        "{text}"
+    );
     let second = run(&mut store, day(), prompt("one", "Which port does staging listen on?"));
     assert_eq!((second.text, second.sources), (None, Vec::new()));
     let mut reasons: Vec<(String, NotShownReason)> =
@@ -438,7 +441,7 @@ fn what_the_block_has_shown_is_not_recalled() {
     let mut store = Store::with(&NOTES);
     store.put("MEMORY.md", b"The harbour of staging opens at noon.\n".to_vec());
     let block = run(&mut store, day(), begin("one", BeginSource::Startup)).text.expect("a block");
-    assert!(block.contains("harbour"));
+    assert!(block.as_str().contains("harbour"));
     let reply = run(&mut store, day(), prompt("one", "When does the harbour of staging open?"));
     assert!(!reply.sources.contains(&"MEMORY.md".to_string()), "{:?}", reply.sources);
     assert!(
@@ -541,7 +544,7 @@ fn a_session_without_work_does_not_take_the_place_of_unfinished_work() {
         run(&mut store, after(63), answered("two", "Rain on the window."));
         let third = run(&mut store, after(64), begin("three", BeginSource::Startup));
         assert_eq!(third.hand_off.as_ref(), Some(&note), "{first}");
-        assert!(third.text.expect("a block").contains("make bench"), "{first}");
+        assert!(third.text.expect("a block").as_str().contains("make bench"), "{first}");
         // It goes on with the work, so it keeps the note.
         run(&mut store, after(65), command("three", "make bench", false));
         let own = run(&mut store, after(66), end("three", true)).note;
@@ -672,7 +675,7 @@ fn a_recalled_note_has_its_date() {
     let mut store = Store::with(&NOTES);
     store.put("facts/port.md", b"---\ndate: 2024-02-03\n---\n# Port of staging\n\nStaging listens on 8443.\n".to_vec());
     let text = run(&mut store, day(), prompt("one", "Which port does staging listen on?")).text.expect("a text");
-    assert!(text.contains("facts/port.md (Port of staging, 2024-02-03)"), "{text}");
+    assert!(text.as_str().contains("facts/port.md (Port of staging, 2024-02-03)"), "{text}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::json::{Object, cursor_text};
 use crate::document::head;
-use crate::trust::Flag;
+use crate::trust::{Flag, ForModel};
 
 /// Maximum size of the text of an answer in bytes, without the line that says how to get more.
 pub const MAX_ANSWER_BYTES: usize = 32_768;
@@ -15,7 +15,7 @@ pub const MAX_ANSWER_BYTES: usize = 32_768;
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) text: String,
-    pub(super) structured: Option<String>,
+    pub(super) structured: Option<ForModel>,
     /// Findings in stored text that was made harmless before it came here.
     pub(super) flags: Vec<Flag>,
 }

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 
 use serde_json::Value;
 
-use crate::trust::for_model;
+use crate::trust::{ForModel, for_model};
 
 /// A JSON object.
 #[derive(Clone, Debug)]
@@ -73,9 +73,12 @@ impl Object {
         self.0.push(']');
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(super) fn finish(mut self) -> ForModel {
         self.0.push('}');
-        self.0
+        // Its texts are escaped already, so this changes nothing.
+        let object = ForModel::escaped(&self.0);
+        debug_assert_eq!(object, self.0, "a broken invariant: an answer with text that was not made harmless");
+        object
     }
 
     fn name(&mut self, name: &str) {

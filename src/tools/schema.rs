@@ -22,7 +22,7 @@ pub(super) fn of(fields: &[Field], closed: bool) -> String {
     if closed {
         schema.flag("additionalProperties", false);
     }
-    schema.finish()
+    schema.finish().into_string()
 }
 
 fn property(field: &Field) -> Object {

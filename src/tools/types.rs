@@ -97,7 +97,7 @@ pub struct ToolAnswer {
     /// Text for the model.
     pub text: ForModel,
     /// Same answer for programs, as a JSON object; `None` if the answer is only text.
-    pub structured: Option<String>,
+    pub structured: Option<ForModel>,
     /// True if the call failed; the text says why and what to do.
     pub is_error: bool,
 }
@@ -117,7 +117,7 @@ struct AnswerView {
 impl From<ToolAnswer> for AnswerView {
     fn from(ToolAnswer { text, structured, is_error }: ToolAnswer) -> Self {
         let structured = structured.and_then(|object| {
-            let parsed = serde_json::from_str(&object);
+            let parsed = serde_json::from_str(object.as_str());
             debug_assert!(parsed.is_ok(), "the structured answer of a tool is not JSON: {object}");
             parsed.ok()
         });

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
-use core::ops::{Deref, Range};
+use core::ops::Range;
 
 use serde::{Serialize, Serializer};
 
@@ -59,6 +59,18 @@ impl ForModel {
         &self.0
     }
 
+    /// Returns the size of the text in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns true if there is no text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the text as a `String`.
     #[must_use]
     pub fn into_string(self) -> String {
@@ -84,7 +96,7 @@ impl ForModel {
     pub(crate) fn push_within_line(&mut self, text: &str) {
         const BEFORE: &str = "x ";
         let (escaped, _) = Self::with_flags(&alloc::format!("{BEFORE}{text}"));
-        self.push(&Self(escaped.strip_prefix(BEFORE).unwrap_or(&escaped).into()));
+        self.push(&Self(escaped.0.strip_prefix(BEFORE).unwrap_or(&escaped.0).into()));
     }
 
     /// Returns a part of the text. A line whose escape is cut off also loses the text that the escape was for. So does
@@ -125,14 +137,6 @@ pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
 /// like another item.
 pub(crate) fn escaped_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> ForModel {
     ForModel(sanitize::list_item(heading, text, flags))
-}
-
-impl Deref for ForModel {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
 }
 
 impl AsRef<str> for ForModel {

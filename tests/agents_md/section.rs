@@ -39,7 +39,12 @@ fn nothing_to_say_makes_no_section_and_no_file(kind: Kind) {
     drive.run(keep("k", "v", "core")).unwrap();
     let unnamed = sync(&mut drive, SyncAgentsMd::default());
     assert_eq!((unnamed.content, unnamed.changes), (None, Vec::new()));
-    assert!(unnamed.message.ends_with("the request names neither tags nor keys, so no fact is written into the file"));
+    assert!(
+        unnamed
+            .message
+            .as_str()
+            .ends_with("the request names neither tags nor keys, so no fact is written into the file")
+    );
     let made = sync(&mut drive, SyncAgentsMd { content: None, ..request("") }).content.expect("a file");
     assert!(made.starts_with(b"<!-- saddlebag:begin") && made.ends_with(b"-->\n"));
 }

@@ -228,7 +228,7 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
         (forgotten.path.as_str(), forgotten.backup.as_str()),
         ("facts/port.md", ".saddlebag/backups/facts/port.bak")
     );
-    assert!(forgotten.message.contains("2 notes still link to it"), "{forgotten:?}");
+    assert!(forgotten.message.as_str().contains("2 notes still link to it"), "{forgotten:?}");
     assert_eq!(text(&drive, ".saddlebag/backups/facts/port.bak"), PORT);
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
     assert_eq!(recall(&mut drive, question("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(), 0);

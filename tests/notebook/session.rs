@@ -31,14 +31,15 @@ fn a_session_begins_with_the_ten_newest_facts(kind: Kind) {
     let titles: Vec<String> = (2..12).rev().map(|i| format!("facts/fact-{i}.md")).collect();
     let mut last = 0;
     for title in titles {
-        let place = section.text.find(&title).unwrap_or_else(|| panic!("{title} is missing: {}", section.text));
+        let place =
+            section.text.as_str().find(&title).unwrap_or_else(|| panic!("{title} is missing: {}", section.text));
         assert!(place > last, "newest first: {}", section.text);
         last = place;
     }
     for other in ["facts/fact-0.md", "facts/fact-1.md", "Sheet", "facts-old", "Decided"] {
-        assert!(!section.text.contains(other), "{other}: {}", section.text);
+        assert!(!section.text.as_str().contains(other), "{other}: {}", section.text);
     }
-    assert!(section.text.starts_with("## Relevant Memories\n"), "{}", section.text);
+    assert!(section.text.as_str().starts_with("## Relevant Memories\n"), "{}", section.text);
     assert_eq!(section.included, 10);
 }
 
@@ -52,12 +53,12 @@ fn superseded_facts_are_not_among_the_memories_of_a_session_or_a_turn(kind: Kind
     remember(&mut drive, newer);
     assert_eq!(call(&mut drive, LoadMemories { limit: 4 }).memories, 4);
     let shown = context(&mut drive, 0, 20_000).text;
-    assert!(shown.contains("facts/door.md") && !shown.contains("facts/port-3.md"), "{shown}");
+    assert!(shown.as_str().contains("facts/door.md") && !shown.as_str().contains("facts/port-3.md"), "{shown}");
     let question = RecallForTurn { turn: 1, query: "the port of staging is 3".into(), limit: 9 };
     assert_eq!(call(&mut drive, question).memories, 4);
     let shown = context(&mut drive, 1, 20_000).text;
-    assert!(shown.starts_with("## Relevant Memories\n\n- Door (facts/door.md)"), "it has the score: {shown}");
-    assert!(!shown.contains("facts/port-3.md"), "{shown}");
+    assert!(shown.as_str().starts_with("## Relevant Memories\n\n- Door (facts/door.md)"), "it has the score: {shown}");
+    assert!(!shown.as_str().contains("facts/port-3.md"), "{shown}");
 }
 
 /// A person may have written them so by hand.
@@ -86,7 +87,11 @@ fn a_late_answer_never_reaches_a_later_turn(kind: Kind) {
         panic!("a count")
     };
     let before = context(&mut drive, 2, 9_000);
-    assert!(before.text.contains("notes/alone.md") && !before.text.contains("Postgres"), "{}", before.text);
+    assert!(
+        before.text.as_str().contains("notes/alone.md") && !before.text.as_str().contains("Postgres"),
+        "{}",
+        before.text
+    );
     assert_eq!(before.included, count);
     drive.pending.append(&mut held);
     drive.settle();
@@ -116,7 +121,11 @@ fn the_later_of_two_recalls_for_a_turn_counts(kind: Kind) {
     let second = drive.submit(recall_for("nobody alone"));
     drive.settle();
     let section = context(&mut drive, 1, 9_000);
-    assert!(section.text.contains("notes/alone.md") && !section.text.contains("Postgres"), "{}", section.text);
+    assert!(
+        section.text.as_str().contains("notes/alone.md") && !section.text.as_str().contains("Postgres"),
+        "{}",
+        section.text
+    );
     drive.pending.append(&mut held);
     drive.settle();
     assert_eq!(context(&mut drive, 1, 9_000), section);
@@ -138,11 +147,19 @@ fn stored_text_cannot_escape_the_section_and_the_section_fits_its_budget(kind: K
         let section = context(&mut drive, 7, max_bytes);
         assert!(section.text.len() <= max_bytes as usize, "{} bytes for {max_bytes}", section.text.len());
         assert_eq!(section.included as usize + section.left_out.len(), 12, "{max_bytes}");
-        assert!(!section.text.contains("</memory>") && !section.text.contains("<memory>"), "{}", section.text);
-        assert!(!section.text.contains('\u{2028}') && !section.text.contains('\r'), "{}", section.text);
-        let own = section.text.lines().filter(|line| line.starts_with("- ")).count();
+        assert!(
+            !section.text.as_str().contains("</memory>") && !section.text.as_str().contains("<memory>"),
+            "{}",
+            section.text
+        );
+        assert!(
+            !section.text.as_str().contains('\u{2028}') && !section.text.as_str().contains('\r'),
+            "{}",
+            section.text
+        );
+        let own = section.text.as_str().lines().filter(|line| line.starts_with("- ")).count();
         assert_eq!(own, section.included as usize, "{}", section.text);
-        let titles = section.text.lines().filter(|line| line.starts_with("##")).count();
+        let titles = section.text.as_str().lines().filter(|line| line.starts_with("##")).count();
         assert_eq!(titles, usize::from(section.included > 0), "{}", section.text);
     }
 }

@@ -9,7 +9,7 @@ use saddlebag::entries::{
 };
 use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, RememberSummary};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::trust::{FlagKind, Provenance, SecretPolicy, TrustState};
+use saddlebag::trust::{FlagKind, ForModel, Provenance, SecretPolicy, TrustState};
 use saddlebag::{Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::cases;
@@ -50,7 +50,7 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
 
     let waiting = pending(&mut drive);
     assert_eq!((waiting.total, waiting.items[0].name.as_str()), (1, "port"));
-    assert_eq!(waiting.items[0].source.as_deref(), Some("old-laptop"));
+    assert_eq!(waiting.items[0].source.as_ref().map(ForModel::as_str), Some("old-laptop"));
     let stale = vec![ApproveItem { name: "port".into(), version: "0".repeat(64) }];
     let stale = approve(&mut drive, Approve { items: stale, dry_run: false });
     assert_eq!((stale.approved.len(), stale.skipped.len()), (0, 1));
@@ -59,7 +59,7 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     assert_eq!((dry.approved.len(), pending(&mut drive).total), (1, 1));
     assert_eq!(request.items[0].version, waiting.items[0].version);
     assert_eq!(approve(&mut drive, request).approved.len(), 1);
-    assert!(block(&mut drive, None).block.unwrap().contains("The port is 5433"));
+    assert!(block(&mut drive, None).block.unwrap().as_str().contains("The port is 5433"));
     assert_eq!(pending(&mut drive).total, 0);
     assert!(text(&drive, "agents/a/entries/core/port.md").contains("\napproved: 2026-05-25T"));
 
@@ -129,7 +129,10 @@ fn files_of_the_journal_that_nobody_approved_are_in_no_block(kind: Kind) {
                 other => panic!("{other:?}"),
             };
             let text = reply.block.unwrap_or_default();
-            assert!(!text.contains("Obey") && !text.contains("of an import"), "{overflow:?} {max_bytes}: {text}");
+            assert!(
+                !text.as_str().contains("Obey") && !text.as_str().contains("of an import"),
+                "{overflow:?} {max_bytes}: {text}"
+            );
             let unapproved = |left_out: &&saddlebag::context::LeftOut| {
                 matches!(left_out.kind, LeftOutKind::Unapproved | LeftOutKind::TooLarge)
             };
@@ -159,7 +162,7 @@ fn what_arrived_or_changed_after_the_listing_is_not_approved_with_it(kind: Kind)
     assert_eq!(approved, ["agents/a/entries/core/a.md", "projects/proj/facts/a-note.md"], "as they were given");
     assert_eq!((done.skipped.len(), done.skipped[0].name.as_str()), (1, "agents/a/entries/core/b.md"));
     let block = block(&mut drive, None).block.unwrap();
-    assert!(block.contains("as listed") && !block.contains("since"), "{block}");
+    assert!(block.as_str().contains("as listed") && !block.as_str().contains("since"), "{block}");
     let left: Vec<String> = pending(&mut drive).items.into_iter().map(|item| item.name.into_string()).collect();
     assert_eq!(left, ["b", "c"]);
 }
@@ -175,8 +178,10 @@ fn one_text_is_shown_whole_by_any_of_its_names(kind: Kind) {
             panic!("{name}")
         };
         let [item] = &reply.items[..] else { panic!("{reply:?}") };
-        assert!(item.text.as_ref().is_some_and(|text| text.ends_with("END") && text.contains("[U+202E]")));
-        assert!(item.preview.ends_with('…') && pending(&mut drive).items[0].text.is_none());
+        assert!(
+            item.text.as_ref().is_some_and(|text| text.as_str().ends_with("END") && text.as_str().contains("[U+202E]"))
+        );
+        assert!(item.preview.as_str().ends_with('…') && pending(&mut drive).items[0].text.is_none());
         let kinds: Vec<FlagKind> = item.findings.iter().map(|flag| flag.kind).collect();
         assert_eq!(kinds, [FlagKind::Bidirectional, FlagKind::Image]);
     }
@@ -249,7 +254,7 @@ proptest! {
             drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 20 })).unwrap();
             drive.run(NotebookCommand::RecallForTurn(RecallForTurn { turn, query: "port".into(), limit: 20 })).unwrap();
             let shown = block(&mut drive, Some(turn)).block.unwrap_or_default();
-            for word in shown.split_whitespace().filter(|word| word.starts_with("words-")) {
+            for word in shown.as_str().split_whitespace().filter(|word| word.starts_with("words-")) {
                 let is_trusted = word.ends_with("-user-end") || word.ends_with("-agent-end");
                 prop_assert!(is_trusted || approved.iter().any(|text| text.contains(word)), "{word} in {shown}");
             }
@@ -307,7 +312,7 @@ fn frontmatter_whose_end_was_not_read_counts_as_unapproved(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     drive.executor.insert(&path("MEMORY.md"), format!("---\n{padding}provenance: tool\n---\n\n{body}"));
     let reply = block(&mut drive, None);
-    assert!(!reply.block.unwrap_or_default().contains("Obey"));
+    assert!(!reply.block.unwrap_or_default().as_str().contains("Obey"));
     assert_eq!(reply.left_out[0].reason.as_str(), "unapproved");
     // A large file without frontmatter is in the block.
     drive.executor.insert(&path("MEMORY.md"), body.clone());

@@ -82,7 +82,7 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
     let [first, second, third] = &reply.notes[..] else { panic!("{reply:?}") };
     for refused in [first, second] {
         assert!(
-            matches!(&refused.state, NoteImportState::Rejected(reason) if reason.contains("github-pat")),
+            matches!(&refused.state, NoteImportState::Rejected(reason) if reason.as_str().contains("github-pat")),
             "{refused:?}"
         );
     }
@@ -103,7 +103,7 @@ fn a_secret_is_redacted_or_kept_where_the_policy_says_so(kind: Kind) {
     });
     let written = drive.run(write.clone());
     let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
-    assert!(reply.message.ends_with("(redacted: github-pat)"), "{}", reply.message);
+    assert!(reply.message.as_str().ends_with("(redacted: github-pat)"), "{}", reply.message);
     assert_eq!(text(&drive, "MEMORY.md"), "the token is [redacted: github-pat]\n");
     let file = format!("---\nkey: k\n---\n\n{SECRET}");
     assert_eq!(import(&mut drive, &[("core/k.md", &file)], None), [ImportState::Upserted]);
@@ -162,7 +162,7 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
         let before = drive.executor.files();
         match drive.run(of_tool(&arguments)) {
             Ok(Reply::Tools(ToolsReply::CallTool(answer))) => {
-                assert!(answer.is_error && answer.text.contains("github-pat"), "{arguments}: {answer:?}");
+                assert!(answer.is_error && answer.text.as_str().contains("github-pat"), "{arguments}: {answer:?}");
             }
             other => panic!("{other:?}"),
         }
@@ -194,7 +194,7 @@ fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
     let change = EditChange::Replace { old_text: format!("token {SECRET}\n"), new_text: String::new() };
     let edited = drive.run(JournalCommand::Edit(Edit { target: Target::LongTerm, change }));
     let Ok(Reply::Journal(JournalReply::Edit(reply))) = edited else { panic!("{edited:?}") };
-    assert!(reply.message.contains("a secret was removed, by the rule github-pat"), "{}", reply.message);
+    assert!(reply.message.as_str().contains("a secret was removed, by the rule github-pat"), "{}", reply.message);
     assert!(text(&drive, "MEMORY.bak").contains(SECRET));
     // If the secret stays, or there is none, the reply does not mention it.
     let write = |content: &str| {
@@ -207,7 +207,7 @@ fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
     };
     let written = drive.run(write("b"));
     let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
-    assert!(!reply.message.contains("secret"), "{}", reply.message);
+    assert!(!reply.message.as_str().contains("secret"), "{}", reply.message);
 }
 
 #[both_engines]

@@ -44,7 +44,7 @@ fn the_memory_block_is_not_stored_again(kind: Kind) {
     let summary = format!("We agreed on tea.\n\n{whole}");
     let kept = drive.run(JournalCommand::FlushSummary(FlushSummary { summary, messages: Some(3) }));
     let Ok(Reply::Journal(JournalReply::Write(reply))) = kept else { panic!("{kept:?}") };
-    assert!(reply.message.ends_with("(left out: text of the memory block)"), "{}", reply.message);
+    assert!(reply.message.as_str().ends_with("(left out: text of the memory block)"), "{}", reply.message);
     let log = text(&drive, "projects/proj/daily/2026-05-25.md");
     assert!(log.contains("We agreed on tea.") && !log.contains("a fact"), "{log}");
     // Storing a line of memory elsewhere is not an echo.
@@ -61,8 +61,11 @@ fn the_block_shows_what_is_hidden_and_the_report_names_it(kind: Kind) {
     drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 1 })).unwrap();
     let reply = block(&mut drive, Some(1));
     let block = reply.block.unwrap();
-    assert!(block.contains("plain[U+202E]reversed [U+E0049][U+E0067] &lt;/system> 👩\u{200d}🔧 ❤\u{fe0f}"), "{block}");
-    assert!(block.contains("hid[U+200B]den") && block.contains("5433[U+2066]"), "{block}");
+    assert!(
+        block.as_str().contains("plain[U+202E]reversed [U+E0049][U+E0067] &lt;/system> 👩\u{200d}🔧 ❤\u{fe0f}"),
+        "{block}"
+    );
+    assert!(block.as_str().contains("hid[U+200B]den") && block.as_str().contains("5433[U+2066]"), "{block}");
     let kinds = |section: &str| {
         let flagged = reply.findings.iter().find(|flagged| flagged.section == section);
         flagged

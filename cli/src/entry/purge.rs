@@ -25,7 +25,7 @@ impl Ask for PurgeArgs {
     }
 
     fn print(reply: &PurgeReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&single_line(&reply.message))?;
+        output.line(&single_line(reply.message.as_str()))?;
         Ok(())
     }
 }

@@ -65,7 +65,7 @@ fn run_of_agent(args: RunArgs, global: &Global, output: &mut Output) -> Result<C
 }
 
 fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failure> {
-    output.line(&single_line(&reply.message))?;
+    output.line(&single_line(reply.message.as_str()))?;
     for entry in &reply.skipped {
         output.line(&format!("skipped {}: {}", single_line(&entry.key), single_line(&entry.reason)))?;
     }

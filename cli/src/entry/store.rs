@@ -62,7 +62,7 @@ impl Ask for StoreArgs {
 
 /// Prints the reply to a command that stores an entry.
 pub(super) fn print_stored(reply: &StoreReply, output: &mut Output) -> Result<(), Failure> {
-    output.line(&single_line(&reply.message))?;
+    output.line(&single_line(reply.message.as_str()))?;
     Ok(())
 }
 

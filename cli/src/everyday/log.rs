@@ -47,7 +47,7 @@ impl Subcommand for LogArgs {
             let body = self.body.map(input::text).transpose()?.unwrap_or_default();
             Store::open(global)?.call(AppendDaily { heading, body }, output)?
         };
-        output.object_or_line(&reply, &reply.message)?;
+        output.object_or_line(&reply, reply.message.as_str())?;
         Ok(Exit::Done)
     }
 }

@@ -57,7 +57,7 @@ impl Ask for RememberArgs {
     }
 
     fn print(reply: &RememberReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
+        output.line(reply.message.as_str())?;
         Ok(())
     }
 

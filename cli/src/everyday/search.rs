@@ -82,7 +82,7 @@ fn tell_of_entries(query: String, store: &mut Store, output: &mut Output) {
 
 /// Prints the rendered results, with the headings of the hits in bold.
 fn print(results: &SearchResults, output: &mut Output) -> Result<(), Failure> {
-    for line in results.rendered.lines() {
+    for line in results.rendered.as_str().lines() {
         if results.hits.iter().any(|hit| hit.heading == *line) {
             output.styled(STRONG, line)?;
         } else {

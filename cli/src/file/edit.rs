@@ -30,7 +30,7 @@ impl Subcommand for EditArgs {
         let mut store = Store::open(global)?;
         let target = self.target.to_change("edit", &mut store, output)?;
         let reply = store.call(Edit { target, change: EditChange::Replace { old_text, new_text } }, output)?;
-        output.object_or_line(&reply, &reply.message)?;
+        output.object_or_line(&reply, reply.message.as_str())?;
         Ok(Exit::Done)
     }
 }

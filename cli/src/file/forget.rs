@@ -32,7 +32,7 @@ impl Subcommand for ForgetArgs {
             }
             target => store.call(Edit { target, change: EditChange::DeleteNote }, output)?,
         };
-        output.object_or_line(&reply, &reply.message)?;
+        output.object_or_line(&reply, reply.message.as_str())?;
         Ok(Exit::Done)
     }
 }

@@ -31,7 +31,7 @@ impl Subcommand for RestoreArgs {
             found => found?,
         };
         let reply = store.call(Restore { target }, output)?;
-        output.object_or_line(&reply, &reply.message)?;
+        output.object_or_line(&reply, reply.message.as_str())?;
         Ok(Exit::Done)
     }
 }

@@ -42,7 +42,7 @@ impl Subcommand for WriteArgs {
         let mut store = Store::open(global)?;
         let target = self.target.to_change("store", &mut store, output)?;
         let reply = store.call(Write { target, mode: self.mode, content, truncate: self.truncate }, output)?;
-        output.object_or_line(&reply, &reply.message)?;
+        output.object_or_line(&reply, reply.message.as_str())?;
         Ok(Exit::Done)
     }
 }

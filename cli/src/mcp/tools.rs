@@ -35,7 +35,7 @@ pub(crate) fn answered(answer: ToolAnswer) -> CallToolResult {
         return CallToolResult::error(content);
     }
     let mut result = CallToolResult::success(content);
-    let structured = answer.structured.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let structured = answer.structured.and_then(|text| serde_json::from_str::<Value>(text.as_str()).ok());
     result.structured_content = structured.filter(Value::is_object);
     result
 }

@@ -21,7 +21,7 @@ impl Ask for InitArgs {
     }
 
     fn print(reply: &InitReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
+        output.line(reply.message.as_str())?;
         Ok(())
     }
 }

@@ -30,7 +30,7 @@ impl Ask for EditArgs {
     }
 
     fn print(reply: &ChangedFile, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
+        output.line(reply.message.as_str())?;
         Ok(())
     }
 }

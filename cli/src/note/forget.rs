@@ -26,7 +26,7 @@ impl Ask for ForgetArgs {
     }
 
     fn print(reply: &ForgetReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
+        output.line(reply.message.as_str())?;
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ impl Ask for JournalArgs {
     }
 
     fn print(reply: &JournalEntryReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
+        output.line(reply.message.as_str())?;
         Ok(())
     }
 

@@ -31,7 +31,7 @@ impl Ask for LinkArgs {
     }
 
     fn print(reply: &LinkReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
+        output.line(reply.message.as_str())?;
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ impl Ask for RenameArgs {
     }
 
     fn print(reply: &RenameReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(&reply.message)?;
+        output.line(reply.message.as_str())?;
         Ok(())
     }
 

@@ -164,7 +164,7 @@ fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Ou
         for operation in &operations {
             output.styled(FAINT, &format!("  {operation}"))?;
         }
-        let lines: Vec<&str> = text.lines().collect();
+        let lines: Vec<&str> = text.as_str().lines().collect();
         for line in lines.iter().take(SHOWN_LINES) {
             output.line(line)?;
         }

@@ -164,10 +164,10 @@ fn call(args: CallArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
         return Ok(if answer.is_error { Exit::Failed } else { Exit::Done });
     }
     if answer.is_error {
-        let (message, help) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
+        let (message, help) = answer.text.as_str().split_once('\n').unwrap_or((answer.text.as_str(), ""));
         return Err(Failure::new(ProgramCode::Tool, message, help));
     }
-    output.line(answer.text.trim_end_matches('\n'))?;
+    output.line(answer.text.as_str().trim_end_matches('\n'))?;
     Ok(Exit::Done)
 }
 

@@ -169,7 +169,7 @@ fn show(reply: SyncAgentsMdReply, dry_run: bool, output: &mut Output) -> Result<
         return Ok(exit);
     }
     show_changes(&reply, dry_run || is_unconfirmed, output)?;
-    output.line(&single_line(&reply.message))?;
+    output.line(&single_line(reply.message.as_str()))?;
     output.flush()?;
     left_out(&reply.left_out).iter().for_each(|line| output.warning(line));
     reply.problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));

@@ -111,7 +111,7 @@ fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit,
     let ContextArgs { overflow, max_bytes, form, .. } = *args;
     let context = store.call(Context { overflow, max_bytes, turn, entries, form }, output)?;
     let text = match &preamble {
-        Some(preamble) => Some(append_memory_block(preamble, context.block.as_deref())),
+        Some(preamble) => Some(append_memory_block(preamble, context.block.as_ref().map(ForModel::as_str))),
         None => context.block.clone().map(ForModel::into_string),
     };
     // An empty text without a block is an empty result too.

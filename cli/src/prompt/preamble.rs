@@ -100,7 +100,7 @@ fn run(args: &PreambleArgs, global: &Global, output: &mut Output) -> Result<Exit
         return Ok(exit);
     }
     if exit == Exit::Done {
-        output.line(&preamble.text)?;
+        output.line(preamble.text.as_str())?;
     }
     output.flush()?;
     left_out(&preamble.left_out).iter().for_each(|line| output.warning(line));

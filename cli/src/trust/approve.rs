@@ -145,7 +145,7 @@ fn is_wanted(item: &PendingItem, output: &mut Output) -> Result<bool, Failure> {
     print_item(item, output)?;
     // A long text may have scrolled its flags out of sight.
     let flagged = if item.findings.is_empty() { String::new() } else { format!(" ({})", flags(&item.findings)) };
-    Ok(output.asks(&format!("Let `{}` into prompts{flagged}?", single_line(&item.name)))?)
+    Ok(output.asks(&format!("Let `{}` into prompts{flagged}?", single_line(item.name.as_str())))?)
 }
 
 /// Returns the items of a source, if the listing is still the one that the user has seen.

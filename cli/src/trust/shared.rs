@@ -10,18 +10,23 @@ use crate::output::{Output, STRONG, single_line};
 use crate::store::Store;
 
 pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), Failure> {
-    let source = item.source.as_ref().map(|source| format!(", from {}", single_line(source))).unwrap_or_default();
+    let source =
+        item.source.as_ref().map(|source| format!(", from {}", single_line(source.as_str()))).unwrap_or_default();
     let provenance = item.provenance;
-    output
-        .styled(STRONG, &format!("{}  ({provenance}{source})  {}", single_line(&item.name), single_line(&item.path)))?;
+    output.styled(
+        STRONG,
+        &format!("{}  ({provenance}{source})  {}", single_line(item.name.as_str()), single_line(item.path.as_str())),
+    )?;
     let names = [("agent", &item.agent), ("client", &item.client), ("session", &item.session), ("tool", &item.tool)];
-    let names = names.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", single_line(name.as_ref()?))));
+    let names =
+        names.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", single_line(name.as_ref()?.as_str()))));
     let names: Vec<String> = names.collect();
     if !names.is_empty() {
         output.line(&format!("  written by: {}", names.join(", ")))?;
     }
     if !item.projects.is_empty() {
-        let projects: Vec<String> = item.projects.iter().map(|project| single_line(project).to_string()).collect();
+        let projects: Vec<String> =
+            item.projects.iter().map(|project| single_line(project.as_str()).to_string()).collect();
         output.line(&format!("  only in: {}", projects.join(", ")))?;
     }
     if !item.findings.is_empty() {
@@ -29,12 +34,12 @@ pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), 
     }
     match &item.text {
         Some(text) => {
-            for line in text.lines() {
+            for line in text.as_str().lines() {
                 output.line(&format!("  {}", single_line(line)))?;
             }
         }
         None => {
-            output.line(&format!("  {}", single_line(&normalize_line(&item.preview))))?;
+            output.line(&format!("  {}", single_line(&normalize_line(item.preview.as_str()))))?;
         }
     }
     Ok(())
