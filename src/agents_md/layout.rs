@@ -69,7 +69,7 @@ pub(super) fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error
         // The text itself has no wrong marker.
         Ok(None) | Err(_) => {
             let message = format!("{name} ends inside a code block or a comment that is not closed");
-            Err(Error::invalid_argument(message, "close it"))
+            Err(Error::damaged_file(message, "close it"))
         }
     }
 }

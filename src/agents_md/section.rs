@@ -102,7 +102,7 @@ enum Marker {
 pub(super) fn find(text: &str, name: &str) -> Result<Option<Section>, Error> {
     let refused = |line: usize, what: &str| {
         let message = format!("{name}, line {line}: {what}");
-        Error::invalid_argument(message, "correct the line")
+        Error::damaged_file(message, "correct the line")
     };
     if !text.contains("saddlebag:") {
         return Ok(None);

@@ -101,7 +101,7 @@ async fn approve(call: &Call, item: &PendingApproval) -> Result<(), Error> {
                 "the approval cannot be written into the frontmatter of {}",
                 call.scope.display_path(&item.path)
             );
-            Error::invalid_argument(message, "add `approved: ` and the time by hand")
+            Error::damaged_file(message, "add `approved: ` and the time by hand")
         })?;
         Ok((Some(call.screen.rewrite(file, approved)?), ()))
     };

@@ -362,7 +362,7 @@ impl<'a> Work<'a> {
         };
         let reason = reason.or_else(|| self.entries.view.problem_of(key).map(|problem| problem.message.clone()));
         match reason {
-            Some(reason) => Err(Error::invalid_argument(format!("{shown} is in the way: {reason}"), "")),
+            Some(reason) => Err(Error::damaged_file(format!("{shown} is in the way: {reason}"), "")),
             None => Ok(()),
         }
     }

@@ -113,7 +113,7 @@ fn read_backup<'a>(
     let text = core::str::from_utf8(bytes).map_err(|_| Error::not_text(backup))?;
     let unusable = |reason: String| {
         let message = format!("{} cannot be read as an entry: {reason}", call.scope.display_path(backup));
-        Error::invalid_argument(message, "correct the file, or store the entry again")
+        Error::damaged_file(message, "correct the file, or store the entry again")
     };
     // Fields that the text lacks come from the path of the entry, not from the path of the backup.
     let now = call.now.epoch_nanoseconds();

@@ -55,12 +55,12 @@ pub(super) fn read_entry<'a>(
     let entry =
         Entry::parse(&pool.folder, path, text, call.now.epoch_nanoseconds(), pool.shared).map_err(|problem| {
             let message = format!("{shown} cannot be read as an entry: {}", problem.message);
-            Error::invalid_argument(message, "correct the file, or move it away")
+            Error::damaged_file(message, "correct the file, or move it away")
         })?;
     if entry.fields.key != key {
         let message = format!("{shown} has the key `{}`, not `{key}`", entry.fields.key);
         let help = "rename that file, or correct its key";
-        return Err(Error::invalid_argument(message, help));
+        return Err(Error::damaged_file(message, help));
     }
     Ok((text, entry))
 }

@@ -119,7 +119,7 @@ pub(super) fn read_fence(call: &Call, scope: &EntriesScope, bytes: Option<&[u8]>
     let newest = core::str::from_utf8(bytes).ok().and_then(|text| text.trim().parse().ok());
     let refused = || {
         let message = format!("{} does not hold the number of a run", call.scope.display_path(&scope.fence));
-        Error::invalid_argument(message, "write the number of the newest run into it, or remove it")
+        Error::damaged_file(message, "write the number of the newest run into it, or remove it")
     };
     newest.map(Some).ok_or_else(refused)
 }

@@ -212,7 +212,7 @@ impl Draft<'_> {
                 let refused = |problem: String| {
                     let message =
                         format!("the file name `{}` of the configuration: {problem}", filename.escape_debug());
-                    Error::invalid_argument(message, "correct `filename` in .zk/config.toml")
+                    Error::damaged_file(message, "correct `filename` in .zk/config.toml")
                 };
                 let template = Template::from_str(filename).map_err(refused)?;
                 let name = template.render(&self.variables(None, number)).map_err(refused)?;

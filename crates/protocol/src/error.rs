@@ -158,6 +158,8 @@ pub enum ErrorCode {
     AmbiguousName,
     /// The file is not UTF-8 text.
     NotText,
+    /// A file is not what it must be, and a person must correct it.
+    DamagedFile,
     /// Others changed the file meanwhile, and the bounded number of retries is used up.
     Contention,
     /// The version that the caller gave is not the current one.
@@ -201,6 +203,7 @@ words!(ErrorCode, "code of an error" {
     NoUniqueMatch = "no-unique-match",
     AmbiguousName = "ambiguous-name",
     NotText = "not-text",
+    DamagedFile = "damaged-file",
     Contention = "contention",
     StaleVersion = "stale-version",
     ExpiredCursor = "expired-cursor",
@@ -311,6 +314,12 @@ impl Error {
     #[must_use]
     pub fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArgument, message, help)
+    }
+
+    /// Creates the error for a file that is not what it must be.
+    #[must_use]
+    pub fn damaged_file(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::new(ErrorCode::DamagedFile, message, help)
     }
 }
 
