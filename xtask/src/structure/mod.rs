@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod architecture;
 mod graph;
+#[cfg(test)]
+mod invariants;
 mod source;
 #[cfg(test)]
 mod tests;

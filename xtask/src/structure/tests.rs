@@ -1,8 +1,10 @@
 #![allow(clippy::panic, clippy::expect_used)]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::graph::Graph;
+use super::source::Module;
 
 pub(super) fn base() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -46,6 +48,21 @@ fn no_file_names_what_the_module_around_it_defines() {
         }
     }
     assert!(wrong.is_empty(), "shared types belong into `types.rs`:\n{}", wrong.join("\n"));
+}
+
+/// Files that hold the operations by which files change. Others get a `Call`, whose operations only its room uses.
+const WITH_OPERATIONS: [&str; 4] = ["src/changes/call.rs", "src/engine/fs.rs", "src/engine/mod.rs", "src/memory.rs"];
+
+#[test]
+fn only_the_gate_changes_files() {
+    let graph = Graph::read(&base(), &base().join("src/lib.rs")).expect("the crate is read");
+    let names_operations = |file: &&String| {
+        let module = Module::parse(&std::fs::read_to_string(base().join(file)).expect("text"));
+        let imported = module.imports.iter().map(|import| &import.path);
+        imported.chain(&module.paths).any(|path| path.ends_with(&["protocol".to_string(), "Fs".to_string()]))
+    };
+    let found: BTreeSet<&str> = graph.files.iter().filter(names_operations).map(String::as_str).collect();
+    assert_eq!(found, BTreeSet::from(WITH_OPERATIONS), "changes of files go through `src/changes/`");
 }
 
 #[test]
