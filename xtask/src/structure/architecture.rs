@@ -43,7 +43,7 @@ fn rows(page: &str, heading: &str) -> Vec<(String, String)> {
     table.lines().filter(|line| line.starts_with("| `")).map(row).collect()
 }
 
-fn is_above<'a>(rows: &'a [(String, String)], name: &str, of: &str) -> bool {
+fn is_above(rows: &[(String, String)], name: &str, of: &str) -> bool {
     rows.iter().map(|(row, _)| row).take_while(|row| *row != of).any(|row| row == name)
 }
 
