@@ -99,8 +99,9 @@ fn every_test_that_a_page_names_exists() {
     let weaknesses = fs::read_to_string(base().join("docs/weaknesses.md")).expect("docs/weaknesses.md is there");
     // The last cell of a row has the tests; a name that ends in `…` begins those of several.
     let rows = weaknesses.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.rsplit("| ").next());
-    let page = page();
-    let names: Vec<&str> = named_tests(&page).chain(rows.flat_map(named_tests)).collect();
+    let contributing = fs::read_to_string(base().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md is there");
+    let pages = page() + &contributing;
+    let names: Vec<&str> = named_tests(&pages).chain(rows.flat_map(named_tests)).collect();
     assert!(names.len() > 200, "{} names of tests", names.len());
     let gone: Vec<&&str> = names.iter().filter(|name| !tests.names.contains(**name)).collect();
     assert!(gone.is_empty(), "no such test: {gone:?}");

@@ -196,7 +196,7 @@ impl Modules {
             for called in &module.called {
                 if let Some(((defined, _), known, implementation)) = only(called, None)
                     && defined != known
-                    && !implementation.is_of_trait
+                    && implementation.of_trait.is_none()
                 {
                     add(*file, *known, format!(".{called}()"));
                 }

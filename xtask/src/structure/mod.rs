@@ -6,6 +6,8 @@
 
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
+mod commands;
 mod graph;
 #[cfg(test)]
 mod invariants;

@@ -36,7 +36,8 @@ pub(crate) struct Module {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Impl {
     pub(crate) of: Path,
-    pub(crate) is_of_trait: bool,
+    /// Last word of the name of its trait.
+    pub(crate) of_trait: Option<String>,
     pub(crate) methods: BTreeSet<String>,
     /// Functions that are called on `self` or `Self`.
     pub(crate) called: BTreeSet<String>,
@@ -145,7 +146,11 @@ impl Reader<'_> {
         });
         Some(Impl {
             of,
-            is_of_trait: head.contains(&"for"),
+            of_trait: head
+                .iter()
+                .position(|word| *word == "for")
+                .and_then(|at| head.get(at.checked_sub(1)?))
+                .map(ToString::to_string),
             methods: methods.filter_map(|pair| word_of(&pair[1]).map(String::from)).collect(),
             called: called.cloned().collect(),
         })
@@ -445,8 +450,13 @@ mod tests {
         assert_eq!(
             Module::parse(text).impls,
             [
-                Impl { of: of(&["a", "S"]), is_of_trait: true, methods: set(&["f"]), called: set(&["g"]) },
-                Impl { of: of(&["S"]), is_of_trait: false, methods: set(&["g"]), called: set(&[]) },
+                Impl {
+                    of: of(&["a", "S"]),
+                    of_trait: Some("Display".into()),
+                    methods: set(&["f"]),
+                    called: set(&["g"])
+                },
+                Impl { of: of(&["S"]), of_trait: None, methods: set(&["g"]), called: set(&[]) },
             ]
         );
     }
