@@ -218,7 +218,8 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Submiss
     assert!(!shows, "{shown} shows {outcome}");
 }
 
-/// Entries cost neither operations nor memory, however many there are.
+/// Invariant (entries): commands of other families cost no operations and no memory for entries, however many there
+/// are.
 #[test]
 fn without_a_command_of_theirs_entries_cost_nothing() {
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {

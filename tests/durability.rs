@@ -173,6 +173,9 @@ fn acknowledged_writes_survive(kind: Kind) {
     }
 }
 
+/// Invariant (disk): an interrupted change leaves what it replaces in some file.
+/// Also: `a_restore_that_stops_halfway_loses_neither_text`,
+/// `what_a_killed_writer_had_to_keep_is_kept_by_the_next_process`.
 #[test]
 fn a_change_that_was_not_acknowledged_keeps_its_backup_or_has_none() {
     for crash in each("crash", 0..2) {
@@ -286,6 +289,9 @@ fn assert_holds_both(drive: &Drive<Simulator>, crash: u64) {
     }
 }
 
+/// Invariant (disk): a write that may have happened is not done twice, with one exception: an append in doubt after a
+/// change of length.
+/// Also: `an_append_in_doubt_after_a_change_of_length_may_be_doubled_and_is_never_lost`.
 #[both_engines]
 fn a_write_that_may_have_happened_is_not_doubled(kind: Kind) {
     for committed in [true, false] {

@@ -51,6 +51,9 @@ fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, Con
 proptest! {
     #![proptest_config(cases(96))]
 
+    /// Invariant (entries): hydration is a pure function of entries, budget and clock, in both engines.
+    /// Also: `i_storing_the_same_again_changes_nothing_of_what_is_hydrated`.
+    ///
     /// The order in which entries were stored, and lookups in between, make no difference.
     #[test]
     fn hydration_is_a_pure_function_of_entries_budget_and_clock(

@@ -133,6 +133,7 @@ fn skipped(kind: Kind, store: Simulator) -> Vec<String> {
     }
 }
 
+/// Invariant (search): what could not be read is named, also by a recall from the index file.
 #[both_engines]
 fn a_folder_with_a_file_that_cannot_be_read_is_looked_through_again(kind: Kind) {
     let mut with_bad = store();
@@ -160,6 +161,7 @@ fn an_engine_with_an_index_file_answers_as_one_without(kind: Kind) {
     assert_eq!(got, expected);
 }
 
+/// Invariant (search): without the option, no index file is read or written.
 #[both_engines]
 fn without_it_none_is_written_nor_read(kind: Kind) {
     let (_, plain) = answers(kind, config(2, false), store());
@@ -183,6 +185,8 @@ fn few_notes_are_not_worth_one(kind: Kind) {
     assert!(!store.files().contains_key(PART));
 }
 
+/// Invariant (search): a note that changes at any operation of a recall from the index file is answered as it is.
+/// Also: `a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is`.
 #[both_engines]
 fn what_changed_after_it_was_written_is_seen(kind: Kind) {
     let mut store = indexed();
@@ -240,6 +244,7 @@ fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind
     }
 }
 
+/// Invariant (search): an index file of another configuration is not used.
 #[both_engines]
 fn another_configuration_reads_the_notes_again(kind: Kind) {
     let configs = [
@@ -284,6 +289,8 @@ fn a_store_that_takes_no_index_answers_all_the_same(kind: Kind) {
     }
 }
 
+/// Invariant (search): a damaged index file does no harm, nor does a store that takes none.
+/// Also: `damaged_files_do_no_harm`, `a_store_that_takes_no_index_answers_all_the_same`.
 #[test]
 fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     // Small notes with their own words make an index of several parts.
@@ -372,6 +379,7 @@ fn recalls_at_once_keep_what_each_has_read_of_the_index(kind: Kind) {
     assert_eq!(found, [["notes/n017.md"], ["notes/n018.md"]]);
 }
 
+/// Invariant (search): a recall reads a part of the index file, and notices damage in what it reads later.
 #[both_engines]
 fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
     let store = indexed_in_parts();
@@ -557,6 +565,8 @@ fn forge(store: &mut Simulator, old: &[u8], new: &[u8]) {
     store.insert(&path(PART), index_blocks::with_content(&part, &content));
 }
 
+/// Invariant (trust): the index decides nothing about what is trusted.
+/// Also: `an_index_that_names_files_of_others_is_not_used`.
 #[both_engines]
 fn an_index_that_somebody_else_wrote_lets_no_unapproved_note_into_a_prompt(kind: Kind) {
     let mut with_bad = store();

@@ -95,6 +95,9 @@ fn hosts_that_do_not_name_their_schemes_read_each_others_notes_again(kind: Kind)
     assert_eq!([first.reads, second.reads, third.reads], [FEW; 3]);
 }
 
+/// Invariant (search): a host does not trust versions of another scheme, and up to four schemes in turn do not read an
+/// unchanged note again.
+/// Also: `two_hosts_in_turn_read_no_note_again`.
 #[both_engines]
 fn a_host_never_believes_a_version_of_another_scheme(kind: Kind) {
     // Both hosts use the same text for versions of different bytes.

@@ -70,6 +70,8 @@ fn looking() -> Vec<Submission<Command>> {
     every_question("a").into_iter().filter(|given| !is_of_session(given)).chain(tools.map(Submit::submission)).collect()
 }
 
+/// Invariant (contract): the order of results decides nothing within a command, and nothing between commands about
+/// different files.
 #[both_engines]
 fn result_order_changes_nothing(kind: Kind) {
     for (commands, changes) in [(commutative(), true), (looking(), false)] {
@@ -87,6 +89,7 @@ fn result_order_changes_nothing(kind: Kind) {
     }
 }
 
+/// Invariant (contract): appends in flight to one file all land, in the order in which the host performs them.
 #[both_engines]
 fn appends_in_flight_all_land_whatever_the_order(kind: Kind) {
     for seed in each("seed", 0..20) {

@@ -300,7 +300,9 @@ fn notes_are_remembered_linked_recalled_and_related(kind: Kind) {
     assert!(refused(&mut host, "notebook_related", json!({ "note": "nowhere" })).contains("nowhere"));
 }
 
-/// Pages follow each other without a gap or a repetition, and each is bounded.
+/// Invariant (tools): every page of an answer is bounded, and the pages together are the whole, without a gap or a
+/// repetition.
+/// Also: `a_long_file_and_a_long_entry_are_read_in_parts`.
 #[both_engines]
 fn every_list_and_search_is_paged_to_its_end(kind: Kind) {
     let names: Vec<String> = (0..230).map(|number| format!("projects/proj/facts/fact-{number:03}.md")).collect();
@@ -413,7 +415,9 @@ fn a_host_that_fails_is_an_answer_and_loses_nothing(kind: Kind) {
 proptest! {
     #![proptest_config(arbitrary::cases(48))]
 
-    /// Any arguments get an answer, in both engines with the same words.
+    /// Invariant (tools): every tool call is answered, in both engines with the same words, and nothing is silently
+    /// ignored.
+    /// Also: `an_argument_that_does_not_fit_is_refused_by_name`.
     #[test]
     fn any_arguments_are_answered(calls in prop::collection::vec(arbitrary::tool_call(), 1..12)) {
         let [native, component] = BOTH.map(|kind| {

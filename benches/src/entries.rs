@@ -10,8 +10,9 @@ use saddlebag::entries::{
 use saddlebag::{Command, Config, Memory, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, LocalDir, NativeEngine};
 
+use crate::corpus;
 use crate::report::{Bar, Report};
-use crate::{NOW, Result, corpus, disk, median};
+use crate::shared::{NOW, Result, disk, median};
 
 /// Number of entries for all commands except the export.
 const ENTRIES: usize = 1_000;

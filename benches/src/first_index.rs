@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host};
 
+use crate::corpus;
 use crate::notebook::{LINKS, config, recall};
-use crate::{NOW, Result, corpus, disk};
+use crate::shared::{NOW, Result, disk};
 
 /// Prints what the first recall in a notebook of `notes` notes costs, which reads every note and writes the index file.
 pub(crate) fn measure(runtime: &ComponentRuntime, notes: usize) -> Result<()> {

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::corpus;
 use crate::report::{Bar, Report};
-use crate::{Result, corpus, median, ripgrep};
+use crate::shared::{Result, median, ripgrep};
 
 /// Number of runs of each event.
 const RUNS: usize = 11;

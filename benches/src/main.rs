@@ -13,36 +13,22 @@ mod hooks;
 mod mcp;
 mod notebook;
 mod report;
+mod shared;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use saddlebag::context::{Context, PromptCommand};
 use saddlebag::journal::{JournalCommand, Search, Target, Write, WriteMode};
-use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Memory};
 use saddlebag_bench::{MAX_TOKENS, default_tools};
 use saddlebag_component::COMPONENT;
-use saddlebag_host::{
-    ComponentCode, ComponentOptions, ComponentRuntime, Durability, Engine, Host, LocalDir, LocalDirOptions,
-    NativeEngine,
-};
+use saddlebag_host::{ComponentCode, ComponentOptions, ComponentRuntime, Durability, Engine, Host, NativeEngine};
 
 use corpus::{LAST_DAY, PROJECT};
 use report::{Bar, Report};
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-/// Noon of the corpus's last day, UTC.
-const NOW: Timestamp = Timestamp { seconds: 1_779_710_400, nanoseconds: 0, utc_offset_seconds: 0 };
-const QUERIES: [(&str, &[&str]); 4] = [
-    ("rare term", &["needleterm"]),
-    ("term in half the notes", &["redis"]),
-    ("two terms", &["redis", "postgres"]),
-    ("five terms", &["redis", "postgres", "needleterm", "zanzibar", "deploy"]),
-];
+use shared::{NOW, QUERIES, Result, disk, median, ripgrep};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -85,19 +71,6 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Returns the median of `runs` timings, after one run that is not counted.
-fn median<T>(runs: usize, mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
-    work()?;
-    let mut times = Vec::with_capacity(runs);
-    for _ in 0..runs {
-        let start = Instant::now();
-        work()?;
-        times.push(start.elapsed());
-    }
-    times.sort_unstable();
-    Ok(times[times.len() / 2])
-}
-
 fn config(epoch: u64) -> Config {
     Config { epoch, project: Some(PROJECT.into()), ..Config::default() }
 }
@@ -108,10 +81,6 @@ fn native() -> Result<Box<dyn Engine>> {
 
 fn component(runtime: &ComponentRuntime) -> Result<Box<dyn Engine>> {
     Ok(Box::new(runtime.open(config(1))?))
-}
-
-fn disk(root: &Path, durability: Durability) -> Result<LocalDir> {
-    Ok(LocalDir::open(root, LocalDirOptions { durability, ..LocalDirOptions::default() })?)
 }
 
 fn search(terms: &[&str], assume_unchanged: bool) -> Command {
@@ -178,19 +147,6 @@ fn searches(report: &mut Report, runtime: &ComponentRuntime, notes: usize) -> Re
         3.0,
     );
     Ok(())
-}
-
-/// Runs `rg -i -l` with the words, if it is installed.
-fn ripgrep(root: &Path, terms: &[&str]) -> Result<Option<Duration>> {
-    if Process::new("rg").arg("--version").output().is_err() {
-        return Ok(None);
-    }
-    let time = median(5, || {
-        let mut rg = Process::new("rg");
-        rg.args(["-i", "-l"]).args(terms.iter().flat_map(|term| ["-e", term])).arg(root);
-        Ok(rg.output()?)
-    });
-    time.map(Some)
 }
 
 /// Measures the work that does not depend on the number of notes.

@@ -9,8 +9,9 @@ use saddlebag::{Config, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Host};
 use serde_json::{Value, json};
 
+use crate::corpus;
 use crate::report::{Bar, Report};
-use crate::{NOW, QUERIES, Result, corpus, disk, median};
+use crate::shared::{NOW, QUERIES, Result, disk, median};
 
 const NOTES: usize = 10_000;
 

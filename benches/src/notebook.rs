@@ -8,8 +8,9 @@ use saddlebag::files::{FilesCommand, Recall};
 use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{ComponentRuntime, Durability, Engine, Host, NativeEngine};
 
+use crate::corpus;
 use crate::report::{Bar, Report};
-use crate::{NOW, Result, corpus, disk, median, ripgrep};
+use crate::shared::{NOW, Result, disk, median, ripgrep};
 
 pub(crate) const LINKS: usize = 3;
 const QUESTION: &str = "which port does postgres listen on";

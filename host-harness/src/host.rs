@@ -552,6 +552,8 @@ mod tests {
         assert!(host.has_changed());
     }
 
+    /// Invariant (contract): there is no polling, callback, thread or timer: each call returns everything that it
+    /// caused.
     #[test]
     fn every_request_has_one_result_and_is_observed() {
         #[derive(Default)]

@@ -352,6 +352,7 @@ const NOTES: [(&str, &str); 4] = [
     ("sessions/x.md", "# Port of staging\n\nWe changed the port of staging to 8443.\n"),
 ];
 
+/// Invariant (trust): unapproved text has no influence on what else a prompt gets.
 #[test]
 fn unapproved_notes_change_nothing_of_what_a_prompt_gets() {
     let questions =

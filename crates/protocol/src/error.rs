@@ -398,6 +398,8 @@ mod tests {
         assert_eq!(other.clone().for_model(), other);
     }
 
+    /// Invariant (component): a broken invariant is `Error::internal`: a debug build stops there, a release refuses the
+    /// command.
     #[test]
     #[cfg_attr(debug_assertions, should_panic(expected = "a broken invariant: a note without text"))]
     fn a_broken_invariant_stops_a_debug_build_and_refuses_the_command_in_a_release() {

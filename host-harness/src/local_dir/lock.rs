@@ -305,6 +305,8 @@ mod tests {
         guard
     }
 
+    /// Invariant (disk): no data file is ever locked, because a write puts another file in its place, and writers of
+    /// different releases agree on the lock of a path.
     #[test]
     fn shards_stay_what_they_are() {
         // Writers of different releases must use the same shards.

@@ -234,6 +234,7 @@ const EDITS: [(&str, Edit); 3] = [
     ("save in place, the same size, within the same tick", |file| fs::write(file, "PERSON").unwrap()),
 ];
 
+/// Invariant (disk): text that a person saved while a write was under way is not overwritten by a conditional write.
 #[test]
 fn an_editor_that_saves_between_check_and_exchange_is_not_overwritten() {
     for settled in [false, true] {

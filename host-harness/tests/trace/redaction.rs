@@ -72,6 +72,7 @@ fn marked(command: &Value) -> Vec<Value> {
     all
 }
 
+/// Invariant (component): a redacted trace has no stored text.
 #[test]
 fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
     let mut scribe = Scribe::new(Content::Whole);

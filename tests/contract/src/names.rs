@@ -11,6 +11,8 @@
 
 use wit_parser::{FunctionKind, Resolve, TypeDefKind};
 
+use crate::wit::{camel, contract, snake};
+
 /// The reserved words of one language, and where it lists them.
 struct Language {
     name: &'static str,
@@ -115,9 +117,9 @@ fn names(contract: &Resolve) -> Vec<Name> {
 
 /// A name in the spellings of bindings.
 fn spellings(name: &Name) -> Vec<String> {
-    let upper = crate::camel(&name.text);
+    let upper = camel(&name.text);
     let lower = upper[..1].to_lowercase() + &upper[1..];
-    let mut spellings = vec![lower, crate::snake(&name.text), name.text.clone()];
+    let mut spellings = vec![lower, snake(&name.text), name.text.clone()];
     spellings.extend(name.is_type.then_some(upper));
     spellings
 }
@@ -136,9 +138,10 @@ fn clashes(names: &[Name]) -> Vec<String> {
     clashes
 }
 
+/// Invariant (contract): no name of the contract is a reserved word of a language that hosts are written in.
 #[test]
 fn no_name_is_a_reserved_word_of_a_language_that_hosts_are_written_in() {
-    let names = names(&crate::contract());
+    let names = names(&contract());
     assert!(names.len() > 500, "{} names were checked", names.len());
     for (text, place) in [("prepare", "a function of journal"), ("now", "engine.submit"), ("path", "fs.read-op")] {
         assert!(names.iter().any(|name| name.text == text && name.place == place), "{text} was not checked");

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 use super::graph::Graph;
+use super::invariants::Tests;
 use super::tests::base;
 
-/// Maximum number of words of the page. Nobody reads more.
-const MOST_WORDS: usize = 4_000;
+/// Maximum number of words of the page: ten minutes of a reader.
+const MOST_WORDS: usize = 2_300;
 
 fn page() -> String {
     fs::read_to_string(base().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there")
@@ -31,76 +31,90 @@ fn rooms() -> BTreeMap<String, BTreeSet<String>> {
     rooms
 }
 
-/// The rows of the table of rooms: the name in the first column, the rooms in the last.
-fn rows(page: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let table = page.split("### The rooms of the component").nth(1).expect("the section is there");
+/// The rows of the table below a heading: the name in the first column, and the last column.
+fn rows(page: &str, heading: &str) -> Vec<(String, String)> {
+    let table = page.split(heading).nth(1).expect("the section is there");
     let table = table.split("\n#").next().expect("it ends");
-    let cells = |line: &str| -> Vec<String> {
-        line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_string()).collect()
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let name = cells[0].trim_matches('`').trim_end_matches('/').trim_end_matches(".rs").to_string();
+        (name, cells.last().expect("a last column").to_string())
     };
-    let lines = table.lines().filter(|line| line.starts_with("| `"));
-    lines
-        .map(|line| {
-            let cells = cells(line);
-            let name = cells[0].trim_matches('`').trim_end_matches('/').trim_end_matches(".rs").to_string();
-            let known = cells.last().expect("a last column");
-            let known = known.split(", ").filter(|room| *room != "nothing").map(str::to_string);
-            (name, known.collect())
-        })
-        .collect()
+    table.lines().filter(|line| line.starts_with("| `")).map(row).collect()
+}
+
+fn is_above(rows: &[(String, String)], name: &str, of: &str) -> bool {
+    rows.iter().map(|(row, _)| row).take_while(|row| *row != of).any(|row| row == name)
 }
 
 #[test]
-fn the_table_says_which_room_knows_which() {
-    let (rooms, rows) = (rooms(), rows(&page()));
-    let shown = |rooms: &BTreeMap<String, BTreeSet<String>>| -> Vec<String> {
-        let row = |(room, known): (&String, &BTreeSet<String>)| {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            format!("{room}: {}", if known.is_empty() { "nothing".to_string() } else { known.join(", ") })
-        };
-        rooms.iter().map(row).collect()
-    };
-    let (found, written) = (shown(&rooms), shown(&rows));
-    let wrong: Vec<&String> = found.iter().filter(|row| !written.contains(row)).collect();
-    let gone: Vec<&String> = written.iter().filter(|row| !found.contains(row)).collect();
-    assert!(wrong.is_empty() && gone.is_empty(), "ARCHITECTURE.md should say\n{wrong:#?}\nand says\n{gone:#?}");
-}
-
-/// Every name of a function in the sources of the project.
-fn functions(folder: &Path, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
-            functions(&path, found);
-        } else if name.ends_with(".rs") {
-            let text = fs::read_to_string(&path).expect("text");
-            let names = text.split("fn ").skip(1).filter_map(|rest| rest.split(['(', '<']).next());
-            found.extend(names.map(str::to_string));
-        }
+fn the_table_says_which_room_knows_which_and_those_are_above_it() {
+    let rows = rows(&page(), "### The rooms of the component");
+    let found: BTreeMap<String, BTreeSet<String>> = rooms();
+    let written = rows.iter().map(|(room, known)| {
+        let known = known.split(", ").filter(|known| *known != "nothing").map(str::to_string);
+        (room.clone(), known.collect())
+    });
+    let written: BTreeMap<String, BTreeSet<String>> = written.collect();
+    let wrong: Vec<_> = found.iter().filter(|(room, known)| written.get(*room) != Some(known)).collect();
+    let gone: Vec<&String> = written.keys().filter(|room| !found.contains_key(*room)).collect();
+    assert!(wrong.is_empty() && gone.is_empty(), "ARCHITECTURE.md should say\n{wrong:#?}\nand has no {gone:?}");
+    for (room, known) in &found {
+        let below: Vec<&String> = known.iter().filter(|known| !is_above(&rows, known, room)).collect();
+        assert!(below.is_empty(), "`{room}` knows {below:?}, which should be above it");
     }
 }
 
 #[test]
-fn every_test_that_a_page_names_exists() {
-    let mut found = BTreeSet::new();
-    functions(&base(), &mut found);
-    let page = page();
-    let invariants = page.split("\n\n").filter(|part| part.starts_with("**Architecture Invariant"));
-    let weaknesses = fs::read_to_string(base().join("docs/weaknesses.md")).expect("docs/weaknesses.md is there");
-    // The last cell of a row has the tests; a name that ends in `…` begins those of several.
-    let rows = weaknesses.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.rsplit("| ").next());
-    let parts: Vec<&str> = invariants.chain(rows).collect();
-    let names = parts.iter().flat_map(|part| part.split('`').skip(1).step_by(2));
-    let is_name = |name: &&str| {
+fn a_crate_knows_only_those_above_it_in_the_table() {
+    let rows = rows(&page(), "### The crates");
+    let folders = fs::read_dir(base().join("crates")).expect("the crates").flatten().map(|folder| folder.path());
+    let mut crates = 0;
+    for folder in folders.chain([base()]) {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        let own = manifest.split("name = \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a name");
+        assert!(rows.iter().any(|(row, _)| row == own), "ARCHITECTURE.md has no row for `{own}`");
+        let sections = manifest.split("\n[").filter(|section| section.starts_with("dependencies]"));
+        let names = sections.flat_map(str::lines).filter_map(|line| line.split([' ', '.']).next());
+        for known in names.filter(|name| name.starts_with("saddlebag")) {
+            assert!(is_above(&rows, known, own), "`{own}` knows `{known}`, which should be above it");
+        }
+        crates += 1;
+    }
+    assert_eq!(crates, rows.len(), "ARCHITECTURE.md has a row for a crate that does not exist");
+}
+
+/// The words in backquotes that have the form of a test's name.
+fn named_tests(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).filter(|name| {
         name.len() > 12
             && name.contains('_')
             && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-    };
-    let names: Vec<&str> = names.filter(is_name).collect();
-    assert!(names.len() > 300, "{} names of tests", names.len());
-    let gone: Vec<&&str> = names.iter().filter(|name| !found.contains(**name)).collect();
-    assert!(gone.is_empty(), "no such function: {gone:?}");
+    })
+}
+
+#[test]
+fn every_test_that_a_page_names_exists() {
+    let tests = Tests::read();
+    let weaknesses = fs::read_to_string(base().join("docs/weaknesses.md")).expect("docs/weaknesses.md is there");
+    // The last cell of a row has the tests; a name that ends in `…` begins those of several.
+    let rows = weaknesses.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.rsplit("| ").next());
+    let contributing = fs::read_to_string(base().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md is there");
+    let pages = page() + &contributing;
+    let names: Vec<&str> = named_tests(&pages).chain(rows.flat_map(named_tests)).collect();
+    assert!(names.len() > 200, "{} names of tests", names.len());
+    let gone: Vec<&&str> = names.iter().filter(|name| !tests.names.contains(**name)).collect();
+    assert!(gone.is_empty(), "no such test: {gone:?}");
+}
+
+#[test]
+fn every_invariant_of_the_page_names_a_test() {
+    let page = page();
+    let section = page.split("## What always holds?\n").nth(1).expect("the section is there");
+    let items: Vec<&str> = section.split("\n1. ").skip(1).collect();
+    assert_eq!(items.len(), 15, "the page has the invariants that shape the design, docs/invariants.md the others");
+    let unchecked: Vec<&&str> = items.iter().filter(|item| named_tests(item).next().is_none()).collect();
+    assert!(unchecked.is_empty(), "no test is named: {unchecked:?}");
 }
 
 #[test]

@@ -153,26 +153,52 @@ fn place(mut module: Module, file: usize, name: &str, modules: &mut Modules) {
 }
 
 impl Modules {
-    /// Adds the files that a file knows because it calls methods on `self` that another file implements.
+    /// Adds the files that a file knows because it calls functions that another file implements for a type.
     fn add_calls(&self, edges: &mut [BTreeMap<usize, String>]) {
         let all = self.0.iter().flat_map(|(name, (file, module))| module.impls.iter().map(move |of| (name, *file, of)));
         // A type by its file and its name.
         let all = all.filter_map(|(module, file, implementation)| {
             let of = &implementation.of;
             match self.resolve(module, of, LONGEST_CHAIN)? {
-                Target::File(defined) => Some(((defined, of.last()?), file, implementation)),
+                Target::File(defined) => Some(((defined, of.last()?.as_str()), file, implementation)),
                 Target::Module(_) => None,
             }
         });
         let all: Vec<_> = all.collect();
+        // Several traits may have a function of this name.
+        let only = |name: &str, of: Option<(usize, &str)>| {
+            let is_of = |other: (usize, &str)| of.is_none_or(|of| of == other);
+            let mut with = all.iter().filter(|(other, _, with)| is_of(*other) && with.methods.contains(name));
+            with.next().filter(|_| with.next().is_none())
+        };
+        let mut add = |file: usize, known: usize, call: String| {
+            if known != file {
+                edges[file].entry(known).or_insert(call);
+            }
+        };
         for (of, file, implementation) in &all {
             for called in &implementation.called {
-                let mut with = all.iter().filter(|(other, _, with)| other == of && with.methods.contains(called));
-                // Several traits may have a method of this name.
-                if let (Some((_, known, _)), None) = (with.next(), with.next())
-                    && known != file
+                if let Some((_, known, _)) = only(called, Some(*of)) {
+                    add(*file, *known, format!("self.{called}()"));
+                }
+            }
+        }
+        for (name, (file, module)) in &self.0 {
+            for path in &module.paths {
+                let [above @ .., called] = path.as_slice() else { continue };
+                let Some(Target::File(defined)) = self.resolve(name, above, LONGEST_CHAIN) else { continue };
+                let of = above.last().map(|of| (defined, of.as_str()));
+                if let Some((_, known, _)) = only(called, of) {
+                    add(*file, *known, path.join("::"));
+                }
+            }
+            // The type of a value is not known. A method that is beside its type is known with the type.
+            for called in &module.called {
+                if let Some(((defined, _), known, implementation)) = only(called, None)
+                    && defined != known
+                    && implementation.of_trait.is_none()
                 {
-                    edges[*file].entry(*known).or_insert_with(|| format!("self.{called}()"));
+                    add(*file, *known, format!(".{called}()"));
                 }
             }
         }
@@ -222,8 +248,10 @@ impl Modules {
                 return self.named(&all, word, false, chain);
             }
         }
+        // An exported macro has its path at the root, wherever it is defined.
+        let exported = self.0.values().find(|(_, module)| at.is_empty() && module.macros.contains(word));
         // Macros define things that are not seen here.
-        if is_first { None } else { Some(Target::File(*file)) }
+        if is_first { None } else { Some(Target::File(exported.map_or(*file, |(file, _)| *file))) }
     }
 
     fn has(&self, at: &str, word: &str) -> bool {

@@ -1,12 +1,16 @@
 //! The structure of the crates: which file knows which, and how many files, lines and imports there are.
 //!
-//! A file depends on another if it names an item that is defined there, in a `use` or by a path, whoever re-exports it, or if it
-//! calls a method on `self` that is implemented there. A module that declares its children and re-exports their items
-//! does not depend on them by that. Tests are left out.
+//! A file depends on another if it names an item or a macro that is defined there, in a `use` or by a path, whoever re-exports
+//! it, or if it calls a function that is implemented there for a type. A module that declares its children and re-exports
+//! their items does not depend on them by that. Code that is compiled only for tests is left out.
 
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
+mod commands;
 mod graph;
+#[cfg(test)]
+mod invariants;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -17,16 +21,29 @@ use graph::Graph;
 
 use crate::run::root;
 
-/// Returns the root of every crate, below the root of the workspace.
+/// Folders of the packages beside those in `crates/`.
+const PACKAGES: [&str; 8] = [".", "host-harness", "cli", "xtask", "benches", "packaging", "tests", "tests/contract"];
+
+/// Returns the root of every crate and of every test of several files, below the root of the workspace.
 fn roots(base: &Path) -> Result<Vec<String>, String> {
-    let folder = base.join("crates");
-    let folders = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let names = folders.flatten().map(|folder| folder.file_name().to_string_lossy().into_owned());
-    let mut roots: Vec<String> = names.map(|name| format!("crates/{name}/src/lib.rs")).collect();
-    roots.retain(|root| base.join(root).is_file());
-    roots.sort();
-    roots.extend(["src/lib.rs", "host-harness/src/lib.rs", "cli/src/main.rs", "xtask/src/main.rs"].map(String::from));
+    let mut roots = Vec::new();
+    let packages = folders(&base.join("crates"))?.into_iter().map(|name| format!("crates/{name}"));
+    for package in packages.chain(PACKAGES.map(String::from)) {
+        let own = ["src/lib.rs", "src/main.rs", "main.rs", "support/mod.rs"].map(String::from);
+        let tests = folders(&base.join(&package).join("tests")).unwrap_or_default();
+        let tests = tests.into_iter().map(|name| format!("tests/{name}/main.rs"));
+        let found = own.into_iter().chain(tests).map(|file| format!("{package}/{file}").replacen("./", "", 1));
+        roots.extend(found.filter(|root| base.join(root).is_file()));
+    }
     Ok(roots)
+}
+
+/// Returns the sorted names of what is in a folder.
+fn folders(folder: &Path) -> Result<Vec<String>, String> {
+    let found = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names: Vec<String> = found.flatten().map(|one| one.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
 }
 
 /// Prints the counts of each crate.

@@ -23,18 +23,23 @@ pub(crate) struct Module {
     /// Modules that are in this file.
     pub(crate) inline: BTreeMap<String, Module>,
     pub(crate) defined: BTreeSet<String>,
+    pub(crate) macros: BTreeSet<String>,
     pub(crate) imports: Vec<Import>,
     /// Paths of two words or more outside of `use`.
     pub(crate) paths: BTreeSet<Path>,
     pub(crate) impls: Vec<Impl>,
+    /// Methods that are called, on whatever value.
+    pub(crate) called: BTreeSet<String>,
 }
 
 /// An `impl` of a type.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Impl {
     pub(crate) of: Path,
+    /// Last word of the name of its trait.
+    pub(crate) of_trait: Option<String>,
     pub(crate) methods: BTreeSet<String>,
-    /// Methods that are called on `self`.
+    /// Functions that are called on `self` or `Self`.
     pub(crate) called: BTreeSet<String>,
 }
 
@@ -72,6 +77,7 @@ impl Reader<'_> {
                 Token::Mark('{') => depth += 1,
                 Token::Mark('}') if depth == 0 => return,
                 Token::Mark('}') => depth -= 1,
+                Token::Mark('.') => module.called.extend(self.method()),
                 Token::Mark(_) => {}
                 Token::Word(word) => match word.as_str() {
                     "pub" => {
@@ -94,12 +100,19 @@ impl Reader<'_> {
                         self.at += 1;
                         if let Some(Token::Word(name)) = self.peek() {
                             module.defined.insert(name.clone());
+                            module.macros.insert(name.clone());
                         }
                     }
                     _ => self.path(word, module),
                 },
             }
         }
+    }
+
+    /// Looks ahead at the name of a method that is called here.
+    fn method(&self) -> Option<String> {
+        let [Token::Word(name), Token::Mark('('), ..] = self.tokens.get(self.at..)? else { return None };
+        Some(name.clone())
     }
 
     /// Looks ahead at an `impl` and its block; `None` if the word begins a type.
@@ -126,13 +139,20 @@ impl Reader<'_> {
         block.skip_group();
         let block = &self.tokens[begin..block.at.min(self.tokens.len())];
         let methods = block.windows(2).filter(|pair| word_of(&pair[0]) == Some("fn"));
-        let called = block.windows(4).filter(|tokens| {
-            word_of(&tokens[0]) == Some("self") && tokens[1] == Token::Mark('.') && tokens[3] == Token::Mark('(')
+        let called = block.windows(4).filter_map(|tokens| match tokens {
+            [Token::Word(own), Token::Mark('.'), Token::Word(name), Token::Mark('(')] if own == "self" => Some(name),
+            [Token::Word(own), Token::Mark(':'), Token::Mark(':'), Token::Word(name)] if own == "Self" => Some(name),
+            _ => None,
         });
         Some(Impl {
             of,
+            of_trait: head
+                .iter()
+                .position(|word| *word == "for")
+                .and_then(|at| head.get(at.checked_sub(1)?))
+                .map(ToString::to_string),
             methods: methods.filter_map(|pair| word_of(&pair[1]).map(String::from)).collect(),
-            called: called.filter_map(|tokens| word_of(&tokens[2]).map(String::from)).collect(),
+            called: called.cloned().collect(),
         })
     }
 
@@ -199,16 +219,15 @@ impl Reader<'_> {
 
     /// Skips an attribute, and items that are compiled only for tests.
     fn attribute(&mut self) {
-        if self.peek() == Some(&Token::Mark('!')) {
-            self.at += 1;
-        }
+        let is_inner = self.peek() == Some(&Token::Mark('!'));
+        self.at += usize::from(is_inner);
         if self.peek() != Some(&Token::Mark('[')) {
             return;
         }
         let begin = self.at;
         self.skip_group();
         let words: Vec<&str> = self.tokens[begin..self.at].iter().filter_map(word_of).collect();
-        if words.first() == Some(&"cfg") && words.contains(&"test") && !words.contains(&"not") {
+        if !is_inner && words.first() == Some(&"cfg") && words.contains(&"test") && !words.contains(&"not") {
             self.skip_item();
         }
     }
@@ -431,8 +450,13 @@ mod tests {
         assert_eq!(
             Module::parse(text).impls,
             [
-                Impl { of: of(&["a", "S"]), methods: set(&["f"]), called: set(&["g"]) },
-                Impl { of: of(&["S"]), methods: set(&["g"]), called: set(&[]) },
+                Impl {
+                    of: of(&["a", "S"]),
+                    of_trait: Some("Display".into()),
+                    methods: set(&["f"]),
+                    called: set(&["g"])
+                },
+                Impl { of: of(&["S"]), of_trait: None, methods: set(&["g"]), called: set(&[]) },
             ]
         );
     }

@@ -6,6 +6,7 @@
 
 #![allow(clippy::panic, clippy::expect_used)]
 
+mod claims;
 mod pages;
 
 use std::fs;

@@ -528,6 +528,8 @@ fn time(piece: &str, size: usize) -> Duration {
     start.elapsed()
 }
 
+/// Invariant (component): parsing takes time linear in the size, whatever the text.
+/// Also: `ten_thousand_links_in_a_note_are_links`.
 #[test]
 fn the_time_is_linear_in_the_size() {
     for piece in [

@@ -492,6 +492,9 @@ mod tests {
     }
 
     proptest! {
+        /// Invariant (search): the word index of literal search changes no answer.
+        /// Also: `compaction_changes_no_answer`.
+        ///
         /// The model is the original's rule: every line is matched with the term's case-insensitive regex.
         #[test]
         fn the_index_gives_the_lines_that_scanning_gives(

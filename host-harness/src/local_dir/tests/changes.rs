@@ -33,6 +33,7 @@ fn syncs<T: fmt::Debug, E: fmt::Debug>(change: impl FnOnce() -> Result<T, E>) ->
     SYNCED.take()
 }
 
+/// Invariant (disk): a change costs few syncs.
 #[cfg(unix)]
 #[test]
 fn a_change_costs_few_syncs() {
