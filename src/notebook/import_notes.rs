@@ -9,14 +9,13 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::checks::{checked_content, checked_tags, checked_title};
 use super::config::NotebookConfig;
 use super::draft::safe_name;
 use super::files::{below_notebook, check_new_note, create_note, list_folder, normalized_lines, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look};
-use super::remember::{checked_content, checked_tags};
 use super::rename::settle;
 use super::slug::slug;
-use super::title::checked_title;
 use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, Note, TagSyntax, Value, head, parse_date, set_field, yaml_string};
 use crate::engine::{Loaded, load_all};

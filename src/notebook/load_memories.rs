@@ -6,11 +6,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use super::checks::title_or_stem;
 use super::index::{Notebook, NotebookCall, catch_up, look, read_texts};
 use super::recall::{is_superseded, successions};
 use super::session::{Memories, RecalledMemory};
 use super::snapshot::Snapshot;
-use super::title::title_or_stem;
 use super::types::{MemoriesReply, part_of};
 use crate::changes::Call;
 use crate::order;

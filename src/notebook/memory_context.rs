@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::checks::MAX_SHOWN_TITLE_BYTES;
 use super::index::{Notebook, NotebookCall};
 use super::session::{RecalledMemory, Session};
-use super::title::MAX_SHOWN_TITLE_BYTES;
 use crate::context::{JoinedFile, TurnMemories};
 use crate::document::{head, one_line};
 use crate::protocol::Error;

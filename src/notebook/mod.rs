@@ -4,6 +4,7 @@
 //! [`RememberReply`]. An existing zk notebook is opened in place.
 
 mod attachments;
+mod checks;
 mod config;
 mod config_file;
 mod daily;
@@ -46,12 +47,12 @@ mod template;
 mod template_syntax;
 #[cfg(test)]
 pub(crate) mod testing;
-mod title;
 mod today;
 mod types;
 mod unlinked_mentions;
 mod zk_output;
 
+pub use checks::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES};
 pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, NoteConfig, NotebookConfig};
 pub use config_file::MAX_CONFIG_BYTES;
 pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
@@ -83,9 +84,8 @@ pub use select::notes_named;
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use tags::{TagCount, Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
-pub use title::MAX_TITLE_BYTES;
 pub use today::{Today, TodayReply};
-pub use types::{MAX_TAG_BYTES, MAX_TAGS, MemoriesReply, SortBy, SortFields, SortKey, Warning};
+pub use types::{MemoriesReply, SortBy, SortFields, SortKey, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::checks::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
 use super::config::NotebookConfig;
 use super::config_file::load_config;
 use super::draft::DATE_PATTERN;
@@ -14,7 +15,6 @@ use super::files::{list_folder, notebook_file};
 use super::index::NotebookCall;
 use super::rename::settle;
 use super::slug::slug;
-use super::title::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
 use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, Note, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
 use crate::order;

@@ -14,17 +14,6 @@ use crate::trust::Provenance;
 /// Field of a note that names the notes which it replaces.
 pub(crate) const SUPERSEDES: &str = "supersedes";
 
-/// Maximum number of tags of a new note.
-pub const MAX_TAGS: usize = 100;
-
-/// Maximum size of a tag in bytes.
-pub const MAX_TAG_BYTES: usize = 200;
-
-/// Returns true for one line of 1 to [`MAX_TAG_BYTES`] bytes.
-pub(super) fn is_tag(tag: &str) -> bool {
-    !tag.is_empty() && tag.len() <= MAX_TAG_BYTES && !tag.chars().any(char::is_control)
-}
-
 /// A problem that did not stop the command.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
