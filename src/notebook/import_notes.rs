@@ -19,6 +19,7 @@ use super::slug::slug;
 use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, Note, TagSyntax, Value, head, parse_date, set_field, yaml_string};
 use crate::engine::{Loaded, load_all};
+use crate::json::word_and_value;
 use crate::part::TextPart;
 use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -116,28 +117,18 @@ pub enum NoteImportState {
     Rejected(ForModel),
 }
 
-/// JSON form of a [`NoteImportState`].
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct StateView {
+word_and_value! {
+    NoteImportState as StateView;
     /// Result of the import.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["created", "updated", "unchanged", "kept", "rejected"])))]
-    state: &'static str,
-    /// For `kept` and `rejected`, the reason.
-    reason: Option<ForModel>,
-}
-
-impl From<NoteImportState> for StateView {
-    fn from(state: NoteImportState) -> Self {
-        let (state, reason) = match state {
-            NoteImportState::Created => ("created", None),
-            NoteImportState::Updated => ("updated", None),
-            NoteImportState::Unchanged => ("unchanged", None),
-            NoteImportState::Kept(reason) => ("kept", Some(reason)),
-            NoteImportState::Rejected(reason) => ("rejected", Some(reason)),
-        };
-        Self { state, reason }
+    state {
+        Created = "created",
+        Updated = "updated",
+        Unchanged = "unchanged",
+        Kept(reason) = "kept",
+        Rejected(reason) = "rejected",
     }
+    /// For `kept` and `rejected`, the reason.
+    reason: ForModel
 }
 
 impl Request for ImportNotes {

@@ -17,6 +17,7 @@ use super::superseded::{Superseded, named, template_of};
 use super::types::Warning;
 use crate::changes::{Call, File};
 use crate::document::one_line;
+use crate::json::word_and_value;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -79,26 +80,16 @@ pub enum RememberState {
     Superseded(String),
 }
 
-/// JSON form of a [`RememberState`].
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct StateView {
+word_and_value! {
+    RememberState as StateView;
     /// Result of the command.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["created", "already-there", "superseded"])))]
-    state: &'static str,
-    /// Older note, if the state is `superseded`.
-    supersedes: Option<String>,
-}
-
-impl From<RememberState> for StateView {
-    fn from(state: RememberState) -> Self {
-        let (state, supersedes) = match state {
-            RememberState::Created => ("created", None),
-            RememberState::AlreadyThere => ("already-there", None),
-            RememberState::Superseded(old) => ("superseded", Some(old)),
-        };
-        Self { state, supersedes }
+    state {
+        Created = "created",
+        AlreadyThere = "already-there",
+        Superseded(old) = "superseded",
     }
+    /// Older note, if the state is `superseded`.
+    supersedes: String
 }
 
 impl Request for Remember {
