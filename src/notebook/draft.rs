@@ -312,7 +312,7 @@ impl Draft<'_> {
         let parse = |text: &str| Note::parse(text, self.config.tags);
         let mut note = parse(&text);
         if note.title != self.title {
-            text = set_field(&text, &note, "title", &yaml_string(self.title));
+            text = set_field(&text, "title", &yaml_string(self.title));
             note = parse(&text);
         }
         if tags.iter().any(|tag| !note.tags.contains(tag)) {
@@ -323,11 +323,10 @@ impl Draft<'_> {
                 }
             }
             let list = listed.iter().map(|tag| yaml_string(tag)).collect::<Vec<_>>().join(", ");
-            text = set_field(&text, &note, "tags", &format!("[{list}]"));
-            note.frontmatter = Frontmatter::parse(&text);
+            text = set_field(&text, "tags", &format!("[{list}]"));
         }
         if let Some(old) = old {
-            text = set_field(&text, &note, SUPERSEDES, &yaml_string(&old.below));
+            text = set_field(&text, SUPERSEDES, &yaml_string(&old.below));
         }
         if self.provenance != Provenance::User {
             text = mark(&text, self.provenance).ok_or_else(|| {

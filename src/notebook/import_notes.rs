@@ -17,7 +17,7 @@ use super::index::{Notebook, NotebookCall, catch_up, look};
 use super::rename::settle;
 use super::slug::slug;
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, Note, TagSyntax, Value, head, parse_date, set_field, yaml_string};
+use crate::document::{Frontmatter, Value, head, parse_date, set_field, yaml_string};
 use crate::engine::{Loaded, load_all};
 use crate::json::word_and_value;
 use crate::part::TextPart;
@@ -387,11 +387,9 @@ impl<'a> Work<'a> {
         let unreadable = || Error::internal(format!("the metadata of `{}` cannot be written", note.id.escape_debug()));
         let text = mark(&text, Provenance::Imported).ok_or_else(unreadable)?;
         let mark = Mark::of_text(&note.id, &text);
-        let parsed = Note { frontmatter: Frontmatter::parse(&text), ..Note::default() };
-        let text = set_field(&text, &parsed, SOURCE, &yaml_string(&mark.source()));
+        let text = set_field(&text, SOURCE, &yaml_string(&mark.source()));
         let text = self.call.signature()?.sign(&text).ok_or_else(unreadable)?;
-        let is_kept = Note::parse(&text, TagSyntax::default()).frontmatter;
-        match Mark::from_frontmatter(&is_kept) {
+        match Mark::from_frontmatter(&Frontmatter::parse(&text)) {
             Some(read) if read.id == mark.id && read.is_same_text(&mark) => Ok((text, mark)),
             _ => Err(unreadable()),
         }

@@ -10,7 +10,7 @@ use super::screened::Screening;
 use super::state::{Event, Line, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, Note, one_line, remove_field, set_field, yaml_scalar, yaml_string};
+use crate::document::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::entries::{self, GetEntry};
 use crate::notebook::trusted_titles;
 use crate::part::TextPart;
@@ -330,14 +330,13 @@ fn rewritten(call: &Call, old: &str, note: &NewNote<'_>, known: &[String]) -> Op
     }
     let is_new = text != note.text.trim();
     let mut whole = format!("{head}\n{}", note.text);
-    let parsed = |whole: &str| Note { frontmatter: Frontmatter::parse(whole), ..Note::default() };
     let (finished, worked) = (note.finished.to_string(), note.worked.to_string());
     for (field, value) in [(FINISHED, finished.as_str()), (WORKED, &worked), (LAST, &moment(call))] {
-        whole = set_field(&whole, &parsed(&whole), field, value);
+        whole = set_field(&whole, field, value);
     }
     if is_new {
         // The new text was handed to nobody.
-        whole = remove_field(&whole, &parsed(&whole), CLAIMED_BY);
+        whole = remove_field(&whole, CLAIMED_BY);
     }
     let old_trust = TrustState::from_text(old);
     if note.provenance > old_trust.provenance {

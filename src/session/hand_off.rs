@@ -13,7 +13,7 @@ use super::state::{Event, Line, MAX_AGE_SECONDS, State, record};
 use super::types::{SessionName, notes_folder};
 use crate::changes::{Backups, Call, File};
 use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
-use crate::document::{Frontmatter, Note, Value, one_line, parse_date, set_field, yaml_scalar};
+use crate::document::{Frontmatter, Value, one_line, parse_date, set_field, yaml_scalar};
 use crate::engine::{Loaded, load_all};
 use crate::order;
 use crate::part::TextPart;
@@ -191,8 +191,7 @@ async fn claim(
         }) else {
             return Ok((None, None));
         };
-        let head = Note { frontmatter: Frontmatter::parse(&note.text), ..Note::default() };
-        let claimed = set_field(&note.text, &head, CLAIMED_BY, &yaml_scalar(session.as_str()));
+        let claimed = set_field(&note.text, CLAIMED_BY, &yaml_scalar(session.as_str()));
         let is_claimed = SessionNote::parse(&found.path, &claimed).is_some_and(|note| note.is_claimed_by(session));
         if !is_claimed {
             // Its frontmatter cannot be edited, so it cannot be claimed by one session only.

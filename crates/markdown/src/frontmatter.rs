@@ -157,7 +157,7 @@ pub(super) fn markdown_start(text: &str) -> usize {
 }
 
 /// Returns the start of the text, after a byte order mark.
-fn start(text: &str) -> usize {
+pub(super) fn start(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }
 

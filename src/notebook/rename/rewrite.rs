@@ -115,6 +115,6 @@ impl Task<'_> {
             }
             _ => yaml_string(new),
         };
-        set_field(&text, &note, SUPERSEDES, &value)
+        set_field(&text, SUPERSEDES, &value)
     }
 }
