@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::config::CONFIG_FILE;
 use super::config_file::{config_path, load_config};
-use super::daily::DAILY_TEMPLATE;
 use super::draft::NOTE_TEMPLATE;
 use super::files::{folders_above, list_folder, notebook_file, template_folders};
 use super::index::NotebookCall;
+use super::today::DAILY_TEMPLATE;
 use crate::changes::{Call, File};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
 use crate::request::{Effect, Request, Run};

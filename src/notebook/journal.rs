@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::config_file::load_config;
-use super::daily::make_day;
 use super::index::NotebookCall;
 use super::rename::settle;
+use super::today::make_day;
 use super::types::Warning;
 use crate::changes::Call;
 use crate::journal::MAX_WRITE_BYTES;

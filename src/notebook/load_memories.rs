@@ -56,7 +56,7 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
             let places = newest_facts(call, notebook, snapshot, looked_at)?.into_iter();
             places.map(|place| snapshot.id(place)).collect()
         };
-        read_texts(call, notebook, newest).await?;
+        read_texts(call, notebook, false, newest).await?;
         let (found, memories, unapproved) =
             look(notebook, call, |snapshot| approved_facts(call, notebook, snapshot, looked_at, limit))?;
         // Unapproved notes take no place from others.

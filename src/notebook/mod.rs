@@ -7,14 +7,11 @@ mod attachments;
 mod checks;
 mod config;
 mod config_file;
-mod daily;
-mod date_words;
 mod dead_links;
 mod draft;
 mod files;
 mod forget;
 mod glob;
-mod graph_link;
 mod import_notes;
 mod index;
 mod init;
@@ -25,7 +22,6 @@ mod list_notes;
 mod listing;
 mod load_memories;
 mod memory_context;
-mod names;
 mod note_filter;
 mod note_info;
 mod page;
@@ -58,7 +54,6 @@ pub use config_file::MAX_CONFIG_BYTES;
 pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
 pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
-pub use graph_link::GraphLink;
 pub use import_notes::{
     ImportNotes, ImportNotesReply, ImportedNote, MAX_IMPORT_ID_BYTES, MAX_IMPORTED_NOTES, MAX_IMPORTED_NOTES_BYTES,
     NoteImport, NoteImportState,
@@ -66,7 +61,7 @@ pub use import_notes::{
 pub use init::{InitNotebook, InitReply};
 pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
-pub use list_notes::ListNotesReply;
+pub use list_notes::{GraphLink, ListNotesReply};
 pub use listing::ListNotes;
 pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
 pub use memory_context::{DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply};

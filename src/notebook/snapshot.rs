@@ -1,15 +1,15 @@
-//! [`Snapshot`]: the notes of the index at one moment, and finding them by name.
+//! [`Snapshot`]: the notes of the index at one moment, and finding them by name. [`Names`] keeps their names.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::files::below_notebook;
 use super::select::{Resolver, notes_named};
-use super::types::NoteView;
+use super::types::{NoteView, SUPERSEDES};
 use crate::changes::Call;
-use crate::document::{Link, Note};
+use crate::document::{Frontmatter, Link, Note};
 use crate::engine::{ambiguous, prefer_approved};
 use crate::journal::Target;
 use crate::protocol::{Error, ErrorCode};
@@ -298,6 +298,30 @@ impl<'a> Snapshot<'a> {
             }
         }
     }
+}
+
+/// Names that links can use, while files change.
+pub(super) struct Names(Vec<(String, Note, Option<Provenance>)>);
+
+impl Names {
+    pub(super) fn from_snapshot(snapshot: &Snapshot<'_>) -> Self {
+        let names = snapshot.views.iter().map(|view| {
+            let (title, aliases) = (view.note.title.clone(), view.note.aliases.clone());
+            let frontmatter = superseding(view.note);
+            (view.path.to_string(), Note { title, aliases, frontmatter, ..Note::default() }, view.unapproved)
+        });
+        Self(names.collect())
+    }
+
+    pub(super) fn views(&self) -> Vec<NoteView<'_>> {
+        self.0.iter().map(|(path, note, unapproved)| NoteView::named(path, note, *unapproved)).collect()
+    }
+}
+
+/// Returns the part of the frontmatter that decides between several notes of one title.
+fn superseding(note: &Note) -> Frontmatter {
+    let entries = note.frontmatter.entries.iter().filter(|(key, _)| key == SUPERSEDES);
+    Frontmatter { entries: entries.cloned().collect(), ..Frontmatter::default() }
 }
 
 fn no_such_place(note: usize, notes: usize) -> Error {

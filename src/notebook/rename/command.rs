@@ -11,9 +11,9 @@ use super::plan::{Meaning, has_verbatim_names, naming, naming_files, unread};
 use super::types::{RenameReply, RenameSources};
 use crate::changes::Call;
 use crate::notebook::files::{check_not_kept, notebook_file};
-use crate::notebook::index::{Notebook, NotebookCall, catch_up, look_checked};
-use crate::notebook::names::Names;
+use crate::notebook::index::{Notebook, NotebookCall, catch_up, look, look_checked};
 use crate::notebook::select::Resolver;
+use crate::notebook::snapshot::Names;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -72,7 +72,7 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
         .await?;
         check_not_kept(call, &old)?;
         // The meaning of links before the change decides, whatever is written meanwhile.
-        let names = Names::from_notebook(notebook, call)?;
+        let names = look(notebook, call, |snapshot| Ok(Names::from_snapshot(snapshot)))?;
         let views = names.views();
         let meaning = Meaning::new(call, &views, &old)?;
         let unread = unread(call, notebook);

@@ -12,8 +12,8 @@ use crate::changes::Call;
 use crate::document::Note;
 use crate::notebook::files::below_notebook;
 use crate::notebook::index::{Notebook, catch_up, look};
-use crate::notebook::names::Names;
 use crate::notebook::select::Resolver;
+use crate::notebook::snapshot::Names;
 use crate::protocol::{Error, ErrorCode};
 
 /// Finishes the rename that is in progress, if there is one.
