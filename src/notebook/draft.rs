@@ -9,7 +9,7 @@ use core::str::FromStr;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
-use super::files::{FoundTemplate, below_notebook, check_new_note, list_folder, notebook_file, template_folders};
+use super::files::{FoundTemplate, below_notebook, check_new_note, notebook_file, template_folders};
 use super::links::{LinkTarget, format_link};
 use super::slug::slug;
 use super::superseded::{LINK_START, Superseded};
@@ -20,8 +20,8 @@ use crate::document::{Frontmatter, FrontmatterProblem, Note, append_block, set_f
 use crate::engine::{Loaded, load};
 use crate::protocol::{EntryKind, Error};
 use crate::store::{
-    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name, is_hidden,
-    is_name,
+    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LocalTime, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name,
+    is_hidden, is_name,
 };
 use crate::trust::{Provenance, mark};
 
@@ -35,9 +35,11 @@ macro_rules! date_pattern {
     };
 }
 
-/// Pattern of the date when a note was created. It has an offset, because zk and others read a date without one as
+/// Returns a time as the frontmatter of notes has it. It has an offset, because zk and others read a date without one as
 /// UTC; zk's templates know `%z` and not `%:z`.
-pub(super) const DATE_PATTERN: &str = date_pattern!();
+pub(crate) fn moment(now: LocalTime) -> String {
+    now.format(date_pattern!()).unwrap_or_else(|| now.to_string())
+}
 
 /// Template of a note, if the notebook has none. Titles are quoted, because `Error: x` is not valid YAML.
 pub(super) const NOTE_TEMPLATE: &str = concat!(
@@ -153,7 +155,7 @@ fn template_name(folder: &str) -> &str {
 
 /// Returns true if the folder exists, even if it is empty.
 async fn is_folder(call: &Call, path: &RelPath) -> Result<bool, Error> {
-    let entries = list_folder(call, path.parent().as_ref()).await?;
+    let entries = call.list(path.parent().as_ref()).await?;
     Ok(entries.iter().any(|entry| entry.path == *path && entry.kind == EntryKind::Directory))
 }
 
@@ -169,7 +171,7 @@ async fn has_template(call: &Call, word: &str) -> Result<bool, Error> {
 
 /// Lists the folders for notes, for a message.
 async fn folders(call: &Call) -> Result<String, Error> {
-    let entries = list_folder(call, call.scope.layout.project_folder()).await?;
+    let entries = call.list(call.scope.layout.project_folder()).await?;
     let names = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| entry.path.file_name());
     let others = names.filter(|name| {
         let known = [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, TEMPLATES_FOLDER];

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use super::checks::{checked_content, checked_tags, checked_title};
 use super::config::NotebookConfig;
 use super::draft::safe_name;
-use super::files::{below_notebook, check_new_note, create_note, list_folder, normalized_lines, notebook_file};
+use super::files::{below_notebook, check_new_note, create_note, normalized_lines, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look};
 use super::rename::settle;
 use super::slug::slug;
@@ -277,11 +277,11 @@ impl<'a> Work<'a> {
     async fn find_forgotten(&mut self) -> Result<(), Error> {
         let call = self.call;
         let folder = notebook_file(call, &self.request.folder)?;
-        let mut entries = list_folder(call, Some(&folder)).await?;
+        let mut entries = call.list(Some(&folder)).await?;
         // Backups are beside the notes or in their own folder.
         let note = notebook_file(call, &format!("{}/x{NOTE_SUFFIX}", self.request.folder))?;
         if let Some(backups) = Layout::backup_of(&note).parent().filter(|backups| *backups != folder) {
-            entries.extend(list_folder(call, Some(&backups)).await?);
+            entries.extend(call.list(Some(&backups)).await?);
         }
         let files = entries.iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| &entry.path);
         let (notes, others): (Vec<&RelPath>, Vec<&RelPath>) =

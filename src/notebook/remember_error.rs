@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::checks::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
 use super::config::NotebookConfig;
 use super::config_file::load_config;
-use super::draft::DATE_PATTERN;
-use super::files::{list_folder, notebook_file};
+use super::draft::moment;
+use super::files::notebook_file;
 use super::index::NotebookCall;
 use super::rename::settle;
 use super::slug::slug;
@@ -121,7 +121,7 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
     let mut state = ErrorState::Counted;
     if count == 0 {
         let is_error = |name: &str| name.starts_with(ERROR_PREFIX) && name.ends_with(extension.as_str());
-        let mut notes = list_folder(call, Some(&folder)).await?;
+        let mut notes = call.list(Some(&folder)).await?;
         notes.retain(|entry| is_error(entry.path.file_name()));
         let known = notes.len() - sweep(call, notes.as_slice()).await?;
         if known >= MAX_ERROR_NOTES {
@@ -207,10 +207,6 @@ fn counted(text: &str, now: LocalTime) -> (String, u32) {
     let count = count.saturating_add(1);
     let text = set_field(text, "count", &count.to_string());
     (set_field(&text, "last", &moment(now)), count)
-}
-
-fn moment(now: LocalTime) -> String {
-    now.format(DATE_PATTERN).unwrap_or_else(|| now.to_string())
 }
 
 /// Title, text and name of a note about an error.

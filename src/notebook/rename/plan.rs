@@ -8,7 +8,7 @@ use crate::changes::Call;
 use crate::document::{Link, one_line};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
-use crate::notebook::files::{below_notebook, check_new_note, list_folder, notebook_file};
+use crate::notebook::files::{below_notebook, check_new_note, notebook_file};
 use crate::notebook::index::Notebook;
 use crate::notebook::select::{Resolution, Resolver};
 use crate::notebook::slug::slug;
@@ -179,7 +179,7 @@ pub(super) async fn new_path(
         }
         // On some systems, a name that differs only in case is the same file.
         let is_same_name = path.as_str().to_lowercase() == old_path.as_str().to_lowercase();
-        if is_same_name && !list_folder(call, path.parent().as_ref()).await?.iter().any(|entry| entry.path == path) {
+        if is_same_name && !call.list(path.parent().as_ref()).await?.iter().any(|entry| entry.path == path) {
             return Ok(NewPath::SameFile);
         }
         if is_named_by_file {
