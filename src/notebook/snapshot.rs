@@ -59,6 +59,9 @@ impl<'a> ParsedNotes<'a> {
     }
 }
 
+/// A note with its index number and its whole path.
+type Placed<'a> = (NoteView<'a>, DocId, &'a RelPath);
+
 /// Notes of the notebook, sorted by path.
 pub(super) struct Snapshot<'a> {
     pub(super) views: Vec<NoteView<'a>>,
@@ -72,34 +75,23 @@ pub(super) struct Snapshot<'a> {
 
 impl<'a> Snapshot<'a> {
     pub(super) fn from_notes(parsed: &'a ParsedNotes<'a>, call: &'a Call) -> Self {
-        let mut snapshot =
-            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), call, found: RefCell::default() };
-        for (id, document, note) in &parsed.notes {
-            let Some(below) = call.scope.layout.below_notebook(&document.path) else { continue };
+        let notes = parsed.notes.iter().filter_map(|(id, document, note)| {
+            let path = call.scope.layout.below_notebook(&document.path)?;
             let (date, modified) = (note.created(), document.modified);
             let (created, is_undated) = (date.unwrap_or(modified), date.is_none());
-            let text = document.text();
-            let unapproved = document.unapproved;
-            snapshot.views.push(NoteView { path: below, text, note, modified, created, is_undated, unapproved });
-            snapshot.ids.push(*id);
-            snapshot.paths.push(&document.path);
-        }
-        snapshot
+            let (text, unapproved) = (document.text(), document.unapproved);
+            let view = NoteView { path, text, note, modified, created, is_undated, unapproved };
+            Some((view, *id, &document.path))
+        });
+        Self::of(call, notes)
     }
 
     /// Creates a snapshot of the notes that zk would index: those with valid frontmatter.
     pub(super) fn from_zk_notes(parsed: &'a ParsedNotes<'a>, call: &'a Call) -> Self {
-        let Self { views, ids, paths, .. } = Self::from_notes(parsed, call);
-        let all = views.into_iter().zip(ids).zip(paths);
-        let mut snapshot =
-            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), call, found: RefCell::default() };
-        for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {
-            // zk sorts a note without a date by the time of its file.
-            snapshot.views.push(NoteView { is_undated: false, ..view });
-            snapshot.ids.push(id);
-            snapshot.paths.push(path);
-        }
-        snapshot
+        let all = Self::from_notes(parsed, call);
+        let valid = all.notes().filter(|(view, ..)| view.note.frontmatter.problem.is_none());
+        // zk sorts a note without a date by the time of its file.
+        Self::of(call, valid.map(|(view, id, path)| (NoteView { is_undated: false, ..view }, id, path)))
     }
 
     /// Returns the notes before one was renamed: with the given one at the old path, and none at the new path.
@@ -108,28 +100,27 @@ impl<'a> Snapshot<'a> {
         'a: 'b,
     {
         let (from_below, to_below) = (below_notebook(call, from), below_notebook(call, to));
-        let mut before = Snapshot {
-            views: Vec::new(),
-            ids: Vec::new(),
-            paths: Vec::new(),
-            call: self.call,
-            found: RefCell::default(),
-        };
-        for ((view, id), path) in self.views.iter().zip(&self.ids).zip(&self.paths) {
-            if view.path != from_below && view.path != to_below {
-                before.views.push(*view);
-                before.ids.push(*id);
-                before.paths.push(path);
-            }
+        let is_renamed = |view: &NoteView<'_>| view.path == from_below || view.path == to_below;
+        let unapproved = self.views.iter().find(|view| is_renamed(view)).and_then(|view| view.unapproved);
+        let mut notes: Vec<Placed<'b>> = self.notes().filter(|(view, ..)| !is_renamed(view)).collect();
+        let place = notes.partition_point(|(view, ..)| view.path < from_below);
+        notes.insert(place, (NoteView::named(from_below, old, unapproved), DocId::MAX, from));
+        Snapshot::of(self.call, notes)
+    }
+
+    fn of(call: &'a Call, notes: impl IntoIterator<Item = Placed<'a>>) -> Self {
+        let mut snapshot =
+            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), call, found: RefCell::default() };
+        for (view, id, path) in notes {
+            snapshot.views.push(view);
+            snapshot.ids.push(id);
+            snapshot.paths.push(path);
         }
-        let place = before.views.partition_point(|view| view.path < from_below);
-        let renamed = self.views.iter().find(|view| view.path == from_below || view.path == to_below);
-        let unapproved = renamed.and_then(|view| view.unapproved);
-        let view = NoteView::named(from_below, old, unapproved);
-        before.views.insert(place, view);
-        before.ids.insert(place, DocId::MAX);
-        before.paths.insert(place, from);
-        before
+        snapshot
+    }
+
+    fn notes(&self) -> impl Iterator<Item = Placed<'a>> {
+        self.views.iter().zip(&self.ids).zip(&self.paths).map(|((view, id), path)| (*view, *id, *path))
     }
 
     /// Finds the note that a person names, as [`named`](Self::named) does. Of several, it is the only approved one.

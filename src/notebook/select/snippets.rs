@@ -3,11 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::error::SelectError;
 use super::links::Links;
 use super::paths::named;
 use crate::notebook::note_filter::{ConditionKind, NoteFilter};
 use crate::notebook::types::NoteView;
+use crate::protocol::Error;
 
 /// The links of each note whose blocks a listing shows: those that were followed. A note without them shows its lead.
 pub(crate) struct Snippets {
@@ -18,8 +18,8 @@ pub(crate) struct Snippets {
 
 impl Snippets {
     /// For the notes that [`select`](super::select) gives for the filter.
-    pub(crate) fn new(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<Self, SelectError> {
-        let marked = |kind| -> Result<Vec<bool>, SelectError> {
+    pub(crate) fn new(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<Self, Error> {
+        let marked = |kind| -> Result<Vec<bool>, Error> {
             let paths = filter.values(kind);
             let mut marked = vec![false; if paths.is_empty() { 0 } else { notes.len() }];
             for note in named(notes, &paths)? {
