@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::apply;
+use super::apply::{self, RenameReply};
 use super::intent::Intent;
 use super::plan::{Meaning, naming, naming_files, unread};
-use super::types::{RenameReply, RenameSources};
+use super::rewrite::RenameSources;
 use crate::changes::Call;
 use crate::document::Note;
 use crate::notebook::files::below_notebook;
@@ -62,8 +62,7 @@ pub(super) async fn finish_rename(
         linking: &linking,
         unread: &unread,
         naming: &naming_files(call, &intent.from).await?,
-        leads_to_old: &|from, link| meaning.leads_to_old(from, link),
-        is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
+        meaning: &meaning,
         verbatim_names: false,
     };
     match apply::finish(call, &config, intent, &sources).await {
