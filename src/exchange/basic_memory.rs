@@ -281,18 +281,16 @@ impl Relation {
 }
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
-    let mut converted = Converted::default();
-    for file in files {
+    Converted::of(files, |file, converted| {
         let frontmatter = Frontmatter::parse(file.text);
         match &frontmatter.problem {
             Some(problem) => converted.reject(file, problem.line, problem.message.clone()),
             None => match text_of(&frontmatter, "memory_key") {
                 Some(key) => converted.entries.push(own_note(file, &frontmatter, key)),
-                None => read_note(file, &frontmatter, &mut converted),
+                None => read_note(file, &frontmatter, converted),
             },
         }
-    }
-    converted
+    })
 }
 
 fn moment(frontmatter: &Frontmatter, name: &str) -> Option<u64> {
