@@ -214,12 +214,6 @@ impl NotebookConfig {
                 })
             })
     }
-
-    /// Returns the syntax of tags.
-    #[must_use]
-    pub fn tag_syntax(&self) -> TagSyntax {
-        self.tags
-    }
 }
 
 impl Group {

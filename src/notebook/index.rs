@@ -131,7 +131,7 @@ fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Arc<NotebookCo
     let coverage = move |path: &RelPath| covers(&scope, &rules, path);
     let mut corpus = notebook.corpus.borrow_mut();
     corpus.cover(Arc::new(coverage), found.version.clone());
-    corpus.read_tags(config.tag_syntax());
+    corpus.read_tags(config.tags);
     *known = Some(KnownConfig { version: found.version, config: config.clone(), warnings: found.warnings });
     config
 }

@@ -77,10 +77,10 @@ pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note
 pub use rename::{Rename, RenameReply};
 pub use select::notes_named;
 pub use slug::{MAX_SLUG_BYTES, slug};
-pub use tags::{TagCount, Tags, TagsReply};
+pub use tags::{Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use today::{Today, TodayReply};
-pub use types::{MemoriesReply, SortBy, SortFields, SortKey, Warning};
+pub use types::{MemoriesReply, SortBy, SortFields, SortKey, TagCount, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 

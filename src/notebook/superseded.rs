@@ -76,7 +76,7 @@ impl Superseded {
             let mut missing: Vec<String> = note.tags.iter().filter(is_new).cloned().collect();
             missing.truncate(MAX_TAGS.saturating_sub(tags.len()));
             let resolver = Resolver::new(&snapshot.views);
-            let content = Note::parse(content, config.tag_syntax());
+            let content = Note::parse(content, config.tags);
             let own = content.links.iter().map(|link| resolver.resolve(place, link));
             let mut known: Vec<usize> = own.filter_map(Resolution::only).chain([place]).collect();
             known.extend(links.iter().filter_map(|(path, _)| resolver.place(path)));

@@ -138,6 +138,18 @@ impl<'a> NoteView<'a> {
     }
 }
 
+/// A tag.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TagCount {
+    /// Name without marks.
+    pub name: String,
+    /// Number of notes with the tag.
+    pub notes: u32,
+    /// Number that zk gives the tag: from 1, in the order in which it finds them.
+    pub number: u64,
+}
+
 /// Number of memories for a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::paths::index_order;
-use crate::notebook::types::NoteView;
+use crate::notebook::types::{NoteView, TagCount};
 use crate::protocol::Error;
 use crate::sorted::SortedMap;
 
@@ -119,22 +119,13 @@ fn match_set(set: &str, c: char) -> Option<&str> {
     }
 }
 
-/// A tag of the notebook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TagCount<'a> {
-    pub(crate) name: &'a str,
-    /// As zk numbers tags: from 1, in the order in which it meets them.
-    pub(crate) id: u64,
-    pub(crate) notes: u32,
-}
-
 /// Every tag, by name.
-pub(crate) fn tag_counts<'a>(notes: &[NoteView<'a>]) -> Vec<TagCount<'a>> {
-    let mut tags: SortedMap<&'a str, TagCount<'a>> = SortedMap::default();
-    for number in index_order(notes) {
-        for tag in notes.get(number).map_or(&[][..], |view| &view.note.tags) {
-            let id = tags.len() as u64 + 1;
-            if let Some(count) = tags.get_or_insert(tag, TagCount { name: tag, id, notes: 0 }) {
+pub(crate) fn tag_counts(notes: &[NoteView<'_>]) -> Vec<TagCount> {
+    let mut tags: SortedMap<&str, TagCount> = SortedMap::default();
+    for note in index_order(notes) {
+        for tag in notes.get(note).map_or(&[][..], |view| &view.note.tags) {
+            let number = tags.len() as u64 + 1;
+            if let Some(count) = tags.get_or_insert(tag, TagCount { name: tag.clone(), number, notes: 0 }) {
                 count.notes += 1;
             }
         }

@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::graph::DeadLink;
 use super::paths::index_order;
-use super::tags::TagCount;
 use super::*;
 use crate::document::{Note, TagSyntax};
 use crate::notebook::listing::ListNotes;
 use crate::notebook::types::SortBy;
+use crate::notebook::types::TagCount;
 use crate::trust::TrustState;
 
 /// Noon of 2026-01-07, UTC.
@@ -244,7 +244,7 @@ fn tags_are_counted_and_numbered_as_zk_does() {
     let counts = tag_counts(&views);
     let counted: Vec<Value> = counts
         .iter()
-        .map(|tag| serde_json::json!({ "id": tag.id, "kind": "tag", "name": tag.name, "noteCount": tag.notes }))
+        .map(|tag| serde_json::json!({ "id": tag.number, "kind": "tag", "name": tag.name, "noteCount": tag.notes }))
         .collect();
     assert_eq!(Value::from(counted), expected["tags"]);
     for (view, recorded) in views.iter().zip(expected["json_all"].as_array().expect("notes")) {
@@ -436,10 +436,10 @@ fn many_notes_resolve_in_linear_time() {
 }
 
 /// The tags of a note as zk lists them: in the order of their numbers.
-fn tags_by_number<'a>(view: &NoteView<'a>, counts: &[TagCount<'_>]) -> Vec<&'a str> {
+fn tags_by_number<'a>(view: &NoteView<'a>, counts: &[TagCount]) -> Vec<&'a str> {
     let number = |tag: &str| {
-        let found = counts.binary_search_by(|count| count.name.cmp(tag)).ok();
-        found.and_then(|at| counts.get(at)).map_or(u64::MAX, |count| count.id)
+        let found = counts.binary_search_by(|count| count.name.as_str().cmp(tag)).ok();
+        found.and_then(|at| counts.get(at)).map_or(u64::MAX, |count| count.number)
     };
     let mut tags: Vec<&str> = view.note.tags.iter().map(String::as_str).collect();
     tags.sort_by_cached_key(|tag| number(tag));
