@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::document::paths::stem;
 use crate::document::{head, one_line};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};
@@ -79,8 +80,7 @@ pub(super) fn title_or_stem(title: &str, path: &str) -> String {
     if !title.is_empty() {
         return title.to_string();
     }
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
+    stem(path).to_string()
 }
 
 /// Returns the name of a tool for a title.

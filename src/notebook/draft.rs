@@ -16,6 +16,7 @@ use super::superseded::{LINK_START, Superseded};
 use super::template::{Template, Variable, Variables};
 use super::types::{SUPERSEDES, Warning};
 use crate::changes::Call;
+use crate::document::paths::file_name;
 use crate::document::{Frontmatter, FrontmatterProblem, Note, append_block, set_field, yaml_string};
 use crate::engine::{Loaded, load};
 use crate::protocol::{EntryKind, Error};
@@ -137,7 +138,7 @@ impl Kind {
         }
         let is_group = config.groups.iter().any(|group| group.paths.iter().any(|path| path == word));
         if is_group || is_folder(call, &file).await? || has_template(call, word).await? {
-            return Ok(known(word.rsplit('/').next().unwrap_or(word), word));
+            return Ok(known(file_name(word), word));
         }
         let help = format!("one of fact, decision{}", folders(call).await?);
         Err(Error::invalid_argument(format!("unknown template: {}", word.escape_debug()), help))

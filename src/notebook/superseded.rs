@@ -13,7 +13,7 @@ use super::select::{Resolution, Resolver};
 use super::snapshot::Snapshot;
 use super::types::SUPERSEDES;
 use crate::changes::Call;
-use crate::document::{LinkKind, Note, Value, one_line};
+use crate::document::{LinkKind, Note, one_line};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, is_name};
 
@@ -142,12 +142,7 @@ pub(super) fn without_older<'a>(text: &'a str, note: &Note) -> Cow<'a, str> {
 
 /// Returns true if a note says that it supersedes the one at a path relative to the notebook.
 pub(super) fn supersedes(note: &Note, old: &str) -> bool {
-    let names_it = |value: &Value| matches!(value, Value::String(path) if is_path(path, old));
-    match note.frontmatter.value(SUPERSEDES) {
-        Some(Value::List(paths)) => paths.iter().any(names_it),
-        Some(path) => names_it(path),
-        None => false,
-    }
+    note.frontmatter.texts(SUPERSEDES).any(|path| is_path(path, old))
 }
 
 /// Returns true if this is the path, with or without its extension.

@@ -12,6 +12,7 @@ use super::rename::settle;
 use super::template::{Variable, Variables};
 use super::types::Warning;
 use crate::changes::{Call, File};
+use crate::document::paths::{file_name, folder};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -104,7 +105,7 @@ fn variables(call: &Call, config: &NotebookConfig, path: &str) -> Variables {
     for (name, text) in [("title", date.as_str()), ("filename-stem", &date), ("id", &date), ("content", "")] {
         variables.set_text(name, text);
     }
-    variables.set_text("filename", path.rsplit('/').next().unwrap_or(path));
-    variables.set_text("dir", path.rsplit_once('/').map_or("", |(dir, _)| dir));
+    variables.set_text("filename", file_name(path));
+    variables.set_text("dir", folder(path));
     variables
 }

@@ -1,6 +1,6 @@
 //! Selects and sorts the notes of a listing: zk's filters over the notes of the index.
 //!
-//! [`select`] is pure: notes, links and time are arguments. [`Links`] says where links lead, by the rule
+//! [`select`] is pure: notes, links and time are arguments. [`LinkTable`] says where links lead, by the rule
 //! of [`Resolver`] or of zk; [`Graph`] is what follows from them. Where zk answers a mistake
 //! with nothing, an error says what the mistake is. zk's full-text search is not here: a host that emulates zk
 //! searches the notes of a listing itself.
@@ -22,7 +22,7 @@ use core::cmp::Ordering;
 use core::ops::Range;
 
 pub(crate) use self::graph::{Graph, RelatedReason, dead_links, edges, related};
-pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, link_table, resolve_path};
+pub(crate) use self::links::{LinkTable, Resolution, Resolver, link_table, resolve_path};
 pub(crate) use self::mentions::NameLines;
 pub use self::paths::notes_named;
 pub(crate) use self::snippets::Snippets;
@@ -49,7 +49,7 @@ pub(crate) fn select(
     sort: &[SortKey],
     limit: Option<u32>,
     now: Timestamp,
-    links: &dyn Links,
+    links: &LinkTable,
 ) -> Result<Vec<usize>, Error> {
     let mut selection = Selection { keep: vec![true; notes.len()], distances: None };
     selection.filter_facts(notes, filter, now)?;
@@ -108,7 +108,7 @@ impl Selection {
         Ok(())
     }
 
-    fn filter_links(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter, links: &dyn Links) -> Result<(), Error> {
+    fn filter_links(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter, links: &LinkTable) -> Result<(), Error> {
         let reached = [
             (ConditionKind::LinkedBy, Direction::Forward, true),
             (ConditionKind::LinkTo, Direction::Backward, true),

@@ -95,7 +95,7 @@ fn expected() -> Value {
 }
 
 /// The arguments of a recorded case, as its shell gave them. `None` if the case is about the command line.
-fn select(notes: &[NoteView<'_>], request: &ListNotes, now: Timestamp, links: &dyn Links) -> Result<Vec<usize>, Error> {
+fn select(notes: &[NoteView<'_>], request: &ListNotes, now: Timestamp, links: &LinkTable) -> Result<Vec<usize>, Error> {
     super::select(notes, &request.filter, &request.sort, request.limit, now, links)
 }
 
