@@ -318,9 +318,3 @@ fn superseding(note: &Note) -> Frontmatter {
 fn no_such_place(note: usize, notes: usize) -> Error {
     Error::internal(format!("note {note} of {notes} notes"))
 }
-
-/// Returns the line of a byte in the text, counted from 1.
-pub(super) fn line_of(text: &str, byte: usize) -> u32 {
-    let before = text.as_bytes().get(..byte).unwrap_or_default();
-    u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
-}
