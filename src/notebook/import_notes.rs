@@ -22,7 +22,7 @@ use crate::engine::{Loaded, load_all};
 use crate::json::word_and_value;
 use crate::part::TextPart;
 use crate::protocol::{EntryKind, Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Effect, Request, Run, at_most};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, utc_text};
 use crate::trust::{ForModel, Provenance, TrustState, mark, sha256};
@@ -175,16 +175,8 @@ fn check_sizes(request: &ImportNotes) -> Result<(), Error> {
     let size =
         |note: &ImportedNote| note.title.len() + note.content.len() + note.tags.iter().map(String::len).sum::<usize>();
     let bytes = request.notes.iter().map(size).sum();
-    for (what, given, limit) in [
-        ("notes of one command", request.notes.len(), MAX_IMPORTED_NOTES),
-        ("bytes of one command", bytes, MAX_IMPORTED_NOTES_BYTES),
-    ] {
-        if given > limit {
-            let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
-            return Err(Error::new(ErrorCode::TooLarge, message, "import in parts"));
-        }
-    }
-    Ok(())
+    at_most("notes of one command", request.notes.len(), MAX_IMPORTED_NOTES)?;
+    at_most("bytes of one command", bytes, MAX_IMPORTED_NOTES_BYTES)
 }
 
 /// Refuses a folder whose notes would not be found, or that belongs to another memory.
