@@ -4,11 +4,12 @@
 //! names it once more. From this list follow the cases of the commands and replies, the conversions, the dispatch and the
 //! [`catalogue`](crate::catalogue). [`Family`] and [`Member`] give the list to the memory, which knows the families.
 
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::future::Future;
 
-use crate::protocol::Error;
+use crate::protocol::{Error, ErrorCode};
 
 /// The most that a command may do to the files that people keep. The index, locks and backups do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,4 +85,13 @@ pub trait Member: Request {
 pub trait Visitor<F> {
     /// Visits the next command.
     fn visit<R: Member<Family = F>>(&mut self);
+}
+
+/// Refuses more of something than one command imports.
+pub(crate) fn at_most(what: &str, given: usize, limit: usize) -> Result<(), Error> {
+    if given <= limit {
+        return Ok(());
+    }
+    let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
+    Err(Error::new(ErrorCode::TooLarge, message, "import in parts"))
 }

@@ -12,7 +12,8 @@ use super::call::Call;
 use super::change::{After, Change, File};
 use crate::engine::load;
 use crate::protocol::{
-    AppendOutcome, Error, ErrorCode, FileContent, Precondition, ReadOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, Entry, Error, ErrorCode, FileContent, ListOutcome, Precondition, ReadOutcome, RenameOutcome,
+    Version, WriteOutcome,
 };
 use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
@@ -47,6 +48,22 @@ impl Call {
     /// Reads a whole text; `None` if the file does not exist.
     pub(crate) async fn load_text(&self, path: &RelPath) -> Result<Option<String>, Error> {
         Ok(self.load(path).await?.text()?.map(String::from))
+    }
+
+    /// Lists a folder (`None` for the root of the store), sorted by path.
+    pub(crate) async fn list(&self, folder: Option<&RelPath>) -> Result<Vec<Entry>, Error> {
+        let mut entries = Vec::new();
+        let mut after = None;
+        loop {
+            let page = self.fs.list(folder, after, self.scope.limits.max_list_entries, None).await;
+            let ListOutcome::Page(page) = page.map_err(|error| Error::storage(folder, &error))? else { break };
+            entries.extend(page.entries);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        Ok(entries)
     }
 
     /// Reads the backup of a file. If a change of the file was interrupted before the replaced bytes were kept, the host

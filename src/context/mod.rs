@@ -47,7 +47,6 @@ mod overflow;
 mod preamble;
 mod section;
 mod sources;
-mod tokens;
 mod types;
 
 #[cfg(test)]
@@ -57,10 +56,9 @@ pub use form::BlockForm;
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, Preamble, PreambleFile, PreamblePart, PreambleReply, PreambleRole};
 pub use saddlebag_sanitize::{BLOCK_END, BLOCK_START, estimate_tokens};
 pub use sources::{LineSource, SourceFamily};
-pub use tokens::effective_reserve;
 pub use types::{
     Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES, Flagged, LeftOut, LeftOutKind, LeftOutReason, Overflow,
-    append_memory_block,
+    append_memory_block, effective_reserve,
 };
 
 pub(crate) use gather::session_block;

@@ -14,7 +14,7 @@ use crate::order;
 use crate::part::TextPart;
 use crate::search::TRUNCATED;
 use crate::store::Date;
-use crate::trust::{Flag, ForModel, estimate_tokens, is_line_break};
+use crate::trust::{Approved, Flag, ForModel, estimate_tokens, is_line_break};
 
 /// Minimum size of a section that is worth including, in bytes.
 const MIN_SHARE_BYTES: usize = 48;
@@ -106,53 +106,43 @@ pub(crate) fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow
     let mut unusable = Vec::new();
     for section in ordered {
         let title = section.kind.title();
-        match &section.content {
+        let mut made_harmless = |text: &Approved| {
+            let (text, found) = form.text(&text.map(|text| text.trim().into()));
+            flags.extend(flagged(&section.path, None, &title, found));
+            text
+        };
+        let (text, unread_bytes, items, parts) = match &section.content {
             SectionContent::Unusable { reason, size } => {
                 unusable.push(omission(&format!("{title}: {reason}")));
                 left_out.push(LeftOut::whole(section.path.as_str(), title, reason.clone(), *size));
+                continue;
             }
             SectionContent::Text { text, unread_bytes } => {
-                let items;
                 let text = match section.kind {
-                    SectionKind::Scratchpad => {
-                        items = text.map(open_items);
-                        &items
-                    }
-                    _ => text,
+                    SectionKind::Scratchpad => made_harmless(&text.map(open_items)),
+                    _ => made_harmless(text),
                 };
-                let (text, found) = form.text(&text.map(|text| text.trim().into()));
-                flags.extend(flagged(&section.path, None, &title, found));
-                if !text.is_empty() || *unread_bytes > 0 {
-                    let header = form.header(&title);
-                    let lines = 0..line_feeds(text.as_str()) + 1;
-                    let parts = alloc::vec![Part { lines, path: section.path.clone(), key: None }];
-                    let (unread_bytes, items) = (*unread_bytes, Vec::new());
-                    bodies.push(Body { section, form, header, title, text, unread_bytes, items, parts });
-                }
+                let part = Part { lines: 0..line_feeds(text.as_str()) + 1, path: section.path.clone(), key: None };
+                (text, *unread_bytes, Vec::new(), alloc::vec![part])
             }
             SectionContent::Joined { text, files } => {
                 let trimmed = text.as_str().trim_start();
                 let before = line_feeds(text.as_str()) - line_feeds(trimmed);
-                let (text, found) = form.text(&text.map(|text| text.trim().into()));
-                flags.extend(flagged(&section.path, None, &title, found));
-                if !text.is_empty() {
-                    let header = form.header(&title);
-                    let part = |JoinedFile { path, lines }: &JoinedFile| {
-                        let lines = lines.start.saturating_sub(before)..lines.end.saturating_sub(before);
-                        Part { lines, path: path.clone(), key: None }
-                    };
-                    let (parts, items) = (files.iter().map(part).collect(), Vec::new());
-                    bodies.push(Body { section, form, header, title, text, unread_bytes: 0, items, parts });
-                }
+                let part = |JoinedFile { path, lines }: &JoinedFile| {
+                    let lines = lines.start.saturating_sub(before)..lines.end.saturating_sub(before);
+                    Part { lines, path: path.clone(), key: None }
+                };
+                (made_harmless(text), 0, Vec::new(), files.iter().map(part).collect())
             }
             SectionContent::Items(given) => {
                 let (text, items) = joined(form, given, &title, &mut flags);
-                if !text.is_empty() {
-                    let header = form.header(&title);
-                    let parts = item_parts(text.as_str(), &items);
-                    bodies.push(Body { section, form, header, title, text, unread_bytes: 0, items, parts });
-                }
+                let parts = item_parts(text.as_str(), &items);
+                (text, 0, items, parts)
             }
+        };
+        if !text.is_empty() || unread_bytes > 0 {
+            let header = form.header(&title);
+            bodies.push(Body { section, form, header, title, text, unread_bytes, items, parts });
         }
     }
     let start = || Content::after(form.start());
@@ -449,7 +439,6 @@ pub(super) fn first_lines(text: &str, max_bytes: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trust::Approved;
     use alloc::string::ToString;
     use proptest::prelude::*;
 

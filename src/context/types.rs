@@ -10,7 +10,7 @@ use super::sources::{JoinedFile, LineSource};
 use crate::changes::Call;
 use crate::entries::{Entries, Hydrate, HydrationPolicy};
 use crate::request::{Effect, Request};
-use crate::trust::{Approved, Flag, ForModel};
+use crate::trust::{Approved, Flag, ForModel, estimate_tokens};
 
 /// Default size limit of the block in bytes.
 pub const DEFAULT_BLOCK_BYTES: u32 = 32_768;
@@ -267,5 +267,23 @@ pub fn append_memory_block(preamble: &str, block: Option<&str>) -> String {
     match block {
         Some(block) if !block.is_empty() => alloc::format!("{preamble}{RULE}{block}"),
         _ => preamble.into(),
+    }
+}
+
+/// Returns the number of tokens to reserve beside a conversation: `base` and the block.
+#[must_use]
+pub fn effective_reserve(base: u64, block: Option<&str>) -> u64 {
+    base.saturating_add(block.map_or(0, estimate_tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reserve_grows_by_the_block() {
+        assert_eq!(effective_reserve(1000, None), 1000);
+        assert_eq!(effective_reserve(1000, Some(&"x".repeat(400))), 1100);
+        assert_eq!(effective_reserve(u64::MAX, Some("x")), u64::MAX);
     }
 }

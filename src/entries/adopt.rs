@@ -17,7 +17,7 @@ use super::document::{Entry, Fields};
 use super::foreign::{Adoption, DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 use super::intake::{Intake, check_category, name};
 use super::limits::MAX_KEY_BYTES;
-use super::mark::{Mark, digest, hash, place, summary_of, with_field, with_summary};
+use super::mark::{Mark, digest, hash, place, summary_of, with_summary};
 use super::removal::removal_of;
 use super::retention::{is_expired, stamp};
 use super::rules::read_entry;
@@ -26,7 +26,7 @@ use super::screen;
 use super::state::Entries;
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, head, yaml_string};
+use crate::document::{Frontmatter, head, set_field, yaml_string};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
 use crate::sorted::SortedMap;
@@ -300,7 +300,7 @@ impl<'a> Work<'a> {
             None => entry.render(),
         };
         let text = with_summary(text, one.given.summary.as_deref());
-        let text = one.given.kept.iter().fold(text, |text, (name, value)| with_field(&text, name, &yaml_string(value)));
+        let text = one.given.kept.iter().fold(text, |text, (name, value)| set_field(&text, name, &yaml_string(value)));
         let backup = one.pool.backup_of(&entry.fields)?;
         let call = self.entries.call;
         let replaced = match stored.filter(|stored| stored.path != *path) {

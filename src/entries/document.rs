@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use super::category::Category;
-use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_field, yaml_scalar};
+use crate::document::{Frontmatter, Value, parse_date, remove_field, set_field, yaml_scalar};
 use crate::protocol::Error;
 use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
@@ -229,7 +229,7 @@ impl Entry {
             }
             text.push_str(content);
         }
-        let mut set = |name: &str, value: &str| text = set_field(&text, &head_of(&text), name, value);
+        let mut set = |name: &str, value: &str| text = set_field(&text, name, value);
         if *key != before.fields.key {
             set("key", &yaml_scalar(key));
         }
@@ -254,7 +254,7 @@ impl Entry {
         }
         match self.forgotten {
             Some(forgotten) if before.forgotten != Some(forgotten) => set("forgotten", &utc_text(forgotten)),
-            None if before.forgotten.is_some() => text = remove_field(&text, &head_of(&text), "forgotten"),
+            None if before.forgotten.is_some() => text = remove_field(&text, "forgotten"),
             _ => {}
         }
         let mut text = Some(text);
@@ -266,8 +266,8 @@ impl Entry {
         }
         if *projects != before.fields.projects {
             text = text.map(|text| match projects.is_empty() {
-                true => remove_field(&text, &head_of(&text), PROJECTS),
-                false => set_field(&text, &head_of(&text), PROJECTS, &project_list(projects)),
+                true => remove_field(&text, PROJECTS),
+                false => set_field(&text, PROJECTS, &project_list(projects)),
             });
         }
         // If the frontmatter cannot be edited to carry the provenance, the file is rendered from the fields alone.
@@ -289,7 +289,7 @@ pub(crate) fn dated(text: String, updated: u64) -> String {
     let said = ["updated", "updated_at"].into_iter().find_map(|name| frontmatter.value(name)).and_then(moment);
     match said {
         Some(_) => text,
-        None => set_field(&text, &head_of(&text), "updated", &utc_text(updated)),
+        None => set_field(&text, "updated", &utc_text(updated)),
     }
 }
 
@@ -300,8 +300,7 @@ const PROJECTS: &str = "origin-project";
 /// names both as it should. With `keeps`, the old name stays beside the new one.
 #[must_use]
 pub fn with_project_renamed(text: &str, from: &str, to: &str, keeps: bool) -> Option<String> {
-    let head = head_of(text);
-    let before = projects(head.frontmatter.value(PROJECTS)?);
+    let before = projects(Frontmatter::parse(text).value(PROJECTS)?);
     if !before.iter().any(|project| project == from) {
         return None;
     }
@@ -309,7 +308,7 @@ pub fn with_project_renamed(text: &str, from: &str, to: &str, keeps: bool) -> Op
     if !after.iter().any(|project| project == to) {
         after.push(to.into());
     }
-    (after != before).then(|| set_field(text, &head, PROJECTS, &project_list(&after)))
+    (after != before).then(|| set_field(text, PROJECTS, &project_list(&after)))
 }
 
 /// Project that no memory has. A field without a name keeps the text out of all prompts.
@@ -342,11 +341,6 @@ impl Claims {
             workspace: text_of("workspace"),
         }
     }
-}
-
-/// Parses the frontmatter only, which is all that an edit of it needs.
-fn head_of(text: &str) -> Note {
-    Note { frontmatter: Frontmatter::parse(text), ..Note::default() }
 }
 
 /// Returns where the content begins: after the frontmatter and one blank line. A file without frontmatter is all

@@ -13,7 +13,7 @@ use saddlebag_words::words;
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::{Claims, Entry, dated};
-use super::intake::{Intake, at_most, check_category};
+use super::intake::{Intake, check_category};
 use super::removal::{backup_removal, removal_of};
 use super::retention::is_expired;
 use super::rules::read_entry;
@@ -24,7 +24,7 @@ use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
 use crate::json::word_and_value;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Effect, Request, Run, at_most};
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, TrustState, approve, mark};
 

@@ -92,15 +92,6 @@ pub(super) fn check_category(fields: &Fields) -> Result<(), Error> {
     }
 }
 
-/// Refuses more than `limit`.
-pub(super) fn at_most(what: &str, given: usize, limit: usize) -> Result<(), Error> {
-    if given <= limit {
-        return Ok(());
-    }
-    let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
-    Err(Error::new(ErrorCode::TooLarge, message, "import in parts"))
-}
-
 /// Returns the identity of a key: agent and workspace have separate keys.
 pub(super) fn name(shared: bool, key: &str) -> String {
     format!("{}{key}", if shared { 'w' } else { 'a' })

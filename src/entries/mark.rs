@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use sha2::{Digest as _, Sha256};
 
 use super::checks::MAX_SOURCE_BYTES;
-use crate::document::{Frontmatter, Note, Value, set_field, tail, yaml_scalar};
+use crate::document::{Frontmatter, Value, set_field, tail, yaml_scalar};
 
 /// Key of the frontmatter that holds the summary of an entry.
 pub(super) const SUMMARY_FIELD: &str = "summary";
@@ -79,11 +79,5 @@ pub(super) fn summary_of(frontmatter: &Frontmatter) -> Option<String> {
 
 pub(super) fn with_summary(text: String, summary: Option<&str>) -> String {
     let Some(summary) = summary else { return text };
-    with_field(&text, SUMMARY_FIELD, &yaml_scalar(summary))
-}
-
-/// Returns the text of a file with a field of its frontmatter.
-pub(super) fn with_field(text: &str, name: &str, value: &str) -> String {
-    let note = Note { frontmatter: Frontmatter::parse(text), ..Note::default() };
-    set_field(text, &note, name, value)
+    set_field(&text, SUMMARY_FIELD, &yaml_scalar(summary))
 }

@@ -5,14 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::import::{ImportedFile, MAX_IMPORTED};
-use super::intake::{at_most, name};
+use super::intake::name;
 use super::removal::bury;
 use super::rules::Base;
 use super::state::EntriesCall;
 use super::types::SkippedEntry;
 use super::view::{look, path_of};
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Effect, Request, Run, at_most};
 use crate::sorted::SortedSet;
 use crate::trust::ForModel;
 

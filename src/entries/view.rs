@@ -19,7 +19,7 @@ use super::types::EntryProblem;
 use crate::changes::Call;
 use crate::engine::{Loaded, load_all};
 use crate::order;
-use crate::protocol::{Cause, EntryKind, Error, ErrorCode, FsError, ListOutcome, Version};
+use crate::protocol::{Cause, EntryKind, Error, ErrorCode, FsError, Version};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
 use crate::store::{RelPath, portable_path, utc_text};
 
@@ -85,19 +85,10 @@ pub(super) fn check_name(call: &Call, scope: &EntriesScope, name: &str) -> Resul
 
 /// Returns true if the folder of another category has a file of this key, under the name that the key gives.
 pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &str) -> Result<bool, Error> {
-    let root = pool.folder.root();
-    let mut files: Vec<RelPath> = Vec::new();
-    let mut after = None;
-    loop {
-        let page = call.fs.list(Some(root), after, call.scope.limits.max_list_entries, None).await;
-        let ListOutcome::Page(page) = page.map_err(|error| Error::storage(Some(root), &error))? else { break };
-        let folders = page.entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
-        files.extend(folders.filter_map(|entry| entry.path.join(path.file_name()).ok()).filter(|file| file != path));
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
+    let entries = call.list(Some(pool.folder.root())).await?;
+    let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
+    let files = folders.filter_map(|entry| entry.path.join(path.file_name()).ok()).filter(|file| file != path);
+    let files: Vec<RelPath> = files.collect();
     let reads: Vec<&RelPath> = files.iter().collect();
     let found = load_all(&call.fs, &reads, call.scope.limits.max_file_bytes).await;
     let is_of_key = |(file, loaded): (&RelPath, &Result<Loaded, FsError>)| {

@@ -12,11 +12,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::text::{
-    after_frontmatter, body, file_name, hash8, is_safe_path, line_at, list_of, one_line, stem, text_of, unknown_fields,
-    yaml_of,
+    after_frontmatter, body, file_name, hash8, is_safe_path, list_of, one_line, stem, text_of, unknown_fields, yaml_of,
 };
 use super::types::{Converted, Exported, Loss, TextFile};
-use crate::document::{FenceTracker, Frontmatter, Value, heading, parse_date, yaml_string};
+use crate::document::{FenceTracker, Frontmatter, Value, heading, line_of, parse_date, yaml_string};
 use crate::entries::ForeignEntry;
 use crate::percent;
 use crate::sorted::SortedSet;
@@ -281,18 +280,16 @@ impl Relation {
 }
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
-    let mut converted = Converted::default();
-    for file in files {
+    Converted::of(files, |file, converted| {
         let frontmatter = Frontmatter::parse(file.text);
         match &frontmatter.problem {
             Some(problem) => converted.reject(file, problem.line, problem.message.clone()),
             None => match text_of(&frontmatter, "memory_key") {
                 Some(key) => converted.entries.push(own_note(file, &frontmatter, key)),
-                None => read_note(file, &frontmatter, &mut converted),
+                None => read_note(file, &frontmatter, converted),
             },
         }
-    }
-    converted
+    })
 }
 
 fn moment(frontmatter: &Frontmatter, name: &str) -> Option<u64> {
@@ -322,7 +319,7 @@ fn own_note(file: &TextFile<'_>, frontmatter: &Frontmatter, key: String) -> Fore
 /// Creates an entry per observation, and one for the note if it has further text or relations.
 fn read_note(file: &TextFile<'_>, frontmatter: &Frontmatter, converted: &mut Converted) {
     let text = after_frontmatter(file.text, frontmatter);
-    let first = line_at(file.text, frontmatter.span.end);
+    let first = line_of(file.text, frontmatter.span.end);
     let permalink = text_of(frontmatter, "permalink");
     let permalink = permalink.unwrap_or_else(|| file.path.strip_suffix(".md").unwrap_or(file.path).into());
     let title = frontmatter.title().map_or_else(|| stem(file.path).to_string(), String::from);

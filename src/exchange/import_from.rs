@@ -8,8 +8,8 @@ use super::format::Format;
 use super::read_files::read_files;
 use super::types::{ExchangeCall, ForeignFile, RejectedPart};
 use crate::entries::{self, Adoption, ExchangedEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED};
-use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run, at_most};
 
 /// Maximum length of the name of the place that files come from, in bytes.
 pub const MAX_PLACE_BYTES: usize = 4_096;
@@ -88,17 +88,9 @@ impl Run<ExchangeCall<'_>> for ImportFrom {
 
 fn check_sizes(request: &ImportFrom) -> Result<(), Error> {
     let bytes = request.files.iter().filter_map(|file| Some(file.content.as_ref().ok()?.len())).sum();
-    for (what, given, limit) in [
-        ("files of one command", request.files.len(), MAX_IMPORT_FILES),
-        ("bytes of one command", bytes, MAX_IMPORT_BYTES),
-        ("files of the import", request.others.len(), MAX_IMPORTED),
-        ("entries of the import", request.earlier.len(), MAX_IMPORTED),
-        ("bytes of the place", request.place.len(), MAX_PLACE_BYTES),
-    ] {
-        if given > limit {
-            let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
-            return Err(Error::new(ErrorCode::TooLarge, message, "import in parts"));
-        }
-    }
-    Ok(())
+    at_most("files of one command", request.files.len(), MAX_IMPORT_FILES)?;
+    at_most("bytes of one command", bytes, MAX_IMPORT_BYTES)?;
+    at_most("files of the import", request.others.len(), MAX_IMPORTED)?;
+    at_most("entries of the import", request.earlier.len(), MAX_IMPORTED)?;
+    at_most("bytes of the place", request.place.len(), MAX_PLACE_BYTES)
 }

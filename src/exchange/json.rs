@@ -36,8 +36,7 @@ const FIELDS: [&str; 14] = [
 ];
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
-    let mut converted = Converted::default();
-    for file in files {
+    Converted::of(files, |file, converted| {
         for (line, number) in file.text.lines().zip(1_u32..) {
             let line = line.trim_start_matches('\u{feff}');
             if line.trim().is_empty() {
@@ -50,8 +49,7 @@ pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
                 Err(reason) => converted.reject(file, number, reason),
             }
         }
-    }
-    converted
+    })
 }
 
 fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntry, String> {

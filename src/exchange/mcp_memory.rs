@@ -113,8 +113,7 @@ impl Graph {
 }
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
-    let mut converted = Converted::default();
-    for file in files {
+    Converted::of(files, |file, converted| {
         let mut graph = Graph::default();
         for (line, number) in file.text.lines().zip(1_u32..).filter(|(line, _)| !line.trim().is_empty()) {
             let read =
@@ -123,9 +122,8 @@ pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
                 converted.reject(file, number, reason);
             }
         }
-        graph.entities.iter().for_each(|entity| entity.give(file, &mut converted));
-    }
-    converted
+        graph.entities.iter().for_each(|entity| entity.give(file, converted));
+    })
 }
 
 impl Entity {

@@ -30,7 +30,6 @@ mod losses;
 mod mcp_memory;
 mod only_in;
 mod openclaw;
-mod prepare;
 mod read_files;
 mod snapshots;
 #[cfg(test)]

@@ -23,12 +23,10 @@ const KNOWLEDGE: [(&str, &str); 3] = [
 const CODEX_VERSION: &str = "v1";
 
 pub(super) fn import_letta(files: &[TextFile<'_>]) -> Converted {
-    let mut converted = Converted::default();
-    for file in files {
+    Converted::of(files, |file, converted| {
         let frontmatter = Frontmatter::parse(file.text);
         if let Some(problem) = &frontmatter.problem {
-            converted.reject(file, problem.line, problem.message.clone());
-            continue;
+            return converted.reject(file, problem.line, problem.message.clone());
         }
         let key = file.path.strip_suffix(".md").unwrap_or(file.path);
         let is_system = file.path.starts_with("system/") || file.path.contains("/system/");
@@ -40,8 +38,7 @@ pub(super) fn import_letta(files: &[TextFile<'_>]) -> Converted {
             summary: text_of(&frontmatter, "description"),
             ..file.at(1)
         });
-    }
-    converted
+    })
 }
 
 pub(super) fn import_codex(files: &[TextFile<'_>]) -> Converted {

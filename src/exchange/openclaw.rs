@@ -18,11 +18,7 @@ use crate::store::{Date, utc_text};
 const MAX_HEADING_TAGS: usize = 5;
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
-    let mut converted = Converted::default();
-    for file in files {
-        read(file, &mut converted);
-    }
-    converted
+    Converted::of(files, read)
 }
 
 /// Item that is being read: its key if it has one, its line, and its text so far.

@@ -26,11 +26,7 @@ const TOTAL: &str = "**Total core memories:** ";
 const RULE: &str = "---";
 
 pub(super) fn import_zeroclaw(files: &[TextFile<'_>]) -> Converted {
-    let mut converted = Converted::default();
-    for file in files {
-        read_zeroclaw(file, &mut converted);
-    }
-    converted
+    Converted::of(files, read_zeroclaw)
 }
 
 fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
@@ -117,23 +113,19 @@ pub(super) fn export_zeroclaw(entries: &[ForeignEntry], now: &str) -> Exported {
 }
 
 pub(super) fn import_nullclaw(files: &[TextFile<'_>]) -> Converted {
-    let mut converted = Converted::default();
-    for file in files {
-        match serde_json::from_str(file.text) {
-            Ok(Value::Array(items)) => {
-                items.iter().zip(1_usize..).for_each(|(item, number)| match nullclaw_entry(file, item) {
-                    Ok(entry) => converted.entries.push(entry),
-                    Err(reason) => converted.reject(file, 1, format!("memory {number}: {reason}")),
-                })
-            }
-            Ok(_) => converted.reject(file, 1, "it is not a known snapshot: an array of memories is expected".into()),
-            Err(error) => {
-                let line = u32::try_from(error.line()).unwrap_or(1);
-                converted.reject(file, line, format!("it is not valid JSON, or incomplete: {error}"));
-            }
+    Converted::of(files, |file, converted| match serde_json::from_str(file.text) {
+        Ok(Value::Array(items)) => {
+            items.iter().zip(1_usize..).for_each(|(item, number)| match nullclaw_entry(file, item) {
+                Ok(entry) => converted.entries.push(entry),
+                Err(reason) => converted.reject(file, 1, format!("memory {number}: {reason}")),
+            })
         }
-    }
-    converted
+        Ok(_) => converted.reject(file, 1, "it is not a known snapshot: an array of memories is expected".into()),
+        Err(error) => {
+            let line = u32::try_from(error.line()).unwrap_or(1);
+            converted.reject(file, line, format!("it is not valid JSON, or incomplete: {error}"));
+        }
+    })
 }
 
 fn nullclaw_entry(file: &TextFile<'_>, item: &Value) -> Result<ForeignEntry, String> {

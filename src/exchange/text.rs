@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 
 use crate::document::{Frontmatter, Value};
 use crate::entries::hash;
-use crate::part::SlicePart;
 use crate::percent;
 
 /// Maximum size of a generated description in bytes.
@@ -196,12 +195,6 @@ pub(super) fn is_safe_path(path: &str) -> bool {
             && !crate::store::is_device_name(name)
     };
     path.ends_with(".md") && path.len() <= 240 && path.split('/').all(is_safe)
-}
-
-/// Returns the line, counted from 1, on which a part of the text begins.
-pub(super) fn line_at(text: &str, offset: usize) -> u32 {
-    let before = text.as_bytes().part(..offset);
-    u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -69,6 +69,13 @@ pub(super) struct Converted {
 }
 
 impl Converted {
+    /// Reads the files one after the other.
+    pub(super) fn of(files: &[TextFile<'_>], read: impl Fn(&TextFile<'_>, &mut Self)) -> Self {
+        let mut converted = Self::default();
+        files.iter().for_each(|file| read(file, &mut converted));
+        converted
+    }
+
     pub(super) fn reject(&mut self, file: &TextFile<'_>, line: u32, reason: String) {
         let ForeignEntry { path, line, .. } = file.at(line);
         self.rejected.push(RejectedPart { path, line, reason });

@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use super::format::Format;
 use super::losses::find_losses;
 use super::types::{Loss, WrittenFile};
-use super::{basic_memory, claude_code, flat, json, mcp_memory, openclaw, prepare, snapshots};
+use super::{basic_memory, claude_code, flat, json, mcp_memory, openclaw, snapshots};
 use crate::entries::ForeignEntry;
 use crate::order;
 use crate::protocol::Error;
+use crate::sorted::SortedSet;
 use crate::store::utc_text;
 
 /// Writes entries in a format. Returns the files sorted by path, and the losses. Pure; `now` is in nanoseconds since
@@ -19,7 +20,7 @@ use crate::store::utc_text;
 ///
 /// The format is for import only.
 pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result<(Vec<WrittenFile>, Vec<Loss>), Error> {
-    let (entries, mut losses) = prepare::exportable(format, entries);
+    let (entries, mut losses) = exportable(format, entries);
     let mut exported = match format {
         Format::JsonLines => json::export(&entries),
         Format::ClaudeCode => claude_code::export(&entries),
@@ -39,4 +40,27 @@ pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result
     losses.append(&mut exported.left_out);
     find_losses(format, &entries, &exported.files, &mut losses);
     Ok((exported.files, losses))
+}
+
+/// Returns the entries that a format other than our own can carry: not forgotten, one per key, oldest first.
+fn exportable(format: Format, entries: &[ForeignEntry]) -> (Vec<ForeignEntry>, Vec<Loss>) {
+    let mut sorted: Vec<&ForeignEntry> = entries.iter().collect();
+    // Entries without a date keep their order.
+    let tie = |entry: &ForeignEntry| entry.created.map(|_| (entry.key.clone(), entry.category == "workspace"));
+    order::sort_slice(&mut sorted, |a, b| a.created.cmp(&b.created).then_with(|| tie(a).cmp(&tie(b))));
+    if format == Format::JsonLines {
+        return (sorted.into_iter().cloned().collect(), Vec::new());
+    }
+    let own = sorted.iter().filter(|entry| entry.category != "workspace").map(|entry| entry.key.as_str());
+    let own: SortedSet<&str> = own.collect();
+    let (mut kept, mut losses) = (Vec::with_capacity(sorted.len()), Vec::new());
+    for entry in sorted.into_iter().filter(|entry| entry.forgotten.is_none()) {
+        if entry.category == "workspace" && own.contains(entry.key.as_str()) {
+            let reason = "the agent's own entry has the same key, and the format has no workspace".into();
+            losses.push(Loss { key: entry.key.clone(), field: "entry".into(), reason });
+        } else {
+            kept.push(entry.clone());
+        }
+    }
+    (kept, losses)
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::select::{path_parts, resolve_path};
 use crate::changes::Call;
+use crate::document::paths::file_name;
 use crate::document::{Link, LinkKind};
 use crate::percent;
 use crate::protocol::Error;
@@ -20,7 +21,7 @@ const FILE_EXTENSIONS: [&str; 29] = [
 
 /// Returns true if a link names a file that is not a note: a picture, or a target with the extension of another file.
 pub(super) fn names_a_file(link: &Link) -> bool {
-    let name = link.target.trim().rsplit('/').next().unwrap_or_default();
+    let name = file_name(link.target.trim());
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
     let is_note = NOTE_SUFFIX.strip_prefix('.') == Some(extension.as_str());
     match link.kind {
@@ -53,7 +54,7 @@ impl Attachments {
     fn from_paths<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
         let mut found = Self { paths: SortedSet::default(), by_name: SortedMap::default() };
         for path in paths {
-            let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+            let name = file_name(path).to_lowercase();
             if let Some(named) = found.by_name.get_or_insert(name, Vec::new()) {
                 named.push(path.to_string());
             }
@@ -87,7 +88,7 @@ impl Attachments {
     /// Returns true if a path ends in the target of a wiki link.
     fn has_name(&self, target: &str) -> bool {
         let Some(target) = path_parts(target).map(|parts| parts.join("/").to_lowercase()) else { return false };
-        let name = target.rsplit('/').next().unwrap_or(&target);
+        let name = file_name(&target);
         let ends_so = |path: &String| {
             let path = path.to_lowercase();
             path.strip_suffix(&target).is_some_and(|before| before.is_empty() || before.ends_with('/'))

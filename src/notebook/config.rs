@@ -19,6 +19,7 @@ use core::str::FromStr;
 
 use super::glob::Glob;
 use crate::document::TagSyntax;
+use crate::document::paths::file_name;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::store::{SCOPE_FOLDERS, TEMPLATES_FOLDER, is_hidden};
@@ -203,7 +204,7 @@ impl NotebookConfig {
         }
         let group = self.group_of(path);
         let extension = &group.map_or(&self.note, |group| &group.note).extension;
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = file_name(path);
         let has_extension = name.rsplit_once('.').is_some_and(|(_, end)| end == extension);
         has_extension
             && !self.exclude.iter().any(|glob| glob.matches(path))
@@ -213,12 +214,6 @@ impl NotebookConfig {
                     group.exclude.iter().any(|glob| glob.matches(below))
                 })
             })
-    }
-
-    /// Returns the syntax of tags.
-    #[must_use]
-    pub fn tag_syntax(&self) -> TagSyntax {
-        self.tags
     }
 }
 

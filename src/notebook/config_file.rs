@@ -346,7 +346,7 @@ mod tests {
         let config = parse("");
         assert_eq!(config.link_format, LinkFormat::Markdown);
         assert!(config.link_encode_path && config.link_drop_extension);
-        assert_eq!(config.tag_syntax(), TagSyntax::default());
+        assert_eq!(config.tags, TagSyntax::default());
         assert_eq!((config.note.extension.as_str(), config.note.id_length), ("md", 4));
     }
 

@@ -1,5 +1,6 @@
 //! A new note before it is written: its folder, name and text.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,19 +9,20 @@ use core::str::FromStr;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
-use super::files::{FoundTemplate, below_notebook, check_new_note, list_folder, notebook_file, template_folders};
+use super::files::{FoundTemplate, below_notebook, check_new_note, notebook_file, template_folders};
 use super::links::{LinkTarget, format_link};
 use super::slug::slug;
-use super::superseded::LINK_START;
+use super::superseded::{LINK_START, Superseded};
 use super::template::{Template, Variable, Variables};
-use super::types::SUPERSEDES;
+use super::types::{SUPERSEDES, Warning};
 use crate::changes::Call;
-use crate::document::{FrontmatterProblem, Note, append_block, set_field, yaml_string};
+use crate::document::paths::file_name;
+use crate::document::{Frontmatter, FrontmatterProblem, Note, append_block, set_field, yaml_string};
 use crate::engine::{Loaded, load};
 use crate::protocol::{EntryKind, Error};
 use crate::store::{
-    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name, is_hidden,
-    is_name,
+    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LocalTime, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name,
+    is_hidden, is_name,
 };
 use crate::trust::{Provenance, mark};
 
@@ -34,9 +36,11 @@ macro_rules! date_pattern {
     };
 }
 
-/// Pattern of the date when a note was created. It has an offset, because zk and others read a date without one as
+/// Returns a time as the frontmatter of notes has it. It has an offset, because zk and others read a date without one as
 /// UTC; zk's templates know `%z` and not `%:z`.
-pub(super) const DATE_PATTERN: &str = date_pattern!();
+pub(crate) fn moment(now: LocalTime) -> String {
+    now.format(date_pattern!()).unwrap_or_else(|| now.to_string())
+}
 
 /// Template of a note, if the notebook has none. Titles are quoted, because `Error: x` is not valid YAML.
 pub(super) const NOTE_TEMPLATE: &str = concat!(
@@ -134,7 +138,7 @@ impl Kind {
         }
         let is_group = config.groups.iter().any(|group| group.paths.iter().any(|path| path == word));
         if is_group || is_folder(call, &file).await? || has_template(call, word).await? {
-            return Ok(known(word.rsplit('/').next().unwrap_or(word), word));
+            return Ok(known(file_name(word), word));
         }
         let help = format!("one of fact, decision{}", folders(call).await?);
         Err(Error::invalid_argument(format!("unknown template: {}", word.escape_debug()), help))
@@ -152,7 +156,7 @@ fn template_name(folder: &str) -> &str {
 
 /// Returns true if the folder exists, even if it is empty.
 async fn is_folder(call: &Call, path: &RelPath) -> Result<bool, Error> {
-    let entries = list_folder(call, path.parent().as_ref()).await?;
+    let entries = call.list(path.parent().as_ref()).await?;
     Ok(entries.iter().any(|entry| entry.path == *path && entry.kind == EntryKind::Directory))
 }
 
@@ -168,7 +172,7 @@ async fn has_template(call: &Call, word: &str) -> Result<bool, Error> {
 
 /// Lists the folders for notes, for a message.
 async fn folders(call: &Call) -> Result<String, Error> {
-    let entries = list_folder(call, call.scope.layout.project_folder()).await?;
+    let entries = call.list(call.scope.layout.project_folder()).await?;
     let names = entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| entry.path.file_name());
     let others = names.filter(|name| {
         let known = [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, TEMPLATES_FOLDER];
@@ -177,27 +181,55 @@ async fn folders(call: &Call) -> Result<String, Error> {
     Ok(others.take(20).map(|name| format!(", {name}")).collect())
 }
 
-/// A note to create.
-#[derive(Clone, Copy)]
+/// A note to create, before it has a name.
 pub(super) struct Draft<'a> {
     pub(super) call: &'a Call,
     pub(super) config: &'a NotebookConfig,
-    pub(super) title: &'a str,
-    pub(super) content: &'a str,
-    pub(super) tags: &'a [String],
-    pub(super) links: &'a [LinkTarget<'a>],
-    pub(super) kind: &'a Kind,
-    pub(super) template: &'a FoundTemplate,
     pub(super) provenance: Provenance,
+    pub(super) title: &'a str,
+    pub(super) content: String,
+    pub(super) tags: Vec<String>,
+    /// Path and title of the notes to link to.
+    pub(super) links: &'a [(String, String)],
+    pub(super) kind: Kind,
+    pub(super) template: FoundTemplate,
+}
+
+/// A draft, and its text under its first name.
+pub(super) struct Rendered<'a> {
+    pub(super) draft: Draft<'a>,
+    path: RelPath,
+    text: String,
+}
+
+impl<'a> Rendered<'a> {
+    /// Renders a draft. If its template makes metadata that is not valid, such as a title without quotes, the built-in
+    /// template takes its place, with a warning.
+    pub(super) fn new(mut draft: Draft<'a>, warnings: &mut Vec<Warning>) -> Result<Self, Error> {
+        let path = draft.path(1)?;
+        let mut text = draft.render(&path, 1, None)?;
+        if let Some(FrontmatterProblem { line, message }) = Frontmatter::parse(&text).problem {
+            let message =
+                format!("gives metadata that is not valid YAML (line {line}: {message}); the built-in one is used");
+            warnings.push(Warning::new(&draft.template.path, message));
+            draft.template = built_in_template()?;
+            text = draft.render(&path, 1, None)?;
+        }
+        Ok(Self { draft, path, text })
+    }
+
+    /// Returns the text at a path, for the attempt with this number and the note that it supersedes. It is rendered again
+    /// only if it depends on them.
+    pub(super) fn text_at(&self, path: &RelPath, number: u32, old: Option<&Superseded>) -> Result<Cow<'_, str>, Error> {
+        let is_first = number == 1 && *path == self.path;
+        match old.is_none() && (is_first || !self.draft.depends_on_name()) {
+            true => Ok(Cow::Borrowed(&self.text)),
+            false => self.draft.render(path, number, old).map(Cow::Owned),
+        }
+    }
 }
 
 impl Draft<'_> {
-    /// Returns the problem of the metadata that the template makes, such as a title without quotes.
-    pub(super) fn problem(&self) -> Result<Option<FrontmatterProblem>, Error> {
-        let text = self.render(&self.path(1)?, 1, None)?;
-        Ok(Note::parse(&text, self.config.tags).frontmatter.problem)
-    }
-
     fn note_config(&self) -> &NoteConfig {
         self.kind.group(self.config).map_or(&self.config.note, |group| &group.note)
     }
@@ -215,7 +247,7 @@ impl Draft<'_> {
                     Error::damaged_file(message, "correct `filename` in .zk/config.toml")
                 };
                 let template = Template::from_str(filename).map_err(refused)?;
-                let name = template.render(&self.variables(None, number)).map_err(refused)?;
+                let name = template.render(&self.variables(number, &self.tags)).map_err(refused)?;
                 let name = safe_name(&name);
                 // A name with an id differs in each attempt.
                 if template.uses("id") { name } else { numbered(name) }
@@ -234,47 +266,47 @@ impl Draft<'_> {
         }
     }
 
-    fn variables(&self, path: Option<&str>, number: u32) -> Variables {
+    /// Returns true if the text differs from name to name.
+    fn depends_on_name(&self) -> bool {
+        !self.links.is_empty()
+            || ["id", "filename", "filename-stem"].iter().any(|name| self.template.template.uses(name))
+    }
+
+    fn variables(&self, number: u32, tags: &[String]) -> Variables {
         let group = self.kind.group(self.config);
         let mut variables = Variables::default();
         variables.set("now", Variable::Moment(self.call.now));
         variables.set("extra", Variable::Map(group.map_or(&self.config.extra, |group| &group.extra).clone()));
-        variables.set("tags", Variable::List(self.tags.to_vec()));
+        variables.set("tags", Variable::List(tags.to_vec()));
         variables.set_text("title", self.title);
-        variables.set_text("content", self.content);
+        variables.set_text("content", &self.content);
         variables.set_text("id", &id(self.note_config(), self.title, number));
         variables.set_text("dir", &self.kind.folder);
-        if let Some(name) = path.and_then(|path| path.rsplit('/').next()) {
-            variables.set_text("filename", name);
-            variables.set_text("filename-stem", name.rsplit_once('.').map_or(name, |(stem, _)| stem));
-        }
         variables
     }
 
     /// Renders the note: the output of the template, and the title, tags, content and links that it leaves out,
     /// because none of them may be lost.
-    pub(super) fn render(
-        &self,
-        path: &RelPath,
-        number: u32,
-        supersedes: Option<LinkTarget<'_>>,
-    ) -> Result<String, Error> {
+    fn render(&self, path: &RelPath, number: u32, old: Option<&Superseded>) -> Result<String, Error> {
+        let (old_tags, old_links) =
+            old.map_or_else(Default::default, |old| (old.tags.as_slice(), old.links.as_slice()));
+        let tags: Vec<String> = self.tags.iter().chain(old_tags).cloned().collect();
+        let mut variables = self.variables(number, &tags);
+        variables.set_text("filename", path.file_name());
+        variables.set_text("filename-stem", path.file_stem());
+        let text = self.with_fields(&variables, &tags, old)?;
         let below = below_notebook(self.call, path);
-        let variables = self.variables(Some(below), number);
-        let mut text = self.with_fields(&variables, supersedes.map(|old| old.path))?;
-        let mut links: Vec<String> = Vec::new();
-        if let Some(old) = supersedes {
-            links.push(format!("{LINK_START}{}", format_link(self.config, below, old)));
-        }
-        links.extend(self.links.iter().map(|&target| format!("- {}", format_link(self.config, below, target))));
-        if !links.is_empty() {
-            text = append_block(&text, &links.join("\n"));
-        }
+        let link = |path: &str, title: &str| format_link(self.config, below, LinkTarget { path, title });
+        let superseded = old.map(|old| format!("{LINK_START}{}", link(&old.below, &old.title)));
+        let linked = self.links.iter().chain(old_links).map(|(path, title)| format!("- {}", link(path, title)));
+        let lines: Vec<String> = superseded.into_iter().chain(linked).collect();
+        // Without links, the text stays as it is.
+        let text = append_block(&text, &lines.join("\n"));
         // The file ends in exactly one newline.
         Ok(format!("{}\n", text.trim_end_matches('\n')))
     }
 
-    fn with_fields(&self, variables: &Variables, supersedes: Option<&str>) -> Result<String, Error> {
+    fn with_fields(&self, variables: &Variables, tags: &[String], old: Option<&Superseded>) -> Result<String, Error> {
         let template = &self.template.template;
         let mut text = template.render(variables).map_err(|problem| self.template.error(&problem))?;
         if !template.uses("content") && !self.content.trim().is_empty() {
@@ -283,22 +315,21 @@ impl Draft<'_> {
         let parse = |text: &str| Note::parse(text, self.config.tags);
         let mut note = parse(&text);
         if note.title != self.title {
-            text = set_field(&text, &note, "title", &yaml_string(self.title));
+            text = set_field(&text, "title", &yaml_string(self.title));
             note = parse(&text);
         }
-        if self.tags.iter().any(|tag| !note.tags.contains(tag)) {
-            let mut tags = note.frontmatter.tags();
-            for tag in self.tags {
-                if !tags.contains(tag) {
-                    tags.push(tag.clone());
+        if tags.iter().any(|tag| !note.tags.contains(tag)) {
+            let mut listed = note.frontmatter.tags();
+            for tag in tags {
+                if !listed.contains(tag) {
+                    listed.push(tag.clone());
                 }
             }
-            let list = tags.iter().map(|tag| yaml_string(tag)).collect::<Vec<_>>().join(", ");
-            text = set_field(&text, &note, "tags", &format!("[{list}]"));
-            note = parse(&text);
+            let list = listed.iter().map(|tag| yaml_string(tag)).collect::<Vec<_>>().join(", ");
+            text = set_field(&text, "tags", &format!("[{list}]"));
         }
-        if let Some(old) = supersedes {
-            text = set_field(&text, &note, SUPERSEDES, &yaml_string(old));
+        if let Some(old) = old {
+            text = set_field(&text, SUPERSEDES, &yaml_string(&old.below));
         }
         if self.provenance != Provenance::User {
             text = mark(&text, self.provenance).ok_or_else(|| {

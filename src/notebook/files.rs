@@ -11,7 +11,7 @@ use super::template::{MAX_TEMPLATE_BYTES, Template};
 use super::types::Warning;
 use crate::changes::{Call, Change};
 use crate::engine::{Loaded, load_all};
-use crate::protocol::{Entry, Error, ErrorCode, ListOutcome};
+use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
 
 /// Returns a file or folder of the notebook from its path relative to the notebook.
@@ -56,25 +56,6 @@ pub(super) async fn create_note(call: &Call, new: &Change) -> Result<bool, Error
 /// Returns the error for a note that does not exist.
 pub(super) fn no_note(path: &RelPath) -> Error {
     Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`note list` lists all notes")
-}
-
-/// Lists a folder (`None` for the root of the store), sorted by path.
-pub(super) async fn list_folder(call: &Call, folder: Option<&RelPath>) -> Result<Vec<Entry>, Error> {
-    let mut entries = Vec::new();
-    let mut after = None;
-    loop {
-        let page = call.fs.list(folder, after, call.scope.limits.max_list_entries, None).await;
-        match page.map_err(|error| Error::storage(folder, &error))? {
-            ListOutcome::Unchanged => return Ok(entries),
-            ListOutcome::Page(page) => {
-                entries.extend(page.entries);
-                match page.next {
-                    Some(next) => after = Some(next),
-                    None => return Ok(entries),
-                }
-            }
-        }
-    }
 }
 
 /// A template of the notebook.

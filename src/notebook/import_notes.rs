@@ -9,20 +9,20 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::checks::{checked_content, checked_tags, checked_title};
 use super::config::NotebookConfig;
 use super::draft::safe_name;
-use super::files::{below_notebook, check_new_note, create_note, list_folder, normalized_lines, notebook_file};
+use super::files::{below_notebook, check_new_note, create_note, normalized_lines, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look};
-use super::remember::{checked_content, checked_tags};
 use super::rename::settle;
 use super::slug::slug;
-use super::title::checked_title;
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, Note, TagSyntax, Value, head, parse_date, set_field, yaml_string};
+use crate::document::{Frontmatter, Value, head, parse_date, set_field, yaml_string};
 use crate::engine::{Loaded, load_all};
+use crate::json::word_and_value;
 use crate::part::TextPart;
 use crate::protocol::{EntryKind, Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Effect, Request, Run, at_most};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, utc_text};
 use crate::trust::{ForModel, Provenance, TrustState, mark, sha256};
@@ -117,28 +117,18 @@ pub enum NoteImportState {
     Rejected(ForModel),
 }
 
-/// JSON form of a [`NoteImportState`].
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct StateView {
+word_and_value! {
+    NoteImportState as StateView;
     /// Result of the import.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["created", "updated", "unchanged", "kept", "rejected"])))]
-    state: &'static str,
-    /// For `kept` and `rejected`, the reason.
-    reason: Option<ForModel>,
-}
-
-impl From<NoteImportState> for StateView {
-    fn from(state: NoteImportState) -> Self {
-        let (state, reason) = match state {
-            NoteImportState::Created => ("created", None),
-            NoteImportState::Updated => ("updated", None),
-            NoteImportState::Unchanged => ("unchanged", None),
-            NoteImportState::Kept(reason) => ("kept", Some(reason)),
-            NoteImportState::Rejected(reason) => ("rejected", Some(reason)),
-        };
-        Self { state, reason }
+    state {
+        Created = "created",
+        Updated = "updated",
+        Unchanged = "unchanged",
+        Kept(reason) = "kept",
+        Rejected(reason) = "rejected",
     }
+    /// For `kept` and `rejected`, the reason.
+    reason: ForModel
 }
 
 impl Request for ImportNotes {
@@ -185,16 +175,8 @@ fn check_sizes(request: &ImportNotes) -> Result<(), Error> {
     let size =
         |note: &ImportedNote| note.title.len() + note.content.len() + note.tags.iter().map(String::len).sum::<usize>();
     let bytes = request.notes.iter().map(size).sum();
-    for (what, given, limit) in [
-        ("notes of one command", request.notes.len(), MAX_IMPORTED_NOTES),
-        ("bytes of one command", bytes, MAX_IMPORTED_NOTES_BYTES),
-    ] {
-        if given > limit {
-            let message = format!("{given} {what}, the limit is {limit}: {} too many", given - limit);
-            return Err(Error::new(ErrorCode::TooLarge, message, "import in parts"));
-        }
-    }
-    Ok(())
+    at_most("notes of one command", request.notes.len(), MAX_IMPORTED_NOTES)?;
+    at_most("bytes of one command", bytes, MAX_IMPORTED_NOTES_BYTES)
 }
 
 /// Refuses a folder whose notes would not be found, or that belongs to another memory.
@@ -287,11 +269,11 @@ impl<'a> Work<'a> {
     async fn find_forgotten(&mut self) -> Result<(), Error> {
         let call = self.call;
         let folder = notebook_file(call, &self.request.folder)?;
-        let mut entries = list_folder(call, Some(&folder)).await?;
+        let mut entries = call.list(Some(&folder)).await?;
         // Backups are beside the notes or in their own folder.
         let note = notebook_file(call, &format!("{}/x{NOTE_SUFFIX}", self.request.folder))?;
         if let Some(backups) = Layout::backup_of(&note).parent().filter(|backups| *backups != folder) {
-            entries.extend(list_folder(call, Some(&backups)).await?);
+            entries.extend(call.list(Some(&backups)).await?);
         }
         let files = entries.iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| &entry.path);
         let (notes, others): (Vec<&RelPath>, Vec<&RelPath>) =
@@ -397,11 +379,9 @@ impl<'a> Work<'a> {
         let unreadable = || Error::internal(format!("the metadata of `{}` cannot be written", note.id.escape_debug()));
         let text = mark(&text, Provenance::Imported).ok_or_else(unreadable)?;
         let mark = Mark::of_text(&note.id, &text);
-        let parsed = Note { frontmatter: Frontmatter::parse(&text), ..Note::default() };
-        let text = set_field(&text, &parsed, SOURCE, &yaml_string(&mark.source()));
+        let text = set_field(&text, SOURCE, &yaml_string(&mark.source()));
         let text = self.call.signature()?.sign(&text).ok_or_else(unreadable)?;
-        let is_kept = Note::parse(&text, TagSyntax::default()).frontmatter;
-        match Mark::from_frontmatter(&is_kept) {
+        match Mark::from_frontmatter(&Frontmatter::parse(&text)) {
             Some(read) if read.id == mark.id && read.is_same_text(&mark) => Ok((text, mark)),
             _ => Err(unreadable()),
         }

@@ -131,7 +131,7 @@ fn adopt(call: &Call, notebook: &Notebook, found: FoundConfig) -> Arc<NotebookCo
     let coverage = move |path: &RelPath| covers(&scope, &rules, path);
     let mut corpus = notebook.corpus.borrow_mut();
     corpus.cover(Arc::new(coverage), found.version.clone());
-    corpus.read_tags(config.tag_syntax());
+    corpus.read_tags(config.tags);
     *known = Some(KnownConfig { version: found.version, config: config.clone(), warnings: found.warnings });
     config
 }
@@ -227,17 +227,8 @@ pub(super) fn look_as<T>(
     answer(&Snapshot::from_zk_notes(&parsed, call))
 }
 
-/// Reads the notes that an answer needs, if they are known only from the index file.
-pub(super) async fn read_texts(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    needed: impl Fn(&Snapshot<'_>) -> Result<Vec<DocId>, Error>,
-) -> Result<(), Error> {
-    read_texts_as(call, notebook, false, needed).await
-}
-
 /// Reads the notes that an answer needs. The notes are as zk would see them, or as they are.
-pub(super) async fn read_texts_as(
+pub(super) async fn read_texts(
     call: &Call,
     notebook: &Arc<Notebook>,
     as_zk: bool,

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::config::CONFIG_FILE;
 use super::config_file::{config_path, load_config};
-use super::daily::DAILY_TEMPLATE;
 use super::draft::NOTE_TEMPLATE;
-use super::files::{folders_above, list_folder, notebook_file, template_folders};
+use super::files::{folders_above, notebook_file, template_folders};
 use super::index::NotebookCall;
+use super::today::DAILY_TEMPLATE;
 use crate::changes::{Call, File};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
 use crate::request::{Effect, Request, Run};
@@ -52,7 +52,7 @@ impl Run<NotebookCall<'_>> for InitNotebook {
 async fn init(call: &Call) -> Result<InitReply, Error> {
     let root = call.scope.layout.project_folder();
     refuse_nested(call, root).await?;
-    let there = list_folder(call, root).await?;
+    let there = call.list(root).await?;
     let mut reply = InitReply::default();
     for name in [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, TEMPLATES_FOLDER] {
         let folder = notebook_file(call, name)?;
@@ -110,7 +110,7 @@ async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error>
             None => RelPath::new(ZK_FOLDER),
         };
         let Ok(zk) = zk else { continue };
-        if !list_folder(call, Some(&zk)).await?.is_empty() {
+        if !call.list(Some(&zk)).await?.is_empty() {
             let message = format!(
                 "{} would be a notebook inside of another: there is {}",
                 call.scope.display_path(root),

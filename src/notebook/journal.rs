@@ -6,15 +6,14 @@ use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::config_file::load_config;
-use super::daily::make_day;
 use super::index::NotebookCall;
 use super::rename::settle;
+use super::today::make_day;
 use super::types::Warning;
 use crate::changes::Call;
-use crate::journal::MAX_WRITE_BYTES;
-use crate::protocol::{Error, ErrorCode, ReadOutcome};
+use crate::journal::{MAX_WRITE_BYTES, file_size};
+use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::store::RelPath;
 use crate::trust::ForModel;
 
 /// Adds one line with the time of day to today's note.
@@ -70,20 +69,13 @@ async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<Jo
     let path = call.scope.layout.daily(call.now.date());
     let mut warnings = Vec::new();
     let mut created = false;
-    if !exists(call, &path).await? {
+    if file_size(call, &path).await?.is_none() {
         created = make_day(call, config, &path, &mut warnings).await?;
     }
     call.apply(&call.screen.add(&path, format!("{text}\n"))?).await?;
     let path = call.scope.display_path(&path);
     let message = format!("Added to {path}: {}", text.lines().next().unwrap_or_default());
     Ok(JournalEntryReply { path, entry: text, created, message: ForModel::escaped(&message), warnings })
-}
-
-async fn exists(call: &Call, path: &RelPath) -> Result<bool, Error> {
-    match call.fs.read(path, 0, 0).await.map_err(|error| Error::storage(Some(path), &error))? {
-        ReadOutcome::Content(_) => Ok(true),
-        ReadOutcome::Absent => Ok(false),
-    }
 }
 
 /// Returns `- HH:MM entry`. Further lines are indented by two spaces.

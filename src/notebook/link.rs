@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::files::{below_notebook, no_note, notebook_file};
-use super::index::{Notebook, NotebookCall, catch_up, look_checked};
+use super::index::{Notebook, NotebookCall, catch_up, look, look_checked};
 use super::links::{LinkTarget, format_link};
-use super::names::Names;
 use super::rename::settle;
 use super::select::{Resolution, Resolver};
+use super::snapshot::Names;
 use crate::changes::{Backups, Call};
 use crate::document::{Link as NoteLink, Note, append_block};
 use crate::protocol::{Error, ErrorCode};
@@ -86,7 +86,7 @@ async fn link(
     })
     .await?;
     // The text of the note was read by now. It may have other links than the index knows.
-    let names = Names::from_notebook(notebook, call)?;
+    let names = look(notebook, call, |snapshot| Ok(Names::from_snapshot(snapshot)))?;
     let views = names.views();
     let resolver = Resolver::new(&views);
     let place = |path: &RelPath| {

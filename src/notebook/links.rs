@@ -31,6 +31,7 @@ use core::str::FromStr;
 
 use super::config::{LinkFormat, NotebookConfig};
 use super::template::{Template, Variables};
+use crate::document::paths::{file_name, folder};
 use crate::document::{Link, LinkKind, one_line};
 use crate::part::SlicePart;
 use crate::percent;
@@ -85,7 +86,7 @@ fn from_template(template: &str, from: &str, to: LinkTarget<'_>, config: &Notebo
     let mut variables = Variables::default();
     variables.set_text("path", &if config.link_encode_path { percent_encoded(target) } else { target.to_string() });
     variables.set_text("title", &one_line(to.title));
-    let name = to.path.rsplit('/').next().unwrap_or(to.path);
+    let name = file_name(to.path);
     variables.set_text("filename", if config.link_drop_extension { without_extension(name, config) } else { name });
     let link = Template::from_str(template).ok()?.render(&variables).ok()?;
     Some(one_line(&link)).filter(|link| !link.is_empty())
@@ -148,13 +149,13 @@ impl Renamed<'_> {
             format!("{lead}{path}")
         };
         let (old, new) = (without_extension(self.old_path, config), without_extension(self.new_path, config));
-        let (old_stem, new_stem) = (last_segment(old), last_segment(new));
+        let (old_stem, new_stem) = (file_name(old), file_name(new));
         let is_safe = |text: &str| !text.contains(['[', ']', '|', '#', '\\', '\n']) && text.trim() == text;
         if bare == old {
             return Some(kept(self.new_path));
         }
         if bare == old_stem && (self.is_unambiguous)(new_stem) {
-            return Some(kept(last_segment(self.new_path)));
+            return Some(kept(file_name(self.new_path)));
         }
         let same = |a: &str, b: &str| one_line(a).to_lowercase() == one_line(b).to_lowercase();
         if same(written, self.old_title) && is_safe(self.new_title) && (self.is_unambiguous)(self.new_title) {
@@ -176,7 +177,7 @@ impl Renamed<'_> {
             without_extension(path, config) == old
         };
         let relative = relative_path(from, self.new_path);
-        let from_folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let from_folder = folder(from);
         let path = if written.starts_with('/') {
             format!("/{}", self.new_path)
         } else if !is_old(&joined(from_folder, written)) && is_old(written) {
@@ -214,10 +215,6 @@ fn joined(folder: &str, relative: &str) -> String {
         }
     }
     segments.join("/")
-}
-
-fn last_segment(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the path without the extension of notes.

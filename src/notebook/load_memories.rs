@@ -6,11 +6,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use super::checks::title_or_stem;
 use super::index::{Notebook, NotebookCall, catch_up, look, read_texts};
 use super::recall::{is_superseded, successions};
 use super::session::{Memories, RecalledMemory};
 use super::snapshot::Snapshot;
-use super::title::title_or_stem;
 use super::types::{MemoriesReply, part_of};
 use crate::changes::Call;
 use crate::order;
@@ -56,7 +56,7 @@ async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, 
             let places = newest_facts(call, notebook, snapshot, looked_at)?.into_iter();
             places.map(|place| snapshot.id(place)).collect()
         };
-        read_texts(call, notebook, newest).await?;
+        read_texts(call, notebook, false, newest).await?;
         let (found, memories, unapproved) =
             look(notebook, call, |snapshot| approved_facts(call, notebook, snapshot, looked_at, limit))?;
         // Unapproved notes take no place from others.

@@ -4,16 +4,14 @@
 //! [`RememberReply`]. An existing zk notebook is opened in place.
 
 mod attachments;
+mod checks;
 mod config;
 mod config_file;
-mod daily;
-mod date_words;
 mod dead_links;
 mod draft;
 mod files;
 mod forget;
 mod glob;
-mod graph_link;
 mod import_notes;
 mod index;
 mod init;
@@ -24,7 +22,6 @@ mod list_notes;
 mod listing;
 mod load_memories;
 mod memory_context;
-mod names;
 mod note_filter;
 mod note_info;
 mod page;
@@ -46,18 +43,17 @@ mod template;
 mod template_syntax;
 #[cfg(test)]
 pub(crate) mod testing;
-mod title;
 mod today;
 mod types;
 mod unlinked_mentions;
 mod zk_output;
 
+pub use checks::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES};
 pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, NoteConfig, NotebookConfig};
 pub use config_file::MAX_CONFIG_BYTES;
 pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
 pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
-pub use graph_link::GraphLink;
 pub use import_notes::{
     ImportNotes, ImportNotesReply, ImportedNote, MAX_IMPORT_ID_BYTES, MAX_IMPORTED_NOTES, MAX_IMPORTED_NOTES_BYTES,
     NoteImport, NoteImportState,
@@ -65,7 +61,7 @@ pub use import_notes::{
 pub use init::{InitNotebook, InitReply};
 pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
-pub use list_notes::ListNotesReply;
+pub use list_notes::{GraphLink, ListNotesReply};
 pub use listing::ListNotes;
 pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
 pub use memory_context::{DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply};
@@ -81,14 +77,14 @@ pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note
 pub use rename::{Rename, RenameReply};
 pub use select::notes_named;
 pub use slug::{MAX_SLUG_BYTES, slug};
-pub use tags::{TagCount, Tags, TagsReply};
+pub use tags::{Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
-pub use title::MAX_TITLE_BYTES;
 pub use today::{Today, TodayReply};
-pub use types::{MAX_TAG_BYTES, MAX_TAGS, MemoriesReply, SortBy, SortFields, SortKey, Warning};
+pub use types::{MemoriesReply, SortBy, SortFields, SortKey, TagCount, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
+pub(crate) use draft::moment;
 pub(crate) use forget::forget_version;
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use page::{existing_page, locate_page, named_notes, note_at, note_rule, similar_notes};

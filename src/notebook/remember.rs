@@ -5,20 +5,19 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::checks::{checked_content, checked_tags, checked_title};
 use super::config::NotebookConfig;
-use super::draft::{Draft, Kind, built_in_template};
+use super::draft::{Draft, Kind, Rendered, built_in_template};
 use super::files::{below_notebook, create_note, find_template, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look_checked};
-use super::links::LinkTarget;
 use super::rename::settle;
 use super::same_title::SameTitle;
 use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
-use super::title::checked_title;
-use super::types::{MAX_TAG_BYTES, MAX_TAGS, Warning, is_tag};
+use super::types::Warning;
 use crate::changes::{Call, File};
 use crate::document::one_line;
-use crate::journal::MAX_WRITE_BYTES;
+use crate::json::word_and_value;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -81,26 +80,16 @@ pub enum RememberState {
     Superseded(String),
 }
 
-/// JSON form of a [`RememberState`].
-#[derive(serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct StateView {
+word_and_value! {
+    RememberState as StateView;
     /// Result of the command.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["created", "already-there", "superseded"])))]
-    state: &'static str,
-    /// Older note, if the state is `superseded`.
-    supersedes: Option<String>,
-}
-
-impl From<RememberState> for StateView {
-    fn from(state: RememberState) -> Self {
-        let (state, supersedes) = match state {
-            RememberState::Created => ("created", None),
-            RememberState::AlreadyThere => ("already-there", None),
-            RememberState::Superseded(old) => ("superseded", Some(old)),
-        };
-        Self { state, supersedes }
+    state {
+        Created = "created",
+        AlreadyThere = "already-there",
+        Superseded(old) = "superseded",
     }
+    /// Older note, if the state is `superseded`.
+    supersedes: String
 }
 
 impl Request for Remember {
@@ -150,26 +139,17 @@ pub(super) async fn remember(
 ) -> Result<RememberReply, Error> {
     let title = checked_title(&request.title)?;
     let config = catch_up(call, notebook).await?;
-    let existing = look_checked(call, notebook, |snapshot: &Snapshot<'_>| {
-        let links = request.links.iter().map(|link| {
-            let (path, title) = snapshot.link_target(snapshot.find(link)?, provenance.is_trusted())?;
-            Ok((path.to_string(), title.to_string()))
-        });
-        let links: Vec<(String, String)> = links.collect::<Result<_, Error>>()?;
-        let named = request.supersedes.as_deref().map(|name| named(call, snapshot, name, provenance)).transpose()?;
-        // The newest comes last; of notes with the same time, the one with the highest number.
-        let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
-        order::sort_slice_by_key(&mut same_title, |view| (view.created, view.path.len(), view.path));
-        let known =
-            same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<Vec<_>, Error>>()?;
-        Ok(Existing { links, known, named })
-    })
-    .await?;
-    make(call, notebook, &config, request, provenance, existing).await
+    let find = |snapshot: &Snapshot<'_>| Existing::find(call, snapshot, request, title, provenance);
+    let existing = look_checked(call, notebook, find).await?;
+    let mut warnings = Vec::new();
+    let draft = plan(call, &config, request, title, provenance, &existing, &mut warnings).await?;
+    let note = Rendered::new(draft, &mut warnings)?;
+    let (path, state, message) = create(notebook, request, &note, &existing).await?;
+    let (path, message) = (call.scope.display_path(&path), ForModel::escaped(&message));
+    Ok(RememberReply { path, title: title.into(), state, message, warnings })
 }
 
 /// Notes of the index that matter for a new one.
-#[derive(Default)]
 struct Existing {
     /// Path and title of the notes to link to.
     links: Vec<(String, String)>,
@@ -179,114 +159,111 @@ struct Existing {
     named: Option<RelPath>,
 }
 
-/// Creates the note.
-async fn make(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    config: &NotebookConfig,
+impl Existing {
+    fn find(
+        call: &Call,
+        snapshot: &Snapshot<'_>,
+        request: &Remember,
+        title: &str,
+        provenance: Provenance,
+    ) -> Result<Self, Error> {
+        let links = request.links.iter().map(|link| {
+            let (path, title) = snapshot.link_target(snapshot.find(link)?, provenance.is_trusted())?;
+            Ok((path.to_string(), title.to_string()))
+        });
+        let links = links.collect::<Result<_, Error>>()?;
+        let named = request.supersedes.as_deref().map(|name| named(call, snapshot, name)).transpose()?;
+        // The newest comes last; of notes with the same time, the one with the highest number.
+        let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
+        order::sort_slice_by_key(&mut same_title, |view| (view.created, view.path.len(), view.path));
+        let known = same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<_, Error>>()?;
+        Ok(Self { links, known, named })
+    }
+}
+
+/// Checks what is asked, and finds the folder and the template of the note.
+async fn plan<'a>(
+    call: &'a Call,
+    config: &'a NotebookConfig,
     request: &Remember,
+    title: &'a str,
     provenance: Provenance,
-    Existing { links, known, named }: Existing,
-) -> Result<RememberReply, Error> {
+    existing: &'a Existing,
+    warnings: &mut Vec<Warning>,
+) -> Result<Draft<'a>, Error> {
     let config = config.for_writing()?;
-    let title = checked_title(&request.title)?;
     let content = checked_content(&request.content)?;
     let tags = checked_tags(&request.tags)?;
-    let targets: Vec<LinkTarget<'_>> = links.iter().map(|(path, title)| LinkTarget { path, title }).collect();
-    let old = named.as_ref().or(known.last().filter(|_| request.supersede)).map(|old| below_notebook(call, old));
+    let old = existing.named.as_ref().or(existing.known.last().filter(|_| request.supersede));
     let template = match (request.template.trim(), old) {
-        ("", Some(old)) => template_of(old),
+        ("", Some(old)) => template_of(below_notebook(call, old)),
         (template, _) => template.to_string(),
     };
     let kind = Kind::of(call, config, &template, request.group.as_deref()).await?;
-    let mut warnings = Vec::new();
-    let found = find_template(call, config, kind.group(config), &kind.name, &mut warnings).await?;
-    let built_in = built_in_template()?;
-    let mut template = found.as_ref().unwrap_or(&built_in);
-    let draft = |template| Draft {
-        call,
-        config,
-        title,
-        content: &content,
-        tags: &tags,
-        links: &targets,
-        kind: &kind,
-        template,
-        provenance,
-    };
-    if let Some(problem) = draft(template).problem()? {
-        let message = format!(
-            "gives metadata that is not valid YAML (line {}: {}); the built-in one is used",
-            problem.line, problem.message
-        );
-        warnings.push(Warning::new(&template.path, message));
-        template = &built_in;
-    }
-    let draft = draft(template);
-    let done = |path: &RelPath, state: RememberState, message: &str| RememberReply {
-        path: call.scope.display_path(path),
-        title: title.into(),
-        state,
-        message: ForModel::escaped(message),
-        warnings: warnings.clone(),
-    };
-    let mut others = SameTitle::for_text_of(provenance);
+    let found = find_template(call, config, kind.group(config), &kind.name, warnings).await?;
+    let template = found.map_or_else(built_in_template, Ok)?;
+    Ok(Draft { call, config, provenance, title, content, tags, links: &existing.links, kind, template })
+}
+
+/// Chooses a name and writes the note, unless a note of the same title says the same. Returns its path, the result and
+/// the message.
+async fn create(
+    notebook: &Arc<Notebook>,
+    request: &Remember,
+    note: &Rendered<'_>,
+    Existing { known, named, .. }: &Existing,
+) -> Result<(RelPath, RememberState, String), Error> {
+    let draft = &note.draft;
+    let (call, kind) = (draft.call, &draft.kind);
+    let mut others = SameTitle::of(note, notebook);
     let is_of_kind = |path: &&RelPath| kind.holds(below_notebook(call, path));
     // A note to supersede may be in another folder.
     let is_elsewhere = request.supersede && !known.iter().any(|path| is_of_kind(&path));
     for path in known.iter().filter(|path| is_elsewhere || is_of_kind(path)) {
-        let text = draft.render(path, 1, None)?;
-        others.meet(&draft, path, &text).await?;
+        others.meet(path, 1).await?;
     }
+    let supersedes = request.supersede || named.is_some();
     let mut number = 1;
     while number <= MAX_NAMES {
         let path = draft.path(number)?;
-        let text = draft.render(&path, number, None)?;
-        if others.meet(&draft, &path, &text).await? {
+        let is_taken = others.meet(&path, number).await?;
+        if is_taken {
             number += 1;
-            // All taken names must be known before the superseded note is chosen.
-            let is_decided = !request.supersede && named.is_none();
-            if let Some(same) = others.same().filter(|_| is_decided) {
-                let message = others.said(call, notebook, same, &tags);
-                return Ok(done(&same.path, RememberState::AlreadyThere, &message));
-            }
+        }
+        // All taken names must be known before the superseded note is chosen.
+        if is_taken && supersedes {
             continue;
         }
-        let (old, same) = match &named {
-            Some(old) => (Some(old.clone()), others.same_instead_of(call, notebook, old)?),
-            None if request.supersede => {
-                let newest = others.newest().ok_or_else(|| no_note_of_title(title))?;
-                (Some(newest.path.clone()), Some(newest).filter(|newest| newest.is_same))
+        let (old, same) = match named {
+            Some(old) => (Some(old), others.same_instead_of(old)?),
+            None if supersedes => {
+                let newest = others.newest().ok_or_else(|| no_note_of_title(draft.title))?;
+                (Some(&newest.path), Some(newest).filter(|newest| newest.is_same))
             }
             None => (None, others.same()),
         };
         if let Some(same) = same {
-            let message = others.said(call, notebook, same, &tags);
-            return Ok(done(&same.path, RememberState::AlreadyThere, &message));
+            return Ok((same.path.clone(), RememberState::AlreadyThere, others.message(same)));
         }
-        let Some(old) = old else {
-            // After a lost race, the next round finds the name taken.
-            if create_note(call, &call.screen.write(&File::absent(&path), text)?).await? {
-                let message = format!("Remembered in {}", call.scope.display_path(&path));
-                return Ok(done(&path, RememberState::Created, &message));
-            }
+        if is_taken {
             continue;
+        }
+        let old = match old {
+            Some(old) => Some(Superseded::load(call, notebook, old, &draft.content, &draft.tags, draft.links).await?),
+            None => None,
         };
-        let linked: Vec<String> = links.iter().map(|(path, _)| path.clone()).collect();
-        let old = Superseded::load(call, notebook, &old, &request.content, (&tags, &linked), provenance).await?;
-        let all_tags: Vec<String> = tags.iter().chain(&old.tags).cloned().collect();
-        let taken = old.links.iter().map(|(path, title)| LinkTarget { path, title });
-        let all_links: Vec<LinkTarget<'_>> = targets.iter().copied().chain(taken).collect();
-        let target = LinkTarget { path: &old.below, title: &old.title };
-        let text = Draft { tags: &all_tags, links: &all_links, ..draft }.render(&path, number, Some(target))?;
-        if create_note(call, &call.screen.write(&File::absent(&path), text)?).await? {
-            let (new, from) = (call.scope.display_path(&path), call.scope.display_path(&old.path));
-            let message = format!("Remembered in {new}, which supersedes {from}{}", old.taken());
-            return Ok(done(&path, RememberState::Superseded(from), &message));
+        let text = note.text_at(&path, number, old.as_ref())?;
+        // After a lost race, the next round finds the name taken.
+        if create_note(call, &call.screen.write(&File::absent(&path), &*text)?).await? {
+            let message = format!("Remembered in {}", call.scope.display_path(&path));
+            let Some(old) = old else { return Ok((path, RememberState::Created, message)) };
+            let from = call.scope.display_path(&old.path);
+            let message = format!("{message}, which supersedes {from}{}", old.taken());
+            return Ok((path, RememberState::Superseded(from), message));
         }
     }
     let place = if kind.folder.is_empty() { "the root of the notebook" } else { &kind.folder };
-    let message = format!("there is no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(title));
+    let message = format!("there is no free name for `{}` in {place}: {MAX_NAMES} are taken", one_line(draft.title));
     Err(Error::new(ErrorCode::Full, message, "choose another title, or supersede the older note"))
 }
 
@@ -296,40 +273,11 @@ fn no_note_of_title(title: &str) -> Error {
     Error::new(ErrorCode::NotFound, message, help)
 }
 
-/// Returns the content with plain newlines. Content over the limit is refused, never cut.
-pub(super) fn checked_content(content: &str) -> Result<String, Error> {
-    if content.len() > MAX_WRITE_BYTES {
-        let message = format!("the content has {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
-        return Err(Error::new(ErrorCode::TooLarge, message, "write several notes that link to each other"));
-    }
-    Ok(content.replace("\r\n", "\n"))
-}
-
-pub(super) fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
-    if tags.len() > MAX_TAGS {
-        let message = format!("{} tags, the limit is {MAX_TAGS}", tags.len());
-        return Err(Error::invalid_argument(message, "keep only tags that you would search by"));
-    }
-    let mut checked: Vec<String> = Vec::new();
-    for given in tags {
-        let tag = given.trim();
-        let tag = tag.strip_prefix('#').unwrap_or(tag).trim();
-        if !is_tag(tag) {
-            let message = format!("`{}` is not a valid tag", given.escape_debug());
-            return Err(Error::invalid_argument(message, format!("a tag is one line of 1 to {MAX_TAG_BYTES} bytes")));
-        }
-        if !checked.iter().any(|known| known == tag) {
-            checked.push(tag.to_string());
-        }
-    }
-    Ok(checked)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, call_at, day, path, run_alone};
+    use super::super::testing::{Store, run_alone};
     use super::*;
-    use crate::document::Note;
+    use crate::document::{Note, TagSyntax};
 
     fn fact(title: &str, content: &str) -> Remember {
         Remember {
@@ -341,27 +289,22 @@ mod tests {
         }
     }
 
-    fn keep(store: &mut Store, request: Remember) -> Result<RememberReply, Error> {
-        keep_in(store, NotebookConfig::default(), request)
-    }
-
-    fn keep_in(store: &mut Store, config: NotebookConfig, request: Remember) -> Result<RememberReply, Error> {
-        store.run(|fs| async move {
-            make(&call_at(fs, day()), &Arc::default(), &config, &request, Provenance::User, Existing::default()).await
-        })
+    /// Runs the command as a person gives it.
+    fn run(store: &mut Store, request: Remember) -> Result<RememberReply, Error> {
+        store.run(|fs| run_alone(fs, request))
     }
 
     #[test]
     fn a_note_is_made_from_the_built_in_template() {
         let mut store = Store::default();
-        let reply = keep(&mut store, fact("Error: it's [broken] #1", "Port 5433.\r\nTwo.\n\n")).expect("made");
+        let reply = run(&mut store, fact("Error: it's [broken] #1", "Port 5433.\r\nTwo.\n\n")).expect("made");
         assert_eq!((reply.path.as_str(), &reply.state), ("facts/error-it-s-broken-1.md", &RememberState::Created));
         let text = store.text(&reply.path);
         assert_eq!(
             text,
             "---\ntitle: \"Error: it's [broken] #1\"\ndate: 2026-05-25T12:34:56+0000\ntags: [\"infra\"]\n---\n\nPort 5433.\nTwo.\n"
         );
-        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        let note = Note::parse(&text, TagSyntax::default());
         assert_eq!(note.title, "Error: it's [broken] #1");
         assert_eq!(note.tags, ["infra"]);
     }
@@ -372,13 +315,13 @@ mod tests {
         for title in ["!!!", "日本語", "---", "null", "a: b # c", "\"q\" \\ 'x'", "[[link]]", "@x", "2026-01-01", &long]
         {
             let mut store = Store::default();
-            let reply = keep(&mut store, fact(title, "content")).expect(title);
+            let reply = run(&mut store, fact(title, "content")).expect(title);
             let text = store.text(&reply.path);
-            let note = Note::parse(&text, crate::document::TagSyntax::default());
+            let note = Note::parse(&text, TagSyntax::default());
             assert_eq!(note.title, title);
             assert!(note.frontmatter.problem.is_none(), "{text}");
             assert!(NotebookConfig::default().is_indexed(&reply.path), "{}", reply.path);
-            let again = keep(&mut store, fact(title, "content")).expect(title);
+            let again = run(&mut store, fact(title, "content")).expect(title);
             assert_eq!(again.state, RememberState::AlreadyThere, "{title}");
         }
     }
@@ -386,51 +329,46 @@ mod tests {
     #[test]
     fn the_same_is_recognised_and_another_content_gets_a_free_name() {
         let mut store = Store::default();
-        let first = keep(&mut store, fact("Port", "5433")).expect("made");
+        let first = run(&mut store, fact("Port", "5433")).expect("made");
         store.put("facts/port.md", store.text("facts/port.md").replace('\n', "\r\n").into_bytes());
         let mut again = fact("Port", "5433\n");
         again.tags.push("db".into());
-        let again = keep(&mut store, again).expect("known");
+        let again = run(&mut store, again).expect("known");
         assert_eq!((again.path.as_str(), again.state), (first.path.as_str(), RememberState::AlreadyThere));
         assert!(again.message.as_str().contains("`db`"), "{}", again.message);
-        let other = keep(&mut store, fact("Port", "5434")).expect("made");
+        let other = run(&mut store, fact("Port", "5434")).expect("made");
         assert_eq!((other.path.as_str(), other.state), ("facts/port-2.md", RememberState::Created));
-        assert_eq!(keep(&mut store, fact("Port", "5434")).expect("known").state, RememberState::AlreadyThere);
+        assert_eq!(run(&mut store, fact("Port", "5434")).expect("known").state, RememberState::AlreadyThere);
         // A note with another title but the same name is not an older version.
         let writes = store.writes.len();
-        let near = keep(&mut store, Remember { supersede: true, ..fact("port!", "x") }).expect_err("no such title");
+        let near = run(&mut store, Remember { supersede: true, ..fact("port!", "x") }).expect_err("no such title");
         assert_eq!((near.code, store.writes.len()), (ErrorCode::NotFound, writes), "{near:?}");
     }
 
     #[test]
     fn a_link_that_was_added_later_makes_no_other_note() {
         let mut store = Store::default();
-        keep(&mut store, fact("Port", "5433")).expect("made");
+        run(&mut store, fact("Port", "5433")).expect("made");
         store.put("facts/port.md", format!("{}\n- [[decisions/db|DB]]\n", store.text("facts/port.md")).into_bytes());
-        assert_eq!(keep(&mut store, fact("Port", "5433")).expect("known").state, RememberState::AlreadyThere);
+        assert_eq!(run(&mut store, fact("Port", "5433")).expect("known").state, RememberState::AlreadyThere);
     }
 
     #[test]
     fn a_superseding_note_names_the_old_one_which_stays() {
         let mut store = Store::default();
-        keep(&mut store, fact("Port", "5433")).expect("made");
+        run(&mut store, fact("Port", "5433")).expect("made");
         let old = store.text("facts/port.md");
         let newer = |content: &str| Remember { supersede: true, ..fact("Port", content) };
-        let reply = keep(&mut store, newer("5434")).expect("made");
+        let reply = run(&mut store, newer("5434")).expect("made");
         assert_eq!(reply.state, RememberState::Superseded("facts/port.md".into()));
         let text = store.text("facts/port-2.md");
         assert!(text.contains("\nsupersedes: \"facts/port.md\"\n"), "{text}");
         assert!(text.ends_with("5434\n\n- Supersedes: [[facts/port|Port]]\n"), "{text}");
         assert_eq!(store.text("facts/port.md"), old);
-        assert_eq!(keep(&mut store, newer("5434")).expect("known").state, RememberState::AlreadyThere);
+        assert_eq!(run(&mut store, newer("5434")).expect("known").state, RememberState::AlreadyThere);
         // The first value is true again: its note is superseded, so a new one is created.
-        let back = keep(&mut store, newer("5433")).expect("made");
+        let back = run(&mut store, newer("5433")).expect("made");
         assert_eq!(back.state, RememberState::Superseded("facts/port-2.md".into()));
-    }
-
-    /// Runs the command as a person gives it.
-    fn run(store: &mut Store, request: Remember) -> Result<RememberReply, Error> {
-        store.run(|fs| run_alone(fs, request))
     }
 
     fn replaces(title: &str, content: &str, old: &str) -> Remember {
@@ -520,74 +458,66 @@ mod tests {
 
     #[test]
     fn links_are_written_even_after_an_open_code_block() {
-        let mut store = Store::default();
-        let links = |request: Remember| {
-            move |fs| async move {
-                let links = alloc::vec![("decisions/db.md".to_string(), "DB".to_string())];
-                let existing = Existing { links, ..Existing::default() };
-                let (call, config) = (call_at(fs, day()), NotebookConfig::default());
-                make(&call, &Arc::default(), &config, &request, Provenance::User, existing).await
-            }
-        };
-        store.run(links(fact("a", "text"))).expect("made");
+        let mut store = Store::with(&[("decisions/db.md", "# DB\n")]);
+        let linked = |request: Remember| Remember { links: alloc::vec!["DB".into()], ..request };
+        run(&mut store, linked(fact("a", "text"))).expect("made");
         assert!(store.text("facts/a.md").ends_with("text\n\n- [[decisions/db|DB]]\n"));
-        store.run(links(fact("b", "```\ncode"))).expect("made");
+        run(&mut store, linked(fact("b", "```\ncode"))).expect("made");
         let text = store.text("facts/b.md");
-        assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).links.len(), 1, "{text}");
+        assert_eq!(Note::parse(&text, TagSyntax::default()).links.len(), 1, "{text}");
     }
 
     #[test]
     fn content_with_a_frontmatter_of_its_own_stays_content() {
         let mut store = Store::default();
         let content = "---\ntitle: other\ntags: [evil]\n---\nbody";
-        let reply = keep(&mut store, fact("Mine", content)).expect("made");
+        let reply = run(&mut store, fact("Mine", content)).expect("made");
         let text = store.text(&reply.path);
-        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        let note = Note::parse(&text, TagSyntax::default());
         assert_eq!((note.title.as_str(), note.tags), ("Mine", alloc::vec!["infra".to_string()]));
         assert!(text.ends_with(&format!("\n{content}\n")));
-        assert_eq!(keep(&mut store, fact("Mine", content)).expect("known").state, RememberState::AlreadyThere);
+        assert_eq!(run(&mut store, fact("Mine", content)).expect("known").state, RememberState::AlreadyThere);
         // Even if the template has no frontmatter.
         store.put("templates/fact.md", b"{{content}}".to_vec());
-        let reply = keep(&mut store, fact("Bare", content)).expect("made");
+        let reply = run(&mut store, fact("Bare", content)).expect("made");
         let note_text = store.text(&reply.path);
-        assert_eq!(Note::parse(&note_text, crate::document::TagSyntax::default()).title, "Bare", "{note_text}");
+        assert_eq!(Note::parse(&note_text, TagSyntax::default()).title, "Bare", "{note_text}");
     }
 
     #[test]
     fn a_template_of_zk_loses_nothing() {
-        let mut store = Store::with(&[(".zk/templates/default.md", "# {{title}}\n\n{{content}}\n")]);
-        let config = NotebookConfig::parse(
-            "[note]\nfilename='{{id}}-{{slug title}}'\ntemplate='default.md'\n[group.decisions.note]\nfilename='{{title}}'",
-        );
-        let reply = keep_in(&mut store, config.0.clone(), fact("Port: 1", "5433")).expect("made");
+        let config = "[note]\nfilename='{{id}}-{{slug title}}'\ntemplate='default.md'\n\
+                      [group.decisions.note]\nfilename='{{title}}'";
+        let template = "# {{title}}\n\n{{content}}\n";
+        let mut store = Store::with(&[(".zk/templates/default.md", template), (".zk/config.toml", config)]);
+        let reply = run(&mut store, fact("Port: 1", "5433")).expect("made");
         assert_eq!(reply.path.len(), "facts/0000-port-1.md".len());
         let text = store.text(&reply.path);
-        let note = Note::parse(&text, crate::document::TagSyntax::default());
+        let note = Note::parse(&text, TagSyntax::default());
         assert_eq!((note.title.as_str(), &note.tags), ("Port: 1", &alloc::vec!["infra".to_string()]), "{text}");
-        let again = keep_in(&mut store, config.0.clone(), fact("Port: 1", "5433")).expect("known");
+        let again = run(&mut store, fact("Port: 1", "5433")).expect("known");
         assert_eq!(again.state, RememberState::AlreadyThere);
         let decision = Remember { template: "decision".into(), ..fact("a [b] ../c", "x") };
-        assert_eq!(keep_in(&mut store, config.0, decision).expect("made").path, "decisions/a-b/c.md");
+        assert_eq!(run(&mut store, decision).expect("made").path, "decisions/a-b/c.md");
     }
 
     #[test]
     fn a_template_that_forgets_the_quotes_makes_a_readable_note() {
         let mut store = Store::with(&[("templates/fact.md", "---\ntitle: {{title}}\nkind: x\n---\n\n{{content}}\n")]);
-        let reply = keep(&mut store, fact("Error: it's [broken] #1", "x")).expect("made");
+        let reply = run(&mut store, fact("Error: it's [broken] #1", "x")).expect("made");
         assert_eq!(reply.warnings, []);
-        let note = Note::parse(&store.text(&reply.path), crate::document::TagSyntax::default());
+        let note = Note::parse(&store.text(&reply.path), TagSyntax::default());
         assert_eq!((note.title.as_str(), note.tags), ("Error: it's [broken] #1", alloc::vec!["infra".to_string()]));
         store.put("templates/fact.md", b"---\nkind: {{title}}\n---\n{{content}}".to_vec());
-        let reply = keep(&mut store, fact("[", "x")).expect("made");
+        let reply = run(&mut store, fact("[", "x")).expect("made");
         assert_eq!(reply.warnings.len(), 1);
-        assert_eq!(keep(&mut store, fact("[", "x")).expect("known").state, RememberState::AlreadyThere);
+        assert_eq!(run(&mut store, fact("[", "x")).expect("known").state, RememberState::AlreadyThere);
     }
 
     #[test]
     fn a_template_that_is_named_and_missing_is_a_warning() {
-        let mut store = Store::default();
-        let config = NotebookConfig::parse("[note]\ntemplate='default.md'").0;
-        let reply = keep_in(&mut store, config, fact("a", "b")).expect("made");
+        let mut store = Store::with(&[(".zk/config.toml", "[note]\ntemplate='default.md'")]);
+        let reply = run(&mut store, fact("a", "b")).expect("made");
         assert_eq!(reply.warnings.len(), 1);
     }
 
@@ -610,17 +540,17 @@ mod tests {
             Remember { content: "x".repeat(65_537), ..fact("a", "") },
             Remember { tags: alloc::vec!["#".into()], ..fact("a", "") },
         ] {
-            let error = keep(&mut store, bad.clone()).expect_err("refused");
+            let error = run(&mut store, bad.clone()).expect_err("refused");
             assert!(!error.help.is_empty(), "{bad:?}");
         }
-        let unknown = keep(&mut store, request("a", "unknown")).expect_err("refused");
+        let unknown = run(&mut store, request("a", "unknown")).expect_err("refused");
         assert_eq!(unknown.message, "unknown template: unknown");
         assert_eq!(unknown.help, "one of fact, decision, runbooks");
         assert!(store.writes.is_empty());
         // A note without a title is named by its file.
-        assert_eq!(keep(&mut store, request("a", "runbooks")).expect("there").path, "runbooks/a.md");
+        assert_eq!(run(&mut store, request("a", "runbooks")).expect("there").path, "runbooks/a.md");
         let another = Remember { content: "y".into(), ..request("a", "runbooks") };
-        assert_eq!(keep(&mut store, another).expect("made").path, "runbooks/a-2.md");
+        assert_eq!(run(&mut store, another).expect("made").path, "runbooks/a-2.md");
     }
 
     #[test]
@@ -646,8 +576,7 @@ mod tests {
     fn a_write_whose_outcome_is_unknown_is_not_doubled() {
         let mut store = Store::default();
         store.unsure_of = Some(1);
-        assert_eq!(keep(&mut store, fact("Port", "1")).expect("made").state, RememberState::Created);
+        assert_eq!(run(&mut store, fact("Port", "1")).expect("made").state, RememberState::Created);
         assert_eq!(store.names(), ["facts/port.md"]);
-        assert_eq!(path("facts/port.md").file_stem(), "port");
     }
 }

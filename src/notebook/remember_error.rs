@@ -7,16 +7,16 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::checks::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
 use super::config::NotebookConfig;
 use super::config_file::load_config;
-use super::draft::DATE_PATTERN;
-use super::files::{list_folder, notebook_file};
+use super::draft::moment;
+use super::files::notebook_file;
 use super::index::NotebookCall;
 use super::rename::settle;
 use super::slug::slug;
-use super::title::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, Note, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
+use crate::document::{Frontmatter, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
 use crate::order;
 use crate::part::TextPart;
 use crate::protocol::{Entry, Error};
@@ -113,7 +113,7 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
     let count_it = || {
         call.update(&file, Backups::Off, |file| {
             let Some(text) = file.text()? else { return Ok((None, 0)) };
-            let (new, count) = counted(text, config, call.now);
+            let (new, count) = counted(text, call.now);
             Ok((Some(call.screen.rewrite(file, new)?), count))
         })
     };
@@ -121,7 +121,7 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
     let mut state = ErrorState::Counted;
     if count == 0 {
         let is_error = |name: &str| name.starts_with(ERROR_PREFIX) && name.ends_with(extension.as_str());
-        let mut notes = list_folder(call, Some(&folder)).await?;
+        let mut notes = call.list(Some(&folder)).await?;
         notes.retain(|entry| is_error(entry.path.file_name()));
         let known = notes.len() - sweep(call, notes.as_slice()).await?;
         if known >= MAX_ERROR_NOTES {
@@ -199,20 +199,14 @@ fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> Result<String, Error
 }
 
 /// Returns the text with its counter increased, and the counter.
-fn counted(text: &str, config: &NotebookConfig, now: LocalTime) -> (String, u32) {
-    let note = Note::parse(text, config.tags);
-    let count = match note.frontmatter.value("count") {
+fn counted(text: &str, now: LocalTime) -> (String, u32) {
+    let count = match Frontmatter::parse(text).value("count") {
         Some(Value::Integer(count)) => u32::try_from(*count).unwrap_or(1).max(1),
         _ => 1,
     };
     let count = count.saturating_add(1);
-    let text = set_field(text, &note, "count", &count.to_string());
-    let note = Note::parse(&text, config.tags);
-    (set_field(&text, &note, "last", &moment(now)), count)
-}
-
-fn moment(now: LocalTime) -> String {
-    now.format(DATE_PATTERN).unwrap_or_else(|| now.to_string())
+    let text = set_field(text, "count", &count.to_string());
+    (set_field(&text, "last", &moment(now)), count)
 }
 
 /// Title, text and name of a note about an error.
@@ -330,6 +324,7 @@ fn is_hex(word: &str) -> bool {
 mod tests {
     use super::super::testing::{Store, call_at, day};
     use super::*;
+    use crate::document::{Note, TagSyntax};
 
     #[test]
     fn the_same_error_gives_the_same_note() {
@@ -366,7 +361,7 @@ mod tests {
         let mut store = Store::default();
         let first = report(&mut store, "error: port 5433 is in use #tag").expect("kept");
         assert_eq!((first.state, first.count), (ErrorState::Created, 1));
-        let note = Note::parse(&store.text(&first.path), crate::document::TagSyntax::default());
+        let note = Note::parse(&store.text(&first.path), TagSyntax::default());
         assert_eq!(
             (note.title.as_str(), note.tags),
             ("Error of bash: error: port <n> is in use #tag", alloc::vec!["error".to_string()])

@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::checks::{MAX_SHOWN_TITLE_BYTES, tool_name};
 use super::index::NotebookCall;
 use super::remember::{Remember, RememberReply, remember};
 use super::rename::settle;
-use super::title::{MAX_SHOWN_TITLE_BYTES, tool_name};
 use crate::document::{head, one_line};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};

@@ -4,24 +4,23 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::draft::Draft;
+use super::draft::Rendered;
 use super::files::{below_notebook, normalized_lines};
 use super::index::Notebook;
 use super::superseded::is_path;
 use super::types::{SUPERSEDES, part_of};
-use crate::changes::Call;
-use crate::document::{Note, Value, one_line};
+use crate::document::{Frontmatter, Note, Value, one_line};
 use crate::engine::{Loaded, load};
 use crate::protocol::Error;
 use crate::search::IndexedFile;
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
-use crate::trust::{Provenance, TrustState};
+use crate::trust::TrustState;
 
-/// Existing notes of the same title.
-pub(super) struct SameTitle {
-    /// True if the new text goes into prompts.
-    is_trusted: bool,
+/// Existing notes of the same title as a new one.
+pub(super) struct SameTitle<'a> {
+    new: &'a Rendered<'a>,
+    notebook: &'a Notebook,
     notes: Vec<Known>,
     met: SortedSet<RelPath>,
 }
@@ -35,16 +34,17 @@ pub(super) struct Known {
     below: String,
 }
 
-impl SameTitle {
-    pub(super) fn for_text_of(provenance: Provenance) -> Self {
-        Self { is_trusted: provenance.is_trusted(), notes: Vec::new(), met: SortedSet::default() }
+impl<'a> SameTitle<'a> {
+    pub(super) fn of(new: &'a Rendered<'a>, notebook: &'a Notebook) -> Self {
+        Self { new, notebook, notes: Vec::new(), met: SortedSet::default() }
     }
 
-    /// Looks at a file. Returns `true` if it exists, whatever it is.
-    pub(super) async fn meet(&mut self, draft: &Draft<'_>, path: &RelPath, rendered: &str) -> Result<bool, Error> {
+    /// Looks at a file, whose name is that of the attempt with this number. Returns `true` if it exists, whatever it is.
+    pub(super) async fn meet(&mut self, path: &RelPath, number: u32) -> Result<bool, Error> {
         if self.met.contains(path) {
             return Ok(true);
         }
+        let draft = &self.new.draft;
         let text = match load(&draft.call.fs, path, draft.call.scope.limits.max_file_bytes).await? {
             Loaded::Absent => return Ok(false),
             Loaded::TooLarge(_) => None,
@@ -58,7 +58,7 @@ impl SameTitle {
                 Some(Value::String(old)) => Some(old.clone()),
                 _ => None,
             };
-            let is_same = says_the_same(&text, &note, rendered, draft)?;
+            let is_same = says_the_same(&text, &note, &self.new.text_at(path, number, None)?, &draft.content)?;
             let below = below_notebook(draft.call, path).to_string();
             let is_unapproved = TrustState::from_parsed(&note.frontmatter, &text).unapproved().is_some();
             self.notes.push(Known { path: path.clone(), is_same, is_unapproved, supersedes, tags: note.tags, below });
@@ -76,14 +76,9 @@ impl SameTitle {
     /// # Errors
     ///
     /// There is one that does neither.
-    pub(super) fn same_instead_of(
-        &self,
-        call: &Call,
-        notebook: &Notebook,
-        old: &RelPath,
-    ) -> Result<Option<&Known>, Error> {
-        let below = below_notebook(call, old);
-        let is_current = |note: &&Known| note.path == *old || newer(call, notebook, &note.path).is_none();
+    pub(super) fn same_instead_of(&self, old: &RelPath) -> Result<Option<&Known>, Error> {
+        let below = below_notebook(self.new.draft.call, old);
+        let is_current = |note: &&Known| note.path == *old || self.newer(&note.path).is_none();
         let Some(same) = self.counted().filter(|note| note.is_same).find(is_current) else { return Ok(None) };
         if same.path == *old || same.supersedes.as_ref().is_some_and(|path| is_path(path, below)) {
             return Ok(Some(same));
@@ -99,48 +94,50 @@ impl SameTitle {
         self.counted().rev().find(|note| !is_superseded(note)).or(self.counted().last())
     }
 
-    /// Returns the notes that text of this provenance may repeat or supersede. A note that waits for approval is in no
-    /// prompt, so it cannot take the place of text that goes into prompts.
+    /// Returns the notes that the new one may repeat or supersede. A note that waits for approval is in no prompt, so it
+    /// cannot take the place of text that goes into prompts.
     fn counted(&self) -> impl DoubleEndedIterator<Item = &Known> {
-        self.notes.iter().filter(|note| !(self.is_trusted && note.is_unapproved))
+        let is_trusted = self.new.draft.provenance.is_trusted();
+        self.notes.iter().filter(move |note| !(is_trusted && note.is_unapproved))
     }
 
-    pub(super) fn said(&self, call: &Call, notebook: &Notebook, same: &Known, tags: &[String]) -> String {
-        let path = call.scope.display_path(&same.path);
-        let missing: Vec<String> =
-            tags.iter().filter(|tag| !same.tags.contains(tag)).map(|tag| format!("`{tag}`")).collect();
+    /// Returns the message that a note says the same.
+    pub(super) fn message(&self, same: &Known) -> String {
+        let path = self.new.draft.call.scope.display_path(&same.path);
+        let missing = self.new.draft.tags.iter().filter(|tag| !same.tags.contains(tag));
+        let missing: Vec<String> = missing.map(|tag| format!("`{tag}`")).collect();
         let mut message = format!("Already remembered in {path}");
         if !missing.is_empty() {
             message.push_str(&format!(" (without the tags {})", missing.join(", ")));
         }
-        if let Some(newer) = newer(call, notebook, &same.path) {
+        if let Some(newer) = self.newer(&same.path) {
             message
                 .push_str(&format!("; {newer} supersedes it, so name that in `supersedes` if the older text is right"));
         }
         message
     }
-}
 
-/// Returns the shown path of the note that supersedes the one at a path.
-fn newer(call: &Call, notebook: &Notebook, path: &RelPath) -> Option<String> {
-    let corpus = notebook.corpus.borrow();
-    let may = |newer: &IndexedFile| newer.path != *path && newer.unapproved.is_none();
-    corpus.newer(below_notebook(call, path), may).map(|newer| call.scope.display_path(&newer.path))
+    /// Returns the shown path of the note that supersedes the one at a path.
+    fn newer(&self, path: &RelPath) -> Option<String> {
+        let call = self.new.draft.call;
+        let corpus = self.notebook.corpus.borrow();
+        let may = |newer: &IndexedFile| newer.path != *path && newer.unapproved.is_none();
+        corpus.newer(below_notebook(call, path), may).map(|newer| call.scope.display_path(&newer.path))
+    }
 }
 
 /// Returns true if a note of the same title has the content of the new one: the same text without metadata and links,
 /// and every link of the new one.
-fn says_the_same(text: &str, note: &Note, rendered: &str, draft: &Draft<'_>) -> Result<bool, Error> {
+fn says_the_same(text: &str, note: &Note, rendered: &str, content: &str) -> Result<bool, Error> {
     // If a part were lost here, two notes could look the same, and the new note would not be written.
-    let after = |text: &str, note: &Note| -> Result<_, Error> {
-        Ok(parts(part_of(text, note.frontmatter.span.end..text.len())?))
+    let after = |text: &str, frontmatter: &Frontmatter| -> Result<_, Error> {
+        Ok(parts(part_of(text, frontmatter.span.end..text.len())?))
     };
-    let new = Note::parse(rendered, draft.config.tags);
-    let (old_words, old_links) = after(text, note)?;
-    let (new_words, new_links) = after(rendered, &new)?;
+    let (old_words, old_links) = after(text, &note.frontmatter)?;
+    let (new_words, new_links) = after(rendered, &Frontmatter::parse(rendered))?;
     let has_links = new_links.iter().all(|link| old_links.contains(link));
     let body = part_of(text, note.body.clone())?;
-    Ok(has_links && (old_words == new_words || parts(body).0 == parts(draft.content).0))
+    Ok(has_links && (old_words == new_words || parts(body).0 == parts(content).0))
 }
 
 /// Returns the lines of the text, and separately those that are only a link.

@@ -1,15 +1,15 @@
-//! [`Snapshot`]: the notes of the index at one moment, and finding them by name.
+//! [`Snapshot`]: the notes of the index at one moment, and finding them by name. [`Names`] keeps their names.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::files::below_notebook;
 use super::select::{Resolver, notes_named};
-use super::types::NoteView;
+use super::types::{NoteView, SUPERSEDES};
 use crate::changes::Call;
-use crate::document::{Link, Note};
+use crate::document::{Frontmatter, Link, Note};
 use crate::engine::{ambiguous, prefer_approved};
 use crate::journal::Target;
 use crate::protocol::{Error, ErrorCode};
@@ -59,6 +59,9 @@ impl<'a> ParsedNotes<'a> {
     }
 }
 
+/// A note with its index number and its whole path.
+type Placed<'a> = (NoteView<'a>, DocId, &'a RelPath);
+
 /// Notes of the notebook, sorted by path.
 pub(super) struct Snapshot<'a> {
     pub(super) views: Vec<NoteView<'a>>,
@@ -72,34 +75,23 @@ pub(super) struct Snapshot<'a> {
 
 impl<'a> Snapshot<'a> {
     pub(super) fn from_notes(parsed: &'a ParsedNotes<'a>, call: &'a Call) -> Self {
-        let mut snapshot =
-            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), call, found: RefCell::default() };
-        for (id, document, note) in &parsed.notes {
-            let Some(below) = call.scope.layout.below_notebook(&document.path) else { continue };
+        let notes = parsed.notes.iter().filter_map(|(id, document, note)| {
+            let path = call.scope.layout.below_notebook(&document.path)?;
             let (date, modified) = (note.created(), document.modified);
             let (created, is_undated) = (date.unwrap_or(modified), date.is_none());
-            let text = document.text();
-            let unapproved = document.unapproved;
-            snapshot.views.push(NoteView { path: below, text, note, modified, created, is_undated, unapproved });
-            snapshot.ids.push(*id);
-            snapshot.paths.push(&document.path);
-        }
-        snapshot
+            let (text, unapproved) = (document.text(), document.unapproved);
+            let view = NoteView { path, text, note, modified, created, is_undated, unapproved };
+            Some((view, *id, &document.path))
+        });
+        Self::of(call, notes)
     }
 
     /// Creates a snapshot of the notes that zk would index: those with valid frontmatter.
     pub(super) fn from_zk_notes(parsed: &'a ParsedNotes<'a>, call: &'a Call) -> Self {
-        let Self { views, ids, paths, .. } = Self::from_notes(parsed, call);
-        let all = views.into_iter().zip(ids).zip(paths);
-        let mut snapshot =
-            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), call, found: RefCell::default() };
-        for ((view, id), path) in all.filter(|((view, _), _)| view.note.frontmatter.problem.is_none()) {
-            // zk sorts a note without a date by the time of its file.
-            snapshot.views.push(NoteView { is_undated: false, ..view });
-            snapshot.ids.push(id);
-            snapshot.paths.push(path);
-        }
-        snapshot
+        let all = Self::from_notes(parsed, call);
+        let valid = all.notes().filter(|(view, ..)| view.note.frontmatter.problem.is_none());
+        // zk sorts a note without a date by the time of its file.
+        Self::of(call, valid.map(|(view, id, path)| (NoteView { is_undated: false, ..view }, id, path)))
     }
 
     /// Returns the notes before one was renamed: with the given one at the old path, and none at the new path.
@@ -108,28 +100,27 @@ impl<'a> Snapshot<'a> {
         'a: 'b,
     {
         let (from_below, to_below) = (below_notebook(call, from), below_notebook(call, to));
-        let mut before = Snapshot {
-            views: Vec::new(),
-            ids: Vec::new(),
-            paths: Vec::new(),
-            call: self.call,
-            found: RefCell::default(),
-        };
-        for ((view, id), path) in self.views.iter().zip(&self.ids).zip(&self.paths) {
-            if view.path != from_below && view.path != to_below {
-                before.views.push(*view);
-                before.ids.push(*id);
-                before.paths.push(path);
-            }
+        let is_renamed = |view: &NoteView<'_>| view.path == from_below || view.path == to_below;
+        let unapproved = self.views.iter().find(|view| is_renamed(view)).and_then(|view| view.unapproved);
+        let mut notes: Vec<Placed<'b>> = self.notes().filter(|(view, ..)| !is_renamed(view)).collect();
+        let place = notes.partition_point(|(view, ..)| view.path < from_below);
+        notes.insert(place, (NoteView::named(from_below, old, unapproved), DocId::MAX, from));
+        Snapshot::of(self.call, notes)
+    }
+
+    fn of(call: &'a Call, notes: impl IntoIterator<Item = Placed<'a>>) -> Self {
+        let mut snapshot =
+            Self { views: Vec::new(), ids: Vec::new(), paths: Vec::new(), call, found: RefCell::default() };
+        for (view, id, path) in notes {
+            snapshot.views.push(view);
+            snapshot.ids.push(id);
+            snapshot.paths.push(path);
         }
-        let place = before.views.partition_point(|view| view.path < from_below);
-        let renamed = self.views.iter().find(|view| view.path == from_below || view.path == to_below);
-        let unapproved = renamed.and_then(|view| view.unapproved);
-        let view = NoteView::named(from_below, old, unapproved);
-        before.views.insert(place, view);
-        before.ids.insert(place, DocId::MAX);
-        before.paths.insert(place, from);
-        before
+        snapshot
+    }
+
+    fn notes(&self) -> impl Iterator<Item = Placed<'a>> {
+        self.views.iter().zip(&self.ids).zip(&self.paths).map(|((view, id), path)| (*view, *id, *path))
     }
 
     /// Finds the note that a person names, as [`named`](Self::named) does. Of several, it is the only approved one.
@@ -300,12 +291,30 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-fn no_such_place(note: usize, notes: usize) -> Error {
-    Error::internal(format!("note {note} of {notes} notes"))
+/// Names that links can use, while files change.
+pub(super) struct Names(Vec<(String, Note, Option<Provenance>)>);
+
+impl Names {
+    pub(super) fn from_snapshot(snapshot: &Snapshot<'_>) -> Self {
+        let names = snapshot.views.iter().map(|view| {
+            let (title, aliases) = (view.note.title.clone(), view.note.aliases.clone());
+            let frontmatter = superseding(view.note);
+            (view.path.to_string(), Note { title, aliases, frontmatter, ..Note::default() }, view.unapproved)
+        });
+        Self(names.collect())
+    }
+
+    pub(super) fn views(&self) -> Vec<NoteView<'_>> {
+        self.0.iter().map(|(path, note, unapproved)| NoteView::named(path, note, *unapproved)).collect()
+    }
 }
 
-/// Returns the line of a byte in the text, counted from 1.
-pub(super) fn line_of(text: &str, byte: usize) -> u32 {
-    let before = text.as_bytes().get(..byte).unwrap_or_default();
-    u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
+/// Returns the part of the frontmatter that decides between several notes of one title.
+fn superseding(note: &Note) -> Frontmatter {
+    let entries = note.frontmatter.entries.iter().filter(|(key, _)| key == SUPERSEDES);
+    Frontmatter { entries: entries.cloned().collect(), ..Frontmatter::default() }
+}
+
+fn no_such_place(note: usize, notes: usize) -> Error {
+    Error::internal(format!("note {note} of {notes} notes"))
 }

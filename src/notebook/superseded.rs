@@ -6,16 +6,16 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::checks::{MAX_TAGS, is_tag};
 use super::files::{below_notebook, check_not_kept, notebook_file};
 use super::index::{Notebook, catch_up, look_checked};
 use super::select::{Resolution, Resolver};
 use super::snapshot::Snapshot;
-use super::types::{MAX_TAGS, SUPERSEDES, is_tag};
+use super::types::SUPERSEDES;
 use crate::changes::Call;
-use crate::document::{LinkKind, Note, Value, one_line};
+use crate::document::{LinkKind, Note, one_line};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, is_name};
-use crate::trust::Provenance;
 
 /// Beginning of the line that links to the superseded note.
 pub(super) const LINK_START: &str = "- Supersedes: ";
@@ -36,15 +36,10 @@ pub(super) struct Superseded {
 }
 
 /// Finds the note that a request names in `supersedes`.
-pub(super) fn named(
-    call: &Call,
-    snapshot: &Snapshot<'_>,
-    name: &str,
-    provenance: Provenance,
-) -> Result<RelPath, Error> {
+pub(super) fn named(call: &Call, snapshot: &Snapshot<'_>, name: &str) -> Result<RelPath, Error> {
     let note = snapshot.find_to_change(name)?;
-    // The new note links to it.
-    let (path, _) = snapshot.link_target(note, provenance.is_trusted())?;
+    // The new note links to it, and only text that goes into prompts supersedes a note.
+    let (path, _) = snapshot.link_target(note, true)?;
     let path = notebook_file(call, path)?;
     check_not_kept(call, &path)?;
     Ok(path)
@@ -67,8 +62,8 @@ impl Superseded {
         notebook: &Arc<Notebook>,
         path: &RelPath,
         content: &str,
-        (tags, links): (&[String], &[String]),
-        provenance: Provenance,
+        tags: &[String],
+        links: &[(String, String)],
     ) -> Result<Self, Error> {
         // Another caller may have made it meanwhile.
         let config = catch_up(call, notebook).await?;
@@ -81,10 +76,10 @@ impl Superseded {
             let mut missing: Vec<String> = note.tags.iter().filter(is_new).cloned().collect();
             missing.truncate(MAX_TAGS.saturating_sub(tags.len()));
             let resolver = Resolver::new(&snapshot.views);
-            let content = Note::parse(content, config.tag_syntax());
+            let content = Note::parse(content, config.tags);
             let own = content.links.iter().map(|link| resolver.resolve(place, link));
             let mut known: Vec<usize> = own.filter_map(Resolution::only).chain([place]).collect();
-            known.extend(links.iter().filter_map(|link| resolver.place(link)));
+            known.extend(links.iter().filter_map(|(path, _)| resolver.place(path)));
             let mut taken: Vec<(String, String)> = Vec::new();
             let is_link = |kind: LinkKind| matches!(kind, LinkKind::Wiki | LinkKind::Markdown | LinkKind::Property);
             for link in note.links.iter().filter(|link| is_link(link.kind)) {
@@ -93,7 +88,7 @@ impl Superseded {
                 };
                 known.push(target);
                 let is_older = supersedes(note, snapshot.path(target)?);
-                if let (Ok((path, title)), false) = (snapshot.link_target(target, provenance.is_trusted()), is_older) {
+                if let (Ok((path, title)), false) = (snapshot.link_target(target, true), is_older) {
                     taken.push((path.to_string(), title.to_string()));
                 }
             }
@@ -147,12 +142,7 @@ pub(super) fn without_older<'a>(text: &'a str, note: &Note) -> Cow<'a, str> {
 
 /// Returns true if a note says that it supersedes the one at a path relative to the notebook.
 pub(super) fn supersedes(note: &Note, old: &str) -> bool {
-    let names_it = |value: &Value| matches!(value, Value::String(path) if is_path(path, old));
-    match note.frontmatter.value(SUPERSEDES) {
-        Some(Value::List(paths)) => paths.iter().any(names_it),
-        Some(path) => names_it(path),
-        None => false,
-    }
+    note.frontmatter.texts(SUPERSEDES).any(|path| is_path(path, old))
 }
 
 /// Returns true if this is the path, with or without its extension.

@@ -1,11 +1,10 @@
 //! `tags`: lists the tags of a notebook.
 
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::index::{NotebookCall, catch_up, look, skipped};
 use super::select::tag_counts;
-use super::snapshot::Snapshot;
+use super::types::TagCount;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::Skipped;
@@ -24,18 +23,6 @@ pub struct TagsReply {
     pub skipped: Vec<Skipped>,
 }
 
-/// A tag.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TagCount {
-    /// Name without marks.
-    pub name: String,
-    /// Number of notes with the tag.
-    pub notes: u32,
-    /// Number that zk gives the tag: from 1, in the order in which it finds them.
-    pub number: u64,
-}
-
 impl Request for Tags {
     type Reply = TagsReply;
     const NAME: &'static str = "tags";
@@ -49,13 +36,7 @@ impl Request for Tags {
 impl Run<NotebookCall<'_>> for Tags {
     async fn run(self, with: &NotebookCall<'_>) -> Result<TagsReply, Error> {
         catch_up(with.call, with.notebook).await?;
-        let tags = look(with.notebook, with.call, |snapshot| Ok(tags(snapshot)))?;
+        let tags = look(with.notebook, with.call, |snapshot| Ok(tag_counts(&snapshot.views)))?;
         Ok(TagsReply { tags, skipped: skipped(with.call, with.notebook) })
     }
-}
-
-/// Returns every tag.
-fn tags(snapshot: &Snapshot<'_>) -> Vec<TagCount> {
-    let counts = tag_counts(&snapshot.views).into_iter();
-    counts.map(|tag| TagCount { name: tag.name.to_string(), notes: tag.notes, number: tag.id }).collect()
 }

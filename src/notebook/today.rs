@@ -1,18 +1,24 @@
-//! `today`: returns the note of the day.
+//! `today`: returns the note of the day, which is the same file as the daily log of the journal.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::config::NotebookConfig;
 use super::config_file::load_config;
-use super::daily::make_day;
+use super::files::{FoundTemplate, below_notebook, find_template};
 use super::index::NotebookCall;
 use super::rename::settle;
+use super::template::{Variable, Variables};
 use super::types::Warning;
-use crate::changes::Call;
+use crate::changes::{Call, File};
+use crate::document::paths::{file_name, folder};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::store::RelPath;
+
+/// Template of a day, if the notebook has none.
+pub(super) const DAILY_TEMPLATE: &str = "# {{format-date now '%Y-%m-%d'}}\n\n";
 
 /// Maximum number of attempts to create today's note again if others delete it meanwhile.
 const MAX_ATTEMPTS: u32 = 16;
@@ -67,4 +73,39 @@ pub(super) async fn today(call: &Call, config: &NotebookConfig) -> Result<TodayR
     }
     let message = format!("{path}: removed by others {MAX_ATTEMPTS} times in a row");
     Err(Error::new(ErrorCode::Contention, message, "try again when no other program removes files of the folder"))
+}
+
+/// Creates the note of the day. Returns `false` if someone else created it.
+pub(super) async fn make_day(
+    call: &Call,
+    config: &NotebookConfig,
+    path: &RelPath,
+    warnings: &mut Vec<Warning>,
+) -> Result<bool, Error> {
+    let config = config.for_writing()?;
+    let below = below_notebook(call, path);
+    let found = match find_template(call, config, config.group_of(below), "daily", warnings).await? {
+        Some(found) => found,
+        None => FoundTemplate::built_in("the built-in template of a day", DAILY_TEMPLATE)?,
+    };
+    let mut text = found.template.render(&variables(call, config, below)).map_err(|problem| found.error(&problem))?;
+    if !text.ends_with('\n') && !text.is_empty() {
+        text.push('\n');
+    }
+    // The template may have a secret. Its text is the notebook's own, whoever asks for the day.
+    call.apply(&call.screen.rewrite(&File::absent(path), text)?).await
+}
+
+fn variables(call: &Call, config: &NotebookConfig, path: &str) -> Variables {
+    let group = config.group_of(path);
+    let mut variables = Variables::default();
+    let date = call.now.date().to_string();
+    variables.set("now", Variable::Moment(call.now));
+    variables.set("extra", Variable::Map(group.map_or(&config.extra, |group| &group.extra).clone()));
+    for (name, text) in [("title", date.as_str()), ("filename-stem", &date), ("id", &date), ("content", "")] {
+        variables.set_text(name, text);
+    }
+    variables.set_text("filename", file_name(path));
+    variables.set_text("dir", folder(path));
+    variables
 }

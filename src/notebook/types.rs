@@ -14,17 +14,6 @@ use crate::trust::Provenance;
 /// Field of a note that names the notes which it replaces.
 pub(crate) const SUPERSEDES: &str = "supersedes";
 
-/// Maximum number of tags of a new note.
-pub const MAX_TAGS: usize = 100;
-
-/// Maximum size of a tag in bytes.
-pub const MAX_TAG_BYTES: usize = 200;
-
-/// Returns true for one line of 1 to [`MAX_TAG_BYTES`] bytes.
-pub(super) fn is_tag(tag: &str) -> bool {
-    !tag.is_empty() && tag.len() <= MAX_TAG_BYTES && !tag.chars().any(char::is_control)
-}
-
 /// A problem that did not stop the command.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -147,6 +136,18 @@ impl<'a> NoteView<'a> {
             word_count: self.note.word_count,
         }
     }
+}
+
+/// A tag.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TagCount {
+    /// Name without marks.
+    pub name: String,
+    /// Number of notes with the tag.
+    pub notes: u32,
+    /// Number that zk gives the tag: from 1, in the order in which it finds them.
+    pub number: u64,
 }
 
 /// Number of memories for a prompt.

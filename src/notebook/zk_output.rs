@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use serde::Deserialize;
 
 use super::select::path_parts;
+use crate::document::paths::file_name;
 use crate::protocol::Error;
 
 /// A note in the output of `zk list`. In a list of paths, only the path is known.
@@ -157,7 +158,7 @@ pub fn parse_note_path(stdout: &str, extension: &str, root: Option<&str>) -> Res
     let mut last = None;
     for line in paths(stdout) {
         let line = line?;
-        let name = line.rsplit('/').next().unwrap_or(line);
+        let name = file_name(line);
         if name.ends_with(&extension) && name.len() > extension.len() {
             last = Some(line);
         }

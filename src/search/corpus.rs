@@ -14,7 +14,7 @@ use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
 use super::scopes::{is_markdown, skipped_names};
 use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
-use crate::document::{Frontmatter, FrontmatterProblem, Note, TagSyntax, Value};
+use crate::document::{Frontmatter, FrontmatterProblem, Note, TagSyntax};
 use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
@@ -420,19 +420,23 @@ impl Corpus {
             // missing.
             debug_assert!(doc.text.is_some(), "a broken invariant: {} is indexed without its text", doc.path);
             let text = doc.text.as_deref().unwrap_or_default();
-            let note = Note::parse_file(text, self.tags, stem(&doc.path));
+            let note = Note::parse_file(text, self.tags, doc.path.file_stem());
             let fields = Fields {
                 title: &note.title,
                 aliases: note.aliases.iter().map(String::as_str).collect(),
                 headings: note.headings.iter().map(|heading| heading.text.as_str()).collect(),
                 tags: note.tags.iter().map(String::as_str).collect(),
-                path: if is_of_entries(&doc.path) { stem(&doc.path) } else { doc.path.as_str() },
+                path: if is_of_entries(&doc.path) { doc.path.file_stem() } else { doc.path.as_str() },
                 body: text.part(note.body.clone()),
             };
             let is_indexed = self.ranked.insert(id, &fields);
             debug_assert!(is_indexed, "a broken invariant: {} did not come into the index", doc.path);
             doc.unapproved = TrustState::from_parsed(&note.frontmatter, text).unapproved();
-            note_superseded(&mut self.supersedes, id, &note);
+            for path in note.frontmatter.texts("supersedes") {
+                if let Some(newer) = self.supersedes.get_or_insert(path.into(), Vec::new()) {
+                    newer.push(id);
+                }
+            }
             match note.problem(text) {
                 Some(problem) => self.problems.insert(doc.path.clone(), problem),
                 None => drop(self.problems.remove(&doc.path)),
@@ -637,7 +641,7 @@ impl Corpus {
     /// Parses the note from the text of a file; `None` if the text was not read.
     pub(crate) fn note_of_text(&self, document: &IndexedFile) -> Option<Note> {
         let text = document.text.as_deref()?;
-        Some(Note::parse_file(text, self.tags, stem(&document.path)))
+        Some(Note::parse_file(text, self.tags, document.path.file_stem()))
     }
 
     /// Returns the note that supersedes the one at a path (relative to the notebook), of those that `may` permits.
@@ -666,32 +670,6 @@ impl Corpus {
         let known = self.files.by_path().map(|(path, _)| path);
         let gone: Vec<RelPath> = known.filter(|path| !present.contains(&path.parent())).cloned().collect();
         gone.iter().for_each(|path| self.forget(path));
-    }
-}
-
-/// Returns the name of a file without its last extension, as links name it.
-fn stem(path: &RelPath) -> &str {
-    let name = path.file_name();
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
-fn add_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, path: &str, id: DocId) {
-    if let Some(newer) = supersedes.get_or_insert(path.into(), Vec::new()) {
-        newer.push(id);
-    }
-}
-
-fn note_superseded(supersedes: &mut SortedMap<String, Vec<DocId>>, id: DocId, note: &Note) {
-    match note.frontmatter.value("supersedes") {
-        Some(Value::String(path)) => add_superseded(supersedes, path, id),
-        Some(Value::List(paths)) => {
-            for path in paths {
-                if let Value::String(path) = path {
-                    add_superseded(supersedes, path, id);
-                }
-            }
-        }
-        _ => {}
     }
 }
 

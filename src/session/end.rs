@@ -10,9 +10,9 @@ use super::screened::Screening;
 use super::state::{Event, Line, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, Note, one_line, remove_field, set_field, yaml_scalar, yaml_string};
+use crate::document::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::entries::{self, GetEntry};
-use crate::notebook::trusted_titles;
+use crate::notebook::{moment, trusted_titles};
 use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -24,9 +24,6 @@ const MAX_NOTES: u32 = 64;
 
 /// Maximum number of stored items that are looked for, the last ones.
 const MAX_STORED: usize = 20;
-
-/// Pattern of times in the frontmatter, as in other notes.
-const DATE_PATTERN: &str = "%Y-%m-%dT%H:%M:%S%z";
 
 /// Writes the note of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,7 +302,7 @@ fn digests(state: &State) -> Vec<String> {
 
 /// Returns the whole text of a new note.
 fn new_text(call: &Call, note: &NewNote<'_>) -> Result<String, Error> {
-    let last = moment(call);
+    let last = moment(call.now);
     let NewNote { session, title, text, provenance, worked, finished } = note;
     let whole = format!(
         "---\ntitle: {}\ndate: {last}\ntags: [\"session\"]\n{SESSION}: {}\n{FINISHED}: {finished}\n{WORKED}: {worked}\n{LAST}: {last}\nprovenance: {provenance}\n---\n\n{text}",
@@ -330,24 +327,19 @@ fn rewritten(call: &Call, old: &str, note: &NewNote<'_>, known: &[String]) -> Op
     }
     let is_new = text != note.text.trim();
     let mut whole = format!("{head}\n{}", note.text);
-    let parsed = |whole: &str| Note { frontmatter: Frontmatter::parse(whole), ..Note::default() };
     let (finished, worked) = (note.finished.to_string(), note.worked.to_string());
-    for (field, value) in [(FINISHED, finished.as_str()), (WORKED, &worked), (LAST, &moment(call))] {
-        whole = set_field(&whole, &parsed(&whole), field, value);
+    for (field, value) in [(FINISHED, finished.as_str()), (WORKED, &worked), (LAST, &moment(call.now))] {
+        whole = set_field(&whole, field, value);
     }
     if is_new {
         // The new text was handed to nobody.
-        whole = remove_field(&whole, &parsed(&whole), CLAIMED_BY);
+        whole = remove_field(&whole, CLAIMED_BY);
     }
     let old_trust = TrustState::from_text(old);
     if note.provenance > old_trust.provenance {
         whole = mark(&whole, note.provenance)?;
     }
     Some(whole)
-}
-
-fn moment(call: &Call) -> String {
-    call.now.format(DATE_PATTERN).unwrap_or_else(|| call.now.to_string())
 }
 
 /// Returns the day of the first line, at the current offset. A session that has a note keeps its day.

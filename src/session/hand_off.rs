@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 use super::note::{ANSWER, FAILING, FIRST_PROMPT, LAST_PROMPT, first_line_below, heading_of};
 use super::screened::first_chars;
 use super::state::{Event, Line, MAX_AGE_SECONDS, State, record};
-use super::types::{SessionName, notes_folder};
+use super::types::{SessionName, in_scope};
 use crate::changes::{Backups, Call, File};
 use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
-use crate::document::{Frontmatter, Note, Value, one_line, parse_date, set_field, yaml_scalar};
+use crate::document::{Frontmatter, Value, one_line, parse_date, set_field, yaml_scalar};
 use crate::engine::{Loaded, load_all};
 use crate::order;
 use crate::part::TextPart;
-use crate::protocol::{Entry, EntryKind, Error, ListOutcome};
+use crate::protocol::{EntryKind, Error};
 use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER};
 use crate::trust::{Approved, Provenance, titles};
 
@@ -191,8 +191,7 @@ async fn claim(
         }) else {
             return Ok((None, None));
         };
-        let head = Note { frontmatter: Frontmatter::parse(&note.text), ..Note::default() };
-        let claimed = set_field(&note.text, &head, CLAIMED_BY, &yaml_scalar(session.as_str()));
+        let claimed = set_field(&note.text, CLAIMED_BY, &yaml_scalar(session.as_str()));
         let is_claimed = SessionNote::parse(&found.path, &claimed).is_some_and(|note| note.is_claimed_by(session));
         if !is_claimed {
             // Its frontmatter cannot be edited, so it cannot be claimed by one session only.
@@ -205,8 +204,8 @@ async fn claim(
 
 /// Returns the newest notes of sessions, the last active first, and those that cannot be read.
 async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut>), Error> {
-    let folder = notes_folder(call)?;
-    let mut files = files_of(call, &folder).await?;
+    let mut files = call.list(Some(&in_scope(call, SESSIONS_FOLDER)?)).await?;
+    files.retain(|entry| entry.kind == EntryKind::File && entry.path.as_str().ends_with(NOTE_SUFFIX));
     order::sort_slice(&mut files, |a, b| (b.modified, &b.path).cmp(&(a.modified, &a.path)));
     files.truncate(MAX_READ);
     let reads: Vec<&RelPath> = files.iter().map(|entry| &entry.path).collect();
@@ -228,24 +227,6 @@ async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut>), Error> 
     }
     order::sort_slice(&mut notes, |a, b| (b.last, &b.path).cmp(&(a.last, &a.path)));
     Ok((notes, left_out))
-}
-
-/// Returns the Markdown files of a folder.
-pub(super) async fn files_of(call: &Call, folder: &RelPath) -> Result<Vec<Entry>, Error> {
-    let mut files = Vec::new();
-    let mut after = None;
-    loop {
-        let page = call.fs.list(Some(folder), after, call.scope.limits.max_list_entries, None).await;
-        let ListOutcome::Page(page) = page.map_err(|error| Error::storage(Some(folder), &error))? else {
-            return Ok(files);
-        };
-        let is_note = |entry: &Entry| entry.kind == EntryKind::File && entry.path.as_str().ends_with(NOTE_SUFFIX);
-        files.extend(page.entries.into_iter().filter(is_note));
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(files),
-        }
-    }
 }
 
 /// Returns what is shown: the note if there is one, then for a session that begins a few lines about those before it.

@@ -9,7 +9,7 @@ use crate::entries::Entries;
 use crate::notebook::Notebook;
 use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};
 use crate::protocol::Error;
-use crate::store::{RelPath, SESSIONS_FOLDER};
+use crate::store::RelPath;
 use crate::trust::sha256;
 
 /// Parts of a memory that the commands of a session need.
@@ -60,11 +60,6 @@ impl SessionName {
     pub(super) fn digits(&self, count: usize) -> &str {
         self.digest.get(..count).unwrap_or(&self.digest)
     }
-}
-
-/// Returns the folder with the notes of sessions.
-pub(super) fn notes_folder(call: &Call) -> Result<RelPath, Error> {
-    in_scope(call, SESSIONS_FOLDER)
 }
 
 /// Returns a file or folder of the scope.

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use saddlebag_words::words;
 
-use crate::document::{Frontmatter, Note, Value, parse_date, remove_field, set_field};
+use crate::document::{Frontmatter, Value, parse_date, remove_field, set_field};
 use crate::part::TextPart;
 use crate::store::utc_text;
 
@@ -112,10 +112,10 @@ fn names_provenance(block: &str) -> bool {
 
 /// Returns the text of a file with another provenance, not approved. `None` if its frontmatter could not be edited.
 pub(crate) fn mark(text: &str, provenance: Provenance) -> Option<String> {
-    let text = remove_field(text, &head_of(text), APPROVED);
+    let text = remove_field(text, APPROVED);
     let text = match provenance {
-        Provenance::User => remove_field(&text, &head_of(&text), PROVENANCE),
-        other => set_field(&text, &head_of(&text), PROVENANCE, other.as_str()),
+        Provenance::User => remove_field(&text, PROVENANCE),
+        other => set_field(&text, PROVENANCE, other.as_str()),
     };
     said(text, TrustState::new(provenance))
 }
@@ -123,18 +123,13 @@ pub(crate) fn mark(text: &str, provenance: Provenance) -> Option<String> {
 /// Returns the text of a file, approved at a time in nanoseconds. `None` as for [`mark`].
 pub(crate) fn approve(text: &str, now: u64) -> Option<String> {
     let trust_state = TrustState { approved: parse_date(&utc_text(now)), ..TrustState::from_text(text) };
-    said(set_field(text, &head_of(text), APPROVED, &utc_text(now)), trust_state)
+    said(set_field(text, APPROVED, &utc_text(now)), trust_state)
 }
 
 /// Returns the text, if it parses back to this record.
 fn said(text: String, trust_state: TrustState) -> Option<String> {
     let frontmatter = Frontmatter::parse(&text);
     (frontmatter.problem.is_none() && TrustState::from_frontmatter(&frontmatter) == trust_state).then_some(text)
-}
-
-/// Parses the frontmatter only, which is all that an edit of it needs.
-fn head_of(text: &str) -> Note {
-    Note { frontmatter: Frontmatter::parse(text), ..Note::default() }
 }
 
 #[cfg(test)]

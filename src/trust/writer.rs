@@ -3,7 +3,7 @@
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
-use crate::document::{Frontmatter, Note, Value, remove_field, set_field, yaml_scalar};
+use crate::document::{Frontmatter, Value, remove_field, set_field, yaml_scalar};
 
 /// Fields of the frontmatter for the agent, the client, the session and the tool.
 const FIELDS: [&str; 4] = ["origin-agent", "origin-client", "origin-session", "origin-tool"];
@@ -46,10 +46,9 @@ impl Writer {
             if known.and_then(Value::text).as_deref() == name && known.is_some() == name.is_some() {
                 continue;
             }
-            let head = Note { frontmatter, ..Note::default() };
             signed = match name {
-                Some(name) => set_field(&signed, &head, field, &yaml_scalar(name)),
-                None => remove_field(&signed, &head, field),
+                Some(name) => set_field(&signed, field, &yaml_scalar(name)),
+                None => remove_field(&signed, field),
             };
             frontmatter = Frontmatter::parse(&signed);
         }

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, markdown_start};
+use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, markdown_start, start};
 use super::lines::list_item;
 use super::note::Note;
 use super::scanner::Blocks;
@@ -86,7 +86,7 @@ pub fn append_block(text: &str, block: &str) -> String {
 #[must_use]
 pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     if note.frontmatter.title().is_some() {
-        return set_field(text, note, "title", &yaml_string(title));
+        return set_field(text, "title", &yaml_string(title));
     }
     let title = normalize_line(title);
     let written = heading_text(&title);
@@ -124,17 +124,16 @@ pub fn set_title(text: &str, note: &Note, title: &str) -> String {
 /// below a new one. In invalid frontmatter, the line that starts with the key is replaced, or a line is added as the
 /// first.
 #[must_use]
-pub fn set_field(text: &str, note: &Note, key: &str, value: &str) -> String {
+pub fn set_field(text: &str, key: &str, value: &str) -> String {
     let newline = newline(text);
     let value = with_newline(value, newline);
     let written = format!("{}: {value}", yaml_key(key));
-    let block = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default());
-    let (document, yaml_range) = match block {
+    let (document, yaml_range) = match Fences::find(text) {
         Some(fences) => (yaml::read(text.part(fences.yaml.clone())), fences.yaml),
         None => (YamlBlock { is_other: true, ..YamlBlock::default() }, 0..0),
     };
     if document.is_other {
-        let at = note.frontmatter.span.start;
+        let at = start(text);
         let starts_blank = text.get(at..).is_none_or(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']));
         let after = if starts_blank { "" } else { newline };
         let block = format!("---{newline}{written}{newline}---{newline}{after}");
@@ -213,10 +212,8 @@ pub fn yaml_scalar(text: &str) -> Cow<'_, str> {
 /// Returns the text of a note without a key of its frontmatter. If the frontmatter is invalid, or does not have one
 /// line per key, the key stays.
 #[must_use]
-pub fn remove_field(text: &str, note: &Note, key: &str) -> String {
-    let Some(fences) = Fences::find(text.get(..note.frontmatter.span.end).unwrap_or_default()) else {
-        return text.into();
-    };
+pub fn remove_field(text: &str, key: &str) -> String {
+    let Some(fences) = Fences::find(text) else { return text.into() };
     let yaml = text.part(fences.yaml.clone());
     let document = yaml::read(yaml);
     let lines = document.fields.iter().position(|field| field.key.to_lowercase() == key.to_lowercase()).map(|index| {

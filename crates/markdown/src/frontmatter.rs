@@ -76,6 +76,16 @@ impl Frontmatter {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// Returns the text of a field, or the texts of its list.
+    pub fn texts(&self, key: &str) -> impl Iterator<Item = &str> {
+        let values = match self.value(key) {
+            Some(Value::List(values)) => values.as_slice(),
+            Some(value) => core::slice::from_ref(value),
+            None => &[],
+        };
+        values.iter().filter_map(|value| if let Value::String(text) = value { Some(text.as_str()) } else { None })
+    }
+
     /// Returns the `title`, if it is text.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
@@ -157,7 +167,7 @@ pub(super) fn markdown_start(text: &str) -> usize {
 }
 
 /// Returns the start of the text, after a byte order mark.
-fn start(text: &str) -> usize {
+pub(super) fn start(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }
 

@@ -63,5 +63,5 @@ pub use note::{Heading, Note, ZkTitle, parse_date};
 pub use outside::Outside;
 pub use properties::property_text;
 pub use scanner::hidden_lines;
-pub use text::{breaks_one_line, head, normalize_line, one_line, replace_once, tail, truncate};
+pub use text::{breaks_one_line, head, line_of, normalize_line, one_line, replace_once, tail, truncate};
 pub use types::{Counted, Link, LinkKind, TagSyntax, Value};

@@ -18,6 +18,7 @@ use super::inline::Found;
 use super::properties;
 use super::scanner::Blocks;
 use super::tags::{MAX_TAGS, Names};
+use super::text::line_of;
 use super::types::{Link, LinkKind, MAX_LINKS, TagSyntax, Value};
 use saddlebag_collections::order;
 use saddlebag_collections::{SlicePart, TextPart};
@@ -284,20 +285,16 @@ impl Note {
         if let Some(FrontmatterProblem { line, message }) = &self.frontmatter.problem {
             return Some(FrontmatterProblem { line: *line, message: format!("frontmatter cannot be read: {message}") });
         }
-        let line_of = |end: usize| {
-            let before = text.as_bytes().get(..end).unwrap_or(text.as_bytes());
-            u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
-        };
         let cut = |line: u32, what: &str| {
             let message = format!("{what} of the note are used; split the note to use all of them");
             Some(FrontmatterProblem { line, message })
         };
         if self.links.len() >= MAX_LINKS {
-            return cut(self.links.last().map_or(1, |link| line_of(link.span.end)), LINKS_LEFT_OUT);
+            return cut(self.links.last().map_or(1, |link| line_of(text, link.span.end)), LINKS_LEFT_OUT);
         }
         if self.headings.len() >= MAX_LINKS {
             return cut(
-                self.headings.last().map_or(1, |heading| line_of(heading.span.end)),
+                self.headings.last().map_or(1, |heading| line_of(text, heading.span.end)),
                 "only the first 65536 headings",
             );
         }

@@ -35,11 +35,16 @@ pub fn without_extension(path: &str) -> &str {
     }
 }
 
+/// Returns the file name.
+#[must_use]
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// Returns the file name without its extension.
 #[must_use]
 pub fn stem(path: &str) -> &str {
-    let stem = without_extension(path);
-    stem.rfind('/').and_then(|at| stem.get(at + 1..)).unwrap_or(stem)
+    file_name(without_extension(path))
 }
 
 /// Returns the folder, without a slash at its end; empty for the root.

@@ -31,6 +31,13 @@ pub fn tail(text: &str, max: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or(text)
 }
 
+/// Returns the line of a byte of the text, counted from 1.
+#[must_use]
+pub fn line_of(text: &str, byte: usize) -> u32 {
+    let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
+    u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
+}
+
 /// Returns `text`, or its [`head`] and `marker` if it has more than `max` bytes.
 ///
 /// The marker is not counted in `max`, as in zerostack.

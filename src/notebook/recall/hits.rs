@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::super::checks::title_or_stem;
 use super::super::superseded::without_older;
-use super::super::title::title_or_stem;
 use super::corpora::Corpora;
 use super::search::{Asked, Found};
 use super::types::{RecallHit, ScorePart};

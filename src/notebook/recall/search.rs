@@ -155,7 +155,7 @@ impl Asked<'_> {
         let mut filtered = None;
         if *filter != NoteFilter::default() {
             if filter.needs_text() {
-                read_texts(call, notebook, |snapshot| Ok(snapshot.ids.clone())).await?;
+                read_texts(call, notebook, false, |snapshot| Ok(snapshot.ids.clone())).await?;
             }
             let mut ids = look(notebook, call, |snapshot| selected(call, snapshot, filter))?;
             order::sort_slice(&mut ids, Ord::cmp);

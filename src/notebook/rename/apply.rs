@@ -6,13 +6,12 @@ use alloc::vec::Vec;
 
 use super::intent::{Intent, Steps};
 use super::plan::{MAX_NAMES, NewPath, check_not_day, named_by_file, new_path, new_stem, no_free_name};
-use super::rewrite::{Rewritten, Task};
-use super::types::{RenameReply, RenameSources};
+use super::rewrite::{RenameSources, Rewritten, Task};
 use crate::changes::{Backups, Call, File};
 use crate::document::Note;
+use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{create_note, no_note};
-use crate::notebook::title::checked_title;
 use crate::notebook::types::Warning;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
@@ -20,6 +19,26 @@ use crate::trust::{ForModel, sha256};
 
 /// Maximum number of attempts if an editor changes the note meanwhile.
 const MAX_ATTEMPTS: u32 = 64;
+
+/// Reply of [`Rename`](super::Rename).
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RenameReply {
+    /// Old path of the note.
+    pub old_path: String,
+    /// New path of the note.
+    pub path: String,
+    /// New title.
+    pub title: String,
+    /// Number of links that were rewritten.
+    pub links: u32,
+    /// Number of notes with rewritten links.
+    pub files: u32,
+    /// Notes that may still link to the old name, each with the reason.
+    pub not_rewritten: Vec<Warning>,
+    /// Summary for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
 
 /// Result of an attempt to begin a rename.
 pub(super) enum Attempt {
@@ -377,8 +396,13 @@ impl Task<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Link;
+    use alloc::sync::Arc;
+
+    use super::super::plan::Meaning;
+    use crate::notebook::index::{catch_up, look};
+    use crate::notebook::snapshot::Names;
     use crate::notebook::testing::{Store, call_at, day, path};
+    use crate::protocol::Fs;
 
     const OLD: &str = "facts/port.md";
 
@@ -395,40 +419,23 @@ mod tests {
         ])
     }
 
-    fn sources<'a>(
-        linking: &'a [RelPath],
-        leads_to_old: &'a (dyn Fn(&str, &Link) -> bool + Send + Sync),
-    ) -> RenameSources<'a> {
-        RenameSources {
-            linking,
-            unread: &[],
-            naming: &[],
-            leads_to_old,
-            is_unambiguous: &|_, _| true,
-            verbatim_names: false,
-        }
-    }
-
-    async fn renamed(
-        call: &Call,
-        title: &str,
-        linking: &[RelPath],
-        leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync),
-    ) -> Result<RenameReply, Error> {
-        let sources = sources(linking, leads_to_old);
-        match rename(call, &NotebookConfig::default(), &path(OLD), title, &sources).await? {
+    async fn renamed(fs: Fs, title: &str, linking: &[&str]) -> Result<RenameReply, Error> {
+        let (call, notebook) = (call_at(fs, day()), Arc::default());
+        catch_up(&call, &notebook).await?;
+        let names = look(&notebook, &call, |snapshot| Ok(Names::from_snapshot(snapshot)))?;
+        let views = names.views();
+        let meaning = Meaning::new(&call, &views, &path(OLD))?;
+        let linking: Vec<RelPath> = linking.iter().map(|name| path(name)).collect();
+        let sources =
+            RenameSources { linking: &linking, unread: &[], naming: &[], meaning: &meaning, verbatim_names: false };
+        match rename(&call, &NotebookConfig::default(), &path(OLD), title, &sources).await? {
             Attempt::Renamed(reply) => Ok(reply),
             Attempt::UnderWay | Attempt::SameFile => panic!("it was not renamed"),
         }
     }
 
     fn rename_to(store: &mut Store, title: &'static str) -> Result<RenameReply, Error> {
-        store.run(|fs| async move {
-            let linking = [path("daily/log.md"), path("facts/other.md"), path(OLD), path("gone.md")];
-            let leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync) =
-                &|_, link| ["port", "facts/port", "../facts/port.md"].contains(&link.target.as_str());
-            renamed(&call_at(fs, day()), title, &linking, leads_to_old).await
-        })
+        store.run(|fs| renamed(fs, title, &["daily/log.md", "facts/other.md", OLD, "gone.md"]))
     }
 
     #[test]
@@ -450,10 +457,7 @@ mod tests {
     fn every_way_to_write_a_link_is_rewritten() {
         let text = "[p][r], [q][r] <https://a.b/port> ![i](port)\n[s](<../facts/port.md#a b> \"up\")\n[[port|a \\| b]] [[/facts/port]]\n\n[r]: ../facts/port.md#x \"t\"\n";
         let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", text)]);
-        let reply = store.run(|fs| async move {
-            let linking = [path("daily/log.md")];
-            renamed(&call_at(fs, day()), "DB port", &linking, &|_, link| !link.is_external).await
-        });
+        let reply = store.run(|fs| renamed(fs, "DB port", &["daily/log.md"]));
         assert_eq!(reply.expect("renamed").links, 6);
         let new = text.replace("facts/port", "facts/db-port").replace("[[port", "[[db-port");
         let new = new.replace("![i](port)", "![i](../facts/db-port)");
@@ -512,14 +516,7 @@ mod tests {
     #[test]
     fn a_title_without_a_new_name_is_finished_after_a_crash_at_any_point() {
         const LOG: &str = "[[Port]] and [[facts/port]]\n";
-        let retitle = |store: &mut Store| {
-            store.run(|fs| async move {
-                let linking = [path("daily/log.md"), path("facts/other.md")];
-                let leads_to_old: &(dyn Fn(&str, &Link) -> bool + Send + Sync) =
-                    &|_, link| ["Port", "facts/port"].contains(&link.target.as_str());
-                renamed(&call_at(fs, day()), "Port!", &linking, leads_to_old).await
-            })
-        };
+        let retitle = |store: &mut Store| store.run(|fs| renamed(fs, "Port!", &["daily/log.md", "facts/other.md"]));
         let title = |store: &Store| Note::parse(&store.text(OLD), crate::document::TagSyntax::default()).title;
         for last in 0..4 {
             let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", LOG), ("facts/other.md", LOG)]);

@@ -5,15 +5,15 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::apply::{self, Attempt};
+use super::apply::{self, Attempt, RenameReply};
 use super::finish::finish_rename;
 use super::plan::{Meaning, has_verbatim_names, naming, naming_files, unread};
-use super::types::{RenameReply, RenameSources};
+use super::rewrite::RenameSources;
 use crate::changes::Call;
 use crate::notebook::files::{check_not_kept, notebook_file};
-use crate::notebook::index::{Notebook, NotebookCall, catch_up, look_checked};
-use crate::notebook::names::Names;
+use crate::notebook::index::{Notebook, NotebookCall, catch_up, look, look_checked};
 use crate::notebook::select::Resolver;
+use crate::notebook::snapshot::Names;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -72,7 +72,7 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
         .await?;
         check_not_kept(call, &old)?;
         // The meaning of links before the change decides, whatever is written meanwhile.
-        let names = Names::from_notebook(notebook, call)?;
+        let names = look(notebook, call, |snapshot| Ok(Names::from_snapshot(snapshot)))?;
         let views = names.views();
         let meaning = Meaning::new(call, &views, &old)?;
         let unread = unread(call, notebook);
@@ -80,8 +80,7 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
             linking: &linking,
             unread: &unread,
             naming: &naming_files(call, &old).await?,
-            leads_to_old: &|from, link| meaning.leads_to_old(from, link),
-            is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
+            meaning: &meaning,
             verbatim_names,
         };
         match apply::rename(call, &config, &old, title, &sources).await? {

@@ -4,16 +4,16 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::apply;
+use super::apply::{self, RenameReply};
 use super::intent::Intent;
 use super::plan::{Meaning, naming, naming_files, unread};
-use super::types::{RenameReply, RenameSources};
+use super::rewrite::RenameSources;
 use crate::changes::Call;
 use crate::document::Note;
 use crate::notebook::files::below_notebook;
 use crate::notebook::index::{Notebook, catch_up, look};
-use crate::notebook::names::Names;
 use crate::notebook::select::Resolver;
+use crate::notebook::snapshot::Names;
 use crate::protocol::{Error, ErrorCode};
 
 /// Finishes the rename that is in progress, if there is one.
@@ -62,8 +62,7 @@ pub(super) async fn finish_rename(
         linking: &linking,
         unread: &unread,
         naming: &naming_files(call, &intent.from).await?,
-        leads_to_old: &|from, link| meaning.leads_to_old(from, link),
-        is_unambiguous: &|name, new| meaning.is_unambiguous(name, new),
+        meaning: &meaning,
         verbatim_names: false,
     };
     match apply::finish(call, &config, intent, &sources).await {

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::changes::{After, Call, Change};
 use crate::engine::{Loaded, load};
+use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, notebook_file};
-use crate::notebook::title::checked_title;
 use crate::protocol::{Error, ErrorCode, Precondition, Version};
 use crate::store::{Layout, RelPath};
 use crate::trust::sha256;

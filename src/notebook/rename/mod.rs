@@ -38,9 +38,8 @@ mod finish;
 mod intent;
 mod plan;
 mod rewrite;
-mod types;
 
+pub use apply::RenameReply;
 pub use command::Rename;
-pub use types::RenameReply;
 
 pub(super) use finish::settle;

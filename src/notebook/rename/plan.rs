@@ -5,10 +5,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::changes::Call;
+use crate::document::paths::{folder, stem};
 use crate::document::{Link, one_line};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
-use crate::notebook::files::{below_notebook, check_new_note, list_folder, notebook_file};
+use crate::notebook::files::{below_notebook, check_new_note, notebook_file};
 use crate::notebook::index::Notebook;
 use crate::notebook::select::{Resolution, Resolver};
 use crate::notebook::slug::slug;
@@ -41,13 +42,10 @@ pub(super) fn naming(
 
 /// Returns true if the other notes in the folder of a note are named by their titles instead of slugs.
 pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> Result<bool, Error> {
-    let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
     let own = snapshot.path(note)?;
-    let is_near = |path: &str| path.get(..folder(path)) == own.get(..folder(own));
     let (mut verbatim, mut slugs) = (0_usize, 0_usize);
-    for view in snapshot.views.iter().filter(|view| is_near(view.path)) {
-        let name = view.path.rsplit('/').next().unwrap_or(view.path);
-        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    for view in snapshot.views.iter().filter(|view| folder(view.path) == folder(own)) {
+        let stem = stem(view.path);
         let title = view.note.title.as_str();
         if stem == slug(stem) {
             slugs += usize::from(stem != title);
@@ -179,7 +177,7 @@ pub(super) async fn new_path(
         }
         // On some systems, a name that differs only in case is the same file.
         let is_same_name = path.as_str().to_lowercase() == old_path.as_str().to_lowercase();
-        if is_same_name && !list_folder(call, path.parent().as_ref()).await?.iter().any(|entry| entry.path == path) {
+        if is_same_name && !call.list(path.parent().as_ref()).await?.iter().any(|entry| entry.path == path) {
             return Ok(NewPath::SameFile);
         }
         if is_named_by_file {

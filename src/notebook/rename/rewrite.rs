@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::intent::Intent;
-use super::types::RenameSources;
+use super::plan::Meaning;
 use crate::changes::Call;
 use crate::document::{LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
 use crate::notebook::config::NotebookConfig;
@@ -14,9 +14,22 @@ use crate::notebook::files::below_notebook;
 use crate::notebook::links::Renamed;
 use crate::notebook::note_info::json;
 use crate::notebook::superseded::{is_path, supersedes};
-use crate::notebook::types::SUPERSEDES;
+use crate::notebook::types::{SUPERSEDES, Warning};
 use crate::order;
 use crate::store::RelPath;
+
+/// Facts of the index about the note to rename.
+pub(super) struct RenameSources<'a> {
+    /// Notes that link to it, or say that they supersede it.
+    pub(super) linking: &'a [RelPath],
+    /// Notes that could not be read, so that their links are unknown.
+    pub(super) unread: &'a [Warning],
+    /// Files of other types that name its file, which a rename does not change.
+    pub(super) naming: &'a [Warning],
+    pub(super) meaning: &'a Meaning<'a>,
+    /// True if notes of its folder are named by their titles, as in Obsidian.
+    pub(super) verbatim_names: bool,
+}
 
 /// A rename, and the facts that it needs.
 pub(super) struct Task<'a> {
@@ -59,7 +72,7 @@ impl Task<'_> {
     fn rewritten_links(&self, text: &str, path: &RelPath, properties: bool) -> Rewritten {
         let from = below_notebook(self.call, path);
         let new_below = below_notebook(self.call, &self.intent.to);
-        let is_unambiguous = |name: &str| (self.sources.is_unambiguous)(name, new_below);
+        let is_unambiguous = |name: &str| self.sources.meaning.is_unambiguous(name, new_below);
         let renamed = Renamed {
             old_path: below_notebook(self.call, &self.intent.from),
             new_path: new_below,
@@ -72,7 +85,7 @@ impl Task<'_> {
         let mut count = 0;
         for link in &Note::parse(text, self.config.tags).links {
             let is_property = link.kind == LinkKind::Property;
-            if is_property && !properties || !(self.sources.leads_to_old)(from, link) {
+            if is_property && !properties || !self.sources.meaning.leads_to_old(from, link) {
                 continue;
             }
             let Some(raw) = text.get(link.target_span.clone()) else {
@@ -115,6 +128,6 @@ impl Task<'_> {
             }
             _ => yaml_string(new),
         };
-        set_field(&text, &note, SUPERSEDES, &value)
+        set_field(&text, SUPERSEDES, &value)
     }
 }

@@ -1,10 +1,11 @@
 //! Dates of filters, which are spans of time: a day, a month, a minute.
 
+use alloc::format;
 use core::ops::Range;
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Weekday};
 
-use super::error::SelectError;
+use crate::protocol::Error;
 use crate::store::Timestamp;
 
 const NANOSECONDS: i128 = 1_000_000_000;
@@ -13,8 +14,12 @@ const NANOSECONDS: i128 = 1_000_000_000;
 ///
 /// Without an offset, the time is in the time zone of `now`. Words look back: `monday` is today or the last one, `last
 /// week` the one that ended on Sunday.
-pub(super) fn parse(text: &str, now: Timestamp) -> Result<Range<u64>, SelectError> {
-    let error = || SelectError::Date { text: text.into() };
+pub(super) fn parse(text: &str, now: Timestamp) -> Result<Range<u64>, Error> {
+    let error = || {
+        let help = "write YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DD HH:MM[:SS], HH:MM, RFC 3339, today, yesterday, \
+                    monday, `3 days ago`, `this week` or `last month`";
+        Error::invalid_argument(format!("not a date: `{}`", text.escape_debug()), help)
+    };
     let trimmed = text.trim();
     if let Ok(moment) = DateTime::parse_from_rfc3339(trimmed) {
         let start = i128::from(moment.timestamp()) * NANOSECONDS + i128::from(moment.timestamp_subsec_nanos());

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::links::{Links, Resolution, Resolver};
+use super::links::{LinkTable, Resolution, Resolver};
 use super::paths::index_order;
 use crate::notebook::types::NoteView;
 use crate::order;
@@ -29,7 +29,7 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// The graph of so many notes.
-    pub(crate) fn new(notes: usize, links: &dyn Links) -> Self {
+    pub(crate) fn new(notes: usize, links: &LinkTable) -> Self {
         let mut graph = Self { forward: vec![Vec::new(); notes], backward: vec![Vec::new(); notes] };
         for (from, forward) in graph.forward.iter_mut().enumerate() {
             let targets = links.targets(from).iter().flatten().copied();
@@ -214,7 +214,7 @@ pub(crate) struct Edge {
 
 /// The links between the notes of a selection, as zk lists them: by the number of the note that has them, then by the
 /// path of the target, then in the order of the text.
-pub(crate) fn edges(notes: &[NoteView<'_>], links: &dyn Links, selected: &[usize]) -> Vec<Edge> {
+pub(crate) fn edges(notes: &[NoteView<'_>], links: &LinkTable, selected: &[usize]) -> Vec<Edge> {
     let mut is_selected = vec![false; notes.len()];
     for &note in selected {
         if let Some(place) = is_selected.get_mut(note) {

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
-use saddlebag_markdown::paths::{folder, join, normalize, stem, without_extension};
+use saddlebag_markdown::paths::{file_name, folder, join, normalize, stem, without_extension};
 
 use super::zk_links::ZkResolver;
-use crate::document::{Link, LinkKind, Note, Value};
+use crate::document::{Link, LinkKind};
 use crate::notebook::note_filter::NoteFilter;
 use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;
@@ -19,12 +19,6 @@ use crate::part::SlicePart;
 use crate::percent;
 
 /// The targets of the links of every note.
-pub(crate) trait Links {
-    /// For each link of the note, in order, the note that it leads to.
-    fn targets(&self, note: usize) -> &[Option<usize>];
-}
-
-/// Links that were resolved once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkTable {
     /// Index of the first link of each note, and one more for the end.
@@ -36,10 +30,7 @@ impl LinkTable {
     /// Resolves every link, by Saddlebag's rule.
     pub(crate) fn new(notes: &[NoteView<'_>]) -> Self {
         let resolver = Resolver::new(notes);
-        Self::resolve(notes, |from, link| match resolver.resolve(from, link) {
-            Resolution::To(note) => Some(note),
-            _ => None,
-        })
+        Self::resolve(notes, |from, link| resolver.resolve(from, link).only())
     }
 
     /// Resolves every link as zk does.
@@ -56,6 +47,14 @@ impl LinkTable {
         }
         table
     }
+
+    /// Returns for each link of the note, in order, the note that it leads to.
+    pub(super) fn targets(&self, note: usize) -> &[Option<usize>] {
+        match self.starts.part(note..) {
+            [start, end, ..] => self.targets.part(*start..*end),
+            _ => &[],
+        }
+    }
 }
 
 /// Resolves the links of all notes, by Saddlebag's rule or by zk's, if a filter follows them or they are `shown`. Else no
@@ -65,15 +64,6 @@ pub(crate) fn link_table(notes: &[NoteView<'_>], filter: &NoteFilter, shown: boo
         (false, _) => LinkTable::default(),
         (true, true) => LinkTable::zk(notes),
         (true, false) => LinkTable::new(notes),
-    }
-}
-
-impl Links for LinkTable {
-    fn targets(&self, note: usize) -> &[Option<usize>] {
-        match self.starts.part(note..) {
-            [start, end, ..] => self.targets.part(*start..*end),
-            _ => &[],
-        }
     }
 }
 
@@ -135,7 +125,7 @@ impl<'a> Resolver<'a> {
             if view.unapproved.is_some() {
                 resolver.unapproved.push(number);
             } else {
-                for old in superseded(view.note) {
+                for old in view.note.frontmatter.texts(SUPERSEDES) {
                     resolver.superseding.entry(old).or_default().push(number);
                 }
             }
@@ -287,7 +277,7 @@ impl<'a> Resolver<'a> {
 
     /// The notes of a file name, of which the path has to end in the folders that the place names.
     fn of_stem(&self, place: &str) -> Vec<usize> {
-        let name = place.rsplit('/').next().unwrap_or(place);
+        let name = file_name(place);
         let folded = fold(place);
         let bare = without_extension(name);
         let whole = self.by_stem.get(&fold(name)).into_iter().flatten().map(|&note| (note, name));
@@ -307,18 +297,6 @@ impl<'a> Resolver<'a> {
         let same_case: Vec<usize> = same_case.map(|&(note, _)| note).collect();
         if same_case.len() == 1 { same_case } else { found.into_iter().map(|(note, _)| note).collect() }
     }
-}
-
-/// The paths that a note says it supersedes.
-fn superseded(note: &Note) -> impl Iterator<Item = &str> {
-    let (one, several) = match note.frontmatter.value(SUPERSEDES) {
-        Some(Value::List(paths)) => (None, paths.as_slice()),
-        Some(Value::String(path)) => (Some(path.as_str()), &[][..]),
-        _ => (None, &[][..]),
-    };
-    let several =
-        several.iter().filter_map(|path| if let Value::String(path) = path { Some(path.as_str()) } else { None });
-    one.into_iter().chain(several)
 }
 
 /// The title and the aliases of a note.

@@ -1,12 +1,11 @@
 //! Selects and sorts the notes of a listing: zk's filters over the notes of the index.
 //!
-//! [`select`] is pure: notes, links and time are arguments. [`Links`] says where links lead, by the rule
+//! [`select`] is pure: notes, links and time are arguments. [`LinkTable`] says where links lead, by the rule
 //! of [`Resolver`] or of zk; [`Graph`] is what follows from them. Where zk answers a mistake
-//! with nothing, a [`SelectError`] says what the mistake is. zk's full-text search is not here: a host that emulates zk
+//! with nothing, an error says what the mistake is. zk's full-text search is not here: a host that emulates zk
 //! searches the notes of a listing itself.
 
 mod dates;
-mod error;
 mod graph;
 mod links;
 mod mentions;
@@ -22,9 +21,8 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
 
-pub(crate) use self::error::SelectError;
 pub(crate) use self::graph::{Graph, RelatedReason, dead_links, edges, related};
-pub(crate) use self::links::{LinkTable, Links, Resolution, Resolver, link_table, resolve_path};
+pub(crate) use self::links::{LinkTable, Resolution, Resolver, link_table, resolve_path};
 pub(crate) use self::mentions::NameLines;
 pub use self::paths::notes_named;
 pub(crate) use self::snippets::Snippets;
@@ -39,6 +37,7 @@ use self::tags::TagFilter;
 use super::note_filter::{ConditionKind, NoteCondition, NoteFilter};
 use super::types::{NoteView, SortKey};
 use crate::order;
+use crate::protocol::Error;
 use crate::store::Timestamp;
 
 /// The notes that a filter lets through, as their places among `notes`: at most `limit`, sorted.
@@ -50,8 +49,8 @@ pub(crate) fn select(
     sort: &[SortKey],
     limit: Option<u32>,
     now: Timestamp,
-    links: &dyn Links,
-) -> Result<Vec<usize>, SelectError> {
+    links: &LinkTable,
+) -> Result<Vec<usize>, Error> {
     let mut selection = Selection { keep: vec![true; notes.len()], distances: None };
     selection.filter_facts(notes, filter, now)?;
     selection.filter_links(notes, filter, links)?;
@@ -91,7 +90,7 @@ impl Selection {
     }
 
     /// Paths, tags and dates.
-    fn filter_facts(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter, now: Timestamp) -> Result<(), SelectError> {
+    fn filter_facts(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter, now: Timestamp) -> Result<(), Error> {
         let listed =
             |paths: &[&str]| -> Vec<usize> { paths.iter().flat_map(|path| paths::listed(notes, path)).collect() };
         for (kind, wanted) in [(ConditionKind::Path, true), (ConditionKind::Exclude, false)] {
@@ -109,12 +108,7 @@ impl Selection {
         Ok(())
     }
 
-    fn filter_links(
-        &mut self,
-        notes: &[NoteView<'_>],
-        filter: &NoteFilter,
-        links: &dyn Links,
-    ) -> Result<(), SelectError> {
+    fn filter_links(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter, links: &LinkTable) -> Result<(), Error> {
         let reached = [
             (ConditionKind::LinkedBy, Direction::Forward, true),
             (ConditionKind::LinkTo, Direction::Backward, true),
@@ -159,7 +153,7 @@ impl Selection {
     }
 
     /// Mentions come last: they read the text.
-    fn filter_mentions(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<(), SelectError> {
+    fn filter_mentions(&mut self, notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<(), Error> {
         let (mention, mentioned_by) = (ConditionKind::Mention, ConditionKind::MentionedBy);
         let (mention, mentioned_by) = (filter.values(mention), filter.values(mentioned_by));
         if !mention.is_empty() {
@@ -208,7 +202,7 @@ struct Dates {
 }
 
 impl Dates {
-    fn new(filter: &NoteFilter, now: Timestamp) -> Result<Self, SelectError> {
+    fn new(filter: &NoteFilter, now: Timestamp) -> Result<Self, Error> {
         let mut dates = Self { created: 0..u64::MAX, modified: 0..u64::MAX };
         for NoteCondition { kind, value } in &filter.conditions {
             let (range, relation) = match kind {

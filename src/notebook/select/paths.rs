@@ -1,12 +1,13 @@
 //! Paths of filters: which notes they name, by zk's rules.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use saddlebag_markdown::paths::{normalize, without_extension};
 
-use super::error::SelectError;
 use crate::notebook::types::NoteView;
 use crate::order;
+use crate::protocol::{Error, ErrorCode};
 
 /// Returns true if a path is, begins with, or is below `href`: `x.md`, `x`, `daily/2026-01`, `facts`.
 fn fits(path: &str, href: &str) -> bool {
@@ -28,13 +29,14 @@ pub(super) fn listed(notes: &[NoteView<'_>], path: &str) -> Vec<usize> {
 /// # Errors
 ///
 /// A path that names no note.
-pub(super) fn named(notes: &[NoteView<'_>], paths: &[&str]) -> Result<Vec<usize>, SelectError> {
+pub(super) fn named(notes: &[NoteView<'_>], paths: &[&str]) -> Result<Vec<usize>, Error> {
     let of_notes = paths_of(notes);
     let mut named = Vec::new();
     for &path in paths {
         let found = notes_named(&of_notes, path);
         if found.is_empty() {
-            return Err(SelectError::NoNotesAt { path: path.into() });
+            let help = "give the path of a note below the root of the notebook, or a part of its name";
+            return Err(Error::new(ErrorCode::NotFound, format!("could not find notes at: {path}"), help));
         }
         named.extend(found);
     }

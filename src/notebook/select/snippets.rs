@@ -3,11 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::error::SelectError;
-use super::links::Links;
+use super::links::LinkTable;
 use super::paths::named;
 use crate::notebook::note_filter::{ConditionKind, NoteFilter};
 use crate::notebook::types::NoteView;
+use crate::protocol::Error;
 
 /// The links of each note whose blocks a listing shows: those that were followed. A note without them shows its lead.
 pub(crate) struct Snippets {
@@ -18,8 +18,8 @@ pub(crate) struct Snippets {
 
 impl Snippets {
     /// For the notes that [`select`](super::select) gives for the filter.
-    pub(crate) fn new(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<Self, SelectError> {
-        let marked = |kind| -> Result<Vec<bool>, SelectError> {
+    pub(crate) fn new(notes: &[NoteView<'_>], filter: &NoteFilter) -> Result<Self, Error> {
+        let marked = |kind| -> Result<Vec<bool>, Error> {
             let paths = filter.values(kind);
             let mut marked = vec![false; if paths.is_empty() { 0 } else { notes.len() }];
             for note in named(notes, &paths)? {
@@ -33,7 +33,7 @@ impl Snippets {
     }
 
     /// The links whose blocks are shown for a note, each as the note that has it and its place there.
-    pub(crate) fn blocks(&self, notes: &[NoteView<'_>], links: &dyn Links, note: usize) -> Vec<(usize, usize)> {
+    pub(crate) fn blocks(&self, notes: &[NoteView<'_>], links: &LinkTable, note: usize) -> Vec<(usize, usize)> {
         let mut blocks = Vec::new();
         let is_marked = |marks: &[bool], note: usize| marks.get(note).copied().unwrap_or_default();
         for from in (0..self.linking.len()).filter(|&from| is_marked(&self.linking, from)) {
@@ -50,7 +50,7 @@ impl Snippets {
 fn push_blocks(
     blocks: &mut Vec<(usize, usize)>,
     notes: &[NoteView<'_>],
-    links: &dyn Links,
+    links: &LinkTable,
     from: usize,
     leads_there: impl Fn(usize) -> bool,
 ) {

@@ -1,11 +1,12 @@
 //! Tags: filters as globs, and the tags of a notebook with their counts.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::error::SelectError;
 use super::paths::index_order;
-use crate::notebook::types::NoteView;
+use crate::notebook::types::{NoteView, TagCount};
+use crate::protocol::Error;
 use crate::sorted::SortedMap;
 
 /// The filter of tags: a note matches if it has a tag of every group and no unwanted one.
@@ -17,7 +18,7 @@ pub(super) struct TagFilter {
 
 impl TagFilter {
     /// Filters as zk writes them: `a, b`, `a OR b`, `a | b`, `NOT a`, `-a`.
-    pub(super) fn new(filters: &[&str]) -> Result<Self, SelectError> {
+    pub(super) fn new(filters: &[&str]) -> Result<Self, Error> {
         let mut filter = Self::default();
         for part in filters.iter().flat_map(|filter| filter.split(',')) {
             let alternatives: Vec<&str> = part
@@ -31,7 +32,11 @@ impl TagFilter {
                 ([], _) => {}
                 (_, 0) => filter.groups.push(alternatives.iter().map(|tag| glob(tag)).collect()),
                 ([tag], _) => filter.unwanted.extend(negation(tag).map(glob)),
-                _ => return Err(SelectError::NegatedTagInGroup { filter: part.trim().into() }),
+                _ => {
+                    let message = format!("cannot negate a tag in a OR group: {}", part.trim().escape_debug());
+                    let help = "use a separate tag filter for what must not be there: `--tag 'NOT done'`";
+                    return Err(Error::invalid_argument(message, help));
+                }
             }
         }
         Ok(filter)
@@ -114,22 +119,13 @@ fn match_set(set: &str, c: char) -> Option<&str> {
     }
 }
 
-/// A tag of the notebook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TagCount<'a> {
-    pub(crate) name: &'a str,
-    /// As zk numbers tags: from 1, in the order in which it meets them.
-    pub(crate) id: u64,
-    pub(crate) notes: u32,
-}
-
 /// Every tag, by name.
-pub(crate) fn tag_counts<'a>(notes: &[NoteView<'a>]) -> Vec<TagCount<'a>> {
-    let mut tags: SortedMap<&'a str, TagCount<'a>> = SortedMap::default();
-    for number in index_order(notes) {
-        for tag in notes.get(number).map_or(&[][..], |view| &view.note.tags) {
-            let id = tags.len() as u64 + 1;
-            if let Some(count) = tags.get_or_insert(tag, TagCount { name: tag, id, notes: 0 }) {
+pub(crate) fn tag_counts(notes: &[NoteView<'_>]) -> Vec<TagCount> {
+    let mut tags: SortedMap<&str, TagCount> = SortedMap::default();
+    for note in index_order(notes) {
+        for tag in notes.get(note).map_or(&[][..], |view| &view.note.tags) {
+            let number = tags.len() as u64 + 1;
+            if let Some(count) = tags.get_or_insert(tag, TagCount { name: tag.clone(), number, notes: 0 }) {
                 count.notes += 1;
             }
         }
@@ -141,7 +137,7 @@ pub(crate) fn tag_counts<'a>(notes: &[NoteView<'a>]) -> Vec<TagCount<'a>> {
 mod tests {
     use super::*;
 
-    fn matches(filters: &[&str], tags: &[&str]) -> Result<bool, SelectError> {
+    fn matches(filters: &[&str], tags: &[&str]) -> Result<bool, Error> {
         let owned = |list: &[&str]| list.iter().map(|&item| item.into()).collect::<Vec<String>>();
         Ok(TagFilter::new(filters)?.matches(&owned(tags)))
     }
@@ -157,10 +153,8 @@ mod tests {
         assert_eq!(matches(&["#a"], &["a"]), Ok(true));
         assert_eq!(matches(&[" "], &[]), Ok(true));
         assert_eq!(matches(&["more words OR b"], &["more words"]), Ok(true));
-        assert_eq!(
-            matches(&["a OR NOT b"], &["a"]),
-            Err(SelectError::NegatedTagInGroup { filter: "a OR NOT b".into() })
-        );
+        let refused = matches(&["a OR NOT b"], &["a"]).expect_err("refused");
+        assert_eq!(refused.message, "cannot negate a tag in a OR group: a OR NOT b");
     }
 
     #[test]

@@ -26,10 +26,11 @@ use core::task::{Context, Poll, Waker};
 use saddlebag_collections::{SortedMap, SortedSet};
 
 use crate::{
-    AppendOutcome, CommandId, ContextKey, Error, ErrorCode, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult,
-    RelPath, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, ResultError, Step, SubmitError, WriteOutcome,
+    AppendOutcome, CommandId, ContextKey, Error, ErrorCode, Finished, FsError, FsOutcome, FsRequest, FsResult, RelPath,
+    RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, ResultError, Step, SubmitError, WriteOutcome,
 };
 use mailbox::{Mailbox, Slot};
+use validate::Expected;
 
 pub use limits::Limits;
 pub use mailbox::{Fs, Operation, join};
@@ -66,7 +67,7 @@ struct Task<R> {
 struct Owed {
     command: CommandId,
     slot: Slot,
-    op: FsOp,
+    expected: Expected,
 }
 
 impl<R: 'static> Engine<R> {
@@ -133,7 +134,7 @@ impl<R: 'static> Engine<R> {
         let Some(owed) = self.owed.get(&result.key) else {
             return Err(self.refuse(result.key));
         };
-        if let Err(reason) = validate::outcome(&owed.op, &result.outcome, &self.limits) {
+        if let Err(reason) = owed.expected.check(&result.outcome, &self.limits) {
             return Err(ResultError::InvalidResult { key: result.key, reason });
         }
         let Some(owed) = self.owed.remove(&result.key) else {
@@ -142,7 +143,8 @@ impl<R: 'static> Engine<R> {
         let is_bookkeeping = self.is_bookkeeping;
         if let Some(task) = self.task(owed.command) {
             task.in_flight = task.in_flight.saturating_sub(1);
-            let has_changed = is_change(&result.outcome) && changes(&owed.op).is_some_and(|path| !is_bookkeeping(path));
+            let has_changed =
+                is_change(&result.outcome) && owed.expected.changes().is_some_and(|path| !is_bookkeeping(path));
             task.mailbox.borrow_mut().answer(owed.slot, result.outcome, has_changed);
         }
         Ok(self.advance(owed.command))
@@ -182,7 +184,7 @@ impl<R: 'static> Engine<R> {
         if let Some(mut changed) = self.end(id) {
             for (key, owed) in self.owed.iter().filter(|(_, owed)| owed.command == id) {
                 // The host may be performing it.
-                changed |= changes(&owed.op).is_some_and(|path| !(self.is_bookkeeping)(path));
+                changed |= owed.expected.changes().is_some_and(|path| !(self.is_bookkeeping)(path));
                 self.abandoned.insert(key.clone());
             }
             self.owed.retain(|_, owed| owed.command != id);
@@ -236,7 +238,7 @@ impl<R: 'static> Engine<R> {
                 task.requests_made += 1;
                 task.in_flight += 1;
                 let key = ContextKey::mint(task.operation, self.epoch, *id, task.requests_made);
-                self.owed.insert(key.to_string(), Owed { command: *id, slot, op: op.clone() });
+                self.owed.insert(key.to_string(), Owed { command: *id, slot, expected: Expected::of(&op) });
                 step.requests.push(FsRequest { key, command: *id, op });
             }
         }
@@ -254,16 +256,6 @@ impl<R: 'static> Engine<R> {
             (1..=made).contains(&request) && ContextKey::mint(operation, epoch, command, request).as_str() == key
         });
         if is_issued { ResultError::UsedKey(key) } else { ResultError::UnknownKey(key) }
-    }
-}
-
-/// Returns the file or folder that an operation may change.
-fn changes(op: &FsOp) -> Option<&RelPath> {
-    match op {
-        FsOp::Write { path, .. } | FsOp::Append { path, .. } | FsOp::Remove { path, .. } => Some(path),
-        FsOp::Rename { to, .. } => Some(to),
-        FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => Some(path),
-        FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Score { .. } => None,
     }
 }
 

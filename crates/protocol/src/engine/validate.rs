@@ -9,52 +9,94 @@ use crate::{
     Precondition, ReadOutcome, RelPath, RemoveOutcome, RenameOutcome, WriteOutcome,
 };
 
-/// Checks an outcome. The error says how it does not match.
-pub(super) fn outcome(op: &FsOp, outcome: &Result<FsOutcome, FsError>, limits: &Limits) -> Result<(), String> {
-    let Ok(outcome) = outcome else { return Ok(()) };
-    match (op, outcome) {
-        (
-            FsOp::Read { offset, max_bytes, .. },
-            FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, size, .. })),
-        ) => {
-            let wanted = size.saturating_sub(*offset).min((*max_bytes).into());
-            if bytes.len() as u64 == wanted {
-                return Ok(());
-            }
-            let given = bytes.len();
-            Err(format!("{given} bytes, but at most {max_bytes} from {offset} on of a file of {size} are {wanted}"))
-        }
-        (FsOp::ListDirectory { unless: None, .. }, FsOutcome::ListDirectory(ListOutcome::Unchanged)) => {
-            Err("unchanged, but no version was named".into())
-        }
-        (FsOp::ListDirectory { folder, after, limit, .. }, FsOutcome::ListDirectory(ListOutcome::Page(page))) => {
-            let limit = (*limit).min(limits.max_list_entries) as usize;
-            listing(folder.as_ref(), after.as_ref(), limit, page)
-        }
-        (FsOp::Score { texts, .. }, FsOutcome::Score(scores)) => {
-            if scores.0.len() != texts.len() {
-                return Err(format!("{} scores of {} texts", scores.0.len(), texts.len()));
-            }
-            match scores.0.iter().find(|score| !score.is_finite()) {
-                Some(score) => Err(format!("`{score}` is not a score, which is finite")),
-                None => Ok(()),
-            }
-        }
-        _ if op.name() != outcome.name() => {
-            Err(format!("an outcome of {}, but {} was requested", outcome.name(), op.name()))
-        }
-        _ if is_unconditional(op) && is_stale(outcome) => Err("stale, but the precondition `any` is always met".into()),
-        _ => Ok(()),
-    }
+/// What the engine keeps of an operation in flight, to check its outcome. It has no content of a file.
+pub(super) enum Expected {
+    Read { offset: u64, max_bytes: u32 },
+    List { folder: Option<RelPath>, after: Option<RelPath>, limit: u32, may_be_unchanged: bool },
+    Scores(usize),
+    Change { operation: &'static str, path: RelPath, is_unconditional: bool },
 }
 
-fn is_unconditional(op: &FsOp) -> bool {
-    match op {
-        FsOp::Write { precondition, .. }
-        | FsOp::Append { precondition, .. }
-        | FsOp::Remove { precondition, .. }
-        | FsOp::Rename { precondition, .. } => *precondition == Precondition::Any,
-        _ => false,
+impl Expected {
+    pub(super) fn of(op: &FsOp) -> Self {
+        let change = |path: &RelPath, precondition: Option<&Precondition>| Self::Change {
+            operation: op.name(),
+            path: path.clone(),
+            is_unconditional: precondition == Some(&Precondition::Any),
+        };
+        match op {
+            FsOp::Read { offset, max_bytes, .. } => Self::Read { offset: *offset, max_bytes: *max_bytes },
+            FsOp::ListDirectory { folder, after, limit, unless } => Self::List {
+                folder: folder.clone(),
+                after: after.clone(),
+                limit: *limit,
+                may_be_unchanged: unless.is_some(),
+            },
+            FsOp::Score { texts, .. } => Self::Scores(texts.len()),
+            FsOp::Write { path, precondition, .. }
+            | FsOp::Append { path, precondition, .. }
+            | FsOp::Remove { path, precondition, .. }
+            | FsOp::Rename { to: path, precondition, .. } => change(path, Some(precondition)),
+            FsOp::MakeDirectory { path } | FsOp::RemoveDirectory { path } => change(path, None),
+        }
+    }
+
+    /// Returns the file or folder that the operation may change.
+    pub(super) fn changes(&self) -> Option<&RelPath> {
+        match self {
+            Self::Change { path, .. } => Some(path),
+            Self::Read { .. } | Self::List { .. } | Self::Scores(_) => None,
+        }
+    }
+
+    fn operation(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "read",
+            Self::List { .. } => "list-directory",
+            Self::Scores(_) => "score",
+            Self::Change { operation, .. } => operation,
+        }
+    }
+
+    /// Checks an outcome. The error says how it does not match.
+    pub(super) fn check(&self, outcome: &Result<FsOutcome, FsError>, limits: &Limits) -> Result<(), String> {
+        let Ok(outcome) = outcome else { return Ok(()) };
+        match (self, outcome) {
+            (
+                Self::Read { offset, max_bytes },
+                FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, size, .. })),
+            ) => {
+                let wanted = size.saturating_sub(*offset).min((*max_bytes).into());
+                if bytes.len() as u64 == wanted {
+                    return Ok(());
+                }
+                let given = bytes.len();
+                Err(format!("{given} bytes, but at most {max_bytes} from {offset} on of a file of {size} are wanted"))
+            }
+            (Self::List { may_be_unchanged: false, .. }, FsOutcome::ListDirectory(ListOutcome::Unchanged)) => {
+                Err("unchanged, but no version was named".into())
+            }
+            (Self::List { folder, after, limit, .. }, FsOutcome::ListDirectory(ListOutcome::Page(page))) => {
+                let limit = (*limit).min(limits.max_list_entries) as usize;
+                listing(folder.as_ref(), after.as_ref(), limit, page)
+            }
+            (Self::Scores(texts), FsOutcome::Score(scores)) => {
+                if scores.0.len() != *texts {
+                    return Err(format!("{} scores of {texts} texts", scores.0.len()));
+                }
+                match scores.0.iter().find(|score| !score.is_finite()) {
+                    Some(score) => Err(format!("`{score}` is not a score, which is finite")),
+                    None => Ok(()),
+                }
+            }
+            _ if self.operation() != outcome.name() => {
+                Err(format!("an outcome of {}, but {} was requested", outcome.name(), self.operation()))
+            }
+            (Self::Change { is_unconditional: true, .. }, _) if is_stale(outcome) => {
+                Err("stale, but the precondition `any` is always met".into())
+            }
+            _ => Ok(()),
+        }
     }
 }
 
