@@ -1,4 +1,4 @@
-//! Conversions of types that `wit/` does not define: numbers, text, bytes, lists, options, results, and the families.
+//! Conversions: those of the types of `wit/`, and those of numbers, text, bytes, lists, options, results, and the families.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,6 +19,8 @@ use crate::trust::{FlagKind, ForModel, HostSecret};
 use crate::wit_convert::own;
 use crate::wit_convert::{Mismatch, WitConvert};
 use crate::{Command, Reply};
+
+crate::wit_contract!(canonical);
 
 impl<T: ToCanonical + ?Sized> ToCanonical for &T {
     fn write(&self, out: &mut Writer<'_>) {

@@ -145,5 +145,3 @@ macro_rules! canonical_case_in {
         $found.with_fields(|fields| Ok(Self::$case { $($field: fields.take(stringify!($field))?),* }))
     };
 }
-
-crate::wit_contract!(canonical);
