@@ -37,16 +37,16 @@ use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
 #[cfg(feature = "everything")]
 use exports::saddlebag::memory::{exchange, session};
 
-crate::wit_contract!(closed: types fs config engine prompt tools);
+crate::wit_contract!(wit_records wit_variants closed: types fs config engine prompt tools);
 crate::wit_error!(closed: types::Error);
 #[cfg(feature = "journal")]
-crate::wit_contract!(closed: journal);
+crate::wit_contract!(wit_records wit_variants closed: journal);
 #[cfg(feature = "entries")]
-crate::wit_contract!(closed: entries);
+crate::wit_contract!(wit_records wit_variants closed: entries);
 #[cfg(feature = "notebook")]
-crate::wit_contract!(closed: agents_md files notebook trust);
+crate::wit_contract!(wit_records wit_variants closed: agents_md files notebook trust);
 #[cfg(feature = "everything")]
-crate::wit_contract!(closed: exchange session);
+crate::wit_contract!(wit_records wit_variants closed: exchange session);
 
 // `memcmp` and similar functions come from here. Nothing else of it is linked.
 #[cfg(target_os = "wasi")]

@@ -26,7 +26,7 @@ use bindings::exports::saddlebag::memory::{
     agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, session, tools, trust, types,
 };
 
-saddlebag::wit_contract!(open: types fs config engine prompt tools journal entries agents_md notebook files trust session exchange);
+saddlebag::wit_contract!(wit_records wit_variants open: types fs config engine prompt tools journal entries agents_md notebook files trust session exchange);
 saddlebag::wit_error!(open: types::Error);
 
 #[allow(missing_docs, unreachable_pub)]

@@ -3,58 +3,59 @@
 /// The package of the contract.
 pub const PACKAGE: &str = "saddlebag:memory@0.3.0-dev";
 
-/// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
+/// Hands the types of these interfaces to a macro for records and one for variants, over the modules of the bindings in
+/// scope, which are named as the interfaces.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_contract {
-    ($openness:ident: $($interface:ident)*) => {
-        $($crate::wit_contract! { @$interface $openness })*
+    ($records:ident $variants:ident $openness:ident: $($interface:ident)*) => {
+        $($crate::wit_contract! { @$interface $records $variants $openness })*
     };
-    ($openness:ident) => {
-        $crate::wit_contract! { $openness: agents_md config engine entries exchange files fs journal notebook prompt session tools trust types }
+    ($records:ident $variants:ident $openness:ident) => {
+        $crate::wit_contract! { $records $variants $openness: agents_md config engine entries exchange files fs journal notebook prompt session tools trust types }
     };
-    (@agents_md $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@agents_md $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes = $crate::agents_md::DEFAULT_SECTION_BYTES, prefer, confirmed, dry_run }
             agents_md::Unconfirmed { digest, reason }
             agents_md::FactChange { key, line, kind, entry, section }
             agents_md::SyncAgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             agents_md::Side { Section, Store }
             agents_md::AgentsMdCommand { SyncAgentsMd(value) }
             agents_md::FactChangeKind { Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(value), Refused(value) }
             agents_md::AgentsMdReply { SyncAgentsMd(value) }
         }
     };
-    (@config $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@config $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
             config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, rescore, entries, trust, long_term, secret }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             config::LongTermScope { Shared, Project }
             config::SecretPolicy { Refuse, Redact, Allow }
         }
     };
-    (@engine $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@engine $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             engine::Finished { id, changed, error }
             engine::Step { requests, finished }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), InvalidSecret(value), LimitTooSmall(value) }
             engine::ResultError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult }
             engine::SubmitError { CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
         }
     };
-    (@entries $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@entries $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             entries::EditEntry { key, old_text, new_text }
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
@@ -93,7 +94,7 @@ macro_rules! wit_contract {
             entries::CheckpointReply { stored, unchanged, skipped, truncated, swept, evicted, message }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             entries::ImportMode { Upsert, Replace }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
@@ -101,8 +102,8 @@ macro_rules! wit_contract {
             entries::EntriesReply { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
-    (@exchange $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@exchange $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
             exchange::ImportFrom { format, place, files, others, dry_run, earlier, of_project }
@@ -114,7 +115,7 @@ macro_rules! wit_contract {
             exchange::ExportToReply { parts, next, files, bytes, entries, unapproved, losses, problems }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
             exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
             exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
@@ -122,8 +123,8 @@ macro_rules! wit_contract {
             exchange::ExchangeReply { ImportFrom(value), ExportTo(value) }
         }
     };
-    (@files $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@files $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             files::Recall { query, kinds, limit = $crate::files::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, assume_unchanged }
@@ -135,14 +136,14 @@ macro_rules! wit_contract {
             files::RecallReply { hits, total, rendered, warnings, skipped }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             files::ItemKind { Note, Entry, File }
             files::FilesCommand { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
             files::FilesReply { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
         }
     };
-    (@fs $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@fs $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             fs::Request { key, command, op }
             fs::FileContent { bytes, version, size }
             fs::LeftOutName { path, kind }
@@ -152,7 +153,7 @@ macro_rules! wit_contract {
             fs::Reply { key, outcome }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
             fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
             fs::ReadOutcome { Content(value), Absent }
@@ -167,8 +168,8 @@ macro_rules! wit_contract {
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
         }
     };
-    (@journal $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@journal $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
             journal::Read { target, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
@@ -190,7 +191,7 @@ macro_rules! wit_contract {
             journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
             journal::EditChange { Replace { old_text, new_text } = ReplaceArgs, DeleteNote }
@@ -199,8 +200,8 @@ macro_rules! wit_contract {
             journal::JournalReply { Write(value), Read(value), ListJournal(value), Edit(value), Search(value), Status(value), Slash(value) }
         }
     };
-    (@notebook $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@notebook $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             notebook::Remember { title, content, template, group, tags, links, supersede, supersedes }
             notebook::NoteCondition { kind, value }
             notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
@@ -246,7 +247,7 @@ macro_rules! wit_contract {
             notebook::MemoryContextReply { text, included, left_out, unapproved, findings }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
             notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
@@ -256,8 +257,8 @@ macro_rules! wit_contract {
             notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }
     };
-    (@prompt $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@prompt $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             prompt::ContextEntries { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
             prompt::Context { overflow, max_bytes = $crate::context::DEFAULT_BLOCK_BYTES, turn, entries, form }
             prompt::LineSource { first_line, last_line, path, key, heading, section, family }
@@ -270,7 +271,7 @@ macro_rules! wit_contract {
             prompt::PreambleReply { text, tokens, parts, left_out }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             prompt::BlockForm { Claude, Openai, Plain }
             prompt::Overflow { Documented, Prioritised, Balanced }
             prompt::SourceFamily { Journal, Entries, Notebook }
@@ -279,8 +280,8 @@ macro_rules! wit_contract {
             prompt::PromptReply { Context(value), Preamble(value) }
         }
     };
-    (@session $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@session $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             session::BeginSession { session, source, max_bytes = $crate::session::DEFAULT_SESSION_BYTES, form }
             session::BeginSessionReply { text, tokens, hand_off, left_out, findings }
             session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, form }
@@ -292,7 +293,7 @@ macro_rules! wit_contract {
             session::EndSessionReply { note, kept, left_out }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             session::BeginSource { Startup, Resume, Clear, Compact, Fork }
             session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
             session::StoredItem { Entry(value), Note(value), Other }
@@ -300,22 +301,22 @@ macro_rules! wit_contract {
             session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
         }
     };
-    (@tools $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@tools $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
             tools::CallTool { name, input, sets, dialect }
             tools::ToolAnswer { text, structured, is_error }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             tools::ToolSet { Journal, Entries, Notebook, Anthropic }
             tools::Dialect { Docs, Sdk }
             tools::ToolsCommand { CallTool(value) }
             tools::ToolsReply { CallTool(value) }
         }
     };
-    (@trust $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@trust $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
@@ -327,20 +328,20 @@ macro_rules! wit_contract {
             trust::RejectReply { rejected, skipped, message }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             trust::TrustCommand { Pending(value), Approve(value), Reject(value) }
             trust::TrustReply { Pending(value), Approve(value), Reject(value) }
         }
     };
-    (@types $openness:ident) => {
-        $crate::wit_records! { $openness:
+    (@types $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
             types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
             types::Error { code, message, help }
             types::Origin { agent, workspace, run, client, session, tool, provenance }
             types::Flag { kind, what, count }
         }
 
-        $crate::wit_variants! { $openness:
+        $crate::$variants! { $openness:
             types::Provenance { User, Agent, Tool, Imported }
             types::HydrationPolicy { Greedy, Prefix }
         }

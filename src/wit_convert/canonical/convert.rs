@@ -20,7 +20,7 @@ use crate::wit_convert::own;
 use crate::wit_convert::{Mismatch, WitConvert};
 use crate::{Command, Reply};
 
-crate::wit_contract!(canonical);
+crate::wit_contract!(canonical_records canonical_variants canonical);
 
 impl<T: ToCanonical + ?Sized> ToCanonical for &T {
     fn write(&self, out: &mut Writer<'_>) {

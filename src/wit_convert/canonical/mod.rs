@@ -24,7 +24,7 @@ pub use types::Place;
 #[macro_export]
 #[doc(hidden)]
 macro_rules! canonical_records {
-    ($($module:ident::$name:ident { $($field:ident $(= $default:expr)?),* $(,)? })*) => {
+    (canonical: $($module:ident::$name:ident { $($field:ident $(= $default:expr)?),* $(,)? })*) => {
         $(impl $crate::wit_convert::canonical::ToCanonical for $crate::wit_convert::own::$module::$name {
             fn write(&self, out: &mut $crate::wit_convert::canonical::Writer<'_>) {
                 out.begin();
@@ -66,7 +66,7 @@ macro_rules! canonical_field_in {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! canonical_variants {
-    ($($module:ident::$name:ident {
+    (canonical: $($module:ident::$name:ident {
         $($case:ident $(($value:ident))? $(= ($unit:ident))? $({ $($field:ident),* } = $record:ident)?),* $(,)?
     })*) => {
         $(impl $crate::wit_convert::canonical::ToCanonical for $crate::wit_convert::own::$module::$name {

@@ -86,11 +86,11 @@ fn rendered() -> String {
     for (interface, (records, variants)) in &interfaces {
         let records: String = records.lines().filter(|line| !is_inline(line)).map(|line| format!("{line}\n")).collect();
         let arm = format!(
-            "    (@{} $openness:ident) => {{
-        $crate::wit_records! {{ $openness:
+            "    (@{} $records:ident $variants:ident $openness:ident) => {{
+        $crate::$records! {{ $openness:
 {records}        }}
 
-        $crate::wit_variants! {{ $openness:
+        $crate::$variants! {{ $openness:
 {variants}        }}
     }};
 ",
@@ -106,15 +106,16 @@ fn rendered() -> String {
 /// The package of the contract.
 pub const PACKAGE: &str = \"{package}\";
 
-/// The types of these interfaces, over the modules of the bindings in scope, which are named as the interfaces.
+/// Hands the types of these interfaces to a macro for records and one for variants, over the modules of the bindings in
+/// scope, which are named as the interfaces.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_contract {{
-    ($openness:ident: $($interface:ident)*) => {{
-        $($crate::wit_contract! {{ @$interface $openness }})*
+    ($records:ident $variants:ident $openness:ident: $($interface:ident)*) => {{
+        $($crate::wit_contract! {{ @$interface $records $variants $openness }})*
     }};
-    ($openness:ident) => {{
-        $crate::wit_contract! {{ $openness: {every} }}
+    ($records:ident $variants:ident $openness:ident) => {{
+        $crate::wit_contract! {{ $records $variants $openness: {every} }}
     }};
 {arms}}}
 "

@@ -16,13 +16,6 @@ fn roots() -> Vec<String> {
     roots
 }
 
-/// Circle of files whose macros expand each other, which is still there.
-const KNOWN_CIRCLE: [&str; 3] =
-    ["src/wit_convert/mod.rs", "src/wit_convert/canonical/mod.rs", "src/wit_convert/contract.rs"];
-
-/// Files that still name what the module around them defines.
-const KNOWN_INNER: [&str; 2] = ["src/wit_convert/canonical/convert.rs", "src/wit_convert/contract.rs"];
-
 /// Returns true if the module of a file is around the module of another.
 fn is_around(outer: &str, inner: &str) -> bool {
     let Some((folder, "mod.rs" | "lib.rs" | "main.rs")) = outer.rsplit_once('/') else { return false };
@@ -40,8 +33,7 @@ fn no_file_names_what_a_module_around_it_defines() {
             wrong.extend(of_outer.map(|(known, path)| (file.clone(), format!("{path}, of {}", graph.files[*known]))));
         }
     }
-    let files: Vec<&str> = wrong.iter().map(|(file, _)| file.as_str()).collect();
-    assert_eq!(files, KNOWN_INNER, "shared types belong into `types.rs`: {wrong:#?}");
+    assert!(wrong.is_empty(), "shared types belong into `types.rs`: {wrong:#?}");
 }
 
 /// Files that hold the operations by which files change. Others get a `Call`, whose operations only its room uses.
@@ -71,7 +63,7 @@ fn no_file_or_folder_of_any_crate_knows_itself_through_others() {
             }
         }
     }
-    assert_eq!(circles, [KNOWN_CIRCLE], "files or folders know themselves through others:\n{described}");
+    assert!(circles.is_empty(), "files or folders know themselves through others:\n{described}");
 }
 
 #[test]
