@@ -1,7 +1,7 @@
 //! `rename`: gives a note another title and name, and updates every link to it.
 //!
 //! [`command`] asks the index, [`plan`] decides the name and the notes to rewrite, [`rewrite`] makes the new text,
-//! [`apply`] writes them, and [`intent`] is the file that lets any process finish a rename; [`finish`] does.
+//! [`apply`] writes them, and [`intent`] is the file that lets any process finish a rename.
 //!
 //! # How does a rename survive a crash?
 //!
@@ -34,7 +34,6 @@
 
 mod apply;
 mod command;
-mod finish;
 mod intent;
 mod plan;
 mod rewrite;
@@ -42,4 +41,4 @@ mod rewrite;
 pub use apply::RenameReply;
 pub use command::Rename;
 
-pub(super) use finish::settle;
+pub(super) use command::settle;

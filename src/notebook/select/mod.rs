@@ -10,7 +10,6 @@ mod graph;
 mod links;
 mod mentions;
 mod paths;
-mod snippets;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -21,11 +20,10 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
 
-pub(crate) use self::graph::{Graph, RelatedReason, dead_links, edges, related};
+pub(crate) use self::graph::{Graph, RelatedReason, Snippets, dead_links, edges, related};
 pub(crate) use self::links::{LinkTable, Resolution, Resolver, link_table, resolve_path};
 pub(crate) use self::mentions::NameLines;
 pub use self::paths::notes_named;
-pub(crate) use self::snippets::Snippets;
 pub(crate) use self::tags::tag_counts;
 pub(crate) use self::zk_links::zk_href;
 pub(super) use saddlebag_markdown::paths::parts as path_parts;
