@@ -2,7 +2,6 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -42,32 +41,28 @@ impl Request for LoadMemories {
 
 impl Run<NotebookCall<'_>> for LoadMemories {
     async fn run(self, with: &NotebookCall<'_>) -> Result<MemoriesReply, Error> {
-        Ok(MemoriesReply { memories: load(with.call, with.notebook, self.limit).await? })
-    }
-}
-
-/// Loads the newest facts into the session.
-async fn load(call: &Call, notebook: &Arc<Notebook>, limit: u32) -> Result<u32, Error> {
-    catch_up(call, notebook).await?;
-    let limit = limit as usize;
-    let mut looked_at = limit;
-    let (memories, unapproved) = loop {
-        let newest = |snapshot: &Snapshot<'_>| {
-            let places = newest_facts(call, notebook, snapshot, looked_at)?.into_iter();
-            places.map(|place| snapshot.id(place)).collect()
+        let (call, notebook) = (with.call, with.notebook);
+        catch_up(call, notebook).await?;
+        let limit = self.limit as usize;
+        let mut looked_at = limit;
+        let (approved, unapproved) = loop {
+            let newest = |snapshot: &Snapshot<'_>| {
+                let places = newest_facts(call, notebook, snapshot, looked_at)?.into_iter();
+                places.map(|place| snapshot.id(place)).collect()
+            };
+            read_texts(call, notebook, false, newest).await?;
+            let (found, approved, unapproved) =
+                look(notebook, call, |snapshot| approved_facts(call, notebook, snapshot, looked_at, limit))?;
+            // Unapproved notes take no place from others.
+            if approved.len() >= limit || found < looked_at {
+                break (approved, unapproved);
+            }
+            looked_at = looked_at.saturating_mul(2);
         };
-        read_texts(call, notebook, false, newest).await?;
-        let (found, memories, unapproved) =
-            look(notebook, call, |snapshot| approved_facts(call, notebook, snapshot, looked_at, limit))?;
-        // Unapproved notes take no place from others.
-        if memories.len() >= limit || found < looked_at {
-            break (memories, unapproved);
-        }
-        looked_at = looked_at.saturating_mul(2);
-    };
-    let count = u32::try_from(memories.len()).unwrap_or(u32::MAX);
-    notebook.session.borrow_mut().begin_with(Memories { approved: memories, unapproved });
-    Ok(count)
+        let memories = u32::try_from(approved.len()).unwrap_or(u32::MAX);
+        notebook.session.borrow_mut().begin_with(Memories { approved, unapproved });
+        Ok(MemoriesReply { memories })
+    }
 }
 
 /// Looks at the facts that were changed last. Returns their number, those that may go into a prompt (at most `limit`),

@@ -1,15 +1,13 @@
 //! `recall-for-turn`: finds the memories for one turn of a conversation.
 
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::super::index::{Notebook, NotebookCall};
+use super::super::index::NotebookCall;
 use super::super::session::{Memories, RecalledMemory};
 use super::super::types::MemoriesReply;
 use super::prompt::{PromptHit, PromptRecall, recall_for_prompt};
 use super::types::{PASSAGE_BYTES, Recall};
-use crate::changes::Call;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::samples::SAMPLE_TEXT;
@@ -38,34 +36,23 @@ impl Request for RecallForTurn {
 
 impl Run<NotebookCall<'_>> for RecallForTurn {
     async fn run(self, with: &NotebookCall<'_>) -> Result<MemoriesReply, Error> {
-        let Self { turn, query, limit } = self;
-        Ok(MemoriesReply { memories: recall_for_turn(with.call, with.notebook, turn, query, limit).await? })
+        let (call, notebook) = (with.call, with.notebook);
+        let question = notebook.session.borrow_mut().ask(self.turn)?;
+        let recall = PromptRecall {
+            request: &Recall { query: self.query, limit: self.limit, ..Recall::default() },
+            passage_bytes: PASSAGE_BYTES,
+            is_left_out: &|_| false,
+            is_known: &|_| false,
+            known: 0,
+            may_rate: true,
+        };
+        let found = recall_for_prompt(call, notebook, None, &recall).await?;
+        let unapproved: Vec<String> = found.withheld.into_iter().map(|withheld| withheld.path).collect();
+        let memory = |shown: PromptHit| RecalledMemory { path: shown.path, title: shown.name, text: shown.passage };
+        let approved: Vec<RecalledMemory> = found.shown.into_iter().map(memory).collect();
+        let count = u32::try_from(approved.len()).unwrap_or(u32::MAX);
+        // The result is dropped if a later turn has asked meanwhile, or the same turn again.
+        let is_last = notebook.session.borrow_mut().answer(question, Memories { approved, unapproved });
+        Ok(MemoriesReply { memories: if is_last { count } else { 0 } })
     }
-}
-
-/// Recalls for a turn. The result is dropped if a later turn has asked meanwhile, or the same turn again.
-async fn recall_for_turn(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    turn: u64,
-    query: String,
-    limit: u32,
-) -> Result<u32, Error> {
-    let question = notebook.session.borrow_mut().ask(turn)?;
-    let request = Recall { query, limit, ..Recall::default() };
-    let recall = PromptRecall {
-        request: &request,
-        passage_bytes: PASSAGE_BYTES,
-        is_left_out: &|_| false,
-        is_known: &|_| false,
-        known: 0,
-        may_rate: true,
-    };
-    let found = recall_for_prompt(call, notebook, None, &recall).await?;
-    let unapproved: Vec<String> = found.withheld.into_iter().map(|withheld| withheld.path).collect();
-    let memory = |shown: PromptHit| RecalledMemory { path: shown.path, title: shown.name, text: shown.passage };
-    let approved: Vec<RecalledMemory> = found.shown.into_iter().map(memory).collect();
-    let count = u32::try_from(approved.len()).unwrap_or(u32::MAX);
-    let is_last = notebook.session.borrow_mut().answer(question, Memories { approved, unapproved });
-    Ok(if is_last { count } else { 0 })
 }
