@@ -254,7 +254,7 @@ async fn create(
         };
         let text = note.text_at(&path, number, old.as_ref())?;
         // After a lost race, the next round finds the name taken.
-        if create_note(call, &call.screen.write(&File::absent(&path), &*text)?).await? {
+        if create_note(call, &call.screen.write(&File::absent(&path), text.into_owned())?).await? {
             let message = format!("Remembered in {}", call.scope.display_path(&path));
             let Some(old) = old else { return Ok((path, RememberState::Created, message)) };
             let from = call.scope.display_path(&old.path);

@@ -24,11 +24,11 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
             title: arguments.needed("title")?,
             content: arguments.needed("content")?,
             template: arguments.text("kind").unwrap_or_default().to_string(),
-            group: None,
             tags: arguments.texts("tags"),
             links: arguments.texts("links"),
             supersede: arguments.flag("supersede"),
             supersedes: arguments.text("supersedes").map(ToString::to_string),
+            ..Remember::default()
         }),
         Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {
