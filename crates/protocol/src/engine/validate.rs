@@ -71,7 +71,7 @@ impl Expected {
                     return Ok(());
                 }
                 let given = bytes.len();
-                Err(format!("{given} bytes, but at most {max_bytes} from {offset} on of a file of {size} are wanted"))
+                Err(format!("{given} bytes, but at most {max_bytes} from {offset} on of a file of {size} are {wanted}"))
             }
             (Self::List { may_be_unchanged: false, .. }, FsOutcome::ListDirectory(ListOutcome::Unchanged)) => {
                 Err("unchanged, but no version was named".into())
