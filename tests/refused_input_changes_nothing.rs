@@ -397,7 +397,7 @@ fn a_cursor_that_no_export_gave_is_refused(kind: Kind) {
 #[both_engines]
 fn a_file_that_was_written_by_hand_is_not_written_over(kind: Kind) {
     let keys = ["broken", "other"];
-    assert_entries_refused(kind, ErrorCode::InvalidArgument, keys.map(|key| keep(key, "mine", "core")).to_vec());
+    assert_entries_refused(kind, ErrorCode::DamagedFile, keys.map(|key| keep(key, "mine", "core")).to_vec());
     assert_entries_refused(kind, ErrorCode::NotText, vec![keep("bytes", "mine", "core")]);
 }
 
@@ -409,7 +409,7 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
     let filter = EntryFilter::default;
     assert_entries_refused(
         kind,
-        ErrorCode::InvalidArgument,
+        ErrorCode::DamagedFile,
         vec![
             list(filter(), Some(0), None),
             list(filter(), None, Some("yesterday")),

@@ -21,6 +21,9 @@ use saddlebag::notebook::{
     Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
+use saddlebag::session::{
+    BeginSession, BeginSource, EndSession, RecallForPrompt, RecordToolUse, SessionCommand, StoredItem,
+};
 use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
 use saddlebag::trust::Provenance;
 use saddlebag::{Command, Origin, Submission};
@@ -302,6 +305,7 @@ fn command() -> impl Strategy<Value = Command> {
         2 => files().prop_map(Command::Files).boxed(),
         5 => tool_call().prop_map(Command::from).boxed(),
         2 => trust().prop_map(Command::Trust).boxed(),
+        3 => session().prop_map(Command::Session).boxed(),
         3 => exchange().prop_map(Command::Exchange).boxed(),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of(hydrate_request()))
             .prop_map(|(overflow, max_bytes, turn, entries)| {
@@ -627,6 +631,38 @@ fn trust() -> impl Strategy<Value = TrustCommand> {
             .prop_map(|(items, dry_run)| TrustCommand::Approve(Approve { items, dry_run })),
         1 => (items, any::<bool>()).prop_map(|(items, dry_run)| TrustCommand::Reject(Reject { items, dry_run })),
     ]
+}
+
+fn session() -> impl Strategy<Value = SessionCommand> {
+    let id = || prop::sample::select(vec!["one", "two", "", "../x"]).prop_map(str::to_string);
+    let form = || prop::option::of(prop::sample::select(vec![BlockForm::Claude, BlockForm::Plain]));
+    let begin = (id(), prop::sample::select(BeginSource::ALL.to_vec()), 0_u32..4000, form())
+        .prop_map(|(session, source, max_bytes, form)| BeginSession { session, source, max_bytes, form }.into());
+    let recall = (id(), prop_oneof![query(), text()], 0_u32..2000, prop::option::of(0_u32..90), form()).prop_map(
+        |(session, prompt, max_bytes, min_score, form)| {
+            RecallForPrompt { session, prompt, max_bytes, min_score, form }.into()
+        },
+    );
+    let tool = prop::sample::select(vec!["Edit", "Bash", "記", ""]).prop_map(str::to_string);
+    let files = prop::collection::vec(prop::sample::select(vec!["src/a.rs", "/tmp/x", "notes/a.md", ""]), 0..3);
+    let stored = prop_oneof![
+        2 => Just(None),
+        1 => name().prop_map(|key| Some(StoredItem::Entry(key))),
+        1 => note().prop_map(|name| Some(StoredItem::Note(name))),
+        1 => Just(Some(StoredItem::Other)),
+    ];
+    let command = (prop::option::of(text()), any::<bool>(), prop::option::of(text()));
+    let exclude = prop::option::of(prop::sample::select(vec!["src/**", "[", "*.rs"]));
+    let record = (id(), tool, files, command, stored, exclude).prop_map(
+        |(session, tool, files, (command, failed, error), stored, exclude)| {
+            let files = files.into_iter().map(str::to_string).collect();
+            let exclude = exclude.map(str::to_string).into_iter().collect();
+            RecordToolUse { session, tool, files, command, failed, error, stored, exclude }.into()
+        },
+    );
+    let end = (id(), any::<bool>(), prop::option::of(text()))
+        .prop_map(|(session, finished, answer)| EndSession { session, finished, answer }.into());
+    prop_oneof![2 => begin, 3 => recall, 4 => record, 3 => end]
 }
 
 fn exchange() -> impl Strategy<Value = ExchangeCommand> {
