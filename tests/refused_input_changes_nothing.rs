@@ -409,7 +409,7 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
     let filter = EntryFilter::default;
     assert_entries_refused(
         kind,
-        ErrorCode::DamagedFile,
+        ErrorCode::InvalidArgument,
         vec![
             list(filter(), Some(0), None),
             list(filter(), None, Some("yesterday")),
