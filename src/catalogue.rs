@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use crate::Config;
 use crate::entries::EntriesConfig;
 pub use crate::memory::catalogue;
-pub use crate::samples::{SAMPLE_NAME, SAMPLE_RUN, SAMPLE_TEXT};
-use crate::samples::{SAMPLE_SESSION, SAMPLE_STATE, SAMPLE_WAITING};
+pub use crate::request::{SAMPLE_NAME, SAMPLE_RUN, SAMPLE_TEXT};
+use crate::request::{SAMPLE_SESSION, SAMPLE_STATE, SAMPLE_WAITING};
 
 /// Returns the files of a store in which the samples of every command succeed on 2026-05-25, with [`sample_config`].
 /// Paths are relative to the root.

@@ -46,7 +46,6 @@ mod memory;
 pub mod notebook;
 mod origin;
 mod request;
-mod samples;
 pub mod search;
 pub mod session;
 pub mod store;

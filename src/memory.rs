@@ -11,7 +11,7 @@ use crate::agents_md::{AgentsMdCall, AgentsMdCommand, AgentsMdReply};
 use crate::approval::{TrustCall, TrustCommand, TrustReply};
 use crate::changes::Call;
 use crate::context::{PromptCall, PromptCommand, PromptReply};
-use crate::engine::{Engine, Limits, Scope};
+use crate::engine::{Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
 use crate::files::{FileListing, FilesCall, FilesCommand, FilesReply};
@@ -19,8 +19,7 @@ use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Origin, Submission};
 use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultError, Step, SubmitError};
-use crate::request::{Effect, Family, Member, Request, Visitor};
-use crate::samples::SAMPLE_RUN;
+use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
 use crate::search::Corpus;
 use crate::session::{SessionCall, SessionCommand, SessionReply};
 use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
@@ -313,7 +312,7 @@ impl<R: Member<Family: Part>> Answered for Submission<R> {
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub struct Memory {
-    engine: Engine<Reply>,
+    engine: protocol::Engine<Reply>,
     scope: Arc<Scope>,
     corpus: Arc<AtomicRefCell<Corpus>>,
     notebook: Arc<Notebook>,
@@ -368,7 +367,7 @@ impl Memory {
         let layout = Layout::new(slug.as_ref()).map_err(refused)?.with_long_term(long_term);
         let corpus = Arc::new(AtomicRefCell::new(Corpus::new(&layout)));
         Ok(Self {
-            engine: Engine::new(epoch, limits),
+            engine: limits.engine(epoch),
             scope: Arc::new(Scope { layout, path_prefix, roots, limits, index_file, version_scheme, rescore, trust }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,

@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 use super::decide::{Decision, decide};
 use super::types::{ApproveItem, SkippedItem, TrustCall};
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
-use crate::samples::SAMPLE_WAITING;
+use crate::request::{Effect, Request, Run, SAMPLE_WAITING};
 use crate::trust::version_of;
 
 /// Approves items, so that their text can appear in prompts.

@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 use super::decide::{Decision, decide};
 use super::types::{ApproveItem, SkippedItem, TrustCall};
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
-use crate::samples::SAMPLE_WAITING;
+use crate::request::{Effect, Request, Run, SAMPLE_WAITING};
 use crate::trust::version_of;
 
 /// Rejects items that wait for approval. A note is forgotten as by `forget`, an entry as by `forget-entry`, so that

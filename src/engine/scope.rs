@@ -31,6 +31,15 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Creates an engine with these limits.
+    pub(crate) fn engine<R: 'static>(self, epoch: u64) -> protocol::Engine<R> {
+        let Self { max_list_entries, max_requests, max_commands, .. } = self;
+        let limits = protocol::Limits { max_list_entries, max_requests, max_commands };
+        protocol::Engine::new(epoch, limits, Layout::is_bookkeeping)
+    }
+}
+
 /// Scope that an engine was opened for.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {

@@ -4,9 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::category::Category;
-use super::held::Held;
 use super::readable::{Readable, readable};
 use super::state::EntriesCall;
+use super::state::Held;
 use super::types::EntryInfo;
 use super::view::{View, absent, look_for};
 use crate::order;

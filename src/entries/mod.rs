@@ -44,7 +44,6 @@ mod find;
 mod foreign;
 mod forget;
 mod get;
-mod held;
 mod hydrate;
 mod import;
 mod intake;
@@ -89,7 +88,6 @@ pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
 pub use foreign::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 pub use forget::{ForgetEntry, ForgetEntryReply};
 pub use get::GetEntry;
-pub use held::MAX_HELD;
 pub use hydrate::HydrateReply;
 pub use import::{
     ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, ImportedFile, MAX_IMPORT_BYTES,
@@ -107,6 +105,7 @@ pub use retain::{DeletedEntry, RetainEntries, RetainReply};
 pub use retention::{DAILY_RETENTION, Kept, MAX_ENTRIES, is_expired, over_cap, stamp};
 pub use scope::{EntriesConfig, MAX_SCOPE_NAME_BYTES};
 pub use select::{EntryFilter, MAX_LIST_ENTRIES};
+pub use state::MAX_HELD;
 pub use store::StoreEntry;
 pub use types::{EntryInfo, EntryProblem, SkippedEntry, StoreReply, StoreState};
 

@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::held::OpenedRun;
 use super::limits::{Limit, within};
 use super::runs::{check_fence, named, read_fence};
 use super::state::EntriesCall;
+use super::state::OpenedRun;
 use crate::changes::{Backups, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};

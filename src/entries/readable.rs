@@ -7,10 +7,10 @@ use core::cmp::Reverse;
 
 use super::category::Category;
 use super::document::Entry;
-use super::held::Held;
 use super::retention::is_expired;
 use super::scope::EntriesScope;
 use super::state::Entries;
+use super::state::Held;
 use super::types::{EntryInfo, EntryProblem};
 use super::view::{View, look};
 use crate::changes::Call;

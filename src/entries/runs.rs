@@ -9,11 +9,11 @@ use alloc::string::String;
 
 use super::category::Category;
 use super::document::{Entry, Fields};
-use super::held::{Held, MAX_HELD};
 use super::retention::stamp;
 use super::rules::{Base, approves, check_trust_state};
 use super::scope::EntriesScope;
 use super::state::Entries;
+use super::state::{Held, MAX_HELD};
 use super::view::look;
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
 use super::category::Category;
-use super::document::{Entry, Problem};
-use super::held::{Held, OpenedRun};
+use super::document::{Entry, Fields, Problem};
+use super::rules::Base;
 use super::scope::{EntriesConfig, EntriesScope};
 use super::types::EntryInfo;
 use crate::changes::Call;
@@ -92,6 +92,42 @@ impl Entries {
     /// Returns the entries that a run holds.
     pub(super) fn held(&self, run: Option<&str>) -> Result<Vec<Held>, Error> {
         run.map_or(Ok(Vec::new()), |run| self.with_run(run, |run| run.held.clone()))
+    }
+}
+
+/// Maximum number of entries that a run holds, entries of its conversation included.
+pub const MAX_HELD: usize = 1_000;
+
+/// An open run.
+#[derive(Clone, Debug)]
+pub(super) struct OpenedRun {
+    pub(super) name: String,
+    pub(super) fence: u64,
+    pub(super) held: Vec<Held>,
+}
+
+/// An entry that a run holds.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) entry: Entry,
+    /// Stored state of the entry when the run first wrote it.
+    pub(super) base: Base,
+}
+
+impl Held {
+    /// Returns true if it is never stored.
+    pub(super) fn is_of_conversation(&self) -> bool {
+        self.entry.fields.category == Category::Conversation
+    }
+
+    /// Returns true if these fields would replace it: conversation, workspace and agent each have separate keys.
+    pub(super) fn is_of(&self, fields: &Fields) -> bool {
+        let room = |category: &Category| match category {
+            Category::Conversation => 0,
+            Category::Workspace => 1,
+            _ => 2,
+        };
+        self.entry.fields.key == fields.key && room(&self.entry.fields.category) == room(&fields.category)
     }
 }
 

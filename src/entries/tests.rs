@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use alloc::format;
 
 use super::*;
-use crate::engine::{Engine, Limits};
+use crate::engine::Limits;
 use crate::notebook::testing::{Store, call_at};
 use crate::origin::Submission;
 use crate::protocol::CommandId;

@@ -9,8 +9,7 @@ use super::types::{ChangedFile, EditChange, JOURNAL, JournalCall, MAX_WRITE_BYTE
 use crate::changes::{Backups, Call};
 use crate::document::replace_once;
 use crate::protocol::{Cause, Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
-use crate::samples::SAMPLE_TEXT;
+use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 

@@ -9,8 +9,7 @@ use atomic_refcell::AtomicRefCell;
 use super::types::{DEFAULT_READ_BYTES, JournalCall, MAX_QUERY_BYTES};
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
-use crate::samples::SAMPLE_TEXT;
+use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::search::{Corpus, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
 
 /// Searches the files of the journal: see [`Layout::is_journal`](crate::store::Layout::is_journal).

@@ -22,8 +22,7 @@ use super::write::{OverLimit, write};
 use crate::changes::texts::text;
 use crate::changes::{Backups, Call};
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
-use crate::samples::SAMPLE_TEXT;
+use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::search::{Corpus, Skipped};
 
 /// Help of the error for an invalid line.

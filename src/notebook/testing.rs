@@ -12,11 +12,12 @@ use core::str::FromStr;
 use super::index::{Notebook, NotebookCall};
 use super::page::locate_page;
 use crate::changes::{Call, Texts, run};
-use crate::engine::{Engine, Limits, Scope};
+use crate::engine::{Limits, Scope};
 use crate::journal::{ChangedFile, JournalCall, JournalReply, Restore, Target};
 use crate::protocol::{
-    AppendOutcome, CommandId, Entry, EntryKind, Error, FileContent, Finished, Fs, FsError, FsOp, FsOutcome, FsResult,
-    LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+    AppendOutcome, CommandId, Engine, Entry, EntryKind, Error, FileContent, Finished, Fs, FsError, FsOp, FsOutcome,
+    FsResult, LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version,
+    WriteOutcome,
 };
 use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
@@ -146,7 +147,7 @@ impl Store {
         T: 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let mut engine: Engine<T> = Engine::new(1, Limits::default());
+        let mut engine: Engine<T> = Limits::default().engine(1);
         let mut requests = Vec::new();
         let mut replies: BTreeMap<u64, Result<T, Error>> = BTreeMap::new();
         let mut random = seed.wrapping_mul(2).wrapping_add(1);
@@ -179,7 +180,7 @@ impl Store {
         T: 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let mut engine: Engine<T> = Engine::new(1, Limits::default());
+        let mut engine: Engine<T> = Limits::default().engine(1);
         let step = engine.start(CommandId(0), "test", |fs| command(fs, 0)).expect("started");
         let mut requests = step.requests;
         let mut first = outcomes(&mut engine, step.finished).pop().map(|(_, reply)| reply);

@@ -18,8 +18,7 @@ use crate::entries;
 use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, WithheldHit, recall_for_prompt};
 use crate::order;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
-use crate::samples::SAMPLE_TEXT;
+use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::store::{SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Approved, ForModel, without_private};
 

@@ -11,8 +11,7 @@ use super::types::ToolSet;
 use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
 use crate::journal::{Edit, Read, Search, Write, WriteMode};
 use crate::notebook::{Journal, Link, Recall, Related, Remember};
-use crate::request::{Effect, Request};
-use crate::samples::SAMPLE_TEXT;
+use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
 
 /// Returns arguments with which the tool succeeds in a store that has a note and an entry of this name.

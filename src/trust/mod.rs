@@ -43,14 +43,12 @@
 mod approved;
 mod config;
 mod for_model;
-mod host_secret;
 mod pending_approval;
 mod provenance;
 mod writer;
 
-pub use config::{SecretPolicy, TrustConfig};
+pub use config::{HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig};
 pub use for_model::{ForModel, for_model};
-pub use host_secret::{HOST_SECRET_BYTES, HostSecret};
 pub use provenance::{Provenance, TrustState};
 pub use saddlebag_sanitize::{
     Flag, FlagKind, FoundSecret, for_terminal, head_without_divided_secret, is_hidden, is_line_break, secrets_in,

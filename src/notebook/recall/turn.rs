@@ -9,8 +9,7 @@ use super::super::types::MemoriesReply;
 use super::prompt::{PromptHit, PromptRecall, recall_for_prompt};
 use super::types::{PASSAGE_BYTES, Recall};
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
-use crate::samples::SAMPLE_TEXT;
+use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 
 /// Recalls for one turn of a conversation. The result is shown only in this turn's prompt, however late it arrives. If
 /// a turn asks several times, only the last question counts.

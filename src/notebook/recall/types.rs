@@ -8,8 +8,7 @@ use saddlebag_words::words;
 
 use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
-use crate::request::{Effect, Request};
-use crate::samples::SAMPLE_TEXT;
+use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::search::Skipped;
 use crate::trust::{ForModel, Provenance};
 
