@@ -490,11 +490,15 @@ async fn run(
             Reply::Prompt(command.run(&PromptCall { call, entries, run, memories }).await?)
         }
         #[cfg(feature = "notebook")]
-        Command::AgentsMd(command) => Reply::AgentsMd(command.run(&AgentsMdCall { call, entries }).await?),
+        Command::AgentsMd(command) => {
+            Reply::AgentsMd(command.run(&AgentsMdCall { call, entries }).await.map_err(entries::unavailable)?)
+        }
         #[cfg(feature = "notebook")]
         Command::Notebook(command) => Reply::Notebook(command.run(&NotebookCall { call, notebook }).await?),
         #[cfg(feature = "entries")]
-        Command::Entries(command) => Reply::Entries(entries::run_any(call, entries, &origin, command).await?),
+        Command::Entries(command) => {
+            Reply::Entries(entries::run_any(call, entries, &origin, command).await.map_err(entries::unavailable)?)
+        }
         #[cfg(feature = "notebook")]
         Command::Files(command) => Reply::Files(command.run(&FilesCall { call, notebook, entries, listing }).await?),
         Command::Tools(command) => {
@@ -511,7 +515,9 @@ async fn run(
         #[cfg(feature = "everything")]
         Command::Exchange(command) => {
             let provenance = origin.provenance;
-            Reply::Exchange(command.run(&ExchangeCall { call, entries, provenance }).await?)
+            Reply::Exchange(
+                command.run(&ExchangeCall { call, entries, provenance }).await.map_err(entries::unavailable)?,
+            )
         }
     })
 }

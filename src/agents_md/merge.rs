@@ -282,7 +282,7 @@ async fn forget(
 /// Returns the refusal of one fact, or the error if it is about the whole store.
 fn refusal(error: Error) -> Result<FactChangeKind, Error> {
     match error.code {
-        ErrorCode::MemoryUnavailable | ErrorCode::Cancelled | ErrorCode::Internal => Err(error),
+        ErrorCode::Storage | ErrorCode::Cancelled | ErrorCode::Internal => Err(error),
         _ => Ok(FactChangeKind::Refused(error.into_message())),
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::section::{Mark, Section};
 use crate::changes::{Backups, Call, File};
 use crate::engine::{Loaded, load};
-use crate::entries::{Entries, unavailable};
+use crate::entries::Entries;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
@@ -103,7 +103,7 @@ impl Ledger {
     /// Returns the recorded sections, oldest first.
     pub(super) async fn sections(&self, call: &Call) -> Result<Vec<Written>, Error> {
         let limit = call.scope.limits.max_file_bytes;
-        match load(&call.fs, &self.path, limit).await.map_err(unavailable)? {
+        match load(&call.fs, &self.path, limit).await? {
             Loaded::Absent => Ok(Vec::new()),
             Loaded::Whole { bytes, .. } => self.parse(call, Some(&bytes)),
             Loaded::TooLarge(_) => Err(self.damaged(call)),
@@ -129,7 +129,7 @@ impl Ledger {
             sections.drain(1..=surplus);
             Ok((Some(call.screen.rewrite(file, self.render(sections)?)?), true))
         };
-        let done = call.update(&self.path, Backups::Off, change).await.map_err(unavailable)?;
+        let done = call.update(&self.path, Backups::Off, change).await?;
         Ok(done.0)
     }
 

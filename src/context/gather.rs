@@ -152,7 +152,7 @@ async fn hydrated(
     let ContextEntries { max_bytes, policy } = request;
     let request = Hydrate { max_bytes, policy };
     let section = |content| Section { kind: SectionKind::Entries, path: "entries".into(), content };
-    match entries::hydrate_as_stored(call, entries, request, run).await {
+    match entries::hydrate(call, entries, request, run).await {
         Ok(HydrateReply { entries, explanations, problems, .. }) => {
             let unread =
                 problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));
@@ -165,9 +165,10 @@ async fn hydrated(
             let items = entries.into_iter().map(item).collect::<Result<_, Error>>()?;
             Ok((section(SectionContent::Items(items)), left_out))
         }
-        Err(error) if error.code == ErrorCode::MemoryUnavailable => {
-            Ok((section(unusable(LeftOutReason::NotHydrated(error.for_model().into_message()), 0)), Vec::new()))
-        }
+        Err(error) if error.code == ErrorCode::Storage => Ok((
+            section(unusable(LeftOutReason::NotHydrated(entries::unavailable(error).for_model().into_message()), 0)),
+            Vec::new(),
+        )),
         Err(error) => Err(error),
     }
 }

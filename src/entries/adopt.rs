@@ -21,7 +21,7 @@ use super::mark::{Mark, digest, hash, place, summary_of, with_summary};
 use super::removal::removal_of;
 use super::retention::{is_expired, stamp};
 use super::rules::read_entry;
-use super::scope::{EntriesScope, Pool};
+use super::scope::Pool;
 use super::screen;
 use super::state::Entries;
 use super::view::{Stored, look};
@@ -34,12 +34,12 @@ use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, TrustState};
 
 /// Imports entries, or reports what an import would do. Returns a result per entry, in order.
-pub(super) async fn adopt(
+pub(crate) async fn adopt(
     call: &Call,
     entries: &Entries,
-    scope: &EntriesScope,
     adoption: Adoption<'_>,
 ) -> Result<Vec<ExchangedEntry>, Error> {
+    let scope = entries.scope()?;
     let provenance = screen::of_files(call, adoption.provenance)?;
     let view = look(call, entries, scope).await?;
     let mut work = Work::new(Intake::new(call, scope, &view, adoption.dry_run), &entries.corpus, adoption.earlier)?;

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use super::document::Entry;
 use super::mark::{Mark, SUMMARY_FIELD, digest, summary_of};
-use super::scope::EntriesScope;
 use super::state::Entries;
 use super::types::EntryProblem;
 use super::view::{Stored, look};
@@ -185,13 +184,12 @@ fn kept_field((name, value): &(String, Value)) -> Option<(String, String)> {
 }
 
 /// Returns every entry that is shown, for an export. Forgotten entries are included on request.
-pub(super) async fn dump(
+pub(crate) async fn dump(
     call: &Call,
     entries: &Entries,
-    scope: &EntriesScope,
     forgotten: bool,
 ) -> Result<(Vec<ForeignEntry>, Vec<EntryProblem>), Error> {
-    let view = look(call, entries, scope).await?;
+    let view = look(call, entries, entries.scope()?).await?;
     let now = call.now.epoch_nanoseconds();
     let corpus = entries.corpus.borrow();
     let is_meant = |stored: &&Stored| !stored.is_expired(now) && (forgotten || stored.entry.forgotten.is_none());

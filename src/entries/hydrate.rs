@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use super::decision::{Explanation, Hydrate, decide, explanation, placed};
 use super::plan::{HydrationPolicy, taken};
-use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{EntryInfo, EntryProblem};
 use crate::changes::Call;
@@ -41,21 +40,20 @@ impl Request for Hydrate {
 
 impl Run<EntriesCall<'_>> for Hydrate {
     async fn run(self, with: &EntriesCall<'_>) -> Result<HydrateReply, Error> {
-        let mut reply = hydrate(with.call, with.entries, with.scope, self, with.run).await?;
+        let mut reply = hydrate(with.call, with.entries, self, with.run).await?;
         reply.entries.iter_mut().for_each(EntryInfo::make_harmless);
         Ok(reply)
     }
 }
 
-/// Selects the entries for a prompt, within a budget.
-pub(super) async fn hydrate(
+/// Selects the entries for a prompt, within a budget. Their text is as it is stored.
+pub(crate) async fn hydrate(
     call: &Call,
     entries: &Entries,
-    scope: &EntriesScope,
     request: Hydrate,
     run: Option<&str>,
 ) -> Result<HydrateReply, Error> {
-    let (all, placements, view) = decide(call, entries, scope, request, run).await?;
+    let (all, placements, view) = decide(call, entries, entries.scope()?, request, run).await?;
     let taken = taken(&placements, request.policy);
     let left_out = placements.iter().filter(|placement| placement.left_out.is_some());
     Ok(HydrateReply {

@@ -109,10 +109,13 @@ pub use state::MAX_HELD;
 pub use store::StoreEntry;
 pub use types::{EntryInfo, EntryProblem, SkippedEntry, StoreReply, StoreState};
 
+pub(crate) use adopt::adopt;
 pub(crate) use document::is_confined;
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
-pub(crate) use foreign::Adoption;
+pub(crate) use foreign::{Adoption, dump};
+pub(crate) use hydrate::hydrate;
 pub(crate) use mark::{hash, is_mark};
+pub(crate) use readable::{current, searchable};
 pub(crate) use select::cursor_of;
 pub(crate) use state::Entries;
 
@@ -122,7 +125,6 @@ use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
-use crate::search::SearchableEntries;
 use crate::trust::{PendingApproval, Provenance};
 use state::EntriesCall;
 
@@ -205,7 +207,7 @@ pub(crate) async fn run<R>(call: &Call, entries: &Entries, origin: &Origin, requ
 where
     R: for<'a> Run<EntriesCall<'a>> + Texts,
 {
-    changes::run(call, &with_origin(call, entries, origin)?, request).await.map_err(unavailable)
+    changes::run(call, &with_origin(call, entries, origin)?, request).await
 }
 
 /// Runs a command of any kind.
@@ -215,7 +217,7 @@ pub(crate) async fn run_any(
     origin: &Origin,
     command: EntriesCommand,
 ) -> Result<EntriesReply, Error> {
-    command.run(&with_origin(call, entries, origin)?).await.map_err(unavailable)
+    command.run(&with_origin(call, entries, origin)?).await
 }
 
 fn with_origin<'a>(call: &'a Call, entries: &'a Entries, origin: &'a Origin) -> Result<EntriesCall<'a>, Error> {
@@ -229,51 +231,6 @@ pub(crate) fn check_origin(entries: &Entries, origin: &Origin) -> Result<(), Err
         return Ok(());
     }
     entries.scope()?.check(origin.agent.as_deref(), origin.workspace.as_deref())
-}
-
-/// Imports entries of another format.
-pub(crate) async fn adopt(
-    call: &Call,
-    entries: &Entries,
-    adoption: Adoption<'_>,
-) -> Result<Vec<ExchangedEntry>, Error> {
-    let scope = entries.scope()?;
-    adopt::adopt(call, entries, scope, adoption).await.map_err(unavailable)
-}
-
-/// Returns the entries for an export to another format, and the files that could not be parsed.
-pub(crate) async fn dump(
-    call: &Call,
-    entries: &Entries,
-    forgotten: bool,
-) -> Result<(Vec<ForeignEntry>, Vec<EntryProblem>), Error> {
-    let scope = entries.scope()?;
-    foreign::dump(call, entries, scope, forgotten).await.map_err(unavailable)
-}
-
-/// Returns the live entries, one per key, and the files that could not be parsed. If agent and workspace share a key,
-/// the agent's entry wins.
-pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
-    let scope = entries.scope()?;
-    readable::current(call, entries, scope).await.map_err(unavailable)
-}
-
-/// Returns the live entries for a search together with the notes, and the files that could not be parsed.
-pub(crate) async fn searchable(
-    call: &Call,
-    entries: &Entries,
-) -> Result<(SearchableEntries, Vec<EntryProblem>), Error> {
-    readable::searchable(call, entries, entries.scope()?).await.map_err(unavailable)
-}
-
-/// Hydrates entries with their text as it is stored. The block makes it harmless and reports the findings.
-pub(crate) async fn hydrate_as_stored(
-    call: &Call,
-    entries: &Entries,
-    request: Hydrate,
-    run: Option<&str>,
-) -> Result<HydrateReply, Error> {
-    hydrate::hydrate(call, entries, entries.scope()?, request, run).await.map_err(unavailable)
 }
 
 /// Returns an error of the storage as one of the entries.

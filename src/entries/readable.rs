@@ -8,7 +8,6 @@ use core::cmp::Reverse;
 use super::category::Category;
 use super::document::Entry;
 use super::retention::is_expired;
-use super::scope::EntriesScope;
 use super::state::Entries;
 use super::state::Held;
 use super::types::{EntryInfo, EntryProblem};
@@ -88,13 +87,10 @@ pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable>
     readable
 }
 
-/// Returns the live entries sorted by key, one per key. The agent's entry wins over the workspace's.
-pub(super) async fn current(
-    call: &Call,
-    entries: &Entries,
-    scope: &EntriesScope,
-) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
-    let view = look(call, entries, scope).await?;
+/// Returns the live entries sorted by key, one per key, and the files that could not be parsed. The agent's entry wins over
+/// the workspace's.
+pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
+    let view = look(call, entries, entries.scope()?).await?;
     let mut found = readable(call, &view, &[]);
     found.retain(|readable| !readable.expired);
     order::sort_slice(&mut found, |a, b| {
@@ -104,13 +100,12 @@ pub(super) async fn current(
     Ok((found.iter().map(|readable| readable.info(call)).collect(), view.problems))
 }
 
-/// Returns the live entries for a search, with the index of their words.
-pub(super) async fn searchable(
+/// Returns the live entries for a search together with the notes, and the files that could not be parsed.
+pub(crate) async fn searchable(
     call: &Call,
     entries: &Entries,
-    scope: &EntriesScope,
 ) -> Result<(SearchableEntries, Vec<EntryProblem>), Error> {
-    let view = look(call, entries, scope).await?;
+    let view = look(call, entries, entries.scope()?).await?;
     entries.corpus.borrow_mut().index_notes();
     let live = readable(call, &view, &[]).into_iter().filter(|readable| !readable.expired);
     let live = live.filter_map(|readable| {

@@ -173,7 +173,8 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
         ToolSet::Entries => {
             let command = self::entries::command(spec, &arguments)?;
             let origin = Origin { provenance: arguments.provenance()?.or(origin.provenance), ..origin.clone() };
-            let reply = crate::entries::run_any(call, entries, &origin, command).await?;
+            let reply =
+                crate::entries::run_any(call, entries, &origin, command).await.map_err(crate::entries::unavailable)?;
             self::entries::answer(&arguments, reply)
         }
         #[cfg(feature = "notebook")]

@@ -252,19 +252,19 @@ fn refused_files_change_nothing(kind: Kind) {
     drive.run(keep("k", "v", "core")).unwrap();
     let before = changes(&drive.executor);
     for (content, code, message) in [
-        (format!("{begin}\n- new: x\n").into_bytes(), ErrorCode::InvalidArgument, "line 1: the section that begins"),
+        (format!("{begin}\n- new: x\n").into_bytes(), ErrorCode::DamagedFile, "line 1: the section that begins"),
         (
             format!("{begin}\n- new: x\n\nno item\n<!-- saddlebag:end -->").into_bytes(),
-            ErrorCode::InvalidArgument,
+            ErrorCode::DamagedFile,
             "line 4: this is neither an item",
         ),
         (
             b"<!-- saddlebag:begin agent=b -->\n- new: x\n<!-- saddlebag:end -->".to_vec(),
-            ErrorCode::InvalidArgument,
+            ErrorCode::DamagedFile,
             "line 1: the section belongs to agent `b`, and this memory to agent `a`",
         ),
-        (b"x\n```\nopen".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that is not closed"),
-        (b"x\n<!-- open".to_vec(), ErrorCode::InvalidArgument, "a code block or a comment that is not closed"),
+        (b"x\n```\nopen".to_vec(), ErrorCode::DamagedFile, "a code block or a comment that is not closed"),
+        (b"x\n<!-- open".to_vec(), ErrorCode::DamagedFile, "a code block or a comment that is not closed"),
         (b"caf\xe9".to_vec(), ErrorCode::NotText, "not UTF-8 text (at byte 3)"),
         (vec![b'x'; (1 << 20) + 1], ErrorCode::TooLarge, "1048577 bytes, the limit is 1048576"),
     ] {

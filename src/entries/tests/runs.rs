@@ -168,7 +168,7 @@ fn a_failed_checkpoint_continues_where_it_stopped() {
     }
     world.store.dies_after = Some(world.store.writes.len() + 2);
     let failed = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap_err();
-    assert_eq!(failed.code, ErrorCode::MemoryUnavailable);
+    assert_eq!(failed.code, ErrorCode::Storage);
     world.store.dies_after = None;
     assert_eq!(world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap().stored, ["c"]);
     assert_eq!(world.keys(), ["a", "b", "c"]);
