@@ -260,7 +260,7 @@ fn refused_files_change_nothing(kind: Kind) {
         ),
         (
             b"<!-- saddlebag:begin agent=b -->\n- new: x\n<!-- saddlebag:end -->".to_vec(),
-            ErrorCode::DamagedFile,
+            ErrorCode::InvalidArgument,
             "line 1: the section belongs to agent `b`, and this memory to agent `a`",
         ),
         (b"x\n```\nopen".to_vec(), ErrorCode::DamagedFile, "a code block or a comment that is not closed"),
