@@ -16,8 +16,8 @@ use crate::search::TRUNCATED;
 use crate::store::Date;
 use crate::trust::{Approved, Flag, ForModel, estimate_tokens, is_line_break};
 
-/// Minimum size of a section that is worth including, in bytes.
-const MIN_SHARE_BYTES: usize = 48;
+/// Minimum size of text that is worth including, in bytes.
+pub(super) const MIN_SHARE_BYTES: usize = 48;
 
 /// A section with text, ready to be included.
 struct Body<'a> {
@@ -293,7 +293,8 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
         return (Sourced::default(), bodies.iter().flat_map(|body| body.left_out(0)).collect());
     };
     let start = || Content::after(form.start());
-    let mut included: Vec<bool> = bodies.iter().map(|_| true).collect();
+    let wanted: Vec<Wanted> = bodies.iter().map(wanted).collect();
+    let mut included = alloc::vec![true; bodies.len()];
     loop {
         let mut notes: Vec<ForModel> = unusable.to_vec();
         notes.extend(
@@ -304,7 +305,7 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
         while note_bytes > room / 2 {
             note_bytes -= notes.pop().map_or(note_bytes, |note| note.len());
         }
-        match shares(bodies, &included, room - note_bytes) {
+        match shares(&wanted, &included, room - note_bytes) {
             Some(shares) => return assemble(start(), bodies, &shares, &notes),
             None => match least_important(bodies, &included).and_then(|least| included.get_mut(least)) {
                 Some(least) => *least = false,
@@ -314,30 +315,36 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
     }
 }
 
-/// Returns the size of each section in bytes, header and marker included; 0 if it is left out. Small sections are
-/// whole, the others get equal shares. `None` if a share would be too small to be useful.
-fn shares(bodies: &[Body<'_>], included: &[bool], room: usize) -> Option<Vec<usize>> {
-    let mut by_size: Vec<usize> = (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).collect();
-    order::sort_slice_by_key(&mut by_size, |&i| bodies.get(i).map_or(0, needed));
-    let mut shares = alloc::vec![0; bodies.len()];
+/// Sizes of a part in bytes: whole, and the least that is worth including.
+pub(super) struct Wanted {
+    pub(super) whole: usize,
+    pub(super) least: usize,
+}
+
+/// Returns the size of each part in bytes; 0 if it is left out. Small parts are whole, the others get equal shares. `None` if
+/// a share would be too small to be useful.
+pub(super) fn shares(parts: &[Wanted], included: &[bool], room: usize) -> Option<Vec<usize>> {
+    let mut by_size: Vec<usize> = (0..parts.len()).filter(|&i| included.get(i) == Some(&true)).collect();
+    order::sort_slice_by_key(&mut by_size, |&i| parts.get(i).map_or(0, |part| part.whole));
+    let mut shares = alloc::vec![0; parts.len()];
     let mut room = room;
     for (place, &i) in by_size.iter().enumerate() {
-        let (body, share) = (bodies.get(i)?, room / (by_size.len() - place));
-        let given = share.min(needed(body));
-        if given < needed(body) && given < body.header.len() + cut_marker(body, body.text.len()).len() + MIN_SHARE_BYTES
-        {
+        let part = parts.get(i)?;
+        let share = part.whole.min(room / (by_size.len() - place));
+        if share < part.whole && share < part.least {
             return None;
         }
-        *shares.get_mut(i)? = given;
-        room -= given;
+        *shares.get_mut(i)? = share;
+        room -= share;
     }
     Some(shares)
 }
 
-/// Returns the size of a section that lacks only its unread part.
-fn needed(body: &Body<'_>) -> usize {
+/// Returns the sizes of a section, header and marker included. The whole lacks only its unread part.
+fn wanted(body: &Body<'_>) -> Wanted {
     let marker = if body.unread_bytes > 0 { cut_marker(body, 0).len() } else { 0 };
-    body.whole() + marker
+    let least = body.header.len() + cut_marker(body, body.text.len()).len() + MIN_SHARE_BYTES;
+    Wanted { whole: body.whole() + marker, least }
 }
 
 /// Returns the section to give up first: the older log, then the recalled notes, then the scratchpad, then today's

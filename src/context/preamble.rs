@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::form::BlockForm;
 use super::gather::{Gathered, gather};
-use super::overflow::first_lines;
+use super::overflow::{self, MIN_SHARE_BYTES, Wanted, first_lines};
 use super::types::{Context, ContextReply, LeftOut, LeftOutReason, Overflow, PromptCall, RULE};
 use crate::document::FenceTracker;
 use crate::journal::{MEMORY_PROMPT, whole_characters};
@@ -21,9 +21,6 @@ use crate::trust::{ForModel, estimate_tokens};
 
 /// Default size limit of a preamble in bytes.
 pub const DEFAULT_PREAMBLE_BYTES: u32 = 131_072;
-
-/// Minimum size of a file's part that is worth including, in bytes.
-const MIN_PART_BYTES: usize = 48;
 
 /// Builds the start of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -239,43 +236,33 @@ fn memory(gathered: &Gathered, form: BlockForm, overflow: Overflow, room: usize)
 /// Small parts are whole, the others get equal shares. If a share would be too small to be useful, the last file is
 /// left out first, and memory before the first file.
 fn shares(parts: &[Flexible<'_>], room: usize) -> Vec<usize> {
-    let needed = |part: &Flexible<'_>| match part {
-        Flexible::File { file, text } => {
-            closed(text.as_str()).len() + unread_marker(file, text.as_str()).len() + RULE.len()
-        }
-        Flexible::Memory { whole } => whole.block.as_ref().map_or(0, |block| block.len()) + RULE.len(),
-    };
-    let least = |part: &Flexible<'_>| match part {
-        Flexible::File { file, .. } => marker(file, u64::MAX).len() + MIN_PART_BYTES + RULE.len(),
-        Flexible::Memory { .. } => 3 * MIN_PART_BYTES + RULE.len(),
+    let wanted = |part: &Flexible<'_>| match part {
+        Flexible::File { file, text } => Wanted {
+            whole: closed(text.as_str()).len() + unread_marker(file, text.as_str()).len() + RULE.len(),
+            least: marker(file, u64::MAX).len() + MIN_SHARE_BYTES + RULE.len(),
+        },
+        Flexible::Memory { whole } => Wanted {
+            whole: whole.block.as_ref().map_or(0, |block| block.len()) + RULE.len(),
+            least: 3 * MIN_SHARE_BYTES + RULE.len(),
+        },
     };
     let importance = |part: &Flexible<'_>| match part {
         Flexible::File { file, .. } if file.role == PreambleRole::Architecture => 0,
         Flexible::Memory { .. } => 1,
         Flexible::File { .. } => 2,
     };
-    let mut by_size: Vec<(usize, &Flexible<'_>, usize)> =
-        parts.iter().enumerate().map(|(place, part)| (place, part, needed(part))).collect();
-    order::sort_slice_by_key(&mut by_size, |&(_, _, needed)| needed);
+    let wanted: Vec<Wanted> = parts.iter().map(wanted).collect();
+    let mut included = alloc::vec![true; parts.len()];
     loop {
-        let mut shares = alloc::vec![0; parts.len()];
-        let mut rest = room;
-        let mut is_useful = true;
-        for (taken, &(place, part, needed)) in by_size.iter().enumerate() {
-            let share = needed.min(rest / (by_size.len() - taken));
-            is_useful &= share == needed || share >= least(part);
-            if let Some(place) = shares.get_mut(place) {
-                *place = share;
-            }
-            rest -= share;
-        }
-        if is_useful {
+        if let Some(shares) = overflow::shares(&wanted, &included, room) {
             return shares;
         }
         // Of equal parts, the last one given is left out.
-        let goes = by_size.iter().min_by_key(|(place, part, _)| (importance(part), core::cmp::Reverse(*place)));
-        let goes = goes.map(|&(place, ..)| place);
-        by_size.retain(|&(place, ..)| Some(place) != goes);
+        let left = parts.iter().zip(included.iter_mut()).enumerate().filter(|(_, (_, included))| **included);
+        let goes = left.min_by_key(|(place, (part, _))| (importance(part), core::cmp::Reverse(*place)));
+        if let Some((_, (_, included))) = goes {
+            *included = false;
+        }
     }
 }
 

@@ -26,12 +26,6 @@ pub const MAX_CONFIG_BYTES: u32 = 256 << 10;
 /// Maximum number of groups in a configuration.
 const MAX_GROUPS: usize = 1_000;
 
-const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
-
-const NUMBERS: &str = "0123456789";
-
-const HEXADECIMAL: &str = "0123456789abcdef";
-
 impl NotebookConfig {
     /// Parses the text of a configuration. Also returns warnings about invalid values.
     ///
@@ -201,9 +195,9 @@ impl Reader {
         if let Some(charset) = text(self, "id-charset") {
             note.id_charset = match charset.as_str() {
                 "alphanum" => ALPHANUMERIC.chars().collect(),
-                "letters" => LETTERS.chars().collect(),
-                "numbers" => NUMBERS.chars().collect(),
-                "hex" => HEXADECIMAL.chars().collect(),
+                "letters" => ('a'..='z').collect(),
+                "numbers" => ('0'..='9').collect(),
+                "hex" => ('0'..='9').chain('a'..='f').collect(),
                 other => other.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).take(256).collect(),
             };
             if note.id_charset.is_empty() {

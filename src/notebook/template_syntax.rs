@@ -1,11 +1,14 @@
 //! Syntax of templates: parsing text to a tree, and checking every name.
 
-use crate::part::TextPart;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+
+use saddlebag_words::words;
+
+use crate::part::TextPart;
 
 /// Maximum depth of nested blocks, and of nested calls.
 const MAX_DEPTH: u32 = 32;
@@ -44,22 +47,17 @@ pub(super) enum Helper {
     List,
 }
 
-impl Helper {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "slug" => Self::Slug,
-            "format-date" => Self::FormatDate,
-            "date" => Self::Date,
-            "json" => Self::Json,
-            "concat" => Self::Concat,
-            "substring" => Self::Substring,
-            "prepend" => Self::Prepend,
-            "join" => Self::Join,
-            "list" => Self::List,
-            _ => return None,
-        })
-    }
-}
+words!(Helper, "helper" {
+    Slug = "slug",
+    FormatDate = "format-date",
+    Date = "date",
+    Json = "json",
+    Concat = "concat",
+    Substring = "substring",
+    Prepend = "prepend",
+    Join = "join",
+    List = "list",
+});
 
 /// Parses a template.
 pub(super) fn parse(text: &str) -> Result<Vec<Node>, String> {
@@ -261,7 +259,7 @@ impl<'a> Scanner<'a> {
         match &first {
             Expression::Path(path) => {
                 let name = path.join(".");
-                let helper = Helper::named(&name).ok_or_else(|| refused(&name, "helper"))?;
+                let helper = name.parse().map_err(|_| refused(&name, "helper"))?;
                 Ok(Some(Expression::Call(helper, arguments.into_boxed_slice())))
             }
             _ => Err("text where the name of a helper should be".to_string()),
@@ -349,8 +347,8 @@ fn refused(name: &str, kind: &str) -> String {
         "env" => "`env` would read the environment, which no template here does".to_string(),
         _ => {
             let known = match kind {
-                "block" => "if, unless, each, prepend",
-                _ => "slug, format-date, date, json, concat, substring, prepend, join, list",
+                "block" => "if, unless, each, prepend".to_string(),
+                _ => Helper::WORDS.join(", "),
             };
             format!("the {kind} `{}` is not supported; there are {known}", name.escape_debug())
         }

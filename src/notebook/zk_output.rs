@@ -1,19 +1,18 @@
 //! Parser of zk's output, for a host that runs zk itself.
-//!
-//! `reference/notebook.md`, section 1.6, has the formats.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::select::path_parts;
 use crate::document::paths::file_name;
 use crate::protocol::Error;
 
 /// A note in the output of `zk list`. In a list of paths, only the path is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ZkNote {
     /// Path as zk prints it: relative to the folder in which zk ran, or absolute.
     pub path: String,
@@ -28,8 +27,10 @@ pub struct ZkNote {
     /// Whole file.
     pub raw_content: Option<String>,
     /// Passages that match the query, or the first paragraph.
+    #[serde(default, deserialize_with = "list")]
     pub snippets: Vec<String>,
     /// Tags, without `#`.
+    #[serde(default, deserialize_with = "list")]
     pub tags: Vec<String>,
     /// Number of words of the file.
     pub word_count: Option<u64>,
@@ -73,41 +74,9 @@ impl From<ZkOutputError> for Error {
     }
 }
 
-/// The object that zk prints for a note. Go sometimes writes an empty list as `null`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Printed {
-    path: String,
-    abs_path: Option<String>,
-    title: Option<String>,
-    lead: Option<String>,
-    body: Option<String>,
-    raw_content: Option<String>,
-    snippets: Option<Vec<String>>,
-    tags: Option<Vec<String>>,
-    word_count: Option<u64>,
-    created: Option<String>,
-    modified: Option<String>,
-    checksum: Option<String>,
-}
-
-impl From<Printed> for ZkNote {
-    fn from(note: Printed) -> Self {
-        Self {
-            path: note.path,
-            abs_path: note.abs_path,
-            title: note.title,
-            lead: note.lead,
-            body: note.body,
-            raw_content: note.raw_content,
-            snippets: note.snippets.unwrap_or_default(),
-            tags: note.tags.unwrap_or_default(),
-            word_count: note.word_count,
-            created: note.created,
-            modified: note.modified,
-            checksum: note.checksum,
-        }
-    }
+/// Reads a list. Go sometimes writes an empty one as `null`.
+fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    Option::deserialize(input).map(Option::unwrap_or_default)
 }
 
 /// Parses the output of `zk list`: a JSON array, JSON lines, or one path per line.
@@ -130,14 +99,8 @@ pub fn parse_zk_list_output(stdout: &str) -> Result<Vec<ZkNote>, ZkOutputError> 
     let text = stdout.trim_start_matches('\u{feff}').trim();
     let json = |error: serde_json::Error| ZkOutputError::Json(error.to_string());
     match text.as_bytes().first() {
-        Some(b'[') => {
-            let notes: Vec<Printed> = serde_json::from_str(text).map_err(json)?;
-            Ok(notes.into_iter().map(ZkNote::from).collect())
-        }
-        Some(b'{') => {
-            let notes = serde_json::Deserializer::from_str(text).into_iter::<Printed>();
-            notes.map(|note| note.map(ZkNote::from).map_err(json)).collect()
-        }
+        Some(b'[') => serde_json::from_str(text).map_err(json),
+        Some(b'{') => serde_json::Deserializer::from_str(text).into_iter().map(|note| note.map_err(json)).collect(),
         _ => {
             let lines = paths(text);
             lines.map(|line| line.map(|path| ZkNote { path: path.into(), ..ZkNote::default() })).collect()
