@@ -9,9 +9,17 @@ use super::types::{NoteView, SUPERSEDES};
 use crate::changes::Call;
 use crate::document::{Frontmatter, Note};
 use crate::protocol::Error;
+use crate::trust::Provenance;
 
 /// Names that links can use, while files change.
-pub(super) struct Names(Vec<(String, Note)>);
+pub(super) struct Names(Vec<Name>);
+
+/// What decides where a link to a note leads.
+struct Name {
+    path: String,
+    note: Note,
+    unapproved: Option<Provenance>,
+}
 
 impl Names {
     pub(super) fn from_notebook(notebook: &Notebook, call: &Call) -> Result<Self, Error> {
@@ -22,16 +30,23 @@ impl Names {
         let names = snapshot.views.iter().map(|view| {
             let (title, aliases) = (view.note.title.clone(), view.note.aliases.clone());
             let frontmatter = superseding(view.note);
-            (view.path.to_string(), Note { title, aliases, frontmatter, ..Note::default() })
+            let note = Note { title, aliases, frontmatter, ..Note::default() };
+            Name { path: view.path.to_string(), note, unapproved: view.unapproved }
         });
         Self(names.collect())
     }
 
     pub(super) fn views(&self) -> Vec<NoteView<'_>> {
-        let views = self.0.iter();
-        views
-            .map(|(path, note)| NoteView { path, text: "", note, modified: 0, created: 0, is_undated: false })
-            .collect()
+        let names = self.0.iter().map(|Name { path, note, unapproved }| NoteView {
+            path,
+            text: "",
+            note,
+            modified: 0,
+            created: 0,
+            is_undated: false,
+            unapproved: *unapproved,
+        });
+        names.collect()
     }
 }
 

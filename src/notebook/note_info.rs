@@ -12,7 +12,7 @@ use crate::document::{Note, Value, json_string};
 use crate::order;
 use crate::part::TextPart;
 use crate::search::IndexedFile;
-use crate::trust::{Provenance, TrustState};
+use crate::trust::Provenance;
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -81,7 +81,7 @@ pub(super) fn info(
         link: link_to(config, below_notebook(call, &document.path), &note.title),
         created: note.created().unwrap_or(document.modified),
         modified: document.modified,
-        unapproved: TrustState::from_frontmatter(&note.frontmatter).unapproved(),
+        unapproved: document.unapproved,
     }
 }
 

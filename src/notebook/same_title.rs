@@ -60,7 +60,7 @@ impl SameTitle {
             };
             let is_same = says_the_same(&text, &note, rendered, draft)?;
             let below = below_notebook(draft.call, path).to_string();
-            let is_unapproved = TrustState::from_frontmatter(&note.frontmatter).unapproved().is_some();
+            let is_unapproved = TrustState::from_parsed(&text, &note.frontmatter).unapproved().is_some();
             self.notes.push(Known { path: path.clone(), is_same, is_unapproved, supersedes, tags: note.tags, below });
         }
         Ok(true)

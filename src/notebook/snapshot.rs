@@ -15,7 +15,7 @@ use crate::journal::Target;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::RelPath;
-use crate::trust::{Provenance, TrustState};
+use crate::trust::Provenance;
 
 /// Maximum number of notes that an error suggests.
 const NAMED_NOTES: usize = 5;
@@ -78,8 +78,8 @@ impl<'a> Snapshot<'a> {
             let Some(below) = call.scope.layout.below_notebook(&document.path) else { continue };
             let (date, modified) = (note.created(), document.modified);
             let (created, is_undated) = (date.unwrap_or(modified), date.is_none());
-            let text = document.text();
-            snapshot.views.push(NoteView { path: below, text, note, modified, created, is_undated });
+            let (text, unapproved) = (document.text(), document.unapproved);
+            snapshot.views.push(NoteView { path: below, text, note, modified, created, is_undated, unapproved });
             snapshot.ids.push(*id);
             snapshot.paths.push(&document.path);
         }
@@ -122,7 +122,16 @@ impl<'a> Snapshot<'a> {
             }
         }
         let place = before.views.partition_point(|view| view.path < from_below);
-        let view = NoteView { path: from_below, text: "", note: old, modified: 0, created: 0, is_undated: false };
+        let renamed = self.views.iter().find(|view| view.path == to_below);
+        let view = NoteView {
+            path: from_below,
+            text: "",
+            note: old,
+            modified: 0,
+            created: 0,
+            is_undated: false,
+            unapproved: renamed.and_then(|view| view.unapproved),
+        };
         before.views.insert(place, view);
         before.ids.insert(place, DocId::MAX);
         before.paths.insert(place, from);
@@ -238,7 +247,7 @@ impl<'a> Snapshot<'a> {
 
     /// Returns the provenance of a note that nobody has approved yet.
     pub(super) fn unapproved(&self, note: usize) -> Result<Option<Provenance>, Error> {
-        Ok(TrustState::from_frontmatter(&self.view(note)?.note.frontmatter).unapproved())
+        Ok(self.view(note)?.unapproved)
     }
 
     /// Returns path and title of a note to link to, which the link has. A note that goes into prompts cannot link to one that

@@ -9,6 +9,7 @@ use saddlebag_words::words;
 
 use crate::document::Note;
 use crate::protocol::Error;
+use crate::trust::Provenance;
 
 /// Field of a note that names the notes which it replaces.
 pub(crate) const SUPERSEDES: &str = "supersedes";
@@ -126,6 +127,8 @@ pub(crate) struct NoteView<'a> {
     pub(crate) created: u64,
     /// True if `created` is only the time of the last change. Such a note comes after those with a date.
     pub(crate) is_undated: bool,
+    /// Origin of its text, if nobody has approved it.
+    pub(crate) unapproved: Option<Provenance>,
 }
 
 impl<'a> NoteView<'a> {

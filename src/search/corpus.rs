@@ -431,7 +431,7 @@ impl Corpus {
             };
             let is_indexed = self.ranked.insert(id, &fields);
             debug_assert!(is_indexed, "a broken invariant: {} did not come into the index", doc.path);
-            doc.unapproved = TrustState::from_frontmatter(&note.frontmatter).unapproved();
+            doc.unapproved = TrustState::from_parsed(text, &note.frontmatter).unapproved();
             note_superseded(&mut self.supersedes, id, &note);
             match note.problem(text) {
                 Some(problem) => self.problems.insert(doc.path.clone(), problem),
@@ -612,7 +612,7 @@ impl Corpus {
         let is_same = self.files.encoded_note(document) == Some(encoded.as_slice());
         self.files.set_notes(&encoded, &[(id, encoded.len())]);
         if let Some(document) = self.files.doc_mut(id) {
-            document.unapproved = TrustState::from_frontmatter(&note.frontmatter).unapproved();
+            document.unapproved = TrustState::from_parsed(document.text(), &note.frontmatter).unapproved();
         }
         is_same
     }

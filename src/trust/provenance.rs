@@ -53,7 +53,7 @@ impl TrustState {
         Self { provenance, approved: None }
     }
 
-    /// Reads the record in the frontmatter of a file.
+    /// Reads the record in the frontmatter of a file. Invalid frontmatter may have lost it.
     #[must_use]
     pub(crate) fn from_frontmatter(frontmatter: &Frontmatter) -> Self {
         let of = |value: &Value| match value {
@@ -73,12 +73,17 @@ impl TrustState {
     /// Reads the record in the text of a whole file. Invalid frontmatter that names a provenance counts as `import`.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
-        let frontmatter = Frontmatter::parse(text);
+        Self::from_parsed(text, &Frontmatter::parse(text))
+    }
+
+    /// Reads the record in the text of a whole file with this frontmatter.
+    #[must_use]
+    pub(crate) fn from_parsed(text: &str, frontmatter: &Frontmatter) -> Self {
         let block = text.part(frontmatter.span.clone());
         if frontmatter.problem.is_some() && frontmatter.value(PROVENANCE).is_none() && names_provenance(block) {
             return Self::new(Provenance::Imported);
         }
-        Self::from_frontmatter(&frontmatter)
+        Self::from_frontmatter(frontmatter)
     }
 
     /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end in it

@@ -17,7 +17,6 @@ use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;
 use crate::part::SlicePart;
 use crate::percent;
-use crate::trust::TrustState;
 
 /// The targets of the links of every note.
 pub(crate) trait Links {
@@ -133,7 +132,7 @@ impl<'a> Resolver<'a> {
             resolver.by_path.insert(view.path, number);
             resolver.by_place.entry(without_extension(view.path)).or_default().push(number);
             resolver.by_stem.entry(fold(stem(view.path))).or_default().push(number);
-            if TrustState::from_frontmatter(&view.note.frontmatter).unapproved().is_some() {
+            if view.unapproved.is_some() {
                 resolver.unapproved.push(number);
             } else {
                 for old in superseded(view.note) {

@@ -15,6 +15,7 @@ use super::*;
 use crate::document::{Note, TagSyntax};
 use crate::notebook::listing::ListNotes;
 use crate::notebook::types::SortBy;
+use crate::trust::TrustState;
 
 /// Noon of 2026-01-07, UTC.
 const NOW: Timestamp = Timestamp { seconds: 1_767_787_200, nanoseconds: 0, utc_offset_seconds: 0 };
@@ -49,6 +50,7 @@ impl Notes {
         owned
             .map(|Owned { path, text, note, modified, created }| NoteView {
                 is_undated: false,
+                unapproved: TrustState::from_text(text).unapproved(),
                 path,
                 text,
                 note,
@@ -318,6 +320,8 @@ fn a_link_of_trusted_text_prefers_trusted_notes() {
         ("a/port.md", TOOL),
         ("port.md", TOOL),
         ("z.md", "---\nprovenance: tool\nsupersedes: facts/db.md\n---\n# Port\n"),
+        // Its frontmatter cannot be read to the end.
+        ("z.md", "---\nsupersedes: facts/db.md\nprovenance: tool\n: [\n---\n# Port\n"),
     ] {
         let files = [("from.md", "[[Port]]"), ("facts/db.md", "# Port\n"), (file, text)];
         assert_eq!(resolution(&files, 0), trusted(1), "{file}");
