@@ -24,6 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use saddlebag::catalogue::catalogue;
+use saddlebag_tests_generated::Kind;
 use wit_parser::{Resolve, Type, TypeDef, TypeDefKind};
 
 /// Variants of the crate whose cases have named fields, where `wit/` has a record.
@@ -179,16 +180,7 @@ macro_rules! wit_contract {{
 #[test]
 fn the_conversions_are_those_of_wit() {
     let path = root().join("src/wit_convert/contract.rs");
-    let expected = rendered();
-    if std::env::var_os("SADDLEBAG_REWRITE").is_some() {
-        fs::write(&path, &expected).expect("the file is written");
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == expected,
-        "{} is not what `wit/` makes it: run this test with SADDLEBAG_REWRITE=1, and look at the difference",
-        path.display()
-    );
+    Kind::Contract.check(&path, &rendered()).unwrap_or_else(|difference| panic!("{difference}"));
 }
 
 #[test]
