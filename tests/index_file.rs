@@ -10,6 +10,7 @@ use saddlebag::notebook::{
 use saddlebag::protocol::FsError;
 use saddlebag::{Command, Config, Limits, Reply};
 use saddlebag_host::{Scheduler, Simulator};
+use saddlebag_tests_mutations::each_mutation;
 use support::arbitrary::cases;
 use support::drive::Drive;
 use support::{Kind, both_engines, each, index_blocks, path};
@@ -529,6 +530,34 @@ fn a_forged_index_does_not_trap(kind: Kind) {
             prop_assert!(id.is_ok(), "{id:?}");
             drive.settle();
         }
+    });
+}
+
+/// The native engine, because a case takes the component ten times as long.
+#[test]
+fn a_mutated_index_ends_no_command_and_costs_few_operations() {
+    let with = indexed();
+    let part = with.files().remove(PART).unwrap();
+    // The content has a catalogue, a table, a dictionary, records of notes and postings, one after another.
+    let content = index_blocks::content(&part);
+    each_mutation(6, &[&content], 1_000, |mutated| {
+        let mut store = with.clone();
+        let mut mutated = mutated.to_vec();
+        mutated.resize(content.len(), 0);
+        store.insert(&path(PART), index_blocks::with_content(&part, &mutated));
+        let since = store.operations();
+        let mut drive = Drive::new(Kind::Native, config(2, true), store);
+        // An error of a forged index says so.
+        for command in
+            [FilesCommand::Recall(question("word17 common")).into(), Command::from(NotebookCommand::Tags(Tags))]
+        {
+            if let Err(error) = drive.run(command) {
+                assert!(error.to_string().contains("index"), "{error:?}");
+            }
+        }
+        let operations = drive.executor.operations() - since;
+        // All notes are read again at most twice.
+        assert!(operations < 2 * NOTES as u64 + 50, "{operations} operations");
     });
 }
 
