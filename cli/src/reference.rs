@@ -7,17 +7,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command};
 use saddlebag::protocol::ErrorCode;
+use saddlebag_tests_generated::Kind;
 
 use crate::args::line;
 use crate::failure::{Code, EXIT_CODES, Exit, ProgramCode};
 
-/// Environment variable that makes the test write the file instead of comparing it.
-const REWRITE: &str = "SADDLEBAG_REWRITE";
-
 const INTRODUCTION: &str = "\
 # Commands of the program
 
-<!-- Made from the command line. `SADDLEBAG_REWRITE=1 cargo test --bin saddlebag reference::` writes it again. -->
+<!-- Made from the command line. `SADDLEBAG_REWRITE=docs cargo test --bin saddlebag reference::` writes it again. -->
 
 [install.md](install.md#store-output-and-compiled-code) says how the program finds its store and its project, what it
 prints, and where its compiled code is. `saddlebag help COMMAND` prints a part of this page. The rules of the commands:
@@ -29,20 +27,8 @@ and secrets, [mcp.md](mcp.md) for the server and the tools of models.
 #[test]
 #[cfg_attr(not(feature = "mcp"), ignore = "without the feature `mcp` a command is missing")]
 fn the_reference_of_the_commands_is_that_of_the_command_line() {
-    let path = project().join("docs/commands.md");
-    let made = reference(&command());
-    if std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty()) {
-        fs::write(&path, &made).expect("docs/commands.md is written");
-    }
-    let kept = fs::read_to_string(&path).expect("docs/commands.md");
-    let difference = kept.lines().zip(made.lines()).find(|(kept, made)| kept != made);
-    assert!(
-        kept == made,
-        "docs/commands.md is not what the command line says; {REWRITE}=1 writes it again; it has {} lines, made are {}; \
-         the first difference is {difference:?}",
-        kept.lines().count(),
-        made.lines().count()
-    );
+    let checked = Kind::Docs.check(&project().join("docs/commands.md"), &reference(&command()));
+    checked.unwrap_or_else(|difference| panic!("{difference}"));
 }
 
 #[test]

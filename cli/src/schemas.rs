@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use saddlebag_tests_generated::Kind;
 use schemars::Schema;
 use serde_json::Value;
 
@@ -11,29 +12,18 @@ use crate::args::Command;
 use crate::failure::ErrorObject;
 use crate::subcommand::schema_of;
 
-/// Environment variable that makes the test write the files instead of comparing them.
-const REWRITE: &str = "SADDLEBAG_REWRITE";
-
 #[test]
 fn the_schemas_in_the_docs_are_those_of_the_subcommands() {
     let folder = folder();
     let mut made: Vec<(String, Schema)> =
         Command::schemas().into_iter().filter(|(_, schema)| prints_an_object(schema)).collect();
     made.push(("error".into(), schema_of::<ErrorObject>()));
-    let rewrites = std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty());
     for (name, schema) in &mut made {
         let title = if name == "error" { "An error with --json".into() } else { format!("saddlebag {name} --json") };
         schema.insert("title".into(), title.into());
         without_links(schema.as_object_mut().expect("an object").values_mut());
         let text = format!("{}\n", serde_json::to_string_pretty(schema).expect("JSON"));
-        let file = file_name(name);
-        let path = folder.join(&file);
-        if rewrites {
-            fs::create_dir_all(&folder).expect("a folder");
-            fs::write(&path, &text).expect("written");
-        }
-        let kept = fs::read_to_string(&path).unwrap_or_default();
-        assert!(kept == text, "docs/schemas/{file} is not what `{name}` prints; {REWRITE}=1 writes it again");
+        Kind::Schemas.check(&folder.join(file_name(name)), &text).unwrap_or_else(|difference| panic!("{difference}"));
     }
     let names: BTreeSet<String> = made.into_iter().map(|(name, _)| file_name(&name)).collect();
     let entries = fs::read_dir(&folder).expect("docs/schemas");

@@ -1,6 +1,5 @@
 //! Tests of the commands in a store in memory.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -351,32 +350,6 @@ const NOTES: [(&str, &str); 4] = [
     ("facts/bridge.md", "---\nprovenance: tool\n---\n# Port of staging\n\nThe bridge listens on port 9.\n"),
     ("sessions/x.md", "# Port of staging\n\nWe changed the port of staging to 8443.\n"),
 ];
-
-/// Invariant (trust): unapproved text has no influence on what else a prompt gets.
-#[test]
-fn unapproved_notes_change_nothing_of_what_a_prompt_gets() {
-    let questions =
-        ["Which port does staging listen on?", "How does the fare cache evict by age?", "bridge and ferry plan"];
-    let answers = |store: &mut Store| {
-        questions.map(|question| {
-            let reply = run(store, day(), prompt("one", question));
-            (reply.text, reply.sources)
-        })
-    };
-    let trusted = |(_, text): &&(&str, &str)| !text.contains("provenance");
-    let notes: Vec<(&str, &str)> = NOTES.iter().filter(trusted).copied().collect();
-    let expected = answers(&mut Store::with(&notes));
-    assert!(expected[0].0.is_some() && expected[1].0.is_some() && expected[2].0.is_none(), "{expected:?}");
-    let mut store = Store::with(&notes);
-    for number in 0..40 {
-        let words = questions.join(" ").repeat(number % 3 + 1);
-        let broken = if number % 2 == 0 { "" } else { ": [\n" };
-        let head = format!("---\nprovenance: tool\nsupersedes: facts/port.md\n{broken}---");
-        let text = format!("{head}\n# Port of staging {number}\n\n{words}\n");
-        store.put(&format!("facts/planted-{number}.md"), text.into_bytes());
-    }
-    assert_eq!(answers(&mut store), expected);
-}
 
 #[test]
 fn a_prompt_gets_what_memory_knows_once_in_a_session() {

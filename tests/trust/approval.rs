@@ -7,7 +7,7 @@ use saddlebag::entries::{
     EntriesCommand, EntriesReply, Explain, FindEntries, ForgetEntry, Hydrate, HydrateReply, HydrationPolicy,
     ImportState,
 };
-use saddlebag::notebook::{LoadMemories, NotebookCommand, RecallForTurn, RememberSummary};
+use saddlebag::notebook::{NotebookCommand, RememberSummary};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, ForModel, Provenance, SecretPolicy, TrustState};
 use saddlebag::{Origin, Reply};
@@ -16,6 +16,7 @@ use support::arbitrary::cases;
 use support::drive::Drive;
 use support::{Kind, both_engines, keep, path};
 
+use super::prompts::prompts;
 use super::{
     approve, block, config, fact, files, import, items, keep_as, named, opened, pending, refused, reopened, text,
 };
@@ -254,13 +255,14 @@ proptest! {
                 }
                 Event::Forget(key) => drop(drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None }))),
             }
-            let turn = number as u64 + 1;
-            drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 20 })).unwrap();
-            drive.run(NotebookCommand::RecallForTurn(RecallForTurn { turn, query: "port".into(), limit: 20 })).unwrap();
-            let shown = block(&mut drive, Some(turn)).block.unwrap_or_default();
-            for word in shown.as_str().split_whitespace().filter(|word| word.starts_with("words-")) {
-                let is_trusted = word.ends_with("-user-end") || word.ends_with("-agent-end");
-                prop_assert!(is_trusted || approved.iter().any(|text| text.contains(word)), "{word} in {shown}");
+            for (command, shown) in prompts(&mut drive, number as u64 + 1, &[]) {
+                let shown = shown.unwrap();
+                for (at, _) in shown.match_indices("words-") {
+                    let word = &shown[at..at + shown[at..].find("-end").map_or(0, |end| end + 4)];
+                    let is_trusted = word.ends_with("-user-end") || word.ends_with("-agent-end");
+                    let is_approved = approved.iter().any(|text| text.contains(word) && !word.is_empty());
+                    prop_assert!(is_trusted || is_approved, "{command}: {word} in {shown}");
+                }
             }
         }
     }

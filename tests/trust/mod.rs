@@ -2,6 +2,7 @@
 //! stay out, and text of the memory block does not come back.
 
 mod approval;
+mod prompts;
 mod secrets;
 mod shown;
 mod tools;

@@ -284,6 +284,7 @@ mod tests {
     use std::fs;
 
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+    use saddlebag_tests_mutations::each_mutation;
 
     use super::*;
 
@@ -366,44 +367,19 @@ mod tests {
     #[test]
     fn broken_and_hostile_transcripts_never_fail_and_give_bounded_notes() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut state = 11_u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(state >> 33).expect("fits") % below
-        };
         for (source, name, lines) in LINES {
             let path = folder.path().join(name);
-            fs::write(&path, lines).expect("written");
-            let (whole, _) = read(source, &path);
-            assert_eq!(whole.notes.len(), 1, "{name}: {:?}", whole.unreadable);
+            // In each further sample, one value has another type.
+            let values = lines.match_indices(":\"").map(|(at, _)| at + 1);
+            let retyped = values.zip(["null", "[]", "{}", "0", "true"].into_iter().cycle()).map(|(at, other)| {
+                let end = lines[at + 1..].find('"').map_or(lines.len(), |end| at + end + 2);
+                format!("{}{other}{}", &lines[..at], &lines[end..])
+            });
+            let samples: Vec<String> = retyped.chain([lines.to_string()]).collect();
+            let samples: Vec<&[u8]> = samples.iter().map(String::as_bytes).collect();
             let mut made = 0;
-            for round in 0..400 {
-                let mut bytes = lines.as_bytes().to_vec();
-                match round % 4 {
-                    0 => bytes.truncate(random(bytes.len())),
-                    1 => {
-                        for _ in 0..4 {
-                            let at = random(bytes.len());
-                            bytes[at] = b"\"{}[]:,0\n\xff\0<"[random(12)];
-                        }
-                    }
-                    2 => {
-                        // A part comes twice, which repeats fields, lines and ids.
-                        let (at, length) = (random(bytes.len()), random(200));
-                        let part = bytes[at..bytes.len().min(at + length)].to_vec();
-                        bytes.splice(at..at, part);
-                    }
-                    _ => {
-                        // A value has another type.
-                        let text = String::from_utf8(bytes).expect("text");
-                        let with = ["null", "[]", "{}", "0", "true"][random(5)];
-                        let quotes: Vec<usize> = text.match_indices(":\"").map(|(at, _)| at + 1).collect();
-                        let at = quotes[random(quotes.len())];
-                        let end = text[at + 1..].find('"').map_or(text.len(), |end| at + end + 2);
-                        bytes = format!("{}{with}{}", &text[..at], &text[end..]).into_bytes();
-                    }
-                }
-                fs::write(&path, &bytes).expect("written");
+            each_mutation(3, &samples, 1_000, |bytes| {
+                fs::write(&path, bytes).expect("written");
                 let (sessions, left_out) = read(source, &path);
                 made += sessions.notes.len();
                 for note in &sessions.notes {
@@ -411,7 +387,7 @@ mod tests {
                     assert!(is_bounded && !note.title.chars().any(char::is_control), "{note:?}");
                 }
                 assert!(left_out.iter().all(|(reason, _, first)| reason.len() < 200 && first.len() <= 200));
-            }
+            });
             assert!(made > 20, "{name}: only {made} of the broken transcripts gave a note");
         }
     }

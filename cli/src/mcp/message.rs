@@ -236,4 +236,26 @@ mod tests {
         let closed = format!("{deep}1{}", "}".repeat(100_001));
         assert_eq!(refused(&closed).0, ErrorCode::INVALID_REQUEST);
     }
+
+    #[test]
+    fn a_damaged_message_is_refused_or_reads_back_as_it_was() {
+        let samples: [&[u8]; 5] = [
+            br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#,
+            br#"{"jsonrpc":"2.0","id":"five","method":"tools/call","params":{"name":"memory_read","arguments":{"source":"long_term","n":1.5e3}}}"#,
+            br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"\ud83d\ude00"}}"#,
+            br#"{"jsonrpc":"2.0","id":-3,"result":{"roots":[{"uri":"file:///a"}]}}"#,
+            br#"[{"jsonrpc":"2.0","id":null,"method":"ping"}]"#,
+        ];
+        let mut taken = 0;
+        saddlebag_tests_mutations::each_mutation(4, &samples, 5_000, |bytes| match read(bytes) {
+            Ok(message) => {
+                taken += 1;
+                let written = serde_json::to_vec(&message).expect("JSON");
+                let Ok(again) = read(&written) else { panic!("{}", String::from_utf8_lossy(&written)) };
+                assert_eq!(serde_json::to_vec(&again).expect("JSON"), written);
+            }
+            Err(Refused { error, .. }) => assert!(error.message.len() <= 2 * bytes.len() + 200, "{}", error.message),
+        });
+        assert!(taken > 100, "only {taken} messages were taken");
+    }
 }

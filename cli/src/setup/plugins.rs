@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use saddlebag_tests_generated::Kind;
 use serde_json::Value as Json;
 
 use super::clients::{Client, OPENCODE_ARGUMENTS, OPENCODE_PLUGIN, OPENCODE_PROGRAM, Run, opencode_plugin};
@@ -11,9 +12,6 @@ use super::hooks;
 use super::piece::{Piece, SERVER};
 use super::places::Platform;
 use super::value::{Layout, Lines, Value};
-
-/// Environment variable that makes the test write the files instead of comparing them.
-const REWRITE: &str = "SADDLEBAG_REWRITE";
 
 const DESCRIPTION: &str = "Memory for agents, kept as plain Markdown files that you own";
 
@@ -54,15 +52,8 @@ fn made() -> BTreeMap<&'static str, (String, Option<&'static str>)> {
 
 #[test]
 fn the_plugins_are_made_of_the_tables_of_setup() {
-    let rewrites = std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty());
     for (name, (text, _)) in made() {
-        let path = project().join(name);
-        if rewrites {
-            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-            fs::write(&path, &text).expect("written");
-        }
-        let kept = fs::read_to_string(&path).unwrap_or_default();
-        assert!(kept == text, "{name} is not what setup writes; {REWRITE}=1 writes it again");
+        Kind::Plugins.check(&project().join(name), &text).unwrap_or_else(|difference| panic!("{difference}"));
     }
 }
 

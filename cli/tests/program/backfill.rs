@@ -21,7 +21,8 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let store = Store::new();
+        // The folder around the project is not one.
+        let store = Store::notebook();
         let (project, home) = (store.here.join("shop"), store.here.join("home"));
         fs::create_dir_all(&project).expect("made");
         fs::create_dir_all(&home).expect("made");

@@ -69,15 +69,16 @@ fn a_date_that_no_calendar_has_is_refused() {
 fn an_edit_that_is_not_clear_changes_nothing() {
     let store = Store::new();
     store.put("notes/a.md", "dup dup\n");
-    store.refuses(&["file", "edit", "note:a", "dup", "x"], 3, "the old text occurs 2 times in notes/a.md");
-    store.refuses(&["file", "edit", "note:a", "none", "x"], 3, "the old text does not occur in notes/a.md");
+    let (note, none) = (store.printed("notes/a.md"), store.printed("notes/none.md"));
+    store.refuses(&["file", "edit", "note:a", "dup", "x"], 3, &format!("the old text occurs 2 times in {note}"));
+    store.refuses(&["file", "edit", "note:a", "none", "x"], 3, &format!("the old text does not occur in {note}"));
     store.refuses(&["file", "edit", "note:a", "dup"], 2, "<NEW>");
     store.refuses(&["file", "edit", "note:a", "--delete"], 2, "<OLD>");
     store.refuses(&["file", "edit", "note:a", "dup", "x", "--delete"], 2, "cannot be used with");
     store.refuses(&["file", "edit", "note:a", "dup", "--delte"], 2, "looks like an option");
     store.refuses(&["file", "edit", "note:a"], 2, "<OLD>");
     store.refuses(&["file", "forget", "long_term"], 2, "only a note can be removed");
-    store.refuses(&["file", "edit", "note:none", "a", "b"], 1, "there is no notes/none.md");
+    store.refuses(&["file", "edit", "note:none", "a", "b"], 1, &format!("there is no {none}"));
     store.refuses(&["file", "forget", "note:none"], 1, "there is no");
     store.refuses(&["file", "restore", "note:a"], 1, "there is no backup");
 }
@@ -88,7 +89,8 @@ fn content_over_the_cap_is_cut_with_a_warning_if_that_is_asked_for() {
     let content = format!("{}é", "a".repeat(65_535));
     let overwrite = ["file", "write", "note:big", "-", "--mode", "overwrite", "--truncate"];
     let wrote = store.run_with(&overwrite, content.as_bytes()).exits(0);
-    wrote.prints("Wrote 65535 bytes to notes/big.md (truncated from 65537 bytes to 65536 byte cap)\n");
+    let path = store.printed("notes/big.md");
+    wrote.prints(&format!("Wrote 65535 bytes to {path} (truncated from 65537 bytes to 65536 byte cap)\n"));
     assert_eq!(store.bytes("notes/big.md").len(), 65_535);
 }
 
@@ -188,8 +190,8 @@ fn links_below_the_root_are_never_followed() {
     let secret = store.here.join("secret.md");
     fs::write(&secret, "secret words\n").expect("written");
     store.put("notes/own.md", "own words\n");
-    symlink(&secret, store.root.join("notes/planted.md")).expect("linked");
-    symlink(&store.here, store.root.join("daily")).expect("linked");
+    symlink(&secret, store.file("notes/planted.md")).expect("linked");
+    symlink(&store.here, store.file("daily")).expect("linked");
     store.refuses(&["file", "show", "note:planted"], 3, "symbolic link");
     store.refuses(&["file", "write", "note:planted", "x"], 3, "symbolic link");
     store.refuses(&["log", "x"], 3, "symbolic link");
@@ -309,10 +311,10 @@ fn a_file_whose_name_is_not_utf_8_is_named_with_the_way_out() {
 
     let store = Store::new();
     store.run(&["file", "write", "long_term", "a fact"]).exits(0);
-    fs::create_dir_all(store.root.join("notes")).expect("made");
+    fs::create_dir_all(store.file("notes")).expect("made");
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.md");
-    fs::write(store.root.join("notes").join(name), "a fact").expect("written");
-    let skipped = "skipped notes/caf\u{fffd}.md: its name is not UTF-8";
-    store.run(&["search", "fact"]).exits(0).complains(skipped).complains("rename it");
-    store.run(&["file", "list"]).exits(0).complains(skipped);
+    fs::write(store.file("notes").join(name), "a fact").expect("written");
+    let skipped = format!("skipped {}: its name is not UTF-8", store.printed("notes/caf\u{fffd}.md"));
+    store.run(&["search", "fact"]).exits(0).complains(&skipped).complains("rename it");
+    store.run(&["file", "list"]).exits(0).complains(&skipped);
 }

@@ -60,7 +60,7 @@ fn killed_writers_leave_no_temporary_file_once_another_has_written() {
 fn a_text_that_is_recovered_is_named_once() {
     // The folder `locks` is that of programs with lock protocol 1.
     for (json, locks) in [(false, "locks-2"), (true, "locks-2"), (false, "locks")] {
-        let store = Store::new();
+        let store = Store::notebook();
         store.put(".saddlebag-1-1-1.tmp", "PERSON");
         store.put(
             &format!(".saddlebag/{locks}/09"),

@@ -21,7 +21,8 @@ fn a_written_text_is_read_listed_and_found() {
         .exits(0)
         .prints("jose")
         .complains("--offset 9");
-    store.run(&["file", "list"]).exits(0).prints(&format!("MEMORY.md\nSCRATCHPAD.md\n{TODAY}\nnotes/auth.md\n"));
+    let files = ["MEMORY.md", "SCRATCHPAD.md", TODAY, "notes/auth.md"].map(|path| store.printed(path) + "\n");
+    store.run(&["file", "list"]).exits(0).prints(&files.concat());
     let found = store.run(&["search", "JOSE"]).exits(0);
     assert!(found.stdout.starts_with("Searched 1 term: JOSE(1) across 1 file. Showing top 1"), "{found:?}");
     let block = store.run(&["context"]).exits(0);
@@ -51,14 +52,22 @@ fn a_page_is_read_and_edited_by_what_other_commands_print() {
     }
     store.run(&["file", "edit", path, "5432", "5433"]).exits(0);
     assert!(store.run(&["file", "show", path]).exits(0).stdout.contains("It is 5433."));
-    store.refuses(&["file", "show", "page:Postgres ports"], 1, "notes like it: facts/postgres-port.md");
+    store.refuses(
+        &["file", "show", "page:Postgres ports"],
+        1,
+        &format!("notes like it: {}", store.printed("facts/postgres-port.md")),
+    );
 }
 
 #[test]
 fn nothing_found_exits_with_1() {
     let store = Store::new();
     store.run(&["search", "nothing"]).exits(1).prints("No matches for 'nothing'.\n");
-    store.run(&["file", "show", "note:none"]).exits(1).prints("").complains("there is no notes/none.md");
+    store
+        .run(&["file", "show", "note:none"])
+        .exits(1)
+        .prints("")
+        .complains(&format!("there is no {}", store.printed("notes/none.md")));
     store.run(&["file", "list"]).exits(0).prints("");
     store.run(&["context"]).exits(1).prints("");
     assert!(store.tree().is_empty());
@@ -79,7 +88,7 @@ fn an_edit_and_a_deletion_can_be_restored() {
     store.run(&["file", "edit", "long", "port 1\n", "--delete"]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "");
     store.put("notes/a.md", "text\n");
-    store.run(&["file", "forget", "note:a"]).exits(0).prints("Deleted notes/a.md\n");
+    store.run(&["file", "forget", "note:a"]).exits(0).prints(&format!("Deleted {}\n", store.printed("notes/a.md")));
     store.run(&["file", "restore", "note:a"]).exits(0);
     assert_eq!(store.text("notes/a.md"), "text\n");
 }
@@ -100,9 +109,9 @@ fn a_hyphen_reads_standard_input() {
 fn json_is_one_object() {
     let store = Store::new();
     let wrote = store.run(&["--json", "file", "write", "note:auth", "uses jose"]).exits(0).json();
-    assert_eq!((&wrote["path"], &wrote["bytes"]), (&json!("notes/auth.md"), &json!(9)));
+    assert_eq!((&wrote["path"], &wrote["bytes"]), (&json!(store.printed("notes/auth.md")), &json!(9)));
     let found = store.run(&["--json", "search", "jose", "uses"]).exits(0).json();
-    assert_eq!(found["hits"][0]["path"], "notes/auth.md");
+    assert_eq!(found["hits"][0]["path"], store.printed("notes/auth.md"));
     assert_eq!(found["hits"][0]["lines"], json!([1]));
     assert_eq!(found["hits"][0]["terms"], json!(["jose", "uses"]));
     assert_eq!(found["terms"][0], json!({ "term": "jose", "lines": 1 }));
@@ -113,7 +122,10 @@ fn json_is_one_object() {
     let read = store.run(&["--json", "file", "show", "note:auth"]).exits(0).json();
     assert_eq!((&read["text"], &read["next_offset"]), (&json!("uses jose\n"), &Value::Null));
     assert_eq!(store.run(&["--json", "file", "show", "long"]).exits(1).json()["state"], "missing");
-    assert_eq!(store.run(&["--json", "file", "list"]).exits(0).json()["files"][0]["path"], "notes/auth.md");
+    assert_eq!(
+        store.run(&["--json", "file", "list"]).exits(0).json()["files"][0]["path"],
+        store.printed("notes/auth.md")
+    );
     assert_eq!(store.run(&["--json", "context"]).exits(0).json()["block"], Value::Null);
     for (arguments, code, word) in [
         (["file", "write", "note:../x", "x"], 3, "invalid-name"),
@@ -213,16 +225,16 @@ fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
         }
     }
     let listed = store.run(&["--absolute", "file", "list"]).exits(0);
-    assert!(listed.stdout.contains(&format!("{}/notes/auth.md", store.root.display())), "{listed:?}");
+    assert!(listed.stdout.contains(&store.file("notes/auth.md").display().to_string()), "{listed:?}");
 }
 
 #[test]
 fn path_says_where_things_are_and_makes_nothing() {
     let store = Store::new();
-    let root = store.root.display().to_string();
-    store.run(&["file", "path"]).exits(0).prints(&format!("{root}\n"));
-    store.run(&["file", "path", "note:auth"]).exits(0).prints(&format!("{root}/notes/auth.md\n"));
-    store.run(&["file", "path", "daily"]).exits(0).prints(&format!("{root}/{TODAY}\n"));
+    let at = |path: &str| format!("{}\n", store.file(path).display());
+    store.run(&["file", "path"]).exits(0).prints(&format!("{}\n", store.root.display()));
+    store.run(&["file", "path", "note:auth"]).exits(0).prints(&at("notes/auth.md"));
+    store.run(&["file", "path", "daily"]).exits(0).prints(&at(TODAY));
     store.refuses(&["file", "path", "note:../x"], 3, "invalid note name");
     store.refuses(&["file", "path", "daily:9999-99-99"], 3, "invalid daily date name");
     let mut command = store.bare(&["file", "path", "--json", "--project", "/home/u/work/api", "--root"]);

@@ -122,7 +122,7 @@ fn a_path_that_cannot_be_written_says_what_can() {
 
 #[test]
 fn a_note_directly_in_the_notebook_is_taken_by_every_command_of_files() {
-    let store = Store::new();
+    let store = Store::notebook();
     store.put("top.md", "# Top\n\ntext\n");
     store.run(&["file", "list"]).exits(0).prints("top.md\n");
     store.run(&["file", "show", "top.md"]).exits(0).prints("# Top\n\ntext\n");

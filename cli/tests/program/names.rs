@@ -27,7 +27,7 @@ fn a_filter_takes_a_note_by_title_alias_file_name_and_path() {
     let store = notebook();
     for (option, names, listed) in FILTERS {
         for name in names {
-            store.run(&["note", "list", option, name]).exits(0).prints(listed);
+            store.run(&["note", "list", option, name]).exits(0).prints(&store.printed(listed));
         }
     }
     for (option, names, _) in FILTERS {
@@ -43,7 +43,7 @@ fn a_filter_takes_a_note_by_title_alias_file_name_and_path() {
 #[test]
 fn a_part_of_a_file_name_still_names_all_notes_that_have_it() {
     let store = notebook();
-    store.run(&["note", "list", "--linked-by", "depl"]).exits(0).prints("facts/lb.md  Load balancer\n");
+    store.run(&["note", "list", "--linked-by", "depl"]).exits(0).prints(&store.printed("facts/lb.md  Load balancer\n"));
 }
 
 #[test]
@@ -95,6 +95,7 @@ fn notes_without_a_date_come_after_those_with_one_in_either_order() {
         ("created", ["facts/by-hand.md", "facts/deploy.md", "facts/lb.md", "facts/undated.md"]),
         ("created+", ["facts/lb.md", "facts/deploy.md", "facts/by-hand.md", "facts/undated.md"]),
     ] {
+        let paths = paths.map(|path| store.printed(path));
         let listed = store.run(&["note", "list", "--sort", order]).exits(0).stdout;
         let listed: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
         assert_eq!(listed, paths, "{order}");

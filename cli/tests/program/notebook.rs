@@ -7,9 +7,12 @@ use sha2::{Digest, Sha256};
 
 use crate::support::{NOW, Run, Store, TODAY, engine, run};
 
-/// A notebook with notes of all kinds.
+/// A memory with notes of all kinds.
 fn notebook() -> Store {
-    let store = Store::new();
+    filled(Store::new())
+}
+
+fn filled(store: Store) -> Store {
     store.run(&["memory", "init"]).exits(0);
     for arguments in [
         &["remember", "The database", "We run Postgres.", "--tag", "db,ops"][..],
@@ -26,13 +29,13 @@ fn zk(store: &Store, folder: &str, arguments: &[&str]) -> Run {
     run(command.args(arguments).current_dir(store.root.join(folder)).env_remove("ZK_NOTEBOOK_DIR"), None)
 }
 
-/// Runs a command that must not show where the store is.
+/// Runs a command that must not show where the store is. Returns what it prints, with paths in the memory.
 #[track_caller]
 fn says(store: &Store, arguments: &[&str], code: i32) -> String {
     let run = store.run(arguments).exits(code);
     let root = store.root.to_str().expect("text");
     assert!(!run.stdout.contains(root) && !run.stderr.contains(root), "{run:?}");
-    run.stdout
+    store.without_memory(&run.stdout)
 }
 
 #[test]
@@ -74,7 +77,7 @@ fn options_may_follow_the_words_of_a_query() {
         let found = store.run(arguments).exits(0).json();
         let hits = found["hits"].as_array().expect("hits");
         assert_eq!(hits.len(), 1, "{arguments:?}: {found}");
-        assert_eq!(hits[0]["path"], "facts/port.md", "{found}");
+        assert_eq!(hits[0]["path"], store.printed("facts/port.md"), "{found}");
         assert!(hits[0]["score"].as_f64().expect("a score") > 0.0, "{found}");
         assert_eq!(hits[0]["lines"].as_array().expect("lines").len(), 2, "{found}");
         let parts: f64 =
@@ -97,7 +100,7 @@ fn the_day_is_made_from_its_template_and_grows_by_lines() {
     assert_eq!(store.text(TODAY), says(&store, &["today"], 0));
     store.refuses(&["note", "journal", ""], 2, "the entry is empty");
     let made = store.run(&["--json", "today"]).exits(0).json();
-    assert_eq!((made["path"].as_str(), made["created"].as_bool()), (Some(TODAY), Some(false)));
+    assert_eq!((made["path"].as_str(), made["created"].as_bool()), (Some(store.printed(TODAY).as_str()), Some(false)));
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn links_are_written_followed_and_rewritten() {
     assert!(graph.contains("facts/port.md  Port\n  -> facts/storage-main.md\n"), "{graph}");
     assert_eq!(says(&store, &["note", "orphans"], 0), "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n");
     let forgotten = says(&store, &["note", "forget", "Storage: main"], 0);
-    assert!(forgotten.contains(".saddlebag/backups/facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
+    assert!(forgotten.contains("its text is in facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
     assert_eq!(says(&store, &["note", "dead-links"], 0).lines().count(), 2);
     store.refuses(&["note", "forget", "Storage: main"], 1, "there is no note");
     store.put("notes/x.md", "# X\n\nThe Port is open.\n");
@@ -188,7 +191,7 @@ fn a_file_that_cannot_be_read_is_named() {
 
 #[test]
 fn scripts_find_what_zk_would_print() {
-    let store = Store::new();
+    let store = Store::notebook();
     let none = zk(&store, "", &["list"]).exits(1).complains("zk: error: no notebook found in");
     assert_eq!(none.stdout, "");
     zk(&store, "", &["init", "--no-input"]).exits(0);
@@ -223,7 +226,7 @@ fn scripts_find_what_zk_would_print() {
 
 #[test]
 fn scripts_make_notes_where_zk_would_make_them() {
-    let store = Store::new();
+    let store = Store::notebook();
     zk(&store, "", &["init"]).exits(0);
     let config = store.text(".zk/config.toml")
         + "\n[group.people]\npaths = ['who']\n[group.people.note]\nfilename = 'p-{{slug title}}'\n\
@@ -264,7 +267,7 @@ fn scripts_make_notes_where_zk_would_make_them() {
 
 #[test]
 fn scripts_match_by_every_strategy_and_by_named_filters() {
-    let store = notebook();
+    let store = filled(Store::notebook());
     let config = store.text(".zk/config.toml")
         + "\n[filter]\nbases = '--tag db --sort title-'\nboring = \"-Mr -m '(?i)BOR.NG'\"\nfacts = 'decisions'\n";
     store.put(".zk/config.toml", config);
@@ -292,7 +295,7 @@ fn scripts_match_by_every_strategy_and_by_named_filters() {
 
 #[test]
 fn a_notebook_is_found_by_option_and_by_environment() {
-    let store = notebook();
+    let store = filled(Store::notebook());
     let root = store.root.to_str().expect("text");
     let mut command = store.bare(&["zk", "--notebook-dir", root, "list", "-q", "-f", "path", "-t", "ops"]);
     let elsewhere = run(&mut command, None).exits(0);
@@ -308,7 +311,7 @@ fn the_index_file_is_a_cache_that_may_go() {
         store.put(&format!("notes/n{i}.md"), format!("# Note {i}\n\nword{i} [[port]]\n"));
     }
     let first = says(&store, &["recall", "word17"], 0);
-    let index = store.root.join(".saddlebag/index");
+    let index = store.file(".saddlebag/index");
     assert!(index.join("0000").exists(), "it is kept");
     assert_eq!(says(&store, &["recall", "word17"], 0), first);
     fs::write(index.join("0000"), b"broken").expect("written");
@@ -346,7 +349,7 @@ fn eight_processes_on_one_notebook_lose_nothing() {
     let facts: Vec<String> = store
         .tree()
         .into_iter()
-        .filter(|(path, bytes)| path.starts_with(store.root.join("facts")) && !bytes.is_empty())
+        .filter(|(path, bytes)| path.starts_with(store.file("facts")) && !bytes.is_empty())
         .map(|(_, bytes)| String::from_utf8(bytes).expect("text"))
         .collect();
     for process in 0..PROCESSES {
@@ -366,18 +369,22 @@ fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
     for path in ["facts/port.md", "deep/er/idea.md", "notes/x.md"] {
         store.put(path, "# Title\n\ntext\n");
         store.run(&["note", "forget", path]).exits(0);
-        assert!(!store.root.join(path).exists());
+        assert!(!store.file(path).exists());
         store.run(&["file", "restore", path]).exits(0).complains("");
         assert_eq!(store.text(path), "# Title\n\ntext\n");
     }
-    store.refuses(&["file", "restore", "facts/none.md"], 1, "there is no backup of facts/none.md");
+    store.refuses(
+        &["file", "restore", "facts/none.md"],
+        1,
+        &format!("there is no backup of {}", store.printed("facts/none.md")),
+    );
     store.refuses(&["file", "restore", "../facts/none.md"], 3, "is not the path of a page");
     store.refuses(&["file", "restore", "agents/main/entries/core/k.md"], 2, "is an entry");
 }
 
 #[test]
 fn a_rename_touches_no_section_and_keeps_the_way_of_naming() {
-    let store = Store::new();
+    let store = Store::notebook();
     store.put("Beta Plan.md", "Beta\n\n## Risks\n");
     store.put("Prose.md", "See [[Beta Plan]] and ![[Beta Plan#Risks]].\n");
     says(&store, &["note", "rename", "Beta Plan", "Gamma Plan"], 0);
@@ -395,9 +402,10 @@ fn a_note_that_a_rename_cannot_read_is_named_and_the_exit_code_says_so() {
     store.put("a.md", "# A\n");
     store.put("latin.md", b"[[a]] \xe9\n");
     let run = store.run(&["note", "rename", "a", "B"]).exits(3);
-    assert!(run.stdout.contains("Renamed a.md to b.md") && run.stdout.contains("latin.md: not UTF-8"), "{run:?}");
+    let printed = store.without_memory(&run.stdout);
+    assert!(printed.contains("Renamed a.md to b.md") && printed.contains("latin.md: not UTF-8"), "{run:?}");
     let reply = store.run(&["--json", "note", "rename", "b", "C"]).exits(3).json();
-    assert_eq!(reply["not_rewritten"][0]["path"], "latin.md", "{reply}");
+    assert_eq!(reply["not_rewritten"][0]["path"], store.printed("latin.md"), "{reply}");
 }
 
 #[test]
@@ -417,7 +425,7 @@ fn one_of_several_processes_that_rename_a_note_wins() {
         let notes = says(&store, &["note", "list"], 0);
         assert_eq!(notes.lines().count(), 2, "round {round}: {notes}");
         says(&store, &["note", "dead-links"], 0);
-        assert!(!store.root.join(".saddlebag/rename.json").exists(), "round {round}");
+        assert!(!store.file(".saddlebag/rename.json").exists(), "round {round}");
     }
 }
 
@@ -518,7 +526,10 @@ fn a_listing_reads_no_text_unless_it_is_asked_for() {
     let listed = store.run(&["--json", "note", "list", "--sort", "path", "--snippets"]).exits(0).json();
     assert_eq!(listed["notes"][1]["lead"], "It listens on 5432.");
     let graph = store.run(&["--json", "note", "graph"]).exits(0).json();
-    assert_eq!((&graph["links"][0]["source"], &graph["links"][0]["snippet"]), (&"facts/port.md".into(), &"".into()));
+    assert_eq!(
+        (&graph["links"][0]["source"], &graph["links"][0]["snippet"]),
+        (&store.printed("facts/port.md").into(), &"".into())
+    );
     let graph = store.run(&["--json", "note", "graph", "--snippets"]).exits(0).json();
     assert!(graph["links"][0]["snippet"].as_str().is_some_and(|text| text.contains("[[facts/the-database")), "{graph}");
     // The text of each note is read, and not one page of them is left out.
@@ -574,11 +585,12 @@ fn a_single_entry_comes_before_a_note_only_if_it_answers_better() {
 #[test]
 fn what_cannot_be_read_is_named_and_fails_nothing_else() {
     let store = notebook();
+    let today = store.printed(TODAY);
     store.put(TODAY, b"# 2026-05-30\n\n- 09:00 caf\xe9\n");
     store.put("facts/page.md", "---\nprovenance: tool\n---\n\n# Page\n\nThe port.\n");
     let version = {
         let pending = store.run(&["--json", "memory", "pending"]).exits(0).json();
-        assert_eq!(pending["skipped"][0]["path"], TODAY, "{pending}");
+        assert_eq!(pending["skipped"][0]["path"], today, "{pending}");
         pending["items"][0]["version"].as_str().expect("a version").to_string()
     };
     for (arguments, code) in [
@@ -594,19 +606,19 @@ fn what_cannot_be_read_is_named_and_fails_nothing_else() {
     ] {
         let run = store.run(arguments).exits(code);
         assert_eq!(
-            run.stderr.matches(&format!("skipped {TODAY}: not UTF-8 text")).count(),
+            run.stderr.matches(&format!("skipped {today}: not UTF-8 text")).count(),
             1,
             "{arguments:?}: {run:?}"
         );
         let mut in_json = vec!["--json"];
         in_json.extend(arguments);
         let json = store.run(&in_json).exits(code).json();
-        assert_eq!(json["skipped"][0]["path"], TODAY, "{arguments:?}: {json}");
+        assert_eq!(json["skipped"][0]["path"], today, "{arguments:?}: {json}");
     }
     store
-        .run(&["memory", "approve", TODAY, "--base", &version])
+        .run(&["memory", "approve", &today, "--base", &version])
         .exits(3)
-        .prints(&format!("skipped {TODAY}: the file could not be read: not UTF-8 text\nApproved 0, skipped 1\n"));
+        .prints(&format!("skipped {today}: the file could not be read: not UTF-8 text\nApproved 0, skipped 1\n"));
     store.run(&["memory", "approve", "facts/page.md", "--base", &version]).exits(0);
 }
 
@@ -638,12 +650,12 @@ fn many_broken_frontmatters_are_one_warning() {
     }
     let run = store.run(&["note", "list"]).exits(0);
     assert_eq!(run.stderr.matches("frontmatter cannot be read").count(), 1, "{run:?}");
-    assert!(run.stderr.contains("27 others, such as t01.md"), "{run:?}");
+    assert!(store.without_memory(&run.stderr).contains("27 others, such as t01.md"), "{run:?}");
 }
 
 #[test]
 fn zk_uses_the_store_that_root_names() {
-    let store = notebook();
+    let store = filled(Store::notebook());
     let root = store.root.to_str().expect("text").to_string();
     let elsewhere = |arguments: &[&str]| {
         let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "--root", &root, "zk"]);
@@ -655,7 +667,7 @@ fn zk_uses_the_store_that_root_names() {
     assert!(made.starts_with(&root), "{made}");
     // zk's own option wins.
     elsewhere(&["--notebook-dir", "nowhere", "list"]).exits(1);
-    let plain = Store::new();
+    let plain = Store::notebook();
     plain.put("a.md", "# Without a configuration\n");
     let mut command = plain.bare(&["--engine", &engine(), "--root", plain.root.to_str().expect("text"), "zk", "list"]);
     assert!(run(command.env_remove("ZK_NOTEBOOK_DIR"), None).exits(0).stdout.contains("Without a configuration"));

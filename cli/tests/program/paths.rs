@@ -15,7 +15,7 @@ struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     fn new(place: &'a [&'a str]) -> Self {
-        let opened = Self { store: Store::new(), place };
+        let opened = Self { store: Store::notebook(), place };
         for arguments in [
             &["file", "write", "long_term", "Releases of the port are on Thursdays."][..],
             &["--scope", "project", "file", "write", "long_term", "The port of this project is 5432."],

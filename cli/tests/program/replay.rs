@@ -37,14 +37,18 @@ const SESSION: &[(&[&str], i32)] = &[
     (&["memory", "pending"], 0),
     (&["memory", "export", "--out", "own"], 0),
     (&["recall", "port"], 0),
-    (&["zk", "list", "--quiet", "--notebook-dir", "../store", "--format", "path"], 0),
+    (&["zk", "list", "--quiet", "--notebook-dir", "<memory>", "--format", "path"], 0),
 ];
 
 /// Records the session in one file, with the engine of this name.
 fn record(store: &Store, engine: &str, options: &[&str]) {
     for (arguments, code) in SESSION {
         let options = [&["--trace", "trace", "--engine", engine], options].concat();
-        let mut command = store.command_of(&options, arguments);
+        let memory = store.file("");
+        let is_memory = |argument: &str| argument == "<memory>";
+        let arguments: Vec<&str> =
+            arguments.iter().map(|word| if is_memory(word) { memory.to_str().expect("text") } else { word }).collect();
+        let mut command = store.command_of(&options, &arguments);
         let done = run(&mut command, None);
         assert_eq!(done.code, *code, "{arguments:?}: {done:?}");
     }

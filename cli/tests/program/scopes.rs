@@ -49,7 +49,7 @@ fn a_person_writes_for_all_projects_and_an_agent_for_its_own() {
 
 #[test]
 fn an_option_chooses_the_file_that_is_written() {
-    let store = Store::new();
+    let store = Store::notebook();
     let of_a = memory_of(&store, "a");
     let all = ["--provenance", "agent", "--scope", "all", "file", "write", "long_term", "for all"];
     store.run_in("a", &all).exits(0).prints("Wrote 7 bytes to MEMORY.md\n");
@@ -128,7 +128,7 @@ fn the_memory_of_a_project_is_edited_cleared_and_restored_as_the_shared_one_is()
 
 #[test]
 fn a_note_takes_the_name_of_no_kept_file() {
-    let store = Store::new();
+    let store = Store::notebook();
     for title in ["MEMORY", "Memory", "scratchpad"] {
         for provenance in ["user", "agent", "tool"] {
             let arguments = ["--provenance", provenance, "remember", title, "Obey", "--template", "."];
@@ -137,7 +137,10 @@ fn a_note_takes_the_name_of_no_kept_file() {
     }
     store.run(&["remember", "A plan", "text", "--template", "."]).exits(0);
     store.refuses(&["note", "rename", "A plan", "Memory"], 3, "the name is reserved for long-term memory");
-    store.run(&["remember", "Memory", "text"]).exits(0).prints("Remembered in facts/memory.md\n");
+    store
+        .run(&["remember", "Memory", "text"])
+        .exits(0)
+        .prints(&format!("Remembered in {}\n", store.printed("facts/memory.md")));
 
     store.put(".zk/config.toml", "[note]\nfilename = \"{{title}}\"\n");
     for (title, kept) in [
@@ -156,7 +159,7 @@ fn a_note_takes_the_name_of_no_kept_file() {
 
 #[test]
 fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
-    let store = Store::new();
+    let store = Store::notebook();
     store.put("Projects/plan.md", "a lighthouse");
     store.put("Agents/bob.md", "a lighthouse");
     store.put("Agents/bob/entries/core/k.md", "a lighthouse");
@@ -180,7 +183,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
         assert!(!run.stdout.contains("lighthouse") && run.stderr.contains("does not exist"), "{path}: {run:?}");
     }
     // The memory of others is left out without a word, as ever.
-    let other = Store::new();
+    let other = Store::notebook();
     other.put("agents/bob/entries/core/k.md", "a lighthouse");
     other.put("projects/shop-0db23a34/plan.md", "a lighthouse");
     assert_eq!(other.run(&["search", "lighthouse"]).exits(1).stderr.matches("skipped").count(), 0);

@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use saddlebag_host::project_slug;
+
 /// Engine of the tests, unless `SADDLEBAG_TEST_ENGINE` names another.
 const ENGINE: &str = if cfg!(feature = "component") { "component" } else { "native" };
 
@@ -49,33 +51,44 @@ impl Run {
     }
 }
 
-/// A store whose root is the notebook.
+/// A store as a person has it after `saddlebag setup`: the program runs in the folder of a project, for the agent `main`.
 pub(crate) struct Store {
     _folder: tempfile::TempDir,
     pub(crate) root: PathBuf,
+    /// Folder that the program runs in.
     pub(crate) here: PathBuf,
+    /// Folder of the project's memory, as it is printed before the path of a note; empty in a notebook.
+    pub(crate) memory: String,
 }
 
 impl Store {
     pub(crate) fn new() -> Self {
+        let store = Self::notebook();
+        fs::create_dir(store.here.join(".git")).expect("made");
+        Self { memory: format!("projects/{}/", project_slug(&store.here)), ..store }
+    }
+
+    /// A store whose root is the notebook, with `--notebook` in every command.
+    pub(crate) fn notebook() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = fs::canonicalize(folder.path()).expect("it exists");
         let (root, here) = (path.join("store"), path.join("here"));
         fs::create_dir(&root).expect("made");
         fs::create_dir(&here).expect("made");
-        Self { _folder: folder, root, here }
+        Self { _folder: folder, root, here, memory: String::new() }
     }
 
     /// Returns the program with the options of the store before `arguments`.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.bare(&["--notebook", "--now", NOW, "--durability", "fast", "--engine", &engine()]);
-        command.arg("--root").arg(&self.root).args(arguments);
-        command
+        self.command_of(&["--engine", &engine()], arguments)
     }
 
     /// Returns the program with the options of the store without the engine, then `options`, before `arguments`.
     pub(crate) fn command_of(&self, options: &[&str], arguments: &[&str]) -> Command {
-        let mut command = self.bare(&["--notebook", "--now", NOW, "--durability", "fast"]);
+        let mut command = self.bare(&["--now", NOW, "--durability", "fast"]);
+        if self.memory.is_empty() {
+            command.arg("--notebook");
+        }
         command.args(options).arg("--root").arg(&self.root).args(arguments);
         command
     }
@@ -116,14 +129,31 @@ impl Store {
         run(&mut self.command(arguments), Some(input))
     }
 
+    /// Returns a path as the program prints it. Entries, projects and the shared `MEMORY.md` are below the root, any other
+    /// file is below the folder of the project's memory.
+    pub(crate) fn printed(&self, path: &str) -> String {
+        let is_of_all = ["agents/", "workspaces/", "projects/"].iter().any(|start| path.starts_with(start));
+        if is_of_all || path == "MEMORY.md" { path.into() } else { format!("{}{path}", self.memory) }
+    }
+
+    /// Returns what was printed with paths in the memory instead of paths below the root.
+    pub(crate) fn without_memory(&self, printed: &str) -> String {
+        if self.memory.is_empty() { printed.into() } else { printed.replace(&self.memory, "") }
+    }
+
+    /// Returns where a file is, by its [`printed`](Self::printed) path.
+    pub(crate) fn file(&self, path: &str) -> PathBuf {
+        self.root.join(self.printed(path))
+    }
+
     pub(crate) fn put(&self, path: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.root.join(path);
+        let path = self.file(path);
         fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
         fs::write(path, bytes).expect("written");
     }
 
     pub(crate) fn bytes(&self, path: &str) -> Vec<u8> {
-        fs::read(self.root.join(path)).expect("readable")
+        fs::read(self.file(path)).expect("readable")
     }
 
     pub(crate) fn text(&self, path: &str) -> String {

@@ -51,7 +51,10 @@ pub(crate) fn answering(mut command: Command, typed: Option<&str>) -> Option<Str
 
 /// A store where everything that has a name or a text is hostile.
 fn hostile_store() -> Store {
-    let store = Store::new();
+    hostile(Store::new())
+}
+
+fn hostile(store: Store) -> Store {
     let note =
         format!("---\ntags: [plain]\n---\n# Title {HOSTILE}\n\nBody {HOSTILE} #tag{HOSTILE}\n\n[[b|{HOSTILE}]]\n");
     store.put(&format!("notes/a{HOSTILE}.md").replace('\u{85}', ""), &note);
@@ -91,7 +94,8 @@ const COMMANDS: [&[&str]; 24] = [
 
 #[test]
 fn nothing_that_is_printed_to_a_terminal_commands_it_or_hides_from_it() {
-    let store = hostile_store();
+    // zk is run in its notebook.
+    let store = hostile(Store::notebook());
     store.put(".zk/config.toml", "");
     for arguments in COMMANDS {
         let mut command = store.command(arguments);
@@ -135,7 +139,8 @@ fn an_object_escapes_hidden_characters_on_a_pipe_as_well() {
 
 #[test]
 fn zk_shows_control_characters_to_a_pipe_except_where_a_script_asks_for_the_text_as_it_is() {
-    let store = hostile_store();
+    // zk is run in its notebook.
+    let store = hostile(Store::notebook());
     store.put(".zk/config.toml", "");
     let zk = |format: &str| {
         let mut command = store.command(&["zk", "list", "notes/a.md", "--quiet", "--format", format]);

@@ -301,8 +301,11 @@ fn every_list_says_what_nobody_has_approved() {
         assert_eq!(marks, ["tool"]);
     }
     let zk = |format: &str| {
-        let root = store.root.to_str().unwrap();
-        store.run(&["zk", "list", "--quiet", "--notebook-dir", root, "--format", format]).exits(0).stdout
+        let memory = store.file("");
+        store
+            .run(&["zk", "list", "--quiet", "--notebook-dir", memory.to_str().unwrap(), "--format", format])
+            .exits(0)
+            .stdout
     };
     store.run(&["memory", "init"]).exits(0);
     for (format, mark) in [

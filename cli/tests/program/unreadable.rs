@@ -12,7 +12,7 @@ use crate::support::{Store, TODAY};
 /// Puts something that cannot be opened in the place of a file. Returns the reason that messages give; `None` if this
 /// user can open it all the same.
 fn spoil(store: &Store, file: &str, way: &str) -> Option<&'static str> {
-    let path = store.root.join(file);
+    let path = store.file(file);
     fs::create_dir_all(path.parent().expect("a parent")).expect("made");
     match way {
         "folder" => fs::create_dir(&path).map(|()| Some("Is a directory")),
@@ -38,20 +38,21 @@ fn a_file_of_memory_that_cannot_be_opened_is_named_and_fails_nothing_else() {
             store.put("facts/port.md", "---\ntags: [net]\n---\n\n# Port\n\nThe port is 8443.\n");
             store.run(&["entry", "store", "host", "The host is example.org"]).exits(0);
             let Some(reason) = spoil(&store, file, way) else { continue };
+            let path = store.printed(file);
             // Only those of this day are counted, and a folder of an earlier day may be one of notes.
             let is_counted = file != "daily/2026-05-29.md";
             if !is_counted && way == "folder" {
                 continue;
             }
             let status = store.run(&["--json", "status"]).exits(0).json();
-            let named = status["skipped"].as_array().expect("a list").iter().filter(|skipped| skipped["path"] == file);
+            let named = status["skipped"].as_array().expect("a list").iter().filter(|skipped| skipped["path"] == path);
             let reasons: Vec<&str> = named.filter_map(|skipped| skipped["reason"].as_str()).collect();
             assert!(reasons.len() == 1 && (!is_counted || reasons[0].contains(reason)), "{way} {file}: {status}");
             assert_eq!(status["entries"], json!(1), "{way} {file}: {status}");
             assert!(status["notes"].as_u64() >= Some(1), "{way} {file}: {status}");
-            store.run(&["status"]).exits(0).complains(&format!("skipped {file}: "));
+            store.run(&["status"]).exits(0).complains(&format!("skipped {path}: "));
             let slash = store.run(&["memory", "slash", "status"]).exits(0).stdout;
-            assert!(!is_counted || slash.contains(&format!("skipped {file}: ")), "{way} {file}: {slash}");
+            assert!(!is_counted || slash.contains(&format!("skipped {path}: ")), "{way} {file}: {slash}");
             for (arguments, expected) in [
                 (&["context", "--entries"][..], "The host is example.org"),
                 (&["recall", "port"], "8443"),
@@ -91,7 +92,7 @@ fn a_session_begins_and_tools_answer_beside_a_log_that_cannot_be_opened() {
 #[test]
 fn faults_of_the_configuration_have_the_messages_of_the_store() {
     for way in ["folder", "pipe", "link", "mode"] {
-        let store = Store::new();
+        let store = Store::notebook();
         store.put("facts/port.md", "# Port\n\nThe port is 8443.\n");
         let Some(reason) = spoil(&store, ".zk/config.toml", way) else { continue };
         for arguments in [&["recall", "port"][..], &["note", "list"], &["zk", "list"], &["remember", "A", "b"]] {

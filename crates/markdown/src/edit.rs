@@ -302,7 +302,8 @@ fn added_field(yaml: &str, document: &YamlBlock, written: &str, newline: &str) -
         let separator = if document.fields.is_empty() { "" } else { ", " };
         return (start + 1, format!("{written}{separator}"));
     }
-    let indent = document.fields.first().map_or(0, |field| field.key_start.column);
+    // A key after a question mark begins later than its mapping.
+    let indent = document.start.map_or(0, |start| start.column);
     (yaml.len(), format!("{}{written}{newline}", " ".repeat(indent)))
 }
 

@@ -3,7 +3,7 @@
 use memchr::memchr;
 use memchr::memmem;
 
-use super::text::at;
+use super::text::{at, looked_at, searched};
 use saddlebag_collections::SlicePart;
 
 /// Condition that ends a block of HTML.
@@ -168,13 +168,13 @@ pub(super) fn inline(bytes: &[u8], start: usize, missing: &mut Missing) -> Optio
     if *is_missing {
         return None;
     }
-    let found = rest.get(from..).and_then(|rest| memmem::find(rest, end));
+    let found = rest.get(from..).and_then(|rest| searched(rest, memmem::find(rest, end)));
     *is_missing = found.is_none();
     found.map(|found| start + from + found + end.len())
 }
 
 fn skip_space(bytes: &[u8], start: usize) -> usize {
-    start + bytes.iter().skip(start).take_while(|byte| byte.is_ascii_whitespace()).count()
+    start + looked_at(bytes.iter().skip(start).take_while(|byte| byte.is_ascii_whitespace()).count())
 }
 
 /// Returns the end of an opening or a closing tag.
@@ -185,7 +185,7 @@ fn tag(bytes: &[u8], start: usize) -> Option<usize> {
         return None;
     }
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
-    let mut at_byte = name + bytes.iter().skip(name).take_while(is_name).count();
+    let mut at_byte = name + looked_at(bytes.iter().skip(name).take_while(is_name).count());
     if closing {
         at_byte = skip_space(bytes, at_byte);
         return (at(bytes, at_byte) == b'>').then_some(at_byte + 1);
@@ -206,7 +206,7 @@ fn tag(bytes: &[u8], start: usize) -> Option<usize> {
 /// Returns the end of an attribute with its value.
 fn attribute(bytes: &[u8], start: usize) -> Option<usize> {
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'_' | b'.' | b':' | b'-');
-    let name_end = start + bytes.iter().skip(start).take_while(is_name).count();
+    let name_end = start + looked_at(bytes.iter().skip(start).take_while(is_name).count());
     let equals = skip_space(bytes, name_end);
     if at(bytes, equals) != b'=' {
         return Some(name_end);
@@ -214,13 +214,14 @@ fn attribute(bytes: &[u8], start: usize) -> Option<usize> {
     let value = skip_space(bytes, equals + 1);
     match at(bytes, value) {
         quote @ (b'"' | b'\'') => {
-            let end = memchr(quote, bytes.get(value + 1..)?)?;
+            let rest = bytes.get(value + 1..)?;
+            let end = searched(rest, memchr(quote, rest))?;
             Some(value + 1 + end + 1)
         }
         _ => {
             let is_value =
                 |byte: &&u8| !byte.is_ascii_whitespace() && !matches!(**byte, b'"' | b'\'' | b'=' | b'<' | b'>' | b'`');
-            let length = bytes.iter().skip(value).take_while(is_value).count();
+            let length = looked_at(bytes.iter().skip(value).take_while(is_value).count());
             (length > 0).then_some(value + length)
         }
     }

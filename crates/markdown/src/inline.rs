@@ -16,7 +16,7 @@ use super::plain::Markup;
 use super::references::{self, Definition};
 use super::scanner::Blocks;
 use super::tags::{self, Names};
-use super::text::at;
+use super::text::{at, looked_at, searched};
 use super::types::{Counted, Link, LinkKind, MAX_LINKS, TagSyntax};
 use super::urls;
 use super::wiki::{self, Wiki};
@@ -170,7 +170,7 @@ impl<'s> Scan<'s> {
         let mask = if self.markup.is_some() { SPECIAL | MARKUP } else { SPECIAL };
         let mut next = 0;
         while let Some(skipped) =
-            self.bytes.get(next..).and_then(|rest| rest.iter().position(|&byte| kind(byte) & mask != 0))
+            self.bytes.get(next..).and_then(|rest| searched(rest, rest.iter().position(|&byte| kind(byte) & mask != 0)))
         {
             let start = next + skipped;
             let end = match at(self.bytes, start) {
@@ -217,7 +217,7 @@ impl<'s> Scan<'s> {
 
     fn emphasis(&mut self, start: usize) -> usize {
         let mark = at(self.bytes, start);
-        let length = self.bytes.iter().skip(start).take_while(|&&byte| byte == mark).count();
+        let length = looked_at(self.bytes.iter().skip(start).take_while(|&&byte| byte == mark).count());
         if let Some(markup) = &mut self.markup {
             markup.mark(self.text, start, length);
         }
@@ -234,7 +234,7 @@ impl<'s> Scan<'s> {
 
     /// Returns the end of the code span whose first backtick is at `start`, or of the backticks alone.
     fn code(&mut self, start: usize) -> usize {
-        let run = |start: usize| self.bytes.iter().skip(start).take_while(|&&byte| byte == b'`').count();
+        let run = |start: usize| looked_at(self.bytes.iter().skip(start).take_while(|&&byte| byte == b'`').count());
         let length = run(start);
         let bytes = self.bytes;
         let inner = start + length;
@@ -408,6 +408,7 @@ impl<'s> Scan<'s> {
         // A bare URL in the text of a link is text: the link leads to its own target.
         if !opener.image {
             let inside = found.links.split_off(opener.links.min(found.links.len()));
+            looked_at(inside.len());
             found
                 .links
                 .extend(inside.into_iter().filter(|link| link.kind != LinkKind::Url || link.span != link.target_span));
@@ -520,8 +521,9 @@ fn backtick_runs(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usi
         if tick < end {
             return None;
         }
+        looked_at(tick - end);
         let length = bytes.iter().skip(tick).take_while(|&&byte| byte == b'`').count();
-        end = tick + length;
+        end = tick + looked_at(length);
         Some((length, tick))
     })
 }

@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+use super::text::looked_at;
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
 
@@ -87,7 +89,10 @@ impl Markup {
             while closer.closes && closer.length > 0 {
                 let kind = usize::from(closer.mark == b'_') * 6 + usize::from(closer.opens) * 3 + closer.whole % 3;
                 let floor = floors.get(kind).copied().unwrap_or(0);
-                let partner = (floor..open.len()).rev().find(|&index| open.get(index).is_some_and(|o| o.fits(&closer)));
+                let partner = (floor..open.len()).rev().find(|&index| {
+                    looked_at(1);
+                    open.get(index).is_some_and(|open| open.fits(&closer))
+                });
                 let Some(partner) = partner else {
                     if let Some(floor) = floors.get_mut(kind) {
                         *floor = open.len();

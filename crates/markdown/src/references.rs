@@ -7,7 +7,7 @@ use core::ops::Range;
 use memchr::{memchr, memchr3};
 
 use super::content::Content;
-use super::text::at;
+use super::text::{at, looked_at, searched};
 use saddlebag_collections::TextPart;
 
 /// Maximum length of the label of a reference in bytes.
@@ -99,7 +99,8 @@ pub(super) fn label(text: &str, start: usize) -> Option<(Range<usize>, usize)> {
     let limit = bytes.len().min(start + 2 + MAX_LABEL);
     let mut next = start + 1;
     while next < limit {
-        next += memchr3(b'[', b']', b'\\', bytes.get(next..limit)?)?;
+        let rest = bytes.get(next..limit)?;
+        next += searched(rest, memchr3(b'[', b']', b'\\', rest))?;
         match at(bytes, next) {
             b']' => return Some((start + 1..next, next + 1)),
             b'\\' => next += 2,
@@ -119,13 +120,13 @@ pub(super) fn normalize(label: &str) -> String {
 }
 
 fn skip_space(bytes: &[u8], start: usize) -> usize {
-    start + bytes.iter().skip(start).take_while(|byte| byte.is_ascii_whitespace()).count()
+    start + looked_at(bytes.iter().skip(start).take_while(|byte| byte.is_ascii_whitespace()).count())
 }
 
 /// Returns the position after the end of the line, if only white space comes before it.
 fn line_end(bytes: &[u8], start: usize) -> Option<usize> {
     let rest = bytes.get(start..)?;
-    let end = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+    let end = searched(rest, memchr(b'\n', rest)).map_or(rest.len(), |end| end + 1);
     rest.get(..end)?.trim_ascii().is_empty().then_some(start + end)
 }
 
@@ -145,6 +146,7 @@ fn destination(bytes: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
     }
     let mut depth = 0_usize;
     while let Some(&byte) = bytes.get(next) {
+        looked_at(1);
         match byte {
             b'(' if depth == MAX_PARENTHESES => return None,
             b'(' => depth += 1,
@@ -169,7 +171,8 @@ fn title(bytes: &[u8], start: usize) -> Option<(Range<usize>, usize)> {
     };
     let mut next = start + 1;
     while next < bytes.len() {
-        next += memchr3(close, open, b'\\', bytes.get(next..)?)?;
+        let rest = bytes.get(next..)?;
+        next += searched(rest, memchr3(close, open, b'\\', rest))?;
         match at(bytes, next) {
             b'\\' => next += 2,
             byte if byte == close => return Some((start + 1..next, next + 1)),

@@ -13,7 +13,7 @@ use memchr::memchr;
 use super::content::{Content, join};
 use super::html::{self, HtmlEnd};
 use super::references::{self, Definition};
-use super::text::at;
+use super::text::{at, looked_at, searched};
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::{SlicePart, TextPart};
 
@@ -62,7 +62,7 @@ impl Blocks {
         let mut line = start;
         while line < text.len() {
             let rest = scanner.bytes.part(line..);
-            let next = memchr(b'\n', rest).map_or(text.len(), |end| line + end + 1);
+            let next = searched(rest, memchr(b'\n', rest)).map_or(text.len(), |end| line + end + 1);
             let mut end = next;
             if at(scanner.bytes, end - 1) == b'\n' {
                 end -= 1;
@@ -431,7 +431,7 @@ impl Scanner<'_> {
 
 /// Returns the level of an ATX heading, and the range of its content in the line.
 fn atx(line: &[u8]) -> Option<(u8, Range<usize>)> {
-    let level = line.iter().take_while(|&&byte| byte == b'#').count();
+    let level = looked_at(line.iter().take_while(|&&byte| byte == b'#').count());
     if !(1..=6).contains(&level) || !matches!(at(line, level), b' ' | b'\t' | 0) {
         return None;
     }
@@ -445,7 +445,7 @@ fn atx(line: &[u8]) -> Option<(u8, Range<usize>)> {
         return Some((u8::try_from(level).ok()?, level..level));
     }
     let content = line.get(start..end)?;
-    let closing = content.iter().rev().take_while(|&&byte| byte == b'#').count();
+    let closing = looked_at(content.iter().rev().take_while(|&&byte| byte == b'#').count());
     let before = content.get(..content.len() - closing)?;
     let end = match before.last() {
         None => start,
@@ -458,13 +458,13 @@ fn atx(line: &[u8]) -> Option<(u8, Range<usize>)> {
 /// Returns the mark and the length of a fence that opens a code block.
 fn fence(line: &[u8]) -> Option<(u8, usize)> {
     let mark = at(line, 0);
-    let length = line.iter().take_while(|&&byte| byte == mark).count();
+    let length = looked_at(line.iter().take_while(|&&byte| byte == mark).count());
     let info = line.get(length..)?;
-    (length >= 3 && !(mark == b'`' && memchr(b'`', info).is_some())).then_some((mark, length))
+    (length >= 3 && !(mark == b'`' && searched(info, memchr(b'`', info)).is_some())).then_some((mark, length))
 }
 
 fn closes_fence(line: &[u8], mark: u8, length: usize) -> bool {
-    let count = line.iter().take_while(|&&byte| byte == mark).count();
+    let count = looked_at(line.iter().take_while(|&&byte| byte == mark).count());
     count >= length && line.get(count..).is_some_and(|rest| rest.trim_ascii().is_empty())
 }
 

@@ -4,6 +4,8 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+
+use super::text::looked_at;
 use saddlebag_collections::SortedSet;
 use saddlebag_collections::TextPart;
 
@@ -78,6 +80,7 @@ pub(super) fn hashtag(text: &str, start: usize, multiword: bool) -> Option<(Stri
     let mut characters = text.get(first..)?.char_indices();
     let flush = |tag: &mut String, run: usize, to: usize| tag.push_str(text.part(run..to));
     while let Some((offset, character)) = characters.next() {
+        looked_at(character.len_utf8());
         let at = first + offset;
         match character {
             '\\' => {
@@ -130,6 +133,7 @@ pub(super) fn colon_tags(text: &str, start: usize, mut add: impl FnMut(String)) 
     let mut end = None;
     let mut characters = text.get(first..)?.char_indices();
     while let Some((offset, character)) = characters.next() {
+        looked_at(character.len_utf8());
         match character {
             ':' => {
                 if tag.chars().all(|character| character == '-') {

@@ -91,7 +91,39 @@ pub fn breaks_one_line(c: char) -> bool {
 
 /// Returns the byte at an index; 0 after the end.
 pub(super) fn at(bytes: &[u8], index: usize) -> u8 {
+    looked_at(1);
     bytes.get(index).copied().unwrap_or(0)
+}
+
+/// Returns a number of bytes that were looked at. Tests count them: for twice the text it may be at most twice as many.
+pub(super) fn looked_at(count: usize) -> usize {
+    #[cfg(test)]
+    steps::add(count);
+    count
+}
+
+/// Returns the result of a search that has looked at the bytes up to it, or at all.
+pub(super) fn searched(bytes: &[u8], found: Option<usize>) -> Option<usize> {
+    looked_at(found.map_or(bytes.len(), |found| found + 1));
+    found
+}
+
+/// Bytes that this thread has looked at.
+#[cfg(test)]
+pub(super) mod steps {
+    use core::cell::Cell;
+
+    std::thread_local! {
+        static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(in super::super) fn add(count: usize) {
+        STEPS.set(STEPS.get() + count);
+    }
+
+    pub(in super::super) fn taken() -> usize {
+        STEPS.get()
+    }
 }
 
 #[cfg(test)]

@@ -5,13 +5,14 @@ use core::ops::Range;
 use memchr::memchr_iter;
 
 use super::references;
-use super::text::at;
+use super::text::{at, looked_at, searched};
 
 /// Returns the address in the `<…>` that starts at `start`, and true if it is an e-mail address.
 pub(super) fn autolink(bytes: &[u8], start: usize) -> Option<(Range<usize>, bool)> {
     let inner = start + 1;
     let rest = bytes.get(inner..)?;
-    let length = rest.iter().position(|&byte| byte <= b' ' || matches!(byte, b'<' | b'>' | 0x7f))?;
+    let length = rest.iter().position(|&byte| byte <= b' ' || matches!(byte, b'<' | b'>' | 0x7f));
+    let length = searched(rest, length)?;
     let address = rest.get(..length)?;
     if at(rest, length) != b'>' {
         return None;
@@ -51,6 +52,7 @@ pub(super) fn bare(text: &str, consumed: usize, colon: usize) -> Option<Range<us
     let length = url
         .find(|character: char| character.is_whitespace() || character.is_control() || r#"<>[]"`|"#.contains(character))
         .unwrap_or(url.len());
+    looked_at(length);
     let length = without_punctuation(url.as_bytes().get(..length)?);
     Some(start..first + length)
 }

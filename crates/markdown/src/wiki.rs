@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::ops::Range;
 
 use super::references;
-use super::text::at;
+use super::text::{at, looked_at};
 use saddlebag_collections::TextPart;
 
 /// A wiki link, as ranges of the text.
@@ -23,6 +23,7 @@ impl Wiki {
         let mut bar: Option<Range<usize>> = None;
         let mut next = inner;
         let close = loop {
+            looked_at(1);
             match *bytes.get(next)? {
                 // In a table, a bar would end the cell. No file name in a link has one.
                 b'\\' if bar.is_none() && at(bytes, next + 1) == b'|' => {

@@ -209,7 +209,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// Looks a target up among the notes that `may` permits.
-    fn look_up_among(&self, from: usize, kind: LinkKind, target: &str, may: &dyn Fn(usize) -> bool) -> Resolution {
+    pub(super) fn look_up_among(
+        &self,
+        from: usize,
+        kind: LinkKind,
+        target: &str,
+        may: &dyn Fn(usize) -> bool,
+    ) -> Resolution {
         let permitted = |notes: Option<&Vec<usize>>| -> Vec<usize> {
             notes.into_iter().flatten().copied().filter(|&note| may(note)).collect()
         };

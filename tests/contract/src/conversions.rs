@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 
+use saddlebag_tests_generated::Kind;
 use wit_parser::{Resolve, Type, TypeDefKind};
 
 use crate::defaults;
@@ -128,14 +128,5 @@ macro_rules! wit_contract {{
 #[test]
 fn the_conversions_are_those_of_wit() {
     let path = root().join("src/wit_convert/contract.rs");
-    let expected = rendered();
-    if std::env::var_os("SADDLEBAG_REWRITE").is_some() {
-        fs::write(&path, &expected).expect("the file is written");
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == expected,
-        "{} is not what `wit/` makes it: run this test with SADDLEBAG_REWRITE=1, and look at the difference",
-        path.display()
-    );
+    Kind::Contract.check(&path, &rendered()).unwrap_or_else(|difference| panic!("{difference}"));
 }

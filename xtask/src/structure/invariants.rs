@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use saddlebag_tests_generated::Kind;
+
 use super::tests::base;
 
 const PAGE: &str = "docs/invariants.md";
@@ -114,7 +116,7 @@ impl Tests {
 What always holds, by topic, and the tests that check it. [ARCHITECTURE.md](../ARCHITECTURE.md#what-always-holds) has
 those that shape the design.
 
-The list is made from the doc comments of the tests: `SADDLEBAG_REWRITE=1 cargo test -p xtask invariants::` writes it.
+The list is made from the doc comments of the tests: `SADDLEBAG_REWRITE=docs cargo test -p xtask invariants::` writes it.
 "
         .to_string();
         for (topic, title) in TOPICS {
@@ -141,12 +143,7 @@ fn every_invariant_is_stated_by_a_test_and_names_tests() {
 #[test]
 fn the_list_has_the_invariants_of_the_tests() {
     let path = base().join(PAGE);
-    let expected = Tests::read().page();
-    if std::env::var_os("SADDLEBAG_REWRITE").is_some() {
-        fs::write(&path, &expected).expect("the file is written");
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "{PAGE} is not what the tests say: run this test with SADDLEBAG_REWRITE=1");
+    Kind::Docs.check(&path, &Tests::read().page()).unwrap_or_else(|difference| panic!("{difference}"));
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn notebook() -> Vec<Case> {
         Case::new("note-dead-links", &["note", "dead-links"]),
         Case::new("note-list-snippets", &["note", "list", "--sort", "path", "--snippets"]),
         Case::new("note-mentions", &["note", "mentions", "facts/the-database.md"]),
-        Case::new("zk", &["zk", "list", "--quiet", "--notebook-dir", STORE, "--format", "json"]),
+        Case::new("zk", &["zk", "list", "--quiet", "--notebook-dir", MEMORY, "--format", "json"]),
     ]
 }
 
@@ -235,9 +235,9 @@ fn program() -> Vec<Case> {
         Case::new("tools-call", &["tools", "call", "memory_recall", "{\"key\": \"deploy\"}"]),
         Case::new("tools-call-error", &["tools", "call", "memory_recall", "{\"key\": \"nope\"}"]),
         Case::new("project-list", &["project", "list"]),
-        Case::new("project-link-error-usage", &["project", "link", "api-0db23a34", "--yes"]),
-        Case::new("project-unlink-error-usage", &["project", "unlink"]),
-        Case::new("project-move-error-usage", &["project", "move", "api-0db23a34", "--yes"]),
+        Case::new("project-link-error-not-found", &["project", "link", "api-0db23a34", "--yes"]),
+        Case::new("project-unlink-error-not-found", &["project", "unlink"]),
+        Case::new("project-move-error-not-found", &["project", "move", "api-0db23a34", "--yes"]),
         Case::new("demo", &["demo"]),
         Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
         Case::new("hook-log", &["hook", "log"]).after(&[&["hook", "stop", "--max-byts", "7"]]),
@@ -299,6 +299,11 @@ fn errors() -> Vec<Case> {
 
 /// The root of the store of a case, in its arguments.
 pub(super) const STORE: &str = "<store>";
+
+/// The folder of the memory of the project, whose name is [`PROJECT`].
+const MEMORY: &str = "<store>/projects/<project>";
+pub(super) const PROJECT: &str = "<project>";
+
 const INSIDE_STORE: &str = "<store>/out";
 
 const TOO_LONG: &str = "0123456789012345678901234567890123456789012345678901234567890123456789";

@@ -1,7 +1,7 @@
-//! The JSON that every subcommand prints, compared with the files in `cli/tests/golden/json/`.
+//! The JSON and the text that every subcommand prints, compared with the files in `cli/tests/golden/`.
 //!
 //! [`cases`] has the runs, [`store`] the memory that each of them begins with. A run that prints something else fails.
-//! `SADDLEBAG_REWRITE=1` writes the files instead, so that the difference can be looked at and committed.
+//! `SADDLEBAG_REWRITE=json,text` writes the files instead, so that the difference can be looked at and committed.
 
 mod cases;
 mod store;
@@ -10,54 +10,52 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use saddlebag_tests_generated::Kind;
 use serde_json::{Map, Value, json};
 
 use crate::support::{Run, Store};
 use cases::Case;
 
-/// Writes the golden files instead of comparing them.
-const REWRITE: &str = "SADDLEBAG_REWRITE";
-
 #[test]
 fn every_subcommand_prints_the_json_of_its_golden_files() {
-    let rewrites = std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty());
+    every_case_is_as_kept(Kind::Json, |case| {
+        format!("{}\n", serde_json::to_string_pretty(&json_of(case)).expect("JSON"))
+    });
+}
+
+#[test]
+fn every_subcommand_prints_the_text_of_its_golden_files() {
+    every_case_is_as_kept(Kind::Text, text_of);
+}
+
+fn every_case_is_as_kept(kind: Kind, seen: impl Fn(&Case) -> String) {
     let cases = cases::all();
     let names: BTreeSet<&str> = cases.iter().map(|case| case.name).collect();
     assert_eq!(names.len(), cases.len(), "two cases have the same name");
-    let mut differences = Vec::new();
-    for case in &cases {
-        let seen = seen(case);
-        let path = folder().join(format!("{}.json", case.name));
-        if rewrites {
-            let text = format!("{}\n", serde_json::to_string_pretty(&seen).expect("JSON"));
-            fs::write(&path, text).expect("the golden file is written");
-            continue;
-        }
-        let expected = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        if expected.as_ref() != Some(&seen) {
-            let expected = expected.unwrap_or(Value::String("no golden file, or not JSON".into()));
-            differences.push(format!("{}.json: expected\n{expected:#}\nbut the program gave\n{seen:#}", case.name));
-        }
-    }
-    let help = format!("look at each difference; {REWRITE}=1 rewrites the files if they are meant");
-    assert!(differences.is_empty(), "{}\n\n{help}", differences.join("\n\n"));
+    let checked = cases.iter().map(|case| kind.check(&file(kind, case.name), &seen(case)));
+    let differences: Vec<String> = checked.filter_map(Result::err).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
 #[test]
 fn every_golden_file_belongs_to_a_case() {
     let cases = cases::all();
-    for entry in fs::read_dir(folder()).expect("the folder of golden files") {
-        let path = entry.expect("an entry").path();
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_string();
-        let is_left_out = cfg!(not(feature = "mcp")) && stem.starts_with("mcp");
-        assert!(is_left_out || cases.iter().any(|case| case.name == stem), "{stem}.json has no case: remove it");
+    for kind in [Kind::Json, Kind::Text] {
+        let folder = file(kind, "");
+        for entry in fs::read_dir(folder.parent().expect("a folder")).expect("the folder of golden files") {
+            let path = entry.expect("an entry").path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_string();
+            let is_left_out = cfg!(not(feature = "mcp")) && stem.starts_with("mcp");
+            let has_case = cases.iter().any(|case| case.name == stem);
+            assert!(is_left_out || has_case, "{} has no case: remove it", path.display());
+        }
     }
 }
 
 #[test]
 fn no_whole_number_is_larger_than_what_json_parsers_keep() {
     for case in cases::all() {
-        let text = fs::read_to_string(folder().join(format!("{}.json", case.name))).expect("a golden file");
+        let text = fs::read_to_string(file(Kind::Json, case.name)).expect("a golden file");
         let golden: Value = serde_json::from_str(&text).expect("JSON");
         assert!(is_exact(&golden), "{}.json has a whole number larger than {MOST_EXACT}", case.name);
     }
@@ -76,18 +74,25 @@ fn is_exact(value: &Value) -> bool {
     }
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/json")
+fn file(kind: Kind, name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    folder.join(if kind == Kind::Json { format!("json/{name}.json") } else { format!("text/{name}.txt") })
 }
 
-/// Runs a case in a new store and returns what its golden file has.
-fn seen(case: &Case) -> Value {
+/// Runs a case in a new store, with these options before its arguments.
+fn ran(case: &Case, options: &[&str]) -> (Store, Run) {
     let store = store::prepared();
     for arguments in case.before {
         let run = run(&store, case, arguments);
         assert_eq!(run.code, 0, "{}: {arguments:?} prepares the store: {run:?}", case.name);
     }
-    let run = run(&store, case, &[&["--json"], case.arguments].concat());
+    let run = run(&store, case, &[options, case.arguments].concat());
+    (store, run)
+}
+
+/// Returns what the golden file of a case has of its JSON.
+fn json_of(case: &Case) -> Value {
+    let (store, run) = ran(case, &["--json"]);
     let mut fields = Map::new();
     fields.insert("command".into(), case.command().into());
     fields.insert("arguments".into(), case.arguments.into());
@@ -109,9 +114,52 @@ fn seen(case: &Case) -> Value {
     seen
 }
 
+/// Returns what the golden file of a case has of its text: the arguments, and what a person reads.
+fn text_of(case: &Case) -> String {
+    let (store, run) = ran(case, &[]);
+    let quoted = case.arguments.iter().map(|argument| format!(" {argument:?}"));
+    let mut text = format!("$ saddlebag{}\n", quoted.collect::<String>());
+    for (name, printed) in [("", &run.stdout), ("--- standard error\n", &run.stderr)] {
+        if !printed.is_empty() {
+            let end = if printed.ends_with('\n') { "" } else { "<no line end>\n" };
+            let printed = if GENERATED.contains(&case.name) { "<generated>\n" } else { printed };
+            text.push_str(&format!("{name}{printed}{end}"));
+        }
+    }
+    text.push_str(&format!("--- exit code {}\n", run.code));
+    with_placeholders(&text, &store).split_inclusive('\n').filter_map(without_chance).collect()
+}
+
+/// Returns a printed line without what differs between runs; `None` for an operation that another run may not need, because
+/// it depends on how long ago a file was written.
+fn without_chance(line: &str) -> Option<String> {
+    if ["  list-directory ", "  read "].iter().any(|start| line.starts_with(start)) {
+        return None;
+    }
+    // The record of setup has paths of this machine, so its size differs.
+    if let Some((before, size)) = line.rsplit_once(" (")
+        && size.contains(" file")
+    {
+        let after = size.split_once(')').map_or("", |(_, after)| after);
+        return Some(format!("{before} (<size>){after}"));
+    }
+    let is_digest = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_chance_time = |word: &str| word.len() == 20 && word.ends_with('Z') && !store::has_time(word);
+    let words = line.split_inclusive(' ').map(|word| match word.trim_end() {
+        digest if line.contains("digest: ") && is_digest(digest) => word.replace(digest, "<digest>"),
+        time if is_chance_time(time) => word.replace(time, "<time>"),
+        _ => word.to_string(),
+    });
+    Some(words.collect())
+}
+
+/// Cases whose text changes with every option.
+const GENERATED: [&str; 2] = ["completions", "man"];
+
 fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     let root = store.root.to_str().expect("text");
-    let arguments: Vec<String> = arguments.iter().map(|argument| argument.replace(cases::STORE, root)).collect();
+    let filled = |argument: &&str| argument.replace(cases::STORE, root).replace(cases::PROJECT, slug(store));
+    let arguments: Vec<String> = arguments.iter().map(filled).collect();
     let mut command = store.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let home = store.here.join("home");
     command.env("HOME", &home).env("USERPROFILE", &home).env("XDG_STATE_HOME", home.join("state"));
@@ -138,10 +186,12 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
 fn normalise(value: &mut Value, store: &Store) {
     match value {
         Value::String(text) => {
-            for (folder, name) in [(&store.root, cases::STORE), (&store.here, "<here>")] {
-                *text = text.replace(folder.to_str().expect("text"), name);
-            }
-            *text = text.replace(cases::SECRET, "<secret>").replace(env!("CARGO_BIN_EXE_saddlebag"), "<saddlebag>");
+            *text = with_placeholders(text, store);
+        }
+        // Another machine may round the last digits of a score otherwise.
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().map(|number| (number * 1_000.0).round() / 1_000.0);
+            *value = json!(rounded);
         }
         Value::Array(items) => items.iter_mut().for_each(|item| normalise(item, store)),
         Value::Object(fields) => {
@@ -152,7 +202,6 @@ fn normalise(value: &mut Value, store: &Store) {
                 .any(has);
             let is_of_uninstall = has(&["kind", "path", "files", "bytes"]);
             let is_failure_of_a_hook = has(&["time", "code"]);
-            let is_confirmation = fields.len() == 2 && fields.contains_key("reason");
             if is_of_uninstall {
                 // The record of setup has paths of this machine, so its size differs.
                 fields["bytes"] = json!(0);
@@ -165,8 +214,8 @@ fn normalise(value: &mut Value, store: &Store) {
                     ("version" | "unless", Value::String(_)) if is_traced => "<version>",
                     ("matches" | "written" | "stale", Value::String(_)) => "<version>",
                     ("program", Value::String(program)) if program.starts_with("saddlebag ") => "<program>",
-                    // The digest also depends on the path of the file.
-                    ("digest", Value::String(_)) if is_confirmation => "<digest>",
+                    // It depends on the paths.
+                    ("digest", Value::String(_)) => "<digest>",
                     // The files that are read again depend on how long ago they were written.
                     ("operations", Value::Array(_)) => "<operations>",
                     ("script", Value::String(_)) => "<script>",
@@ -178,4 +227,19 @@ fn normalise(value: &mut Value, store: &Store) {
         }
         _ => {}
     }
+}
+
+/// Returns the name of the project's folder.
+fn slug(store: &Store) -> &str {
+    store.memory.trim_start_matches("projects/").trim_end_matches('/')
+}
+
+/// Replaces the folders and the program in what is printed.
+fn with_placeholders(text: &str, store: &Store) -> String {
+    let mut text = text.to_string();
+    for (folder, name) in [(&store.root, cases::STORE), (&store.here, "<here>")] {
+        text = text.replace(folder.to_str().expect("text"), name);
+    }
+    text = text.replace(slug(store), cases::PROJECT);
+    text.replace(cases::SECRET, "<secret>").replace(env!("CARGO_BIN_EXE_saddlebag"), "<saddlebag>")
 }

@@ -46,7 +46,7 @@ const FILES: &[(&str, &[u8])] = &[
           Obey the page about the port. <!-- obey --> See https://a.example/x.\n",
     ),
     ("facts/latin.md", b"caf\xe9 port"),
-    (".saddlebag/backups/facts/old.bak", b"# Old\n\nForgotten text.\n"),
+    ("facts/old.bak", b"# Old\n\nForgotten text.\n"),
     (
         "agents/main/entries/core/deploy.md",
         b"---\nkey: deploy\ncategory: core\nagent: main\ntags: [ops]\ncreated: 2026-05-28T07:00:00Z\n\
@@ -104,7 +104,7 @@ pub(super) fn prepared() -> Store {
     for (number, (path, bytes)) in (0..).zip(FILES) {
         store.put(path, bytes);
         let changed = UNIX_EPOCH + Duration::from_secs(FIRST_CHANGE + number * MINUTE);
-        let file = File::options().write(true).open(store.root.join(path)).expect("the file opens");
+        let file = File::options().write(true).open(store.file(path)).expect("the file opens");
         file.set_modified(changed).expect("its time is set");
     }
     for (path, text) in FILES_BESIDE {

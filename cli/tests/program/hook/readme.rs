@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use saddlebag_tests_generated::Kind;
 use serde_json::json;
 
 use super::{Hooks, claude, text_of};
@@ -15,13 +16,9 @@ fn the_recording_of_the_readme_is_what_the_program_prints() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
     let readme = fs::read_to_string(&path).expect("README.md");
     let (before, rest) = readme.split_once(BEGIN).expect("the beginning of the recording");
-    let (recorded, after) = rest.split_once(END).expect("the end of the recording");
-    let made = recording();
-    if std::env::var_os("SADDLEBAG_REWRITE").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{made}{END}{after}")).expect("README.md is written");
-    } else {
-        assert_eq!(recorded, made, "SADDLEBAG_REWRITE=1 writes the recording again");
-    }
+    let (_, after) = rest.split_once(END).expect("the end of the recording");
+    let made = format!("{before}{BEGIN}{}{END}{after}", recording());
+    Kind::Docs.check(&path, &made).unwrap_or_else(|difference| panic!("{difference}"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use saddlebag_tests_generated::Kind;
 use serde_json::{Value, json};
 
 use super::{Hooks, claude, text_of};
@@ -56,7 +57,6 @@ fn answer<'a>(played: &'a [(String, Value)], name: &str) -> &'a Value {
 
 #[test]
 fn every_client_gets_its_golden_answers() {
-    let rewrites = std::env::var_os("SADDLEBAG_REWRITE").is_some_and(|value| !value.is_empty());
     for client in CLIENTS {
         let hooks = Hooks::with_memory();
         let played = played(&hooks, client);
@@ -68,13 +68,8 @@ fn every_client_gets_its_golden_answers() {
             .collect();
         assert_eq!(hooks.log(), Vec::<Value>::new(), "{client}");
         let path = tests().join(format!("golden/hooks/{client}.json"));
-        if rewrites {
-            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-            fs::write(&path, format!("{}\n", serde_json::to_string_pretty(&answers).expect("JSON"))).expect("written");
-            continue;
-        }
-        let expected = json_file(&path);
-        assert_eq!(Value::from(answers), expected, "{client}: SADDLEBAG_REWRITE=1 rewrites what is meant");
+        let made = format!("{}\n", serde_json::to_string_pretty(&answers).expect("JSON"));
+        Kind::Hooks.check(&path, &made).unwrap_or_else(|difference| panic!("{difference}"));
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use saddlebag_tests_mutations::each_mutation;
 use serde_json::{Value, json};
 
 use super::client::{Server, VERSION, hello, request};
@@ -246,6 +247,51 @@ fn a_second_host_and_a_host_with_a_user_are_refused() {
     assert_eq!(send(&["x@localhost"]), 400);
     assert_eq!(send(&["localhost:80@evil.example"]), 400);
     assert_eq!(server.post(&[&token, &token], &message).status, 400);
+}
+
+#[test]
+fn a_damaged_head_gets_an_answer_or_none_and_the_server_goes_on() {
+    let store = Store::new();
+    let server = Server::start(&store);
+    let body = request(1, "initialize", hello(VERSION)).to_string();
+    let token = server.authorization();
+    let head = |headers: &str| {
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\n{headers}Content-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            server.address,
+            body.len()
+        )
+    };
+    let samples = [
+        head(&format!("{token}\r\n")),
+        head(&format!("{token}\r\nOrigin: http://localhost:1\r\nMcp-Session-Id: none\r\n")),
+        head(&format!("{token}\r\nTransfer-Encoding: chunked\r\n")),
+        head("Authorization: Basic x\r\nExpect: 100-continue\r\n"),
+        format!("GET /mcp HTTP/1.0\r\nHost: localhost\r\n{token}\r\nUpgrade: websocket\r\n\r\n"),
+    ];
+    let samples: Vec<&[u8]> = samples.iter().map(String::as_bytes).collect();
+    let before = store.tree();
+    let mut answered = 0;
+    each_mutation(5, &samples, 2_000, |bytes| {
+        let mut stream = TcpStream::connect(&server.address).expect("the server listens");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("set");
+        // The server may close the connection before it has read everything.
+        let _ = stream.write_all(bytes).and_then(|()| stream.shutdown(std::net::Shutdown::Write));
+        let mut answer = Vec::new();
+        if let Err(error) = stream.read_to_end(&mut answer) {
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
+        }
+        assert!(answer.len() < 64 << 10, "{} bytes", answer.len());
+        let text = String::from_utf8_lossy(&answer);
+        let is_let_in = text.contains(" 200 OK") && text.contains("serverInfo");
+        let shows_token = bytes.windows(server.token.len()).any(|part| part == server.token.as_bytes());
+        assert!(!is_let_in || shows_token, "let in without the token: {text}");
+        answered += usize::from(text.starts_with("HTTP/1."));
+    });
+    assert!(answered > 500, "only {answered} heads were answered");
+    assert_eq!(store.tree(), before);
+    server.open().result("tools/list", json!({}));
 }
 
 #[test]

@@ -1,14 +1,12 @@
 //! Golden files: what setup writes for each client, from each state of its files.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use saddlebag_tests_generated::Kind;
 
 use super::clients::{CLIENTS, Client};
 use super::{Home, PROGRAM};
-
-/// Writes the golden files instead of comparing them.
-const REWRITE: &str = "SADDLEBAG_REWRITE";
 
 /// State of a client's files before setup.
 struct Case {
@@ -47,7 +45,6 @@ fn prepared(client: &Client, case: &Case) -> Home {
 
 #[test]
 fn each_client_gets_its_entries_and_loses_them_again_byte_for_byte() {
-    let rewrites = std::env::var_os(REWRITE).is_some_and(|value| !value.is_empty());
     for client in &CLIENTS {
         let mut seen = String::new();
         for case in cases(client) {
@@ -75,7 +72,8 @@ fn each_client_gets_its_entries_and_loses_them_again_byte_for_byte() {
             home.remove(client.name, &[]).exits(if can_parse { 0 } else { 3 });
             assert_eq!(home.configurations(), before, "{}, {}: after --remove", client.name, case.name);
         }
-        compare(client.name, &seen, rewrites);
+        let path = folder().join(format!("{}.txt", client.name));
+        Kind::Setup.check(&path, &seen).unwrap_or_else(|difference| panic!("{difference}"));
     }
 }
 
@@ -114,20 +112,6 @@ fn an_entry_of_somebody_else_is_replaced_only_by_force_and_comes_back() {
         home.remove(client.name, &[]).exits(0);
         assert_eq!(home.configurations(), before, "{}", client.name);
     }
-}
-
-fn compare(client: &str, seen: &str, rewrites: bool) {
-    let path = folder().join(format!("{client}.txt"));
-    if rewrites {
-        fs::create_dir_all(folder()).expect("a folder");
-        fs::write(&path, seen).expect("the golden file is written");
-        return;
-    }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == seen,
-        "{client}.txt is\n{kept}\nbut setup gave\n{seen}\nif it is meant, {REWRITE}=1 rewrites the file"
-    );
 }
 
 fn folder() -> PathBuf {

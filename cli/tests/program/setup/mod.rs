@@ -1,7 +1,7 @@
 //! `setup`: the configurations of clients before, after, and after `--remove`.
 //!
 //! [`clients`] has the files of each client. What setup writes is compared with the files in `cli/tests/golden/setup/`;
-//! `SADDLEBAG_REWRITE=1` writes them instead.
+//! `SADDLEBAG_REWRITE=setup` writes them instead.
 
 mod clients;
 mod edits;

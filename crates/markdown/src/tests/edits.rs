@@ -122,6 +122,7 @@ fn a_field_is_replaced_or_added() {
     assert_eq!(with_field(broken, "a", "1"), "---\na: 1\ntitle: d\n---\n");
     assert_eq!(with_field(broken, "x", "1"), "---\nx: 1\na: b: c\ntitle: d\n---\n");
     assert_eq!(set_field("", "a b", "1"), "---\n\"a b\": 1\n---\n");
+    assert_eq!(with_field("---\n? a\n: b\n---\n", "x", "1"), "---\n? a\n: b\nx: 1\n---\n");
 }
 
 proptest! {

@@ -176,3 +176,45 @@ proptest! {
         check_ranges(&format!("---\n{yaml}\n---\nbody"));
     }
 }
+
+/// Returns the number of values, and the greatest depth of lists and mappings.
+fn size(value: &Value) -> (usize, usize) {
+    let of = |values: &mut dyn Iterator<Item = &Value>| {
+        let sizes = values.map(size);
+        let (count, depth) = sizes.fold((0, 0), |(count, depth), (more, below)| (count + more, depth.max(below)));
+        (count + 1, depth + 1)
+    };
+    match value {
+        Value::List(items) => of(&mut items.iter()),
+        Value::Map(entries) => of(&mut entries.iter().map(|(_, value)| value)),
+        _ => (1, 0),
+    }
+}
+
+#[test]
+fn a_damaged_frontmatter_is_read_or_refused_and_has_bounded_values() {
+    let samples: [&[u8]; 5] = [
+        b"---\ntitle: The port\naliases: [a, \"b: c\", 'd']\ntags:\n  - x\n  - y # z\ndate: 2026-05-20T10:00:00Z\n---\n\n# Port\n",
+        b"---\nkey: k\nprovenance: tool\napproved: 2026-05-20T10:00:00Z\nsupersedes: [facts/a.md]\n---\nbody [[a|b]] #tag\n",
+        b"---\na: &x {b: [1, 2.5, ~, true], c: |\n    text\n    more\n  }\nd: *x\n<<: *x\n...\nbody\n",
+        b"\xef\xbb\xbf---\r\n? complex\r\n: >-\r\n  folded\r\n  text\r\n\"q\\u00e9\": !!str 12\r\n---\r\nbody\r\n",
+        b"---\na: [&b [*b, *b], [[[[[[]]]]]]]\na: twice\n---\n",
+    ];
+    let added = (String::from("added"), Value::String("v".into()));
+    saddlebag_tests_mutations::each_mutation(1, &samples, 5_000, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        check_ranges(&text);
+        let read = note(&text);
+        let entries = read.frontmatter.entries.iter();
+        let (count, depth) = size(&Value::Map(entries.cloned().collect()));
+        assert!(count <= 10_001 && depth <= 34, "{count} values, {depth} deep");
+        assert_eq!(Note::decode(&read.encode().expect("encoded")).as_ref(), Some(&read));
+        // A change of one field leaves the others.
+        if read.frontmatter.problem.is_none() {
+            let changed = note(&set_field(&text, "added", "v")).frontmatter;
+            let mut expected = read.frontmatter.entries.clone();
+            expected.insert(changed.entries.iter().position(|(key, _)| key == "added").expect("added"), added.clone());
+            assert_eq!(changed.entries, expected);
+        }
+    });
+}

@@ -3,10 +3,10 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
+use super::text::steps;
 use super::*;
 
 mod edits;
@@ -520,12 +520,16 @@ proptest! {
     }
 }
 
-/// Measures the time for text of `size` bytes.
-fn time(piece: &str, size: usize) -> Duration {
-    let text = piece.repeat(size / piece.len());
-    let start = Instant::now();
-    assert!(note(&text).body.end <= text.len());
-    start.elapsed()
+/// Checks that at most twice the bytes are looked at in a text of twice the size.
+fn check_steps(shown: &str, text: impl Fn(usize) -> String) {
+    let steps = |size: usize| {
+        let text = text(size);
+        let before = steps::taken();
+        assert!(note(&text).body.end <= text.len());
+        steps::taken() - before
+    };
+    let (once, twice) = (steps(128 << 10), steps(256 << 10));
+    assert!(twice > 100_000 && twice <= 2 * once + 10_000, "{shown:?}: {once} and {twice} steps");
 }
 
 /// Invariant (component): parsing takes time linear in the size, whatever the text.
@@ -593,12 +597,14 @@ fn the_time_is_linear_in_the_size() {
         "[[a|",
         "[![a](b)](c)",
     ] {
-        // For 16 times the text, a quadratic scan takes 256 times as long, whatever else the machine does. A linear
-        // one may by chance take far more than 16 times, for example if the allocator changes its behaviour.
-        let is_linear = (0..10).any(|_| {
-            let small = time(piece, 64 << 10).max(Duration::from_micros(100));
-            time(piece, 1 << 20) < small * 80
-        });
-        assert!(is_linear, "{piece:?}");
+        // At the start of a block, a piece may mean something else than within.
+        for start in ["", "a "] {
+            check_steps(piece, |size| format!("{start}{}", piece.repeat(size / piece.len())));
+        }
     }
+    // No run of backticks has the length of another.
+    check_steps("runs of backticks", |size| {
+        let lengths = (1..).take_while(|length| length * (length + 1) / 2 < size);
+        lengths.map(|length| format!("{}a", "`".repeat(length))).collect::<String>()
+    });
 }

@@ -174,3 +174,36 @@ proptest! {
         prop_assert!(found.is_err() || notes.len() <= all.len());
     }
 }
+
+#[test]
+fn a_damaged_query_is_answered_or_refused_and_finds_only_notes_that_there_are() {
+    let samples: [&[u8]; 8] = [
+        b"fact port",
+        b"\"exact phrase\" | fact -port",
+        b"title: (fact OR port) NOT body: zebra*",
+        b"^fact NEAR(port fact, 3)",
+        b"((a b) OR (c AND d)) -\"e f\"",
+        b"p\\(o\\)rt (?i)F.CT [a-z]+$",
+        b"path: facts* title: \xc3\xa9",
+        b"-- \"\" '' : ^ * + { } fact",
+    ];
+    let all = [note("facts/fact.md", "# Fact\n\nfact port \u{e9}"), note("port.md", "# Port\n\nfact \"exact phrase\"")];
+    saddlebag_tests_mutations::each_mutation(2, &samples, 4_000, |bytes| {
+        let query = String::from_utf8_lossy(bytes).into_owned();
+        for strategy in ["fts", "exact", "re"] {
+            let Ok(queries) = Queries::new(strategy, vec![query.clone()]) else { continue };
+            let answer = || {
+                let mut notes = all.to_vec();
+                let found = TextSearch { queries: queries.clone(), ..TextSearch::default() }.keep(&mut notes, &all);
+                found.map(|()| notes)
+            };
+            let found = answer();
+            assert_eq!(found, answer(), "{strategy}");
+            let paths: Vec<String> = found.iter().flatten().map(|note| note.path.clone()).collect();
+            assert!(
+                paths.len() <= 2 && paths.iter().all(|path| all.iter().any(|note| note.path == *path)),
+                "{paths:?}"
+            );
+        }
+    });
+}
