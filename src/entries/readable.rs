@@ -113,6 +113,7 @@ pub(crate) async fn searchable(
         let entry = SearchableEntry {
             key: fields.key.clone(),
             category: fields.category.as_str().into(),
+            created: readable.entry.created,
             updated: readable.entry.updated,
             unapproved: fields.trust_state.unapproved(),
             only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),

@@ -430,6 +430,23 @@ fn h_get_is_exact_and_find_searches() {
 }
 
 #[test]
+fn entries_are_found_by_the_words_of_their_keys() {
+    let mut world = World::new();
+    let long = format!("{}lighthouse", "x ".repeat(120));
+    for (key, query) in [
+        ("Staging_Port", "staging port"),
+        ("harbor rate", "rate"),
+        ("größe/maß", "maß"),
+        ("Café", "café"),
+        ("con", "con"),
+        (long.as_str(), "lighthouse"),
+    ] {
+        world.keep(key, "8443", "core");
+        assert_eq!(world.find(query, None), [key]);
+    }
+}
+
+#[test]
 fn the_workspace_is_shared_and_has_its_own_cap() {
     let config = |agent: &str| EntriesConfig {
         workspace: Some("w".into()),

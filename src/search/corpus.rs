@@ -14,12 +14,12 @@ use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
 use super::scopes::{is_markdown, skipped_names};
 use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
-use crate::document::{Frontmatter, FrontmatterProblem, Note, TagSyntax};
+use crate::document::{Frontmatter, FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_of_entries};
+use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_of_entries, text_of_name};
 use crate::trust::TrustState;
 
 /// Number of notes that are indexed between two checks if the index should be packed.
@@ -421,12 +421,14 @@ impl Corpus {
             debug_assert!(doc.text.is_some(), "a broken invariant: {} is indexed without its text", doc.path);
             let text = doc.text.as_deref().unwrap_or_default();
             let note = Note::parse_file(text, self.tags, doc.path.file_stem());
+            // The name of an entry's file is its key in escapes.
+            let key = is_of_entries(&doc.path).then(|| key_of(&note, &doc.path));
             let fields = Fields {
-                title: &note.title,
+                title: key.as_deref().filter(|_| note.title == doc.path.file_stem()).unwrap_or(&note.title),
                 aliases: note.aliases.iter().map(String::as_str).collect(),
                 headings: note.headings.iter().map(|heading| heading.text.as_str()).collect(),
                 tags: note.tags.iter().map(String::as_str).collect(),
-                path: if is_of_entries(&doc.path) { doc.path.file_stem() } else { doc.path.as_str() },
+                path: key.as_deref().unwrap_or(doc.path.as_str()),
                 body: text.part(note.body.clone()),
             };
             let is_indexed = self.ranked.insert(id, &fields);
@@ -675,6 +677,14 @@ impl Corpus {
 
 /// Number of hits that a search lists without a limit.
 const USUAL_HITS: usize = 50;
+
+/// Returns the key of an entry, as people search for it.
+fn key_of(note: &Note, path: &RelPath) -> String {
+    match note.frontmatter.value("key") {
+        Some(Value::String(key)) if !key.is_empty() => key.clone(),
+        _ => text_of_name(path.file_stem()),
+    }
+}
 
 fn hit(doc: &IndexedFile, found: &Match, terms: &Terms, shown: &impl Fn(&RelPath) -> String) -> SearchHit {
     let filename_only = found.lines.is_empty();

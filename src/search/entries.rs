@@ -23,7 +23,8 @@ pub(crate) struct SearchableEntries {
 pub(crate) struct SearchableEntry {
     pub(crate) key: String,
     pub(crate) category: String,
-    /// Time of the last change in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Times of creation and of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) created: u64,
     pub(crate) updated: u64,
     /// Origin of its text, if nobody has approved it.
     pub(crate) unapproved: Option<Provenance>,

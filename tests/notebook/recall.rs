@@ -1,11 +1,11 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
 use saddlebag::files::{FilesCommand, Recall};
-use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, NotebookCommand, Remember, Tags};
+use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, NotebookCommand, Remember, SortBy, SortKey, Tags};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, both_engines, path};
+use support::{Kind, agent_config, both_engines, path};
 
 use super::{call, fact, found, library, list, open, question, recall, refused, remember, run};
 
@@ -44,6 +44,27 @@ fn pages_of_a_recall_put_together_are_the_whole(kind: Kind) {
     assert_eq!((none.hits.len(), none.total), (0, 23));
     let far = recall(&mut drive, Recall { limit: u32::MAX, offset: u32::MAX, ..question("word") });
     assert_eq!(far.hits, []);
+}
+
+#[both_engines]
+fn notes_and_entries_are_sorted_by_their_own_times(kind: Kind) {
+    let dated = |field: &str, month: u32| format!("---\n{field}: 2026-{month:02}-01T00:00:00Z\n---\n\nthe harbour\n");
+    let mut simulator = Simulator::new(1);
+    for (place, text) in [
+        ("projects/proj/facts/jan.md", dated("date", 1)),
+        ("agents/a/entries/core/feb.md", dated("created", 2)),
+        ("projects/proj/facts/mar.md", dated("date", 3)),
+        ("agents/a/entries/core/apr.md", dated("created", 4)),
+    ] {
+        simulator.insert(&path(place), text);
+    }
+    let mut drive = Drive::new(kind, agent_config(), simulator);
+    for (ascending, expected) in [(true, ["jan", "feb", "mar", "apr"]), (false, ["apr", "mar", "feb", "jan"])] {
+        let sort = vec![SortKey { by: SortBy::Created, ascending }];
+        let reply = drive.call(Recall { sort, ..question("harbour") }).unwrap();
+        let titles: Vec<&str> = reply.hits.iter().map(|hit| hit.title.as_str()).collect();
+        assert_eq!(titles, expected);
+    }
 }
 
 #[both_engines]

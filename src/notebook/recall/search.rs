@@ -17,7 +17,7 @@ use crate::document::Note;
 use crate::order;
 use crate::protocol::{Error, ErrorCode, FsError};
 use crate::search::ranked::{self, Joining, Query, Ranked, Ranking, Source};
-use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, load_texts};
+use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::trust::Approved;
 
 /// Maximum number of attempts if notes change while they are read.
@@ -231,27 +231,38 @@ impl Asked<'_> {
 
 /// Sorts the hits by the fields of their files. Equal ones stay in the order of their scores.
 fn sorted(corpora: &Corpora<'_>, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
-    let mut known: Vec<(Ranked, Option<(&IndexedFile, Note)>)> = hits
+    let mut known: Vec<(Ranked, Option<Known<'_>>)> = hits
         .into_iter()
         .map(|hit| {
-            let document = corpora.document(&hit).ok().map(|(document, _)| document);
-            let known = document.and_then(|document| Some((document, corpora.indexed_note(&hit, document)?)));
+            let known = corpora.document(&hit).ok().and_then(|(document, entry)| {
+                Some(Known { document, entry, note: corpora.indexed_note(&hit, document)? })
+            });
             (hit, known)
         })
         .collect();
     order::sort_slice(&mut known, |(_, a), (_, b)| match (a, b) {
-        (Some(a), Some(b)) => SortKey::compare(keys, &sort_fields(a), &sort_fields(b)),
+        (Some(a), Some(b)) => SortKey::compare(keys, &a.sort_fields(), &b.sort_fields()),
         _ => b.is_some().cmp(&a.is_some()),
     });
     known.into_iter().map(|(hit, _)| hit).collect()
 }
 
-fn sort_fields<'a>((document, note): &'a (&IndexedFile, Note)) -> SortFields<'a> {
-    SortFields {
-        created: note.created(),
-        modified: document.modified,
-        path: document.path.as_str(),
-        title: &note.title,
-        word_count: note.word_count,
+/// A hit with its file.
+struct Known<'a> {
+    document: &'a IndexedFile,
+    entry: Option<&'a SearchableEntry>,
+    note: Note,
+}
+
+impl Known<'_> {
+    fn sort_fields(&self) -> SortFields<'_> {
+        let Self { document, entry, note } = self;
+        SortFields {
+            created: entry.map_or_else(|| note.created(), |entry| Some(entry.created)),
+            modified: entry.map_or(document.modified, |entry| entry.updated),
+            path: document.path.as_str(),
+            title: entry.map_or(&note.title, |entry| &entry.key),
+            word_count: note.word_count,
+        }
     }
 }
