@@ -189,11 +189,14 @@ struct ErrorFields {
     message: String,
     /// Way out, or an empty string.
     help: String,
+    /// True if the run has changed a file of the store, or may have.
+    changed: bool,
 }
 
 impl From<&Failure> for ErrorObject {
     fn from(Failure { code, message, help, .. }: &Failure) -> Self {
-        Self { error: ErrorFields { code: code.as_str(), message: message.clone(), help: help.clone() } }
+        let (message, help) = (message.clone(), help.clone());
+        Self { error: ErrorFields { code: code.as_str(), message, help, changed: has_changed() } }
     }
 }
 
@@ -267,7 +270,9 @@ impl From<io::Error> for Failure {
 impl Failure {
     /// Returns the failure as the run ends with it, with a help that says what was changed.
     pub(crate) fn of_run(mut self) -> Self {
-        if !self.message.is_empty() && self.code != ProgramCode::Output.into() {
+        // The answer of a tool says what was changed.
+        let says_it = [ProgramCode::Output, ProgramCode::Tool].map(Code::from).contains(&self.code);
+        if !self.message.is_empty() && !says_it {
             self.help = help_of_run(&self.help);
         }
         self

@@ -21,7 +21,7 @@ fn the_schemas_in_the_docs_are_those_of_the_subcommands() {
     for (name, schema) in &mut made {
         let title = if name == "error" { "An error with --json".into() } else { format!("saddlebag {name} --json") };
         schema.insert("title".into(), title.into());
-        without_links(schema.as_object_mut().expect("an object").values_mut());
+        as_printed(schema.as_object_mut().expect("an object").values_mut());
         let text = format!("{}\n", serde_json::to_string_pretty(schema).expect("JSON"));
         Kind::Schemas.check(&folder.join(file_name(name)), &text).unwrap_or_else(|difference| panic!("{difference}"));
     }
@@ -41,13 +41,19 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")
 }
 
-/// Removes the links from descriptions, which come from the documentation of the library.
-fn without_links<'a>(values: impl Iterator<Item = &'a mut Value>) {
+/// Gives descriptions, which come from the documentation of the library, the form of the JSON: without links, and with times
+/// that are RFC 3339 there.
+fn as_printed<'a>(values: impl Iterator<Item = &'a mut Value>) {
     for value in values {
         match value {
-            Value::String(text) => *text = text.replace("[`", "`").replace("`]", "`"),
-            Value::Array(items) => without_links(items.iter_mut()),
-            Value::Object(fields) => without_links(fields.values_mut()),
+            Value::String(text) => {
+                let plain = text.replace("[`", "`").replace("`]", "`");
+                let unit = " in nanoseconds since 1970-01-01T00:00:00Z";
+                *text = plain.replace(&format!("{unit}; 0 if unknown"), " as RFC 3339; null if unknown");
+                *text = text.replace(unit, " as RFC 3339");
+            }
+            Value::Array(items) => as_printed(items.iter_mut()),
+            Value::Object(fields) => as_printed(fields.values_mut()),
             _ => {}
         }
     }

@@ -17,7 +17,7 @@ pub(crate) struct RecallArgs {
     #[arg(required = true)]
     query: Vec<String>,
     /// Maximum number of entries
-    #[arg(long, short = 'n', default_value_t = DEFAULT_FOUND_ENTRIES, value_name = "N")]
+    #[arg(long, short = 'n', default_value_t = DEFAULT_FOUND_ENTRIES, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
 }
 

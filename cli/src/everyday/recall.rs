@@ -22,7 +22,7 @@ pub(crate) struct RecallArgs {
     #[arg(required = true)]
     query: Vec<String>,
     /// Maximum number of hits
-    #[arg(long, short = 'n', default_value_t = DEFAULT_HITS, value_name = "N")]
+    #[arg(long, short = 'n', default_value_t = DEFAULT_HITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Number of hits to skip, for the next page
     #[arg(long, default_value_t = 0, value_name = "N")]

@@ -23,7 +23,7 @@ pub(crate) struct ListArgs {
     #[arg(long, short = 's', value_name = "KEY")]
     sort: Vec<String>,
     /// Maximum number of notes
-    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// With --json, add the beginning of each note and the passages that match; reads each note
     #[arg(long)]
@@ -50,7 +50,7 @@ impl Subcommand for ListArgs {
         }
         let reply = pages::list(&mut store, &request, output, |page, output| print_notes(&page.notes, output))?;
         output.flush()?;
-        match reply.total == 0 || self.limit == Some(0) {
+        match reply.total == 0 {
             true if tags.is_empty() => output.note(NO_NOTES),
             true => output.note(&format!(
                 "no note passes the filters with the tag `{tags}`; `saddlebag note tags` lists the tags"

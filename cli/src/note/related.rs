@@ -18,7 +18,7 @@ pub(crate) struct RelatedArgs {
     #[arg(value_parser = shown_path)]
     note: String,
     /// Maximum number of notes
-    #[arg(long, short = 'n', value_name = "N", default_value_t = DEFAULT_HITS)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = DEFAULT_HITS, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct PendingArgs {
     #[arg(long, value_name = "SOURCE")]
     from: Option<String>,
     /// Maximum number of notes and entries
-    #[arg(long, short = 'n', default_value_t = DEFAULT_PENDING_ITEMS, value_name = "N")]
+    #[arg(long, short = 'n', default_value_t = DEFAULT_PENDING_ITEMS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Cursor that the previous page printed
     #[arg(long, value_name = "CURSOR", allow_hyphen_values = true)]
