@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::engine::Loaded;
-use crate::protocol::{Error, Precondition, Version};
+use crate::protocol::{Error, Precondition};
 use crate::store::{Layout, RelPath};
 
 /// A file as it was loaded. Only loading gives it bytes.
@@ -59,11 +59,6 @@ impl File {
     /// Returns the bytes that new text takes the place of.
     pub(super) fn shown_bytes(&self) -> Option<&[u8]> {
         self.bytes().filter(|_| !self.is_hidden)
-    }
-
-    /// Returns true if the file has this version.
-    pub(crate) fn is_version(&self, version: &Version) -> bool {
-        matches!(&self.precondition, Precondition::Matches(own) if own == version)
     }
 }
 

@@ -47,7 +47,9 @@ pub(super) async fn bury(
 /// This memory may not remove the text.
 pub(super) async fn removal_of(call: &Call, stored: &Stored) -> Result<Option<Change>, Error> {
     let file = call.load(&stored.path).await?;
-    file.is_version(&stored.version).then(|| call.screen.remove(&file)).transpose()
+    // The text is compared, because a host may make another version of the same bytes when a file is no longer new.
+    let is_same = file.text().ok().flatten().is_some_and(|text| version_of(text) == stored.entry.version);
+    is_same.then(|| call.screen.remove(&file)).transpose()
 }
 
 /// Returns the removal of the file of an entry that has expired; `None` if it changed since it was seen.

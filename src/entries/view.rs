@@ -19,7 +19,7 @@ use super::types::EntryProblem;
 use crate::changes::Call;
 use crate::engine::{Loaded, load_all};
 use crate::order;
-use crate::protocol::{Cause, EntryKind, Error, ErrorCode, FsError, Version};
+use crate::protocol::{Cause, EntryKind, Error, ErrorCode, FsError};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
 use crate::store::{RelPath, portable_path, utc_text};
 
@@ -28,8 +28,6 @@ use crate::store::{RelPath, portable_path, utc_text};
 pub(super) struct Stored {
     pub(super) path: RelPath,
     pub(super) doc: DocId,
-    /// Version of the bytes, as the host reports it.
-    pub(super) version: Version,
     pub(super) shared: bool,
     pub(super) entry: Arc<Entry>,
 }
@@ -111,7 +109,7 @@ impl View {
         let mut view = Self::default();
         for (path, id) in corpus.files.by_path() {
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
-            let (Some(doc), Some(found)) = (corpus.files.doc(id), parsed.by_doc.get(&id)) else {
+            let Some(found) = parsed.by_doc.get(&id) else {
                 return Err(Error::internal(format!("{path} is listed in the index but was not parsed")));
             };
             if let Some(reason) = corpus.skip_reason(path) {
@@ -123,13 +121,9 @@ impl View {
                 continue;
             }
             match found {
-                Ok(entry) => view.entries.push(Stored {
-                    path: path.clone(),
-                    doc: id,
-                    version: doc.version.clone(),
-                    shared: pool.shared,
-                    entry: entry.clone(),
-                }),
+                Ok(entry) => {
+                    view.entries.push(Stored { path: path.clone(), doc: id, shared: pool.shared, entry: entry.clone() })
+                }
                 Err(Problem { key, message }) => {
                     let (key, message) = (key.clone(), message.clone());
                     view.problems.push(EntryProblem { path: shown(path), key, message });
