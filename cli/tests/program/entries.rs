@@ -115,7 +115,7 @@ fn bad_entries_change_nothing() {
     store.refuses(&["entry", "forget", "k"], 1, "error: no entry `k`");
     store.refuses(&["note", "forget"], 2, "<NOTE>");
     store.put("agents/main/entries/core/k.md", "---\nkey: [\n---\n\nmine");
-    store.refuses(&["entry", "store", "k", "v"], 2, "cannot be read as an entry");
+    store.refuses(&["entry", "store", "k", "v"], 3, "cannot be read as an entry");
 }
 
 /// A store with entries, its forgotten one too.

@@ -186,7 +186,7 @@ fn facts_are_kept_in_agents_md_and_edits_are_read_back() {
 
     put_here(&store, "AGENTS.md", here(&store, "AGENTS.md").replace("saddlebag:end", "saddlebag:done"));
     let broken = here(&store, "AGENTS.md");
-    store.refuses(&["agents-md", "sync"], 2, "this is not a valid marker");
+    store.refuses(&["agents-md", "sync"], 3, "this is not a valid marker");
     assert_eq!(here(&store, "AGENTS.md"), broken);
 }
 
