@@ -5,7 +5,7 @@
 //! host may fail to write a section, so the last few are kept, and the file tells which of them it has.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::changes::{Backups, Call, File};
 use crate::engine::{Loaded, load};
 use crate::entries::Entries;
 use crate::order;
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::Error;
 use crate::store::RelPath;
 use crate::trust::sha256;
 
@@ -158,6 +158,6 @@ impl Ledger {
     fn damaged(&self, call: &Call) -> Error {
         let message = format!("{} is not the record of a section of AGENTS.md", call.scope.display_path(&self.path));
         let help = "remove it; the section then counts as foreign";
-        Error::new(ErrorCode::InvalidArgument, message, help.to_string())
+        Error::damaged_file(message, help)
     }
 }

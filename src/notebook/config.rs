@@ -20,7 +20,7 @@ use core::str::FromStr;
 use super::glob::Glob;
 use crate::document::TagSyntax;
 use crate::document::paths::file_name;
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::Error;
 use crate::sorted::SortedMap;
 use crate::store::{SCOPE_FOLDERS, TEMPLATES_FOLDER, is_hidden};
 
@@ -170,8 +170,7 @@ impl NotebookConfig {
     pub fn for_writing(&self) -> Result<&Self, Error> {
         match &self.problem {
             None => Ok(self),
-            Some(problem) => Err(Error::new(
-                ErrorCode::InvalidArgument,
+            Some(problem) => Err(Error::damaged_file(
                 format!("{CONFIG_FILE}: {problem}"),
                 "correct the file, or move it away to use the defaults",
             )),

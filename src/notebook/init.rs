@@ -52,6 +52,7 @@ impl Run<NotebookCall<'_>> for InitNotebook {
 async fn init(call: &Call) -> Result<InitReply, Error> {
     let root = call.scope.layout.project_folder();
     refuse_nested(call, root).await?;
+    load_config(call).await?.config.for_writing()?;
     let there = call.list(root).await?;
     let mut reply = InitReply::default();
     for name in [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, TEMPLATES_FOLDER] {
@@ -195,6 +196,13 @@ mod tests {
         for template in [NOTE_TEMPLATE, DAILY_TEMPLATE] {
             assert!(Template::from_str(template).is_ok());
         }
+    }
+
+    #[test]
+    fn a_broken_configuration_is_an_error_and_nothing_is_made() {
+        let mut store = Store::with(&[(".zk/config.toml", "[note\n")]);
+        let error = run(&mut store).expect_err("refused");
+        assert_eq!((error.code, store.writes.len()), (ErrorCode::DamagedFile, 0), "{error:?}");
     }
 
     #[test]

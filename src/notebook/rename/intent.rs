@@ -276,7 +276,7 @@ fn not_encoded(error: serde_json::Error) -> Error {
 fn damaged(path: &RelPath) -> Error {
     let message = format!("{path} is not a rename of this notebook");
     let help = "look at the file and remove it";
-    Error::new(ErrorCode::InvalidArgument, message, help)
+    Error::damaged_file(message, help)
 }
 
 fn contention(call: &Call) -> Result<Error, Error> {
