@@ -34,7 +34,7 @@ pub(crate) const WORLDS: [World; 5] = [
     World { name: "journal-memory", features: "journal", profile: SMALL, max_bytes: 800_000 },
     World { name: "entries-memory", features: "entries", profile: SMALL, max_bytes: 1_150_000 },
     World { name: "journal-entries-memory", features: "journal,entries", profile: SMALL, max_bytes: 1_250_000 },
-    World { name: "notebook-memory", features: "notebook", profile: SMALL, max_bytes: 2_000_000 },
+    World { name: "notebook-memory", features: "notebook", profile: SMALL, max_bytes: 2_100_000 },
     World { name: "saddlebag", features: "everything", profile: FAST, max_bytes: 2_750_000 },
 ];
 
