@@ -11,6 +11,7 @@ use super::checks::NewEntry;
 use super::document::{Entry, Fields};
 use super::put::store;
 use super::removal::bury;
+use super::repeat::keep_trust_of_key;
 use super::rules::Base;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
@@ -63,8 +64,9 @@ pub(crate) async fn create_file(
     let scope = entries.scope()?;
     let (category, key, path) = place(folder, name)?;
     let pool = scope.pool(&category.parse()?)?;
-    let fields = screened(call, &read(call, pool, &category, &key, text)?)?;
+    let mut fields = screened(call, &read(call, pool, &category, &key, text)?)?;
     let view = look(call, entries, scope).await?;
+    keep_trust_of_key(&view, pool.shared, &mut fields);
     let known = view.of_key(pool.shared, &key);
     if at(call, &view, &path)?.is_some() {
         return Ok(false);
