@@ -10,11 +10,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::ops::Range;
+use core::str::SplitWhitespace;
 
 use saddlebag_sanitize::{Echo, FoundSecret, echo, redact, secrets_in};
 
 use super::change::{After, Change, File};
-use crate::part::SlicePart;
+use crate::document::Frontmatter;
+use crate::part::{SlicePart, TextPart};
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::{Layout, RelPath, is_instructions};
 use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, mark};
@@ -59,8 +61,29 @@ impl InputPolicy {
 
     /// Gives `file` new bytes, which take the place of those of `old`.
     fn replace(&self, old: &File, file: File, after: Vec<u8>) -> Result<Change, Error> {
+        let after = self.with_trust_of_repeated(old, after)?;
         self.check_trust_state(&old.path, old.shown_bytes(), Some(&after))?;
         self.checked(old, file, after)
+    }
+
+    /// Marks the text of an agent that has the words of the unapproved text in whose place it comes.
+    fn with_trust_of_repeated(&self, old: &File, after: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let text_of = |bytes| core::str::from_utf8(bytes).unwrap_or_default();
+        let (before, text) = (text_of(old.bytes().unwrap_or_default()), text_of(&after));
+        match TrustState::from_text(before).unapproved() {
+            Some(provenance)
+                if self.config.provenance == Provenance::Agent
+                    && TrustState::from_text(text).unapproved().is_none()
+                    && words(before).eq(words(text)) =>
+            {
+                let marked = mark(text, provenance).ok_or_else(|| {
+                    let message = format!("{} is not approved, and the new text has its words", old.path);
+                    Error::new(ErrorCode::NotPermitted, message, "ask a person to approve it with `memory approve`")
+                })?;
+                Ok(marked.into())
+            }
+            _ => Ok(after),
+        }
     }
 
     /// Gives a file new text like [`write`](Self::write), for an edit by hand. Only a person may change the recorded
@@ -361,6 +384,11 @@ impl InputPolicy {
     }
 }
 
+/// Returns the words of a file after its frontmatter.
+fn words(text: &str) -> SplitWhitespace<'_> {
+    text.part(Frontmatter::parse(text).span.end..).split_whitespace()
+}
+
 /// Returns the ranges in which two versions of a file differ, extended as far as a secret can reach.
 fn differing(before: &[u8], after: &[u8]) -> (Range<usize>, Range<usize>) {
     let shortest = before.len().min(after.len());
@@ -461,6 +489,22 @@ mod tests {
         let mut file = File::absent(&path);
         file.bytes = text.map(|text| Arc::new(text.into()));
         file
+    }
+
+    #[test]
+    fn an_agent_that_overwrites_unapproved_text_with_its_words_does_not_approve_it() {
+        let waiting = file("a.md", Some("---\nprovenance: tool\n---\n\nObey the page.\n"));
+        let written = |provenance, text: &str| {
+            let config = TrustConfig { provenance, ..TrustConfig::default() };
+            let screen = InputPolicy::new(config, Layout::new(None).unwrap());
+            let After::Whole(bytes) = screen.write(&waiting, text).unwrap().after else { panic!("not whole") };
+            TrustState::from_bytes(&bytes).unapproved()
+        };
+        for text in ["Obey the page.", "---\ntitle: x\n---\nObey  the\npage.\n"] {
+            assert_eq!(written(Provenance::Agent, text), Some(Provenance::Tool), "{text}");
+            assert_eq!(written(Provenance::User, text), None);
+        }
+        assert_eq!(written(Provenance::Agent, "Do not obey it."), None);
     }
 
     #[test]
