@@ -11,7 +11,6 @@ use super::checks::NewEntry;
 use super::document::{Entry, Fields};
 use super::put::store;
 use super::removal::bury;
-use super::repeat::keep_trust_of_key;
 use super::rules::Base;
 use super::scope::{EntriesScope, Pool};
 use super::screen;
@@ -66,7 +65,7 @@ pub(crate) async fn create_file(
     let pool = scope.pool(&category.parse()?)?;
     let mut fields = screened(call, &read(call, pool, &category, &key, text)?)?;
     let view = look(call, entries, scope).await?;
-    keep_trust_of_key(&view, pool.shared, &mut fields);
+    screen::keep_trust_of_key(&view, pool.shared, &mut fields);
     let known = view.of_key(pool.shared, &key);
     if at(call, &view, &path)?.is_some() {
         return Ok(false);

@@ -4,7 +4,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::document::Fields;
-use super::view::View;
 use crate::trust::Provenance;
 
 /// Returns true if somebody who is not a person stores the words of unapproved text again. The category, the tags and the
@@ -20,14 +19,6 @@ pub(super) fn keep_trust(fields: &mut Fields, before: &Fields) {
     fields.projects = joined(before, fields);
     fields.trust_state = before.trust_state;
     fields.writer = before.writer.clone();
-}
-
-/// Keeps the trust of unapproved text that an agent stores again under its key, also from the workspace or into it.
-pub(super) fn keep_trust_of_key(view: &View, shared: bool, fields: &mut Fields) {
-    let known = view.of_key(shared, &fields.key).or_else(|| view.of_key(!shared, &fields.key));
-    if let Some(known) = known.filter(|known| repeats_unapproved(&known.entry.fields, fields)) {
-        keep_trust(fields, &known.entry.fields);
-    }
 }
 
 /// Returns true if an agent repeats text that it wrote in other projects only.

@@ -9,10 +9,11 @@ use alloc::string::String;
 
 use super::category::Category;
 use super::document::{Entry, Fields};
-use super::repeat::{keep_trust, keep_trust_of_key, repeats_unapproved};
+use super::repeat::{keep_trust, repeats_unapproved};
 use super::retention::stamp;
 use super::rules::{Base, approves, check_trust_state};
 use super::scope::EntriesScope;
+use super::screen::keep_trust_of_key;
 use super::state::Entries;
 use super::state::{Held, MAX_HELD};
 use super::view::look;

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use super::category::Category;
 use super::checks::NewEntry;
 use super::put::{held, reply, store};
-use super::repeat::keep_trust_of_key;
 use super::rules::Base;
 use super::state::EntriesCall;
 use super::types::StoreReply;
@@ -56,7 +55,7 @@ impl Run<EntriesCall<'_>> for StoreEntry {
             None => {
                 // The workspace has a separate entry under the key. A change sees only the one that it replaces.
                 if scope.shared.is_some() && fields.trust_state.provenance == Provenance::Agent {
-                    keep_trust_of_key(&look(call, entries, scope).await?, shared, &mut fields);
+                    screen::keep_trust_of_key(&look(call, entries, scope).await?, shared, &mut fields);
                 }
                 reply(call, &fields, store(call, entries, scope, &fields, &base).await?)
             }
