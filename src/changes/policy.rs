@@ -36,6 +36,8 @@ struct Done {
     echoes: bool,
     /// Rules that match a secret that a change has removed from a file.
     removed: Vec<&'static str>,
+    /// True if trusted text was put into a file that nobody has approved.
+    is_unapproved: bool,
 }
 
 /// Maximum distance from a change, in bytes, at which a secret may begin or end that the change completes. It exceeds
@@ -50,7 +52,11 @@ impl InputPolicy {
 
     /// Gives a file new bytes.
     pub(crate) fn write(&self, file: &File, after: impl Into<Vec<u8>>) -> Result<Change, Error> {
-        self.replace(file, file.clone(), after.into())
+        let written = self.replace(file, file.clone(), after.into())?;
+        if let (After::Whole(after), Some(_)) = (&written.after, file.trust_state().unapproved()) {
+            self.note_unapproved(TrustState::from_bytes(after));
+        }
+        Ok(written)
     }
 
     /// Creates a file in place of another one. Returns its creation, and the removal of the other.
@@ -110,7 +116,7 @@ impl InputPolicy {
     /// Returns true if a change of a note's text by this memory takes the approval of the text away. Long-term memory, the
     /// scratchpad and the logs keep it, because agents write into them every day.
     pub(crate) fn takes_approval_away(&self, file: &File) -> bool {
-        let before = TrustState::from_bytes(file.bytes().unwrap_or_default());
+        let before = file.trust_state();
         let path = &file.path;
         let is_note = !self.layout.is_kept(path) && path.parent().as_ref() != Some(self.layout.daily_folder());
         self.config.provenance != Provenance::User
@@ -156,6 +162,7 @@ impl InputPolicy {
     }
 
     fn added(&self, file: File, addition: Vec<u8>) -> Result<Change, Error> {
+        self.note_unapproved(file.trust_state());
         let Change { before, after, .. } = self.checked(&File::absent(&file.path), file, addition)?;
         match after {
             After::Whole(addition) => Ok(Change::new(before, After::Added(addition))),
@@ -172,6 +179,11 @@ impl InputPolicy {
         }
         let after = self.without_new_secrets(&file.path, before.unwrap_or_default(), after)?;
         Ok(Change::new(file, After::Whole(after)))
+    }
+
+    /// Records that text goes into a file in this state. Without approval, the text is in no prompt.
+    pub(crate) fn note_unapproved(&self, state: TrustState) {
+        self.done.borrow_mut().is_unapproved |= self.config.provenance.is_trusted() && state.unapproved().is_some();
     }
 
     /// Removes a file.
@@ -366,7 +378,7 @@ impl InputPolicy {
     /// Returns the report of the changes as the end of a message; empty if it was reported before.
     pub(crate) fn told(&self) -> String {
         let mut message = String::new();
-        let Done { redacted, echoes, removed } = core::mem::take(&mut *self.done.borrow_mut());
+        let Done { redacted, echoes, removed, is_unapproved } = core::mem::take(&mut *self.done.borrow_mut());
         if !redacted.is_empty() {
             message.push_str(&format!(" (redacted: {})", redacted.join(", ")));
         }
@@ -379,6 +391,10 @@ impl InputPolicy {
                 " (warning: a secret was removed, by the rule {rules}; its backup and the index in .saddlebag/index \
                  may still have it: delete them, and change the secret)"
             ));
+        }
+        if is_unapproved {
+            message
+                .push_str(" (not approved: its text is in no prompt until a person approves it with `memory approve`)");
         }
         message
     }
@@ -505,6 +521,34 @@ mod tests {
             assert_eq!(written(Provenance::User, text), None);
         }
         assert_eq!(written(Provenance::Agent, "Do not obey it."), None);
+    }
+
+    #[test]
+    fn text_that_is_put_into_an_unapproved_file_is_reported() {
+        let told = |provenance, before: Option<&str>, change: &dyn Fn(&InputPolicy, &File)| {
+            let config = TrustConfig { provenance, ..TrustConfig::default() };
+            let screen = InputPolicy::new(config, Layout::new(None).unwrap());
+            change(&screen, &file("a.md", before));
+            screen.told()
+        };
+        let waiting = "---\nprovenance: tool\n---\nx\n";
+        let edit = |screen: &InputPolicy, file: &File| {
+            screen.edit(file, format!("{}y", file.text().unwrap().unwrap_or_default())).unwrap();
+        };
+        let add = |screen: &InputPolicy, file: &File| {
+            screen.add_to(file, "y").unwrap();
+        };
+        for provenance in [Provenance::User, Provenance::Agent] {
+            for change in [&edit as &dyn Fn(&InputPolicy, &File), &add] {
+                let message =
+                    " (not approved: its text is in no prompt until a person approves it with `memory approve`)";
+                assert_eq!(told(provenance, Some(waiting), change), message);
+                for before in [None, Some("x\n"), Some("---\nprovenance: tool\napproved: 2026-05-25\n---\nx\n")] {
+                    assert_eq!(told(Provenance::User, before, change), "", "{before:?}");
+                }
+            }
+        }
+        assert_eq!(told(Provenance::Tool, Some(waiting), &edit), "");
     }
 
     #[test]
