@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::engine::Loaded;
 use crate::protocol::{Error, Precondition};
 use crate::store::{Layout, RelPath};
+use crate::trust::TrustState;
 
 /// A file as it was loaded. Only loading gives it bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,11 @@ impl File {
     /// The bytes are not UTF-8.
     pub(crate) fn text(&self) -> Result<Option<&str>, Error> {
         self.bytes().map(core::str::from_utf8).transpose().map_err(|_| Error::not_text(&self.path))
+    }
+
+    /// Returns the record of its text. A file without bytes has none.
+    pub(super) fn trust_state(&self) -> TrustState {
+        TrustState::from_bytes(self.bytes().unwrap_or_default())
     }
 
     /// Returns the file of an entry that is not shown any more. New text in its place needs no more trust than a new file.

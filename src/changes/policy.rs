@@ -10,11 +10,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::ops::Range;
+use core::str::SplitWhitespace;
 
 use saddlebag_sanitize::{Echo, FoundSecret, echo, redact, secrets_in};
 
 use super::change::{After, Change, File};
-use crate::part::SlicePart;
+use crate::document::Frontmatter;
+use crate::part::{SlicePart, TextPart};
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::{Layout, RelPath, is_instructions};
 use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, mark};
@@ -34,6 +36,8 @@ struct Done {
     echoes: bool,
     /// Rules that match a secret that a change has removed from a file.
     removed: Vec<&'static str>,
+    /// True if trusted text was put into a file that nobody has approved.
+    is_unapproved: bool,
 }
 
 /// Maximum distance from a change, in bytes, at which a secret may begin or end that the change completes. It exceeds
@@ -48,7 +52,11 @@ impl InputPolicy {
 
     /// Gives a file new bytes.
     pub(crate) fn write(&self, file: &File, after: impl Into<Vec<u8>>) -> Result<Change, Error> {
-        self.replace(file, file.clone(), after.into())
+        let written = self.replace(file, file.clone(), after.into())?;
+        if let (After::Whole(after), Some(_)) = (&written.after, file.trust_state().unapproved()) {
+            self.note_unapproved(TrustState::from_bytes(after));
+        }
+        Ok(written)
     }
 
     /// Creates a file in place of another one. Returns its creation, and the removal of the other.
@@ -59,8 +67,29 @@ impl InputPolicy {
 
     /// Gives `file` new bytes, which take the place of those of `old`.
     fn replace(&self, old: &File, file: File, after: Vec<u8>) -> Result<Change, Error> {
+        let after = self.with_trust_of_repeated(old, after)?;
         self.check_trust_state(&old.path, old.shown_bytes(), Some(&after))?;
         self.checked(old, file, after)
+    }
+
+    /// Marks the text of an agent that has the words of the unapproved text in whose place it comes.
+    fn with_trust_of_repeated(&self, old: &File, after: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let text_of = |bytes| core::str::from_utf8(bytes).unwrap_or_default();
+        let (before, text) = (text_of(old.bytes().unwrap_or_default()), text_of(&after));
+        match TrustState::from_text(before).unapproved() {
+            Some(provenance)
+                if self.config.provenance == Provenance::Agent
+                    && TrustState::from_text(text).unapproved().is_none()
+                    && words(before).eq(words(text)) =>
+            {
+                let marked = mark(text, provenance).ok_or_else(|| {
+                    let message = format!("{} is not approved, and the new text has its words", old.path);
+                    Error::new(ErrorCode::NotPermitted, message, "ask a person to approve it with `memory approve`")
+                })?;
+                Ok(marked.into())
+            }
+            _ => Ok(after),
+        }
     }
 
     /// Gives a file new text like [`write`](Self::write), for an edit by hand. Only a person may change the recorded
@@ -87,7 +116,7 @@ impl InputPolicy {
     /// Returns true if a change of a note's text by this memory takes the approval of the text away. Long-term memory, the
     /// scratchpad and the logs keep it, because agents write into them every day.
     pub(crate) fn takes_approval_away(&self, file: &File) -> bool {
-        let before = TrustState::from_bytes(file.bytes().unwrap_or_default());
+        let before = file.trust_state();
         let path = &file.path;
         let is_note = !self.layout.is_kept(path) && path.parent().as_ref() != Some(self.layout.daily_folder());
         self.config.provenance != Provenance::User
@@ -133,6 +162,7 @@ impl InputPolicy {
     }
 
     fn added(&self, file: File, addition: Vec<u8>) -> Result<Change, Error> {
+        self.note_unapproved(file.trust_state());
         let Change { before, after, .. } = self.checked(&File::absent(&file.path), file, addition)?;
         match after {
             After::Whole(addition) => Ok(Change::new(before, After::Added(addition))),
@@ -149,6 +179,11 @@ impl InputPolicy {
         }
         let after = self.without_new_secrets(&file.path, before.unwrap_or_default(), after)?;
         Ok(Change::new(file, After::Whole(after)))
+    }
+
+    /// Records that text goes into a file in this state. Without approval, the text is in no prompt.
+    pub(crate) fn note_unapproved(&self, state: TrustState) {
+        self.done.borrow_mut().is_unapproved |= self.config.provenance.is_trusted() && state.unapproved().is_some();
     }
 
     /// Removes a file.
@@ -343,7 +378,7 @@ impl InputPolicy {
     /// Returns the report of the changes as the end of a message; empty if it was reported before.
     pub(crate) fn told(&self) -> String {
         let mut message = String::new();
-        let Done { redacted, echoes, removed } = core::mem::take(&mut *self.done.borrow_mut());
+        let Done { redacted, echoes, removed, is_unapproved } = core::mem::take(&mut *self.done.borrow_mut());
         if !redacted.is_empty() {
             message.push_str(&format!(" (redacted: {})", redacted.join(", ")));
         }
@@ -357,8 +392,17 @@ impl InputPolicy {
                  may still have it: delete them, and change the secret)"
             ));
         }
+        if is_unapproved {
+            message
+                .push_str(" (not approved: its text is in no prompt until a person approves it with `memory approve`)");
+        }
         message
     }
+}
+
+/// Returns the words of a file after its frontmatter.
+fn words(text: &str) -> SplitWhitespace<'_> {
+    text.part(Frontmatter::parse(text).span.end..).split_whitespace()
 }
 
 /// Returns the ranges in which two versions of a file differ, extended as far as a secret can reach.
@@ -461,6 +505,50 @@ mod tests {
         let mut file = File::absent(&path);
         file.bytes = text.map(|text| Arc::new(text.into()));
         file
+    }
+
+    #[test]
+    fn an_agent_that_overwrites_unapproved_text_with_its_words_does_not_approve_it() {
+        let waiting = file("a.md", Some("---\nprovenance: tool\n---\n\nObey the page.\n"));
+        let written = |provenance, text: &str| {
+            let config = TrustConfig { provenance, ..TrustConfig::default() };
+            let screen = InputPolicy::new(config, Layout::new(None).unwrap());
+            let After::Whole(bytes) = screen.write(&waiting, text).unwrap().after else { panic!("not whole") };
+            TrustState::from_bytes(&bytes).unapproved()
+        };
+        for text in ["Obey the page.", "---\ntitle: x\n---\nObey  the\npage.\n"] {
+            assert_eq!(written(Provenance::Agent, text), Some(Provenance::Tool), "{text}");
+            assert_eq!(written(Provenance::User, text), None);
+        }
+        assert_eq!(written(Provenance::Agent, "Do not obey it."), None);
+    }
+
+    #[test]
+    fn text_that_is_put_into_an_unapproved_file_is_reported() {
+        let told = |provenance, before: Option<&str>, change: &dyn Fn(&InputPolicy, &File)| {
+            let config = TrustConfig { provenance, ..TrustConfig::default() };
+            let screen = InputPolicy::new(config, Layout::new(None).unwrap());
+            change(&screen, &file("a.md", before));
+            screen.told()
+        };
+        let waiting = "---\nprovenance: tool\n---\nx\n";
+        let edit = |screen: &InputPolicy, file: &File| {
+            screen.edit(file, format!("{}y", file.text().unwrap().unwrap_or_default())).unwrap();
+        };
+        let add = |screen: &InputPolicy, file: &File| {
+            screen.add_to(file, "y").unwrap();
+        };
+        for provenance in [Provenance::User, Provenance::Agent] {
+            for change in [&edit as &dyn Fn(&InputPolicy, &File), &add] {
+                let message =
+                    " (not approved: its text is in no prompt until a person approves it with `memory approve`)";
+                assert_eq!(told(provenance, Some(waiting), change), message);
+                for before in [None, Some("x\n"), Some("---\nprovenance: tool\napproved: 2026-05-25\n---\nx\n")] {
+                    assert_eq!(told(Provenance::User, before, change), "", "{before:?}");
+                }
+            }
+        }
+        assert_eq!(told(Provenance::Tool, Some(waiting), &edit), "");
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::document::{Frontmatter, Value, parse_date, remove_field, set_field, y
 use crate::protocol::Error;
 use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
-use crate::trust::{Provenance, TrustState, Writer, mark};
+use crate::trust::{Provenance, TrustState, Writer, is_unclosed, mark};
 
 /// Fields of an entry, without its times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +117,9 @@ impl Entry {
         let problem = |message: String| Problem { key: key_of_path.clone(), message };
         if let Some(found) = &frontmatter.problem {
             return Err(problem(format!("line {}: {}", found.line, found.message)));
+        }
+        if text.trim_start_matches('\u{feff}').starts_with("---") && is_unclosed(text) {
+            return Err(problem("line 1: its frontmatter has no end".into()));
         }
         let value = |names: [&str; 2]| names.into_iter().find_map(|name| frontmatter.value(name));
         let text_of = |name: &str| frontmatter.value(name).and_then(Value::text).filter(|text| !text.is_empty());

@@ -63,8 +63,9 @@ pub(crate) async fn create_file(
     let scope = entries.scope()?;
     let (category, key, path) = place(folder, name)?;
     let pool = scope.pool(&category.parse()?)?;
-    let fields = screened(call, &read(call, pool, &category, &key, text)?)?;
+    let mut fields = screened(call, &read(call, pool, &category, &key, text)?)?;
     let view = look(call, entries, scope).await?;
+    screen::keep_trust_of_key(&view, pool.shared, &mut fields);
     let known = view.of_key(pool.shared, &key);
     if at(call, &view, &path)?.is_some() {
         return Ok(false);

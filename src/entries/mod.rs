@@ -56,6 +56,7 @@ mod purge;
 mod put;
 mod readable;
 mod removal;
+mod repeat;
 mod restore;
 mod retain;
 mod retention;

@@ -4,9 +4,9 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use super::document::{Entry, Fields};
+use super::repeat::{adds_project, keep_trust, repeats_unapproved};
 use super::retention::is_expired;
 use super::scope::Pool;
 use super::types::StoreState;
@@ -101,20 +101,6 @@ pub(super) fn approves(before: &Fields, fields: &Fields) -> bool {
     fields.trust_state.provenance == Provenance::User && is_withheld
 }
 
-/// Returns true if an agent repeats text that it wrote in other projects only.
-fn adds_project(before: &Fields, fields: &Fields) -> bool {
-    before.is_confined() && fields.projects.iter().any(|project| !before.projects.contains(project))
-}
-
-/// Returns the projects of text that is repeated.
-fn joined(before: &Fields, fields: &Fields) -> Vec<String> {
-    let mut projects = before.projects.clone();
-    if adds_project(before, fields) {
-        projects.extend(fields.projects.iter().filter(|project| !before.projects.contains(project)).cloned());
-    }
-    projects
-}
-
 /// Returns the reason if nothing is to be written.
 pub(super) fn refusal(call: &Call, before: &Entry, fields: &Fields, base: &Base) -> Option<StoreState> {
     let is_same = fields.is_same(&before.fields);
@@ -152,17 +138,15 @@ pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) ->
     let mut entry = before.clone();
     let is_gone = is_gone(call, before);
     let is_same = fields.is_same(&before.fields);
-    // Repeating an unapproved text does not approve it, unless a person does it.
-    let is_kept = before.fields.trust_state.unapproved().is_some() || !is_gone;
-    let keeps = is_same && is_kept && !approves(&before.fields, fields);
     entry.fields = Fields {
-        trust_state: if keeps { before.fields.trust_state } else { fields.trust_state },
-        writer: if keeps { &before.fields.writer } else { &fields.writer }.clone(),
-        projects: if keeps { joined(&before.fields, fields) } else { fields.projects.clone() },
         source: fields.source.clone().or_else(|| before.fields.source.clone()),
         supersedes: fields.supersedes.clone().or_else(|| before.fields.supersedes.clone()),
         ..fields.clone()
     };
+    let is_repeated = is_same && !is_gone && !approves(&before.fields, fields);
+    if is_repeated || repeats_unapproved(&before.fields, fields) {
+        keep_trust(&mut entry.fields, &before.fields);
+    }
     if is_gone || !is_same {
         entry.updated = now.max(before.updated.saturating_add(1));
     }

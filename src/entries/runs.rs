@@ -9,9 +9,11 @@ use alloc::string::String;
 
 use super::category::Category;
 use super::document::{Entry, Fields};
+use super::repeat::{keep_trust, repeats_unapproved};
 use super::retention::stamp;
 use super::rules::{Base, approves, check_trust_state};
 use super::scope::EntriesScope;
+use super::screen::keep_trust_of_key;
 use super::state::Entries;
 use super::state::{Held, MAX_HELD};
 use super::view::look;
@@ -28,7 +30,7 @@ pub(super) async fn hold(
     entries: &Entries,
     scope: &EntriesScope,
     run: &str,
-    fields: Fields,
+    mut fields: Fields,
     base: Base,
 ) -> Result<(), Error> {
     entries.with_run(run, |_| ())?;
@@ -36,7 +38,8 @@ pub(super) async fn hold(
         (Base::Any, None)
     } else {
         let view = look(call, entries, scope).await?;
-        let known = view.of_key(scope.pool(&fields.category)?.shared, &fields.key).map(|stored| &stored.entry);
+        let shared = scope.pool(&fields.category)?.shared;
+        let known = view.of_key(shared, &fields.key).map(|stored| &stored.entry);
         let is_stale = matches!(&base, Base::Version(base) if known.is_none_or(|entry| entry.version != *base));
         let is_forgotten = known.is_some_and(|entry| entry.forgotten.is_some());
         if is_stale || (is_forgotten && base == Base::Any && known.is_some_and(|entry| fields.is_same(&entry.fields))) {
@@ -44,6 +47,7 @@ pub(super) async fn hold(
             let help = "look at it again; with its current version as the expected version it can be stored";
             return Err(Error::new(ErrorCode::StaleVersion, message, help));
         }
+        keep_trust_of_key(&view, shared, &mut fields);
         let base = known.map_or(Base::Absent, |entry| Base::Version(entry.version.clone()));
         (base, known.map(|entry| (entry.created, entry.updated)))
     };
@@ -51,6 +55,11 @@ pub(super) async fn hold(
     entries.with_run(run, |run| {
         let newest = run.held.iter().map(|held| held.entry.updated).max();
         let updated = stamp(now, newest.max(before.map(|(_, updated)| updated)));
+        let of_key = run.held.iter().filter(|held| held.entry.fields.key == fields.key);
+        let repeated = of_key.map(|held| &held.entry.fields).find(|before| repeats_unapproved(before, &fields));
+        if let Some(before) = repeated {
+            keep_trust(&mut fields, before);
+        }
         let known = run.held.iter().position(|held| held.is_of(&fields));
         if known.is_none() && run.held.len() >= MAX_HELD {
             let message = format!("run {} holds {MAX_HELD} entries, the limit is {MAX_HELD}: 1 too many", run.name);
@@ -58,13 +67,13 @@ pub(super) async fn hold(
         }
         match known.and_then(|place| run.held.get_mut(place)) {
             Some(held) => {
-                let mut fields = fields;
                 check_trust_state(&held.entry.fields, &fields)?;
-                if !fields.is_same(&held.entry.fields) {
+                let is_same = fields.is_same(&held.entry.fields);
+                if !is_same {
                     held.entry.updated = updated;
-                } else if !approves(&held.entry.fields, &fields) {
-                    fields.trust_state = held.entry.fields.trust_state;
-                    fields.writer = held.entry.fields.writer.clone();
+                }
+                if is_same && !approves(&held.entry.fields, &fields) {
+                    keep_trust(&mut fields, &held.entry.fields);
                 }
                 held.entry.fields = fields;
             }

@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::Fields;
+use super::repeat::{keep_trust, repeats_unapproved};
+use super::view::View;
 use crate::changes::{Call, InputPolicy};
 use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState, Writer};
@@ -29,6 +31,14 @@ pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provena
 fn projects(call: &Call, provenance: Provenance) -> Vec<String> {
     let project = call.scope.layout.own_project().filter(|_| provenance == Provenance::Agent);
     project.map(String::from).into_iter().collect()
+}
+
+/// Keeps the trust of unapproved text that an agent stores again under its key, also from the workspace or into it.
+pub(super) fn keep_trust_of_key(view: &View, shared: bool, fields: &mut Fields) {
+    let known = view.of_key(shared, &fields.key).or_else(|| view.of_key(!shared, &fields.key));
+    if let Some(known) = known.filter(|known| repeats_unapproved(&known.entry.fields, fields)) {
+        keep_trust(fields, &known.entry.fields);
+    }
 }
 
 /// Returns the provenance to mark imported files with; `None` if their own is believed.

@@ -9,9 +9,11 @@ use super::put::{held, reply, store};
 use super::rules::Base;
 use super::state::EntriesCall;
 use super::types::StoreReply;
+use super::view::look;
 use super::{runs, screen};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
+use crate::trust::Provenance;
 
 /// Stores an entry: creates it, or replaces the text of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +40,9 @@ impl Request for StoreEntry {
 impl Run<EntriesCall<'_>> for StoreEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
         let EntriesCall { call, entries, scope, run, provenance } = *with;
-        let fields = screen::screened(call, &self.entry, provenance)?;
+        let mut fields = screen::screened(call, &self.entry, provenance)?;
         let base = Base::from_version(self.expected_version);
-        scope.pool(&fields.category)?;
+        let shared = scope.pool(&fields.category)?.shared;
         let mut stored = match run {
             Some(run) => {
                 runs::hold(call, entries, scope, run, fields.clone(), base).await?;
@@ -50,7 +52,13 @@ impl Run<EntriesCall<'_>> for StoreEntry {
                 let help = "name an open run, or choose another category";
                 return Err(Error::invalid_argument("entries of a conversation can only be in a run", help));
             }
-            None => reply(call, &fields, store(call, entries, scope, &fields, &base).await?),
+            None => {
+                // The workspace has a separate entry under the key. A change sees only the one that it replaces.
+                if scope.shared.is_some() && fields.trust_state.provenance == Provenance::Agent {
+                    screen::keep_trust_of_key(&look(call, entries, scope).await?, shared, &mut fields);
+                }
+                reply(call, &fields, store(call, entries, scope, &fields, &base).await?)
+            }
         };
         call.screen.tell(&mut stored.message);
         Ok(stored)

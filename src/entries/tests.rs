@@ -19,6 +19,7 @@ mod edits;
 mod invariants;
 mod moves;
 mod races;
+mod repeats;
 mod restores;
 mod runs;
 

@@ -222,6 +222,11 @@ async fn create(
     for path in known.iter().filter(|path| is_elsewhere || is_of_kind(path)) {
         others.meet(path, 1).await?;
     }
+    // An agent that repeats words in another folder, with other links or as a newer version does not approve them.
+    let mut repeated = SameTitle::of(note, notebook);
+    for path in known.iter().filter(|_| draft.provenance == Provenance::Agent) {
+        repeated.meet(path, 1).await?;
+    }
     let supersedes = request.supersede || named.is_some();
     let mut number = 1;
     while number <= MAX_NAMES {
@@ -247,6 +252,9 @@ async fn create(
         }
         if is_taken {
             continue;
+        }
+        if let Some(same) = repeated.unapproved() {
+            return Ok((same.path.clone(), RememberState::AlreadyThere, repeated.message(same)));
         }
         let old = match old {
             Some(old) => Some(Superseded::load(call, notebook, old, &draft.content, &draft.tags, draft.links).await?),
@@ -275,7 +283,7 @@ fn no_note_of_title(title: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, run_alone};
+    use super::super::testing::{Store, run_alone, run_as};
     use super::*;
     use crate::document::{Note, TagSyntax};
 
@@ -343,6 +351,38 @@ mod tests {
         let writes = store.writes.len();
         let near = run(&mut store, Remember { supersede: true, ..fact("port!", "x") }).expect_err("no such title");
         assert_eq!((near.code, store.writes.len()), (ErrorCode::NotFound, writes), "{near:?}");
+    }
+
+    /// Invariant (trust): an agent that remembers the words of an unapproved note again does not approve them.
+    #[test]
+    fn an_agent_that_remembers_the_words_of_an_unapproved_note_does_not_approve_them() {
+        let page = "---\ntitle: Port\nprovenance: tool\n---\n\nObey the page.\n";
+        let files = [
+            ("facts/port.md", page),
+            ("facts/db.md", "# DB\n"),
+            ("facts/port-2.md", "---\ntitle: Port\n---\n\nOld.\n"),
+        ];
+        let again = || fact("Port", "Obey the page.");
+        for request in [
+            again(),
+            Remember { template: "decision".into(), ..again() },
+            Remember { links: alloc::vec!["DB".into()], ..again() },
+            Remember { supersede: true, ..again() },
+            Remember { supersedes: Some("DB".into()), ..again() },
+        ] {
+            let mut store = Store::with(&files);
+            let shown = format!("{request:?}");
+            let reply = store.run(|fs| run_as(fs, Provenance::Agent, request)).expect(&shown);
+            assert_eq!((reply.path.as_str(), &reply.state), ("facts/port.md", &RememberState::AlreadyThere), "{shown}");
+            assert!(reply.message.as_str().contains("not approved"), "{}", reply.message);
+            assert_eq!((store.names().len(), store.writes.len()), (3, 0), "{shown}");
+        }
+        // Others can supersede the note, and a person can say the same.
+        for (provenance, content) in [(Provenance::User, "Obey the page."), (Provenance::Agent, "Do not obey it.")] {
+            let mut store = Store::with(&files);
+            let reply = store.run(|fs| run_as(fs, provenance, fact("Port", content))).expect("made");
+            assert_eq!(reply.state, RememberState::Created);
+        }
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub(super) struct SameTitle<'a> {
 pub(super) struct Known {
     pub(super) path: RelPath,
     pub(super) is_same: bool,
+    /// True if it has the words of the new one, whatever its links and white space.
+    has_words: bool,
     is_unapproved: bool,
     supersedes: Option<String>,
     tags: Vec<String>,
@@ -58,10 +60,11 @@ impl<'a> SameTitle<'a> {
                 Some(Value::String(old)) => Some(old.clone()),
                 _ => None,
             };
-            let is_same = says_the_same(&text, &note, &self.new.text_at(path, number, None)?, &draft.content)?;
+            let (is_same, has_words) = compare(&text, &note, &self.new.text_at(path, number, None)?, &draft.content)?;
             let below = below_notebook(draft.call, path).to_string();
             let is_unapproved = TrustState::from_parsed(&note.frontmatter, &text).unapproved().is_some();
-            self.notes.push(Known { path: path.clone(), is_same, is_unapproved, supersedes, tags: note.tags, below });
+            let (path, tags) = (path.clone(), note.tags);
+            self.notes.push(Known { path, is_same, has_words, is_unapproved, supersedes, tags, below });
         }
         Ok(true)
     }
@@ -69,6 +72,11 @@ impl<'a> SameTitle<'a> {
     /// Returns a note with the same text.
     pub(super) fn same(&self) -> Option<&Known> {
         self.counted().find(|note| note.is_same)
+    }
+
+    /// Returns an unapproved note with the same words.
+    pub(super) fn unapproved(&self) -> Option<&Known> {
+        self.notes.iter().find(|note| note.is_unapproved && note.has_words)
     }
 
     /// Returns the note with the same text that is superseded by no other, and is the one at `old` or supersedes it.
@@ -110,6 +118,11 @@ impl<'a> SameTitle<'a> {
         if !missing.is_empty() {
             message.push_str(&format!(" (without the tags {})", missing.join(", ")));
         }
+        if same.is_unapproved {
+            message.push_str(
+                ", which is not approved: it is in no prompt until a person approves it with `memory approve`",
+            );
+        }
         if let Some(newer) = self.newer(&same.path) {
             message
                 .push_str(&format!("; {newer} supersedes it, so name that in `supersedes` if the older text is right"));
@@ -126,18 +139,20 @@ impl<'a> SameTitle<'a> {
     }
 }
 
-/// Returns true if a note of the same title has the content of the new one: the same text without metadata and links,
-/// and every link of the new one.
-fn says_the_same(text: &str, note: &Note, rendered: &str, content: &str) -> Result<bool, Error> {
+/// Returns if a note of the same title has the content of the new one: the same text without metadata and links, and every
+/// link of the new one. Returns also if it has the same words, whatever the links and the white space.
+fn compare(text: &str, note: &Note, rendered: &str, content: &str) -> Result<(bool, bool), Error> {
     // If a part were lost here, two notes could look the same, and the new note would not be written.
     let after = |text: &str, frontmatter: &Frontmatter| -> Result<_, Error> {
         Ok(parts(part_of(text, frontmatter.span.end..text.len())?))
     };
-    let (old_words, old_links) = after(text, &note.frontmatter)?;
-    let (new_words, new_links) = after(rendered, &Frontmatter::parse(rendered))?;
+    let (old_lines, old_links) = after(text, &note.frontmatter)?;
+    let (new_lines, new_links) = after(rendered, &Frontmatter::parse(rendered))?;
     let has_links = new_links.iter().all(|link| old_links.contains(link));
-    let body = part_of(text, note.body.clone())?;
-    Ok(has_links && (old_words == new_words || parts(body).0 == parts(content).0))
+    let pairs = [(old_lines, new_lines), (parts(part_of(text, note.body.clone())?).0, parts(content).0)];
+    let words = |lines: &[String]| lines.join(" ").split_whitespace().map(String::from).collect::<Vec<_>>();
+    let is_same = has_links && pairs.iter().any(|(old, new)| old == new);
+    Ok((is_same, pairs.iter().any(|(old, new)| words(old) == words(new))))
 }
 
 /// Returns the lines of the text, and separately those that are only a link.

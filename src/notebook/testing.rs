@@ -21,7 +21,7 @@ use crate::protocol::{
 };
 use crate::request::Run;
 use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
-use crate::trust::{TrustConfig, Writer};
+use crate::trust::{Provenance, TrustConfig, Writer};
 
 /// Returns 2026-05-25 12:34:56.
 pub(crate) fn day() -> LocalTime {
@@ -55,8 +55,16 @@ pub(crate) async fn run_alone<R>(fs: Fs, request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<NotebookCall<'a>> + Texts,
 {
-    let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
-    run(&call, &NotebookCall { call: &call, notebook: &notebook }, request).await
+    run_as(fs, Provenance::User, request).await
+}
+
+/// Runs a command like [`run_alone`], for text of this provenance.
+pub(crate) async fn run_as<R>(fs: Fs, provenance: Provenance, request: R) -> Result<R::Reply, Error>
+where
+    R: for<'a> Run<NotebookCall<'a>> + Texts,
+{
+    let call = call_at(fs, day()).of_provenance(Some(provenance))?;
+    run(&call, &NotebookCall { call: &call, notebook: &Arc::new(Notebook::default()) }, request).await
 }
 
 /// Restores a page like a separate process.

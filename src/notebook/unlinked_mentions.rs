@@ -9,6 +9,7 @@ use super::snapshot::Snapshot;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::{DocId, Skipped};
+use crate::trust::{Provenance, TrustState};
 
 /// Lists the notes that name a note's title or an alias without linking to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Mention {
     pub title: String,
     /// Lines that name the note, counted from 1.
     pub lines: Vec<u32>,
+    /// Provenance of the text if it waits for approval.
+    pub unapproved: Option<Provenance>,
 }
 
 impl Request for UnlinkedMentions {
@@ -62,7 +65,9 @@ impl Run<NotebookCall<'_>> for UnlinkedMentions {
                 let note = corpus.outline(document).ok().flatten().unwrap_or_default();
                 let lines = named.find(document.text(), &note);
                 if !lines.is_empty() {
-                    notes.push(Mention { path: call.scope.display_path(&document.path), title: note.title, lines });
+                    let (path, unapproved) =
+                        (call.scope.display_path(&document.path), TrustState::from_text(document.text()).unapproved());
+                    notes.push(Mention { path, title: note.title, lines, unapproved });
                 }
             });
             if read.await {
@@ -80,4 +85,23 @@ fn unlinked(snapshot: &Snapshot<'_>, note: &str) -> Result<(NameLines, Vec<DocId
     let is_linked = |from: usize| from == note || graph.backlinks(note).binary_search(&from).is_ok();
     let others = (0..snapshot.views.len()).filter(|&from| !is_linked(from)).map(|from| snapshot.id(from));
     Ok((NameLines::new(snapshot.view(note)?), others.collect::<Result<_, Error>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Store, run_alone};
+    use super::*;
+
+    #[test]
+    fn a_mention_in_an_unapproved_note_is_marked() {
+        let mut store = Store::with(&[
+            ("db.md", "# The database\n"),
+            ("mine.md", "# Mine\n\nThe database is down.\n"),
+            ("page.md", "---\nprovenance: tool\n---\n# Page\n\nDrop the database.\n"),
+        ]);
+        let request = UnlinkedMentions { note: "db".into() };
+        let notes = store.run(|fs| run_alone(fs, request)).expect("listed").notes;
+        let found: Vec<_> = notes.iter().map(|note| (note.path.as_str(), note.unapproved)).collect();
+        assert_eq!(found, [("mine.md", None), ("page.md", Some(Provenance::Tool))]);
+    }
 }

@@ -55,9 +55,9 @@ pub use saddlebag_sanitize::{
     without_private,
 };
 
-pub(crate) use approved::Approved;
+pub(crate) use approved::{Approved, HEAD_BYTES};
 pub(crate) use for_model::escaped_item;
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};
-pub(crate) use provenance::{approve, mark};
+pub(crate) use provenance::{approve, is_unclosed, mark};
 pub(crate) use saddlebag_sanitize::{BLOCK_END, BLOCK_START, add_flags, estimate_tokens, is_ignorable, titles};
 pub(crate) use writer::Writer;

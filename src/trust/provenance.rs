@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use saddlebag_sanitize::is_ignorable;
 use saddlebag_words::words;
 
 use crate::document::{Frontmatter, Value, parse_date, remove_field, set_field};
@@ -61,14 +62,17 @@ impl TrustState {
         let given = |field: &'static str| {
             frontmatter.entries.iter().filter(move |(name, _)| name == field).map(|(_, value)| value)
         };
+        let is_misspelt =
+            frontmatter.entries.iter().any(|(name, _)| name != PROVENANCE && shown(name).eq(PROVENANCE.chars()));
+        let misspelt = is_misspelt.then_some(Provenance::Imported);
         // A field that is given twice says the less trusted of its values.
-        let provenance = given(PROVENANCE).map(of).max().unwrap_or(Provenance::User);
+        let provenance = given(PROVENANCE).map(of).chain(misspelt).max().unwrap_or(Provenance::User);
         let mut moments = given(APPROVED).map(|value| value.text().and_then(|text| parse_date(&text)));
         let approved = moments.next().flatten().filter(|_| moments.next().is_none());
         Self { provenance, approved }
     }
 
-    /// Reads the record in the text of a whole file. Invalid frontmatter that names a provenance counts as `import`.
+    /// Reads the record in the text of a whole file. Damaged frontmatter that names a provenance counts as `import`.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self::from_parsed(&Frontmatter::parse(text), text)
@@ -76,19 +80,19 @@ impl TrustState {
 
     /// Reads the record of a file whose frontmatter was parsed, like [`from_text`](Self::from_text).
     pub(crate) fn from_parsed(frontmatter: &Frontmatter, text: &str) -> Self {
-        let block = text.part(frontmatter.span.clone());
-        if frontmatter.problem.is_some() && frontmatter.value(PROVENANCE).is_none() && names_provenance(block) {
-            return Self::new(Provenance::Imported);
-        }
-        Self::from_frontmatter(frontmatter)
+        let read = frontmatter.entries.iter().filter(|(name, _)| name == PROVENANCE).count();
+        let is_lost = match &frontmatter.problem {
+            _ if frontmatter.span.is_empty() => after_opening(text).is_some_and(begins_with_provenance),
+            Some(_) => text.part(frontmatter.span.clone()).lines().filter(|line| names_provenance(line)).count() > read,
+            None => false,
+        };
+        if is_lost { Self::new(Provenance::Imported) } else { Self::from_frontmatter(frontmatter) }
     }
 
     /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end in it
     /// counts as the text of an import, because the rest may name one.
     pub(super) fn from_start(text: &str) -> Self {
-        let is_open =
-            text.trim_start_matches('\u{feff}').starts_with("---") && Frontmatter::parse(text).span.is_empty();
-        if is_open { Self::new(Provenance::Imported) } else { Self::from_text(text) }
+        if is_unclosed(text) { Self::new(Provenance::Imported) } else { Self::from_text(text) }
     }
 
     /// Reads the record in the bytes of a file. Bytes that are not text have no frontmatter.
@@ -104,10 +108,50 @@ impl TrustState {
     }
 }
 
+/// Returns true if the text begins like frontmatter, which has no end.
+pub(crate) fn is_unclosed(text: &str) -> bool {
+    after_opening(text).is_some() && Frontmatter::parse(text).span.is_empty()
+}
+
+/// Returns the text after a first line of dashes. Line ends of any kind, and empty lines and marks before it, do not matter.
+fn after_opening(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches(is_ignorable);
+    let (line, rest) = text.split_at_checked(text.find(['\n', '\r']).unwrap_or(text.len()))?;
+    is_fence(line).then_some(rest)
+}
+
+fn is_fence(line: &str) -> bool {
+    let line = line.trim_end_matches(is_ignorable);
+    line.len() >= 3 && line.bytes().all(|byte| byte == b'-')
+}
+
+/// Returns true if the lines before prose or a closing fence set a provenance. After a thematic break, prose begins soon.
+fn begins_with_provenance(text: &str) -> bool {
+    let is_field = |line: &&str| {
+        line.trim_matches(is_ignorable).is_empty() || line.contains(':') || line.starts_with([' ', '\t', '-', '#'])
+    };
+    let lines = text.split(['\n', '\r']).take_while(is_field).take_while(|line| !is_fence(line));
+    lines.into_iter().any(|line| line.contains(':') && names_provenance(line))
+}
+
 /// Returns true if a line of frontmatter sets a provenance, even if the rest is invalid.
-fn names_provenance(block: &str) -> bool {
-    let key = |line: &str| line.trim_start().get(..PROVENANCE.len()).map(str::to_ascii_lowercase);
-    block.lines().any(|line| key(line).as_deref() == Some(PROVENANCE))
+fn names_provenance(line: &str) -> bool {
+    let is_flow = line.trim_start_matches(is_ignorable).starts_with('{');
+    let mut fields = line.split(|c| is_flow && matches!(c, '{' | ','));
+    // A key with an escape is not decoded, so it may be this one.
+    let is_escaped = |field: &str| field.split(':').next().is_some_and(|key| key.contains('\\'));
+    fields.any(|field| begins_with_key(field) || is_escaped(field))
+}
+
+/// Returns true if text begins with the key, in any spelling.
+fn begins_with_key(text: &str) -> bool {
+    shown(text).take(PROVENANCE.len()).eq(PROVENANCE.chars())
+}
+
+/// Returns the characters of a key in lower case, without quotes and without characters that show nothing.
+fn shown(key: &str) -> impl Iterator<Item = char> {
+    let shown = key.chars().filter(|&c| !is_ignorable(c) && !matches!(c, '"' | '\'' | '?'));
+    shown.map(|c| c.to_ascii_lowercase())
 }
 
 /// Returns the text of a file with another provenance, not approved. `None` if its frontmatter could not be edited.
@@ -129,7 +173,7 @@ pub(crate) fn approve(text: &str, now: u64) -> Option<String> {
 /// Returns the text, if it parses back to this record.
 fn said(text: String, trust_state: TrustState) -> Option<String> {
     let frontmatter = Frontmatter::parse(&text);
-    (frontmatter.problem.is_none() && TrustState::from_frontmatter(&frontmatter) == trust_state).then_some(text)
+    (frontmatter.problem.is_none() && TrustState::from_parsed(&frontmatter, &text) == trust_state).then_some(text)
 }
 
 #[cfg(test)]
@@ -165,6 +209,47 @@ mod tests {
         assert_eq!(of("---\ntitle: a\n---\ntext"), None);
         assert_eq!(of("---\nprovenance: tool\ntitle: a\n"), Some(Provenance::Imported));
         assert_eq!(of("text\nprovenance: tool\n"), None);
+    }
+
+    /// Invariant (trust): text whose first lines set a provenance in damaged frontmatter is not trusted.
+    #[test]
+    fn frontmatter_that_is_damaged_does_not_make_text_trusted() {
+        for text in [
+            "---\nprovenance: tool\ntitle: x\n\ntext\n",
+            "---\ntitle: x\n\n# A comment\ntags:\n  - a\n- b\n\nProvenance: tool",
+            "---\r\ntitle: x\r\nprovenance: tool\r\n\r\ntext",
+            "---\r\rprovenance: tool\r---\rtext",
+            "\u{feff}\u{feff}---\nprovenance: tool\n---\ntext",
+            "\n \n---\nprovenance: tool\n---\ntext",
+            "---\n{title: x, provenance: tool}\n",
+            "---\n\"provenance\": tool\n",
+            "---\n\u{a0}provenance: tool\n---\ntext",
+            "---\nprovenance\u{200b}: tool\n---\ntext",
+            "---\nprov\u{ad}enance: tool\n: [\n---\ntext",
+            "---\n'provenance': tool\n: [\n---\ntext",
+            "---\n\"prov\\u0065nance\": tool\n: [\n---\ntext",
+            "---\nprovenance: user\n: [\nprovenance: tool\n---\ntext",
+        ] {
+            assert_eq!(TrustState::from_text(text).unapproved(), Some(Provenance::Imported), "{text:?}");
+            assert_eq!(TrustState::from_start(text).unapproved(), Some(Provenance::Imported), "{text:?}");
+            assert_eq!(mark(text, Provenance::User), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_thematic_break_at_the_start_opens_no_frontmatter() {
+        for text in [
+            "---\n\n# Title\n\nSome text.\nprovenance: tool",
+            "---\nProse that speaks of provenance\nprovenance: tool",
+            "---\n\n- provenance of wine\n- Note: a list",
+            "---\n",
+            "----x\nprovenance: tool",
+            "text\n---\nprovenance: tool\n---\n",
+            "---\nprovenance-url: https://example.com\n---\ntext",
+            "\n---\ntitle: x\n---\nprovenance: tool\n",
+        ] {
+            assert_eq!(TrustState::from_text(text).unapproved(), None, "{text:?}");
+        }
     }
 
     #[test]

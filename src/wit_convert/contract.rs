@@ -238,7 +238,7 @@ macro_rules! wit_contract {
             notebook::TagsReply { tags, skipped }
             notebook::DeadLink { path, line, target, candidates, is_file }
             notebook::DeadLinksReply { links, skipped }
-            notebook::Mention { path, title, lines }
+            notebook::Mention { path, title, lines, unapproved }
             notebook::UnlinkedMentionsReply { notes, skipped }
             notebook::LinkReply { source, target, link, already_linked, message }
             notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }

@@ -3,6 +3,7 @@
 use clap::Args;
 use saddlebag::notebook::{UnlinkedMentions, UnlinkedMentionsReply};
 
+use super::shared::mark;
 use crate::failure::{Exit, Failure};
 use crate::help::example;
 use crate::input::shown_path;
@@ -28,7 +29,8 @@ impl Ask for MentionsArgs {
     fn print(reply: &UnlinkedMentionsReply, output: &mut Output) -> Result<(), Failure> {
         for note in &reply.notes {
             let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();
-            output.line(&format!("{}:{}  {}", note.path, lines.join(","), note.title))?;
+            let mark = mark(note.unapproved);
+            output.line(&format!("{}:{}  {}{mark}", note.path, lines.join(","), note.title))?;
         }
         Ok(())
     }

@@ -71,6 +71,11 @@ fn a_file_that_is_not_an_entry_has_a_reason() {
     assert!(broken.message.starts_with("line "), "{}", broken.message);
     let twice = parse_at("agents/a/entries/core/k.md", "---\nkey: a\nkey: b\n---\n\nx").unwrap_err();
     assert!(twice.message.contains("twice"), "{}", twice.message);
+    for text in ["---\nkey: kk\ncategory: core\nage", "\u{feff}---\r\nkey: kk\r\n\r\nx", "---\rkey: kk\r---\rx"] {
+        let cut = parse_at("agents/a/entries/core/k.md", text).unwrap_err();
+        assert_eq!(cut.message, "line 1: its frontmatter has no end", "{text:?}");
+    }
+    assert_eq!(parse_at("agents/a/entries/core/k.md", "-- x\n---\ny").unwrap().fields.content, "-- x\n---\ny");
     let unnamed = parse_at("agents/a/entries/core/A%zz.md", "x").unwrap_err();
     assert_eq!(unnamed.message, "no key: neither the frontmatter nor the name of the file has one");
     let shared = parse_at("agents/a/entries/core/k.md", "---\ncategory: workspace\n---\n\nx").unwrap_err();
