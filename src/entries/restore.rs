@@ -43,7 +43,9 @@ impl Request for RestoreEntry {
 impl Run<EntriesCall<'_>> for RestoreEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
         let EntriesCall { call, entries, scope, .. } = *with;
-        let (view, key) = look_for(call, entries, scope, &self.key).await?;
+        let of_backup = call.scope.original(&self.key).filter(|path| scope.pools().any(|pool| pool.folder.has(path)));
+        let name = of_backup.map_or(self.key, |path| call.scope.display_path(&path));
+        let (view, key) = look_for(call, entries, scope, &name).await?;
         let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
         match stored.entry.forgotten {
             Some(_) => revive(call, &view, pool, stored).await,

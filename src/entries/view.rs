@@ -57,8 +57,7 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     View::from_corpus(call, scope, &corpus, &parsed)
 }
 
-/// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file or of its
-/// backup. If there is no such entry, it looks a second time: folders are listed one after the other, so an entry that is
+/// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file. If there is no such entry, it looks a second time: folders are listed one after the other, so an entry that is
 /// moved meanwhile can be missing from both.
 pub(super) async fn look_for(
     call: &Call,
@@ -76,11 +75,15 @@ pub(super) async fn look_for(
     Ok((view, key))
 }
 
-/// Refuses a name that is neither a key nor a path below the folders of the scope.
+/// Refuses a name that is neither a key nor the path of a file below the folders of the scope.
 pub(super) fn check_name(call: &Call, scope: &EntriesScope, name: &str) -> Result<(), Error> {
     let path = call.scope.whole(name);
     let is_path = path.is_some_and(|path| scope.pools().any(|pool| path.is_below(pool.folder.root())));
-    if is_path { Ok(()) } else { checked_key("key", name).map(|_| ()) }
+    match call.scope.original(name) {
+        Some(original) if is_path => Err(call.scope.is_backup(name, &original)),
+        _ if is_path => Ok(()),
+        _ => checked_key("key", name).map(|_| ()),
+    }
 }
 
 /// Returns true if the folder of another category has a file of this key, under the name that the key gives.
@@ -173,7 +176,7 @@ impl View {
         if self.entries.iter().any(|stored| stored.entry.fields.key == name) {
             return Some(name.into());
         }
-        let path = call.scope.original(name).or_else(|| call.scope.whole(name))?;
+        let path = call.scope.whole(name)?;
         let key = self.entries.iter().find(|stored| stored.path == path)?.entry.fields.key.clone();
         self.entries.retain(|stored| stored.path == path || stored.entry.fields.key != key);
         Some(key)

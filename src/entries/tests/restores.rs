@@ -97,3 +97,33 @@ fn what_is_purged_or_evicted_leaves_no_backup() {
     world.purge(None).unwrap();
     assert_eq!(world.store.names(), Vec::<&str>::new());
 }
+
+#[test]
+fn only_a_restore_takes_the_path_of_a_backup() {
+    let mut world = World::new();
+    world.keep("k", "one", "core");
+    world.keep("k", "two", "core");
+    let key = || "agents/a/entries/core/k.bak".to_string();
+    let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
+    let files = world.files();
+    for command in [
+        EntriesCommand::GetEntry(GetEntry { key: key() }),
+        EntriesCommand::EditEntry(EditEntry { key: key(), old_text: "two".into(), new_text: "three".into() }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: key(), expected_version: None }),
+        EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) }),
+        EntriesCommand::Explain(Explain { request, key: Some(key()) }),
+    ] {
+        let error = world.run(command).unwrap_err();
+        assert_eq!(
+            (error.code, error.message.as_str(), error.help.as_str()),
+            (
+                ErrorCode::InvalidArgument,
+                "`agents/a/entries/core/k.bak` is the backup of agents/a/entries/core/k.md",
+                "`entry restore` puts it back; other commands take the path of the file"
+            )
+        );
+    }
+    assert_eq!(world.files(), files);
+    stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: key() })));
+    assert_eq!(world.get("k").unwrap().content, "one");
+}
