@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::document::{Fields, version_of};
-use super::removal::{backup_removal, retire};
+use super::removal::{backup_removal, clear};
 use super::retention::stamp;
 use super::room::{Removed, check_room, trim};
 use super::rules::{
@@ -80,15 +80,19 @@ async fn try_store(
     }
     if is_new || !is_settled {
         let written = Written { path: &path, version: &version, is_new };
-        if !settles(call, entries, scope, pool, written, fields, base).await? {
+        if !settles(call, entries, scope, pool, &view, written, fields, base).await? {
             return Ok(None);
         }
     }
     let mut removed = Removed::default();
     if is_changed {
-        for copy in view.copies_of(pool.shared, &fields.key).filter(|copy| copy.path != path) {
+        let copies = view.copies_of(pool.shared, &fields.key).filter(|copy| copy.path != path);
+        for copy in copies {
+            let replaced = known.map(|known| &known.entry.fields.content);
+            let content = &copy.entry.fields.content;
+            let is_kept = *content == fields.content || Some(content) == replaced;
             // A copy that cannot be removed stays listed as a problem; `purge` removes it.
-            let _ = retire(call, copy, &target).await;
+            let _ = clear(call, copy, &target, is_kept).await;
         }
         removed = trim(call, &view, pool, fields).await;
     }

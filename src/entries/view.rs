@@ -86,8 +86,15 @@ pub(super) fn check_name(call: &Call, scope: &EntriesScope, name: &str) -> Resul
     }
 }
 
-/// Returns true if the folder of another category has a file of this key, under the name that the key gives.
-pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &str) -> Result<bool, Error> {
+/// Returns true if the folder of another category has a file of this key, under the name that the key gives. Files that were
+/// outdated `before` do not count.
+pub(super) async fn has_rival(
+    call: &Call,
+    pool: &Pool,
+    before: &View,
+    path: &RelPath,
+    key: &str,
+) -> Result<bool, Error> {
     let entries = call.list(Some(pool.folder.root())).await?;
     let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
     let files = folders.filter_map(|entry| entry.path.join(path.file_name()).ok()).filter(|file| file != path);
@@ -98,7 +105,8 @@ pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &st
         let Ok(Loaded::Whole { bytes, .. }) = loaded else { return false };
         // A file that is not text is not an entry of any key.
         let Ok(text) = core::str::from_utf8(bytes) else { return false };
-        Entry::parse(&pool.folder, file, text, 0, pool.shared).is_ok_and(|entry| entry.fields.key == key)
+        Entry::parse(&pool.folder, file, text, 0, pool.shared)
+            .is_ok_and(|entry| entry.fields.key == key && !before.has_copy(file, &entry))
     };
     Ok(files.iter().zip(&found).any(is_of_key))
 }
@@ -190,6 +198,11 @@ impl View {
     /// Returns the outdated files of a key in a pool.
     pub(super) fn copies_of<'a>(&'a self, shared: bool, key: &'a str) -> impl Iterator<Item = &'a Stored> {
         self.outdated.iter().filter(move |stored| stored.is_of(shared, key))
+    }
+
+    /// Returns true if a file was an outdated one, with the same text.
+    pub(super) fn has_copy(&self, path: &RelPath, entry: &Entry) -> bool {
+        self.outdated.iter().any(|copy| copy.path == *path && copy.entry.version == entry.version)
     }
 
     /// Returns the entries of a pool.
