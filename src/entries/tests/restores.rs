@@ -169,3 +169,21 @@ fn an_outdated_file_goes_if_its_text_is_kept_elsewhere() {
         assert_eq!(world.get("k").unwrap().content, "two");
     }
 }
+
+#[test]
+fn a_person_can_restore_text_of_a_tool_and_it_stays_unapproved() {
+    let mut world = World::new();
+    let store = StoreEntry { entry: entry("k", "one", "core"), expected_version: None };
+    stored(world.run_command(Origin::from_provenance(Provenance::Tool).with(store.into())));
+    world.keep("k", "two", "core");
+    let restore = || EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() });
+    for provenance in [Provenance::Tool, Provenance::Agent] {
+        let error = world.run_command(Origin::from_provenance(provenance).with(restore())).unwrap_err();
+        assert_eq!(error.code, ErrorCode::NotPermitted, "{provenance}");
+    }
+    for (content, unapproved) in [("one", Some(Provenance::Tool)), ("two", None), ("one", Some(Provenance::Tool))] {
+        stored(world.run(restore()));
+        let found = world.get("k").unwrap();
+        assert_eq!((found.content.as_str(), found.unapproved), (content, unapproved));
+    }
+}
