@@ -140,8 +140,8 @@ fn restored(
     before: &str,
 ) -> StoreReply {
     let fields = Fields { category: stored.entry.fields.category.clone(), ..entry.fields.clone() };
-    let (path, removed) = (stored.path.clone(), Removed::default());
-    let mut reply = reply(call, &fields, Applied { state, path, version, removed });
+    let (more, path, removed) = (String::new(), stored.path.clone(), Removed::default());
+    let mut reply = reply(call, &fields, Applied { state, more, path, version, removed });
     reply.message = ForModel::escaped(&format!("Restored {}, which was {before}", fields.key));
     reply
 }
