@@ -189,8 +189,7 @@ fn every_form_of_a_name_means_its_item(kind: Kind) {
             NOTE,
             "Port",
         ),
-        (&["projects/proj/facts/port.bak", "facts/gone.bak"], ItemKind::Note, "", ""),
-        (&[ENTRY, "/store/agents/a/entries/core/k.md", "agents/a/entries/core/k.bak"], ItemKind::Entry, ENTRY, "k"),
+        (&[ENTRY, "/store/agents/a/entries/core/k.md"], ItemKind::Entry, ENTRY, "k"),
         (&["s"], ItemKind::Entry, "workspaces/w/entries/s.md", "s"),
         (&["long_term", "MEMORY.md", "/store/MEMORY.md"], ItemKind::File, "MEMORY.md", "MEMORY"),
         (&["README.md", "/store/README.md"], ItemKind::File, "README.md", "README"),
@@ -199,11 +198,19 @@ fn every_form_of_a_name_means_its_item(kind: Kind) {
     ] {
         for name in names {
             let item = resolve(&mut drive, name, None).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(item.kind, item_kind, "{name}");
-            if !path.is_empty() {
-                assert_eq!((item.path.as_str(), item.name.as_str()), (path, called), "{name}");
-            }
+            assert_eq!((item.kind, item.path.as_str(), item.name.as_str()), (item_kind, path, called), "{name}");
         }
+    }
+    for (backup, of) in [
+        ("projects/proj/facts/port.bak", NOTE),
+        ("/store/projects/proj/facts/port.bak", NOTE),
+        ("facts/gone.bak", "projects/proj/facts/gone.md"),
+        ("agents/a/entries/core/k.bak", ENTRY),
+        ("MEMORY.bak", "MEMORY.md"),
+    ] {
+        let error = resolve(&mut drive, backup, None).unwrap_err();
+        let message = format!("`{backup}` is the backup of {of}");
+        assert_eq!((error.code, error.message.clone()), (ErrorCode::InvalidArgument, message));
     }
     let error = resolve(&mut drive, "k", None).unwrap_err();
     assert_eq!(error.code, ErrorCode::AmbiguousName);
@@ -216,6 +223,8 @@ fn every_form_of_a_name_means_its_item(kind: Kind) {
         "agents/z/entries/core/k.md",
         "/store/projects/other-0123abcd/notes/n.md",
         "/elsewhere/MEMORY.md",
+        "agents/z/entries/core/k.bak",
+        "projects/other-0123abcd/notes/n.bak",
         "../x.md",
         "workspaces/v/entries/s.md",
         "MEMORY.bak.md/x",

@@ -1,11 +1,12 @@
 //! Environment that the commands of one scope share.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::protocol;
-use crate::store::{Layout, RelPath};
+use crate::protocol::{self, Error};
+use crate::store::{Layout, RelPath, is_below_entries};
 use crate::trust::{Provenance, TrustConfig};
 
 /// Limits of an engine. The host may have stricter limits.
@@ -70,7 +71,7 @@ impl Scope {
 
     /// Returns a path as replies and messages show it.
     pub(crate) fn display_path(&self, path: &RelPath) -> String {
-        alloc::format!("{}{path}", self.path_prefix)
+        format!("{}{path}", self.path_prefix)
     }
 
     /// Returns the path relative to the notebook, for a name that begins like a [`display_path`](Self::display_path) path: with the
@@ -112,6 +113,15 @@ impl Scope {
     pub(crate) fn original(&self, name: &str) -> Option<RelPath> {
         let backups = [self.whole(name), self.layout.in_notebook(name).ok()];
         backups.into_iter().flatten().find_map(|backup| Layout::original_of(&backup))
+    }
+
+    /// Returns the error for the path of a backup, which names its file only for a command that restores it. Any other command
+    /// would act on text that the backup does not have.
+    pub(crate) fn is_backup(&self, name: &str, original: &RelPath) -> Error {
+        let message = format!("`{}` is the backup of {}", name.escape_debug(), self.display_path(original));
+        let family = if is_below_entries(original) { "entry" } else { "file" };
+        let help = format!("`{family} restore` puts it back; other commands take the path of the file");
+        Error::invalid_argument(message, help)
     }
 
     /// Returns a name without the path of the root.

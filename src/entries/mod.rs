@@ -187,7 +187,7 @@ pub(crate) async fn pending_approvals(
     Ok((pending, view.problems))
 }
 
-/// Returns the entry that a name may mean: the live one of this key, or the one whose file or backup has this path.
+/// Returns the entry that a name may mean: the live one of this key, or the one whose file has this path.
 pub(crate) async fn named(call: &Call, entries: &Entries, name: &str) -> Result<Option<NamedFile>, Error> {
     let Some(scope) = entries.scope.clone() else { return Ok(None) };
     if view::check_name(call, &scope, name).is_err() {

@@ -4,13 +4,16 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::category::Category;
 use super::removal::{discard, removal_of};
+use super::scope::Pool;
 use super::state::EntriesCall;
 use super::view::{Stored, absent, found, look, look_for};
-use crate::changes::Change;
-use crate::protocol::{Error, ErrorCode};
+use crate::changes::{Call, Change};
+use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::store::RelPath;
+use crate::sorted::SortedSet;
+use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
 
 /// Removes forgotten entries for good, and files of a key that a newer file of the same key replaced.
@@ -61,12 +64,12 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         let mut kept = 0;
         // Older files of a key go first. Without the tombstone, one of them would count again.
         let mut copied: Vec<&str> = Vec::new();
-        let mut removed: Vec<&RelPath> = Vec::new();
+        let mut removed: Vec<RelPath> = Vec::new();
         for stored in copies {
             let Some(removal) = permitted(removal_of(call, stored).await, &mut kept)? else { continue };
             if call.apply(&removal).await? {
                 copied.push(&stored.entry.fields.key);
-                removed.push(&stored.path);
+                removed.push(stored.path.clone());
             }
         }
         let mut purged = Vec::new();
@@ -77,13 +80,16 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
                 let removal = permitted(removal_of(call, stored).await, &mut kept)?;
                 if discard(call, pool, removal, &stored.entry.fields).await? {
                     purged.push(stored.entry.fields.key.clone());
-                    removed.push(&stored.path);
+                    removed.push(stored.path.clone());
                 }
             }
         }
+        for pool in scope.pools().filter(|pool| !pool.shared && !purged.is_empty()) {
+            removed.extend(remove_stray_backups(call, pool, &purged).await?);
+        }
         // Removes the folders of categories, which only entries name. The folder of all entries stays.
         let is_category = |folder: &RelPath| scope.pools().any(|pool| folder.is_below(pool.folder.root()));
-        call.remove_emptied(removed.into_iter(), is_category).await;
+        call.remove_emptied(removed.iter(), is_category).await;
         // A file that could not be read may be the tombstone.
         if let (None, Some((_, error))) = (&key, view.unread.first()) {
             return Err(error.clone());
@@ -109,6 +115,30 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         }
         Ok(PurgeReply { purged, message: ForModel::escaped(&message) })
     }
+}
+
+/// Removes backups of purged keys from the folders of other categories, where outdated files and lost races leave them. Returns
+/// their paths.
+async fn remove_stray_backups(call: &Call, pool: &Pool, purged: &[String]) -> Result<Vec<RelPath>, Error> {
+    let names = purged.iter().map(|key| Ok(pool.file(Category::Core.as_str(), key)?.file_name().to_string()));
+    let names: SortedSet<String> = names.collect::<Result<_, Error>>()?;
+    let mut removed = Vec::new();
+    for folder in
+        call.list(Some(pool.folder.root())).await?.into_iter().filter(|entry| entry.kind == EntryKind::Directory)
+    {
+        let files = call.list(Some(&folder.path)).await?;
+        for file in &files {
+            let of_purged = Layout::original_of(&file.path).filter(|original| names.contains(original.file_name()));
+            // The key may have been stored again meanwhile.
+            let Some(original) = of_purged.filter(|original| files.iter().all(|file| file.path != *original)) else {
+                continue;
+            };
+            if call.apply(&Change::backup_removal(&original, true)).await? {
+                removed.push(original);
+            }
+        }
+    }
+    Ok(removed)
 }
 
 /// Counts an entry that this memory may not remove, and keeps it.

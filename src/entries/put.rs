@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::document::{Fields, version_of};
-use super::removal::{backup_removal, retire};
+use super::removal::{backup_removal, clear};
 use super::retention::stamp;
 use super::room::{Removed, check_room, trim};
 use super::rules::{
@@ -27,6 +27,8 @@ use crate::trust::ForModel;
 /// Result of a change.
 pub(super) struct Applied {
     pub(super) state: StoreState,
+    /// What the message adds to the state.
+    pub(super) more: String,
     pub(super) path: RelPath,
     pub(super) version: String,
     pub(super) removed: Removed,
@@ -69,7 +71,7 @@ async fn try_store(
         Some(own) => share(call, scope, pool, own, &target, fields, base, now).await?,
         None => put(call, pool, known, &target, fields, base, now).await?,
     };
-    let Some(Put { state, mut path, version, is_new }) = put else { return Ok(None) };
+    let Some(Put { state, more, mut path, version, is_new }) = put else { return Ok(None) };
     let is_changed = matches!(state, StoreState::Stored | StoreState::Updated | StoreState::Moved(_));
     let mut is_settled = true;
     if let Some(known) = known.filter(|known| is_changed && known.entry.fields.category != fields.category) {
@@ -80,24 +82,30 @@ async fn try_store(
     }
     if is_new || !is_settled {
         let written = Written { path: &path, version: &version, is_new };
-        if !settles(call, entries, scope, pool, written, fields, base).await? {
+        if !settles(call, entries, scope, pool, &view, written, fields, base).await? {
             return Ok(None);
         }
     }
     let mut removed = Removed::default();
     if is_changed {
-        for copy in view.copies_of(pool.shared, &fields.key).filter(|copy| copy.path != path) {
+        let copies = view.copies_of(pool.shared, &fields.key).filter(|copy| copy.path != path);
+        for copy in copies {
+            let replaced = known.map(|known| &known.entry.fields.content);
+            let content = &copy.entry.fields.content;
+            let is_kept = *content == fields.content || Some(content) == replaced;
             // A copy that cannot be removed stays listed as a problem; `purge` removes it.
-            let _ = retire(call, copy, &target).await;
+            let _ = clear(call, copy, &target, is_kept).await;
         }
         removed = trim(call, &view, pool, fields).await;
     }
-    Ok(Some(Applied { state, path, version, removed }))
+    Ok(Some(Applied { state, more, path, version, removed }))
 }
 
 /// Result of writing a file.
 struct Put {
     state: StoreState,
+    /// What the message adds to the state.
+    more: String,
     path: RelPath,
     version: String,
     /// True if this command knew of no file of this key.
@@ -122,18 +130,20 @@ async fn put(
                 return Ok((None, None));
             }
             if !base.holds(None) {
-                return Ok((None, Some((StoreState::Conflict, String::new(), false))));
+                let state = (StoreState::Conflict, String::new());
+                return Ok((None, Some((state, String::new(), false))));
             }
             let text = new_entry(pool, fields, now).render();
             let version = version_of(&text);
-            return Ok((Some(call.screen.write(file, text)?), Some((StoreState::Stored, version, true))));
+            let state = (StoreState::Stored, String::new());
+            return Ok((Some(call.screen.write(file, text)?), Some((state, version, true))));
         };
         let (text, before) = read_entry(call, pool, path, bytes, &fields.key)?;
         if !is_gone(call, &before) {
             check_trust_state(&before.fields, fields)?;
         }
         if let Some(state) = refusal(call, &before, fields, base) {
-            return Ok((None, Some((state, before.version, false))));
+            return Ok((None, Some(((state, String::new()), before.version, false))));
         }
         if !is_gone(call, &before) {
             check_reach(call, &before.fields)?;
@@ -146,7 +156,7 @@ async fn put(
     };
     let backup = Layout::backup_of(target);
     let (done, _) = call.update(path, Backups::KeepAs(&backup), change).await?;
-    Ok(done.map(|(state, version, is_new)| Put { state, path: path.clone(), version, is_new }))
+    Ok(done.map(|((state, more), version, is_new)| Put { state, more, path: path.clone(), version, is_new }))
 }
 
 /// Writes an entry of the agent into the folder of the workspace, and then removes its old file.
@@ -167,7 +177,7 @@ async fn share(
     if !is_gone(call, &before) {
         check_trust_state(&before.fields, fields)?;
     }
-    let kept = |state, version| Put { state, path: stored.path.clone(), version, is_new: false };
+    let kept = |state, version| Put { state, more: String::new(), path: stored.path.clone(), version, is_new: false };
     if let Some(state) = refusal(call, &before, fields, base) {
         return Ok(Some(kept(state, before.version)));
     }
@@ -187,13 +197,13 @@ async fn share(
     if call.apply(&removal).await? {
         let _ = call.apply(&backup_removal(&scope.own, &before.fields, false)?).await;
     }
-    let state = changed_state(call, &before, fields);
-    Ok(Some(Put { state, path: target.clone(), version, is_new: false }))
+    let (state, more) = changed_state(call, &before, fields);
+    Ok(Some(Put { state, more, path: target.clone(), version, is_new: false }))
 }
 
 /// Builds the reply to a change.
 pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreReply {
-    let Applied { state, path, version, removed } = applied;
+    let Applied { state, more, path, version, removed } = applied;
     let key = &fields.key;
     let mut message = match &state {
         StoreState::Stored => format!("Stored {key} in {}", fields.category),
@@ -204,6 +214,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         StoreState::Conflict => format!("{key} no longer has the expected version and was not stored"),
         StoreState::Held => held(fields).message.into_string(),
     };
+    message.push_str(&more);
     for (what, keys) in [("swept", &removed.swept), ("evicted", &removed.evicted)] {
         if !keys.is_empty() {
             message.push_str(&format!("; {what}: {}", keys.join(", ")));

@@ -75,13 +75,28 @@ pub(super) fn backup_removal(pool: &Pool, fields: &Fields, is_durable: bool) -> 
     Ok(Change::backup_removal(&pool.file(fields.category.as_str(), &fields.key)?, is_durable))
 }
 
-/// Removes an outdated file of a key. Its text becomes the backup of the newer file.
+/// Removes the file of a command that lost a race. Its text becomes the backup of the newer file.
 pub(super) async fn retire(call: &Call, stored: &Stored, later: &RelPath) -> Result<(), Error> {
+    remove_to(call, stored, Backups::KeepAs(&Layout::backup_of(later))).await
+}
+
+/// Removes a file of a key that was outdated before the key was stored at `target`, whose backup is the text that counted. Text
+/// that is not kept elsewhere becomes the backup of its own file. The file stays if both have one backup, or if a sync tool or a
+/// person named it, because nobody would look for a backup of that name.
+pub(super) async fn clear(call: &Call, stored: &Stored, target: &RelPath, is_kept: bool) -> Result<(), Error> {
+    let is_elsewhere = stored.path != *target && stored.path.file_name() == target.file_name();
+    match () {
+        () if is_kept => remove_to(call, stored, Backups::Off).await,
+        () if is_elsewhere => remove_to(call, stored, Backups::Keep).await,
+        () => Ok(()),
+    }
+}
+
+async fn remove_to(call: &Call, stored: &Stored, backups: Backups<'_>) -> Result<(), Error> {
     let change = |file: &File| {
         let text = file.text().ok().flatten();
         let is_same = text.is_some_and(|text| version_of(text) == stored.entry.version);
         Ok((is_same.then(|| call.screen.remove(file)).transpose()?, ()))
     };
-    let backup = Layout::backup_of(later);
-    call.update(&stored.path, Backups::KeepAs(&backup), change).await.map(|((), _)| ())
+    call.update(&stored.path, backups, change).await.map(|((), _)| ())
 }

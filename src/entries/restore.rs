@@ -20,7 +20,7 @@ use crate::changes::{Backups, Call, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
-use crate::trust::ForModel;
+use crate::trust::{ForModel, Provenance};
 
 /// Restores an entry. A forgotten entry is shown again; any other gets the text from before it was last overwritten. A
 /// second restore undoes the first.
@@ -42,12 +42,14 @@ impl Request for RestoreEntry {
 
 impl Run<EntriesCall<'_>> for RestoreEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
-        let EntriesCall { call, entries, scope, .. } = *with;
-        let (view, key) = look_for(call, entries, scope, &self.key).await?;
+        let EntriesCall { call, entries, scope, provenance, .. } = *with;
+        let of_backup = call.scope.original(&self.key).filter(|path| scope.pools().any(|pool| pool.folder.has(path)));
+        let name = of_backup.map_or(self.key, |path| call.scope.display_path(&path));
+        let (view, key) = look_for(call, entries, scope, &name).await?;
         let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
         match stored.entry.forgotten {
             Some(_) => revive(call, &view, pool, stored).await,
-            None => put_back(call, &view, pool, stored).await,
+            None => put_back(call, &view, pool, stored, call.scope.trust.provenance_of(provenance)?).await,
         }
     }
 }
@@ -72,7 +74,7 @@ async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Resul
 }
 
 /// Swaps an entry with its backup.
-async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Result<StoreReply, Error> {
+async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored, by: Provenance) -> Result<StoreReply, Error> {
     let key = &stored.entry.fields.key;
     let backup = pool.backup_of(&stored.entry.fields)?;
     let kept = call.load_backup(&stored.path, &backup).await?;
@@ -82,7 +84,10 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Res
         return Err(Error::new(ErrorCode::NotFound, message, help));
     };
     let (kept_text, older) = read_backup(call, pool, stored, &backup, bytes)?;
-    check_trust_state(&stored.entry.fields, &older.fields)?;
+    // A person may undo their own change. The text keeps its provenance, and waits for approval.
+    if by != Provenance::User {
+        check_trust_state(&stored.entry.fields, &older.fields)?;
+    }
     check_reach(call, &stored.entry.fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let change = |file: &File| {
@@ -135,8 +140,8 @@ fn restored(
     before: &str,
 ) -> StoreReply {
     let fields = Fields { category: stored.entry.fields.category.clone(), ..entry.fields.clone() };
-    let (path, removed) = (stored.path.clone(), Removed::default());
-    let mut reply = reply(call, &fields, Applied { state, path, version, removed });
+    let (more, path, removed) = (String::new(), stored.path.clone(), Removed::default());
+    let mut reply = reply(call, &fields, Applied { state, more, path, version, removed });
     reply.message = ForModel::escaped(&format!("Restored {}, which was {before}", fields.key));
     reply
 }

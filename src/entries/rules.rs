@@ -156,13 +156,17 @@ pub(super) fn changed(call: &Call, before: &Entry, fields: &Fields, now: u64) ->
     entry
 }
 
-/// Returns the result of changing an existing entry.
-pub(super) fn changed_state(call: &Call, before: &Entry, fields: &Fields) -> StoreState {
+/// Returns the result of changing an existing entry, and what the message adds to it.
+pub(super) fn changed_state(call: &Call, before: &Entry, fields: &Fields) -> (StoreState, String) {
     if is_gone(call, before) {
-        StoreState::Stored
-    } else if before.fields.category != fields.category && before.fields.content == fields.content {
-        StoreState::Moved(before.fields.category.as_str().to_string())
-    } else {
-        StoreState::Updated
+        return (StoreState::Stored, String::new());
     }
+    let Fields { category, tags, content, .. } = &before.fields;
+    let is_moved = *category != fields.category;
+    let mut more = String::from(if is_moved && *content != fields.content { " with another text" } else { "" });
+    let removed: Vec<&str> = tags.iter().filter(|tag| !fields.tags.contains(tag)).map(String::as_str).collect();
+    if !removed.is_empty() {
+        more.push_str(&format!("; removed tags: {}", removed.join(", ")));
+    }
+    (if is_moved { StoreState::Moved(category.as_str().to_string()) } else { StoreState::Updated }, more)
 }

@@ -8,7 +8,7 @@ use super::rules::{Base, check_trust_state, is_gone, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::state::Entries;
 use super::types::StoreState;
-use super::view::{Stored, has_rival, look};
+use super::view::{Stored, View, has_rival, look};
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
@@ -27,7 +27,8 @@ pub(super) struct Written<'a> {
 /// Ensures that a file that was created or moved is the only one of its key.
 ///
 /// Another process may create or move one at the same moment. The later writer sees both files here. It keeps the
-/// newest, by the order that all readers use, if that file may replace the others as they are now. Returns `false` if
+/// newest, by the order that all readers use, if that file may replace the others as they are now. Files that were outdated
+/// `before` are not of this race, and stay. Returns `false` if
 /// the own file must yield, and the change must be computed again from the others. A new file is then removed. A moved
 /// file stays until the change is done, because it holds the stored text.
 pub(super) async fn settles(
@@ -35,6 +36,7 @@ pub(super) async fn settles(
     entries: &Entries,
     scope: &EntriesScope,
     pool: &Pool,
+    before: &View,
     written: Written<'_>,
     fields: &Fields,
     base: &Base,
@@ -49,7 +51,7 @@ pub(super) async fn settles(
         // entry is stored by now: if the host cannot list the other folders, readers still use the newest file.
         let mut is_alone = true;
         for _ in 0..2 {
-            is_alone = is_alone && !has_rival(call, pool, path, &fields.key).await.unwrap_or_default();
+            is_alone = is_alone && !has_rival(call, pool, before, path, &fields.key).await.unwrap_or_default();
         }
         if is_alone {
             return Ok(true);
@@ -66,7 +68,8 @@ pub(super) async fn settles(
             return Ok(true);
         };
         let all = latest.into_iter().chain(view.copies_of(pool.shared, &fields.key));
-        let others: Vec<&Stored> = all.filter(|stored| stored.path != *path).collect();
+        let others: Vec<&Stored> =
+            all.filter(|stored| stored.path != *path && !before.has_copy(&stored.path, &stored.entry)).collect();
         if others.is_empty() {
             // The file is gone, or moved to a folder that was listed before.
             continue;

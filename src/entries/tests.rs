@@ -244,6 +244,11 @@ fn given(files: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
     files.iter().map(|(path, text)| (path.to_string(), text.as_bytes().to_vec())).collect()
 }
 
+/// Returns the paths of the files, without backups.
+fn notes_of(world: &World) -> Vec<&str> {
+    world.store.names().into_iter().filter(|name| name.ends_with(".md")).collect()
+}
+
 fn entry(key: &str, content: &str, category: &str) -> NewEntry {
     NewEntry::new(key, content, category)
 }

@@ -14,9 +14,9 @@ use crate::trust::{Approved, ForModel, Provenance, TrustState};
 pub enum StoreState {
     /// Created: the key is new, or was forgotten with different text.
     Stored,
-    /// Updated: the text of the key was replaced.
+    /// Updated: the text or the tags of the key were replaced.
     Updated,
-    /// Moved from the category in the value. The text is unchanged.
+    /// Moved from the category in the value. Text and tags may have been replaced too.
     Moved(String),
     /// Unchanged: the entry already has this text. Nothing was written.
     Unchanged,

@@ -55,8 +55,7 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     View::from_corpus(call, scope, &corpus, &parsed)
 }
 
-/// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file or of its
-/// backup. If there is no such entry, it looks a second time: folders are listed one after the other, so an entry that is
+/// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file. If there is no such entry, it looks a second time: folders are listed one after the other, so an entry that is
 /// moved meanwhile can be missing from both.
 pub(super) async fn look_for(
     call: &Call,
@@ -74,15 +73,26 @@ pub(super) async fn look_for(
     Ok((view, key))
 }
 
-/// Refuses a name that is neither a key nor a path below the folders of the scope.
+/// Refuses a name that is neither a key nor the path of a file below the folders of the scope.
 pub(super) fn check_name(call: &Call, scope: &EntriesScope, name: &str) -> Result<(), Error> {
     let path = call.scope.whole(name);
     let is_path = path.is_some_and(|path| scope.pools().any(|pool| path.is_below(pool.folder.root())));
-    if is_path { Ok(()) } else { checked_key("key", name).map(|_| ()) }
+    match call.scope.original(name) {
+        Some(original) if is_path => Err(call.scope.is_backup(name, &original)),
+        _ if is_path => Ok(()),
+        _ => checked_key("key", name).map(|_| ()),
+    }
 }
 
-/// Returns true if the folder of another category has a file of this key, under the name that the key gives.
-pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &str) -> Result<bool, Error> {
+/// Returns true if the folder of another category has a file of this key, under the name that the key gives. Files that were
+/// outdated `before` do not count.
+pub(super) async fn has_rival(
+    call: &Call,
+    pool: &Pool,
+    before: &View,
+    path: &RelPath,
+    key: &str,
+) -> Result<bool, Error> {
     let entries = call.list(Some(pool.folder.root())).await?;
     let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
     let files = folders.filter_map(|entry| entry.path.join(path.file_name()).ok()).filter(|file| file != path);
@@ -93,7 +103,8 @@ pub(super) async fn has_rival(call: &Call, pool: &Pool, path: &RelPath, key: &st
         let Ok(Loaded::Whole { bytes, .. }) = loaded else { return false };
         // A file that is not text is not an entry of any key.
         let Ok(text) = core::str::from_utf8(bytes) else { return false };
-        Entry::parse(&pool.folder, file, text, 0, pool.shared).is_ok_and(|entry| entry.fields.key == key)
+        Entry::parse(&pool.folder, file, text, 0, pool.shared)
+            .is_ok_and(|entry| entry.fields.key == key && !before.has_copy(file, &entry))
     };
     Ok(files.iter().zip(&found).any(is_of_key))
 }
@@ -167,7 +178,7 @@ impl View {
         if self.entries.iter().any(|stored| stored.entry.fields.key == name) {
             return Some(name.into());
         }
-        let path = call.scope.original(name).or_else(|| call.scope.whole(name))?;
+        let path = call.scope.whole(name)?;
         let key = self.entries.iter().find(|stored| stored.path == path)?.entry.fields.key.clone();
         self.entries.retain(|stored| stored.path == path || stored.entry.fields.key != key);
         Some(key)
@@ -181,6 +192,11 @@ impl View {
     /// Returns the outdated files of a key in a pool.
     pub(super) fn copies_of<'a>(&'a self, shared: bool, key: &'a str) -> impl Iterator<Item = &'a Stored> {
         self.outdated.iter().filter(move |stored| stored.is_of(shared, key))
+    }
+
+    /// Returns true if a file was an outdated one, with the same text.
+    pub(super) fn has_copy(&self, path: &RelPath, entry: &Entry) -> bool {
+        self.outdated.iter().any(|copy| copy.path == *path && copy.entry.version == entry.version)
     }
 
     /// Returns the entries of a pool.

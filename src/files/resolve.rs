@@ -17,7 +17,7 @@ use crate::store::{Layout, RelPath};
 
 /// Finds the item that a name means.
 ///
-/// A name is a path (absolute, relative to the root, or relative to the notebook; also of a backup), a title, an alias or a
+/// A name is a path (absolute, relative to the root, or relative to the notebook), a title, an alias or a
 /// file name of a note, the key of an entry, or `long_term`, `scratchpad`, `daily`, `daily:DATE`, `note:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolve {
@@ -112,11 +112,15 @@ pub(crate) async fn candidates(
     let mut found: Vec<NamedFile> = entries::named(call, entries, &name).await?.into_iter().collect();
     found.extend(notebook::named_notes(call, notebook, &name).await?);
     if found.is_empty() {
+        if let Some(original) = call.scope.original(&name).filter(|path| is_listed(call, entries, path)) {
+            return Err(call.scope.is_backup(&name, &original));
+        }
         let whole = call.scope.whole(&name);
         // The path of another memory is not that of a folder of the same name in the notebook.
         let below = call.scope.file(&name).filter(|_| !whole.as_ref().is_some_and(Layout::is_of_scopes));
-        let paths = [call.scope.original(&name), whole, below].into_iter().flatten();
-        found.extend(paths.filter(|path| is_listed(call, entries, path)).take(1).map(file));
+        found.extend(
+            [whole, below].into_iter().flatten().filter(|path| is_listed(call, entries, path)).take(1).map(file),
+        );
     }
     Ok(found)
 }

@@ -14,7 +14,7 @@ use crate::engine::NamedFile;
 use crate::journal::{Edit, JournalCommand, Read, Restore, Target, file_size, page_path};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
-use crate::store::{Layout, NOTE_SUFFIX, RelPath};
+use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_below_entries};
 use crate::trust::TrustState;
 
 /// Replaces the page that a command names by its path.
@@ -99,7 +99,11 @@ pub(crate) fn similar_notes(call: &Call, notebook: &Notebook, name: &str) -> Res
 /// Returns the page to restore, by the path of its backup or its former path. A note that exists can be named otherwise too. A
 /// note of the configuration can be named without its extension, and comes first.
 async fn lost_page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<RelPath, Error> {
-    let original = call.scope.original(name).map(|path| call.scope.display_path(&path));
+    let original = call.scope.original(name);
+    if let Some(entry) = original.as_ref().filter(|path| is_below_entries(path)) {
+        return Err(call.scope.is_backup(name, entry));
+    }
+    let original = original.map(|path| call.scope.display_path(&path));
     let name = original.as_deref().unwrap_or(name);
     if !name.contains('/') && !name.ends_with(NOTE_SUFFIX) {
         match located(call, notebook, name).await {
@@ -118,9 +122,10 @@ async fn lost_page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, restore_page};
+    use super::super::Forget;
+    use super::super::testing::{Store, call_at, day, restore_page, run_alone};
     use super::*;
-    use crate::journal::ChangedFile;
+    use crate::journal::{ChangedFile, EditChange};
 
     fn restored(name: &str) -> (Store, Result<ChangedFile, Error>) {
         let mut store = Store::with(&[
@@ -151,6 +156,27 @@ mod tests {
             let (store, page) = restored(name);
             assert_eq!((page.expect(name).path.as_str(), store.text(path)), (path, text.to_string()), "{name}");
         }
+    }
+
+    #[test]
+    fn the_path_of_a_backup_names_no_page_to_edit_or_forget() {
+        let (mut store, _) = restored("db");
+        store.writes.clear();
+        let name = ".saddlebag/backups/facts/db.bak";
+        let edited = store.run(|fs| async {
+            let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
+            let change = EditChange::DeleteNote;
+            let command = Edit { target: Target::Page(name.into()), change }.into();
+            locate_page(&call, &notebook, command).await.map(|_| ())
+        });
+        let forgotten = store.run(|fs| run_alone(fs, Forget { note: name.into() })).map(|_| ());
+        for refused in [edited, forgotten] {
+            let error = refused.unwrap_err();
+            let message = "`.saddlebag/backups/facts/db.bak` is the backup of facts/db.md";
+            assert_eq!((error.code, error.message.as_str()), (ErrorCode::InvalidArgument, message));
+            assert!(error.help.starts_with("`file restore` puts it back"), "{}", error.help);
+        }
+        assert!(store.writes.is_empty());
     }
 
     #[test]

@@ -260,6 +260,9 @@ impl<'a> Snapshot<'a> {
 
     /// Returns the error for a name that no note has.
     fn no_note_named(&self, name: &str) -> Error {
+        if let Some(original) = self.call.scope.original(name) {
+            return self.call.scope.is_backup(name, &original);
+        }
         let message = format!("there is no note `{}`", name.escape_debug());
         Error::new(ErrorCode::NotFound, message, self.similar(name))
     }

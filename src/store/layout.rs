@@ -322,7 +322,7 @@ impl Layout {
 }
 
 /// Returns true for the folder of the entries of an agent or a workspace, as we spell it, and for what is below it.
-fn is_below_entries(path: &RelPath) -> bool {
+pub(crate) fn is_below_entries(path: &RelPath) -> bool {
     let mut segments = path.segments();
     let above = (segments.next(), segments.next(), segments.next());
     matches!(above, (Some(AGENTS_FOLDER | WORKSPACES_FOLDER), Some(_), Some(ENTRIES_FOLDER)))

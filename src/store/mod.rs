@@ -20,6 +20,7 @@ pub use entries::{
 pub(crate) use folded::is_hidden;
 pub use folded::{folded_name, is_name};
 pub use instructions::is_instructions;
+pub(crate) use layout::is_below_entries;
 pub use layout::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, LongTermScope, NOTES_FOLDER, PROJECTS_FOLDER,
     SCOPE_FOLDERS, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, ZK_FOLDER,

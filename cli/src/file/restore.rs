@@ -25,10 +25,13 @@ impl Subcommand for RestoreArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
-        let target = match self.target.to_change("restore", &mut store, output) {
-            // A forgotten note may be named by its path without the extension.
-            Err(failure) if failure.code == ErrorCode::NotFound.into() => Target::Page(self.target.target),
-            found => found?,
+        let target = match self.target.target.ends_with(".bak") {
+            true => Target::Page(self.target.target),
+            false => match self.target.to_change("restore", &mut store, output) {
+                // A forgotten note may be named by its path without the extension.
+                Err(failure) if failure.code == ErrorCode::NotFound.into() => Target::Page(self.target.target),
+                found => found?,
+            },
         };
         let reply = store.call(Restore { target }, output)?;
         output.object_or_line(&reply, reply.message.as_str())?;

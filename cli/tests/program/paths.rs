@@ -255,6 +255,51 @@ fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
 }
 
 #[test]
+fn only_a_restore_takes_the_path_of_a_backup() {
+    for place in PLACES {
+        let opened = Opened::new(place);
+        opened.run(&["note", "edit", "The port", "5432", "5433"]).exits(0);
+        opened.run(&["entry", "store", "day", "It is Friday."]).exits(0);
+        opened.run(&["entry", "store", "day", "It is Monday."]).exits(0);
+        let note = match place {
+            ["--notebook"] => ".saddlebag/backups/facts/the-port.bak".to_string(),
+            _ => opened.of_notebook("facts/the-port.bak"),
+        };
+        let entry = "agents/main/entries/core/day.bak";
+        for backup in [&note, &opened.absolute(&note), entry, &opened.absolute(entry)] {
+            let before = opened.store.tree();
+            for arguments in [
+                &["file", "show", backup][..],
+                &["file", "edit", backup, "It is", "It was"],
+                &["file", "write", backup, "other text"],
+                &["file", "forget", backup],
+                &["file", "path", backup],
+                &["note", "show", backup],
+                &["note", "edit", backup, "It is", "It was"],
+                &["note", "forget", backup],
+            ] {
+                opened.run(arguments).exits(2).complains("is the backup of").complains("restore` puts it back");
+            }
+            assert_eq!(opened.store.tree(), before, "{backup}");
+        }
+        for arguments in [
+            &["entry", "show", entry][..],
+            &["entry", "edit", entry, "Monday", "Sunday"],
+            &["entry", "forget", entry],
+            &["entry", "explain", entry],
+            &["file", "restore", entry],
+        ] {
+            opened.run(arguments).exits(2).complains("is the backup of").complains("`entry restore` puts it back");
+        }
+        opened.run(&["file", "restore", &opened.absolute(&note)]).exits(0);
+        opened.run(&["entry", "restore", &opened.absolute(entry)]).exits(0);
+        let restored = opened.run(&["note", "show", "The port"]).exits(0).stdout;
+        assert!(restored.ends_with("It is 5432.\n"), "{restored}");
+        opened.run(&["entry", "show", "day"]).exits(0).prints("It is Friday.");
+    }
+}
+
+#[test]
 fn a_path_of_an_entry_names_it_even_if_agent_and_workspace_share_its_key() {
     let opened = Opened::new(PLACES[1]);
     let run = |arguments: &[&str]| opened.run(&[&["--workspace", "team"], arguments].concat());

@@ -68,3 +68,31 @@ fn edits_of_different_texts_that_race_are_all_made() {
         assert_eq!(world.get("k").unwrap().content, "1 2 3", "seed {seed}");
     }
 }
+
+#[test]
+fn a_store_over_an_entry_says_which_category_and_tags_it_replaces() {
+    let tagged = |content: &str, category: &str, tags: &[&str]| NewEntry {
+        tags: tags.iter().map(|tag| tag.to_string()).collect(),
+        ..entry("k", content, category)
+    };
+    let from_notes = || StoreState::Moved("notes".into());
+    for (after, state, message) in [
+        (tagged("one", "core", &["a", "b"]), from_notes(), "Moved k from notes to core"),
+        (tagged("two", "core", &["b"]), from_notes(), "Moved k from notes to core with another text; removed tags: a"),
+        (
+            tagged("two", "workspace", &[]),
+            from_notes(),
+            "Moved k from notes to workspace with another text; removed tags: a, b",
+        ),
+        (tagged("two", "notes", &["c"]), StoreState::Updated, "Updated k in notes; removed tags: a, b"),
+        (tagged("two", "notes", &["b", "c", "a"]), StoreState::Updated, "Updated k in notes"),
+    ] {
+        let mut world = World::new();
+        world.store_entry(tagged("one", "notes", &["a", "b"]));
+        let reply = world.store_entry(after);
+        assert_eq!((reply.state, reply.message.as_str()), (state, message));
+        world.forget("k");
+        let again = world.store_entry(tagged("three", "core", &[]));
+        assert!(again.message.as_str().starts_with("Stored k in core") && !again.message.as_str().contains("tags"));
+    }
+}

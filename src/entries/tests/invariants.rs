@@ -62,7 +62,7 @@ fn a_file_that_is_not_text_does_not_compete_with_the_entry_of_its_name() {
         let found = world.store.run(move |fs| async move {
             let own = &entries.scope()?.own;
             let path = own.file("core", "k")?;
-            has_rival(&call_at(fs, now), own, &path, "k").await
+            has_rival(&call_at(fs, now), own, &View::default(), &path, "k").await
         });
         assert_eq!(found, Ok(is_rival), "{rival:?}");
     }

@@ -61,10 +61,6 @@ fn stores(categories: &[&str], base: Option<&str>) -> Vec<EntriesCommand> {
     categories.iter().map(store).collect()
 }
 
-fn notes_of(world: &World) -> Vec<&str> {
-    world.store.names().into_iter().filter(|name| name.ends_with(".md")).collect()
-}
-
 #[test]
 fn one_key_that_is_stored_in_several_categories_at_once_has_one_file() {
     for seed in 0..400 {

@@ -97,3 +97,93 @@ fn what_is_purged_or_evicted_leaves_no_backup() {
     world.purge(None).unwrap();
     assert_eq!(world.store.names(), Vec::<&str>::new());
 }
+
+#[test]
+fn only_a_restore_takes_the_path_of_a_backup() {
+    let mut world = World::new();
+    world.keep("k", "one", "core");
+    world.keep("k", "two", "core");
+    let key = || "agents/a/entries/core/k.bak".to_string();
+    let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
+    let files = world.files();
+    for command in [
+        EntriesCommand::GetEntry(GetEntry { key: key() }),
+        EntriesCommand::EditEntry(EditEntry { key: key(), old_text: "two".into(), new_text: "three".into() }),
+        EntriesCommand::ForgetEntry(ForgetEntry { key: key(), expected_version: None }),
+        EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) }),
+        EntriesCommand::Explain(Explain { request, key: Some(key()) }),
+    ] {
+        let error = world.run(command).unwrap_err();
+        assert_eq!(
+            (error.code, error.message.as_str(), error.help.as_str()),
+            (
+                ErrorCode::InvalidArgument,
+                "`agents/a/entries/core/k.bak` is the backup of agents/a/entries/core/k.md",
+                "`entry restore` puts it back; other commands take the path of the file"
+            )
+        );
+    }
+    assert_eq!(world.files(), files);
+    stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: key() })));
+    assert_eq!(world.get("k").unwrap().content, "one");
+}
+
+#[test]
+fn the_backup_is_the_text_that_counted_and_the_text_of_an_outdated_file_is_kept_until_a_purge() {
+    const COPY: &str = "agents/a/entries/core/k.sync-conflict.md";
+    for (category, has_backup) in [("core", false), ("core", true), ("notes", false), ("notes", true)] {
+        let mut world = World::new();
+        if has_backup {
+            world.keep("k", "zero", "core");
+        }
+        world.keep("k", "one", "core");
+        world.store.put(COPY, b"---\nkey: k\nupdated: 2035-01-01\n---\n\ntwo".to_vec());
+        assert_eq!(world.get("k").unwrap().content, "two");
+        world.keep("k", "three", category);
+        let problems = world.list(EntryFilter::default()).problems;
+        let (listed, kept) = if category == "core" { (&[K][..], K) } else { (&[][..], "agents/a/entries/core/k.bak") };
+        assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), listed);
+        assert!(world.store.text(kept).ends_with("\n\none"), "{category}");
+        for content in ["two", "three"] {
+            stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })));
+            let found = world.get("k").unwrap();
+            assert_eq!((found.content.as_str(), found.category.as_str()), (content, category), "{has_backup}");
+        }
+        world.forget("k");
+        world.purge(None).unwrap();
+        assert_eq!(world.store.names(), Vec::<&str>::new());
+    }
+}
+
+#[test]
+fn an_outdated_file_goes_if_its_text_is_kept_elsewhere() {
+    for copied in ["two", "three"] {
+        let mut world = World::new();
+        world.keep("k", "two", "core");
+        world
+            .store
+            .put("agents/a/entries/core/k2.md", format!("---\nkey: k\nupdated: 2001-01-01\n---\n\n{copied}").into());
+        world.keep("k", "three", "core");
+        assert_eq!(notes_of(&world), [K], "{copied}");
+        stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })));
+        assert_eq!(world.get("k").unwrap().content, "two");
+    }
+}
+
+#[test]
+fn a_person_can_restore_text_of_a_tool_and_it_stays_unapproved() {
+    let mut world = World::new();
+    let store = StoreEntry { entry: entry("k", "one", "core"), expected_version: None };
+    stored(world.run_command(Origin::from_provenance(Provenance::Tool).with(store.into())));
+    world.keep("k", "two", "core");
+    let restore = || EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() });
+    for provenance in [Provenance::Tool, Provenance::Agent] {
+        let error = world.run_command(Origin::from_provenance(provenance).with(restore())).unwrap_err();
+        assert_eq!(error.code, ErrorCode::NotPermitted, "{provenance}");
+    }
+    for (content, unapproved) in [("one", Some(Provenance::Tool)), ("two", None), ("one", Some(Provenance::Tool))] {
+        stored(world.run(restore()));
+        let found = world.get("k").unwrap();
+        assert_eq!((found.content.as_str(), found.unapproved), (content, unapproved));
+    }
+}
