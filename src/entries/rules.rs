@@ -4,6 +4,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::document::{Entry, Fields};
 use super::repeat::{adds_project, keep_trust, repeats_unapproved};
