@@ -81,8 +81,8 @@ async fn try_store(
         is_settled = false;
     }
     if is_new || !is_settled {
-        let written = Written { path: &path, version: &version, is_new };
-        if !settles(call, entries, scope, pool, &view, written, fields, base).await? {
+        let written = Written { path: &path, version: &version, is_new, before: &view };
+        if !settles(call, entries, scope, pool, written, fields, base).await? {
             return Ok(None);
         }
     }
@@ -93,7 +93,7 @@ async fn try_store(
             let replaced = known.map(|known| &known.entry.fields.content);
             let content = &copy.entry.fields.content;
             let is_kept = *content == fields.content || Some(content) == replaced;
-            // A copy that cannot be removed stays listed as a problem; `purge` removes it.
+            // A file that stays is listed as a problem; `purge` removes it.
             let _ = clear(call, copy, &target, is_kept).await;
         }
         removed = trim(call, &view, pool, fields).await;

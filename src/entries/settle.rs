@@ -22,26 +22,26 @@ pub(super) struct Written<'a> {
     pub(super) path: &'a RelPath,
     pub(super) version: &'a str,
     pub(super) is_new: bool,
+    /// Entries before it was written.
+    pub(super) before: &'a View,
 }
 
 /// Ensures that a file that was created or moved is the only one of its key.
 ///
 /// Another process may create or move one at the same moment. The later writer sees both files here. It keeps the
 /// newest, by the order that all readers use, if that file may replace the others as they are now. Files that were outdated
-/// `before` are not of this race, and stay. Returns `false` if
-/// the own file must yield, and the change must be computed again from the others. A new file is then removed. A moved
-/// file stays until the change is done, because it holds the stored text.
+/// before are not of this race, and stay. Returns `false` if the own file must yield, and the change must be computed again
+/// from the others. A new file is then removed. A moved file stays until the change is done, because it holds the stored text.
 pub(super) async fn settles(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
     pool: &Pool,
-    before: &View,
     written: Written<'_>,
     fields: &Fields,
     base: &Base,
 ) -> Result<bool, Error> {
-    let Written { path, version, is_new } = written;
+    let Written { path, version, is_new, before } = written;
     if pool.shared {
         // All files of the workspace are in one folder, so a key has only one path.
         return Ok(true);
