@@ -139,7 +139,10 @@ fn names_provenance(line: &str) -> bool {
     let is_flow = line.trim_start_matches(is_ignorable).starts_with('{');
     let mut fields = line.split(|c| is_flow && matches!(c, '{' | ','));
     // A key with an escape is not decoded, so it may be this one.
-    let is_escaped = |field: &str| field.split(':').next().is_some_and(|key| key.contains('\\'));
+    let is_escaped = |field: &str| {
+        let key = field.split_once(':').map_or("", |(key, _)| key.trim_start_matches(is_ignorable));
+        key.starts_with('"') && key.contains('\\')
+    };
     fields.any(|field| begins_with_key(field) || is_escaped(field))
 }
 
@@ -202,6 +205,7 @@ mod tests {
     fn frontmatter_that_cannot_be_read_is_trusted_only_if_it_names_no_provenance() {
         let of = |block: &str| TrustState::from_text(&format!("---\n{block}\n---\n\nx")).unapproved();
         assert_eq!(of("title: Error: foo"), None);
+        assert_eq!(of("title: Error: foo\n\\alpha\nC:\\x: y"), None);
         assert_eq!(of("title: Error: foo\nprovenance: tool"), Some(Provenance::Imported));
         assert_eq!(of("Provenance : user\n: ["), Some(Provenance::Imported));
         let of = |start: &str| TrustState::from_start(start).unapproved();
