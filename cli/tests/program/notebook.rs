@@ -176,7 +176,7 @@ fn invalid_arguments_change_nothing() {
     store.refuses(&["remember", "T", "x"], 2, "templates/fact.md: line 1: `sh`");
     store.put("templates/fact.md", "---\ntitle: {{json title}}\n---\n{{content}}\n");
     store.put(".zk/config.toml", "[note\n");
-    store.refuses(&["remember", "T", "x"], 2, ".zk/config.toml: line 1, column");
+    store.refuses(&["remember", "T", "x"], 3, ".zk/config.toml: line 1, column");
     store.run(&["recall", "postgres"]).exits(0).complains(".zk/config.toml: line 1");
 }
 
