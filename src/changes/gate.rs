@@ -17,7 +17,6 @@ use crate::protocol::{
 };
 use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
-use crate::trust::{Approved, HEAD_BYTES, TrustState};
 
 /// Maximum number of attempts of a change.
 const MAX_ATTEMPTS: u32 = 1024;
@@ -49,19 +48,6 @@ impl Call {
     /// Reads a whole text; `None` if the file does not exist.
     pub(crate) async fn load_text(&self, path: &RelPath) -> Result<Option<String>, Error> {
         Ok(self.load(path).await?.text()?.map(String::from))
-    }
-
-    /// Lets the reply say that a file is unapproved, to which text is added without reading it whole.
-    pub(crate) async fn note_unapproved(&self, path: &RelPath) {
-        // A file that cannot be read is in no prompt, and the change itself reports the error.
-        let start = self.fs.read(path, 0, HEAD_BYTES.min(self.scope.limits.max_file_bytes)).await;
-        let Ok(ReadOutcome::Content(FileContent { bytes, size, .. })) = start else { return };
-        let state = match Approved::judge_part(&bytes, String::new()) {
-            _ if size <= bytes.len() as u64 => TrustState::from_bytes(&bytes),
-            Ok(_) => return,
-            Err(provenance) => TrustState::new(provenance),
-        };
-        self.screen.note_unapproved(state);
     }
 
     /// Lists a folder (`None` for the root of the store), sorted by path.

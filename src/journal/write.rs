@@ -159,7 +159,6 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
     } else if !text.ends_with('\n') {
         line.push('\n');
     }
-    call.note_unapproved(path).await;
     call.apply(&call.screen.add(path, line)?).await.map(|_| ())
 }
 

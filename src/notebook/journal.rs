@@ -72,7 +72,6 @@ async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<Jo
     if file_size(call, &path).await?.is_none() {
         created = make_day(call, config, &path, &mut warnings).await?;
     }
-    call.note_unapproved(&path).await;
     call.apply(&call.screen.add(&path, format!("{text}\n"))?).await?;
     let path = call.scope.display_path(&path);
     let message = format!("Added to {path}: {}", text.lines().next().unwrap_or_default());
@@ -116,12 +115,9 @@ fn item(time: &str, entry: &str) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::sync::Arc;
-
-    use super::super::testing::{Store, call_at, day, run_alone};
+    use super::super::testing::{Store, call_at, day};
     use super::super::today::today;
     use super::*;
-    use crate::journal::{JournalCall, Target, Write, WriteMode};
 
     const DAY: &str = "daily/2026-05-25.md";
 
@@ -146,45 +142,6 @@ mod tests {
         assert!(!reply.created);
         assert_eq!(store.text(DAY), "# Day\n\n### 09:00 — start\nhello\n- 12:34 deployed\n");
         assert_eq!(store.writes, ["append daily/2026-05-25.md"]);
-    }
-
-    #[test]
-    fn text_that_is_added_to_an_unapproved_file_is_reported() {
-        let added = |store: &mut Store, target: Option<Target>| {
-            let message = store.run(|fs| async move {
-                let Some(target) = target else {
-                    return run_alone(fs, Journal { entry: "y".into() }).await.map(|reply| reply.message);
-                };
-                let (call, corpus) = (call_at(fs, day()), Arc::default());
-                let write = Write { target, mode: WriteMode::Append, content: "y".into(), truncate: false };
-                write.run(&JournalCall { call: &call, corpus: &corpus }).await.map(|reply| reply.message)
-            });
-            message.expect("added").into_string()
-        };
-        let targets = || {
-            [Target::LongTerm, Target::Scratchpad, Target::Daily(None), Target::Note("n".into())]
-                .map(Some)
-                .into_iter()
-                .chain([None])
-        };
-        let large = alloc::format!("---\nprovenance: tool\n---\n{}", "x\n".repeat(40_000));
-        for text in ["---\nprovenance: tool\n---\nx\n", "---\nprovenance: tool\n", &large] {
-            for target in targets() {
-                let mut store =
-                    Store::with(&[("MEMORY.md", text), ("SCRATCHPAD.md", text), (DAY, text), ("notes/n.md", text)]);
-                let message = added(&mut store, target.clone());
-                assert!(message.contains("(not approved: "), "{target:?}: {message}");
-            }
-        }
-        let large = alloc::format!("# x\n{}", "x\n".repeat(40_000));
-        for text in ["", "x", "---\ntitle: x\n", &large] {
-            for target in targets() {
-                let mut store =
-                    Store::with(&[("MEMORY.md", text), ("SCRATCHPAD.md", text), (DAY, text), ("notes/n.md", text)]);
-                let message = added(&mut store, target.clone());
-                assert!(!message.contains("approved"), "{target:?}: {message}");
-            }
-        }
     }
 
     #[test]
