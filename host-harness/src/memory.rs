@@ -163,7 +163,7 @@ impl Project {
 ///     println!("{} {:?}", hit.path, hit.lines);
 /// }
 /// let prompt = memory.context()?.block.unwrap_or_default();
-/// # assert!(prompt.contains("Staging runs on port 8080"));
+/// # assert!(prompt.as_str().contains("Staging runs on port 8080"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Saddlebag(Host<Box<dyn Engine + Send>, LocalDir>);
