@@ -118,7 +118,7 @@ impl Entry {
         if let Some(found) = &frontmatter.problem {
             return Err(problem(format!("line {}: {}", found.line, found.message)));
         }
-        if text.trim_start_matches('\u{feff}').starts_with("---") && is_unclosed(text) {
+        if text.trim_start_matches('\u{feff}').starts_with("---") && is_unclosed(&frontmatter, text) {
             return Err(problem("line 1: its frontmatter has no end".into()));
         }
         let value = |names: [&str; 2]| names.into_iter().find_map(|name| frontmatter.value(name));

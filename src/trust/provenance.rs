@@ -92,7 +92,11 @@ impl TrustState {
     /// Reads the record in the start of a file that is too large to be read whole. Frontmatter without an end in it
     /// counts as the text of an import, because the rest may name one.
     pub(super) fn from_start(text: &str) -> Self {
-        if is_unclosed(text) { Self::new(Provenance::Imported) } else { Self::from_text(text) }
+        let frontmatter = Frontmatter::parse(text);
+        match is_unclosed(&frontmatter, text) {
+            true => Self::new(Provenance::Imported),
+            false => Self::from_parsed(&frontmatter, text),
+        }
     }
 
     /// Reads the record in the bytes of a file. Bytes that are not text have no frontmatter.
@@ -109,8 +113,8 @@ impl TrustState {
 }
 
 /// Returns true if the text begins like frontmatter, which has no end.
-pub(crate) fn is_unclosed(text: &str) -> bool {
-    after_opening(text).is_some() && Frontmatter::parse(text).span.is_empty()
+pub(crate) fn is_unclosed(frontmatter: &Frontmatter, text: &str) -> bool {
+    frontmatter.span.is_empty() && after_opening(text).is_some()
 }
 
 /// Returns the text after a first line of dashes. Line ends of any kind, and empty lines and marks before it, do not matter.
