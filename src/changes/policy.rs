@@ -182,7 +182,7 @@ impl InputPolicy {
     }
 
     /// Records that text goes into a file in this state. Without approval, the text is in no prompt.
-    pub(crate) fn note_unapproved(&self, state: TrustState) {
+    fn note_unapproved(&self, state: TrustState) {
         self.done.borrow_mut().is_unapproved |= self.config.provenance.is_trusted() && state.unapproved().is_some();
     }
 

@@ -20,7 +20,10 @@ use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, 
 use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
 use crate::store::{Date, RelPath};
-use crate::trust::{Approved, HEAD_BYTES, Provenance};
+use crate::trust::{Approved, Provenance};
+
+/// Number of bytes at the start of a large file that are read for its frontmatter.
+const HEAD_BYTES: u32 = 65_536;
 
 /// Maximum size of long-term memory in zerostack, which leaves out larger files.
 const MAX_LONG_TERM_BYTES: u32 = 131_072;

@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 
 use super::category::Category;
 use super::readable::{Readable, readable};
-use super::state::EntriesCall;
-use super::state::Held;
+use super::state::{EntriesCall, Held};
 use super::types::EntryInfo;
 use super::view::{View, absent, look_for};
 use crate::order;

@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use super::limits::{Limit, within};
 use super::runs::{check_fence, named, read_fence};
-use super::state::EntriesCall;
-use super::state::OpenedRun;
+use super::state::{EntriesCall, OpenedRun};
 use crate::changes::{Backups, File};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};

@@ -47,9 +47,14 @@ pub(super) async fn bury(
 /// This memory may not remove the text.
 pub(super) async fn removal_of(call: &Call, stored: &Stored) -> Result<Option<Change>, Error> {
     let file = call.load(&stored.path).await?;
-    // The text is compared, because a host may make another version of the same bytes when a file is no longer new.
+    removal_if_same(call, stored, &file)
+}
+
+/// Returns the removal of a file that has the text of an entry. The text is compared, because a host may make another version
+/// of the same bytes when a file is no longer new.
+fn removal_if_same(call: &Call, stored: &Stored, file: &File) -> Result<Option<Change>, Error> {
     let is_same = file.text().ok().flatten().is_some_and(|text| version_of(text) == stored.entry.version);
-    is_same.then(|| call.screen.remove(&file)).transpose()
+    is_same.then(|| call.screen.remove(file)).transpose()
 }
 
 /// Returns the removal of the file of an entry that has expired; `None` if it changed since it was seen.
@@ -93,10 +98,6 @@ pub(super) async fn clear(call: &Call, stored: &Stored, target: &RelPath, is_kep
 }
 
 async fn remove_to(call: &Call, stored: &Stored, backups: Backups<'_>) -> Result<(), Error> {
-    let change = |file: &File| {
-        let text = file.text().ok().flatten();
-        let is_same = text.is_some_and(|text| version_of(text) == stored.entry.version);
-        Ok((is_same.then(|| call.screen.remove(file)).transpose()?, ()))
-    };
+    let change = |file: &File| Ok((removal_if_same(call, stored, file)?, ()));
     call.update(&stored.path, backups, change).await.map(|((), _)| ())
 }

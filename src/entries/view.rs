@@ -55,8 +55,9 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     View::from_corpus(call, scope, &corpus, &parsed)
 }
 
-/// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file. If there is no such entry, it looks a second time: folders are listed one after the other, so an entry that is
-/// moved meanwhile can be missing from both.
+/// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file. If there
+/// is no such entry, it looks a second time: folders are listed one after the other, so an entry that is moved meanwhile can
+/// be missing from both.
 pub(super) async fn look_for(
     call: &Call,
     entries: &Entries,

@@ -5,9 +5,6 @@ use alloc::string::String;
 
 use super::provenance::{Provenance, TrustState};
 
-/// Number of bytes at the start of a large file that are read for its frontmatter.
-pub(crate) const HEAD_BYTES: u32 = 65_536;
-
 /// Text of the store that may go into a prompt.
 ///
 /// Prompts take stored text in this type alone. It is made by judging the text of a file, and then is this text, a part or

@@ -55,7 +55,7 @@ pub use saddlebag_sanitize::{
     without_private,
 };
 
-pub(crate) use approved::{Approved, HEAD_BYTES};
+pub(crate) use approved::Approved;
 pub(crate) use for_model::escaped_item;
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};
 pub(crate) use provenance::{approve, is_unclosed, mark};
