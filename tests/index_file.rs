@@ -410,7 +410,7 @@ fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
     }
 }
 
-/// Invariant (index): a store whose token is still the same is not listed, and one whose token differs is.
+/// Invariant (search): a store whose token is still the same is not listed, and one whose token differs is.
 #[both_engines]
 fn a_store_with_the_same_token_is_not_listed(kind: Kind) {
     let mut first = Drive::new(kind, config(1, true), store().with_generation());
@@ -427,7 +427,7 @@ fn a_store_with_the_same_token_is_not_listed(kind: Kind) {
     assert!(listings(&new.executor, since) > 0, "another program has added a note");
 }
 
-/// Invariant (index): a new engine reads only the notes that have changed since the index was written.
+/// Invariant (search): a new engine reads only the notes that have changed since the index was written.
 #[both_engines]
 fn a_new_engine_reads_what_has_changed_since_the_index_was_written(kind: Kind) {
     let mut first = Drive::new(kind, config(1, true), store().with_generation());

@@ -120,7 +120,7 @@ async fn read_for(call: &Call, corpus: &AtomicRefCell<Corpus>, is_whole: bool) -
     let body =
         if is_whole { body.whole(call).await? } else { body.with(call, &catalog.needed_ranges(scheme)?).await? };
     let index = catalog.restore(&head, body, &corpus.borrow(), scheme)?;
-    is_of_scope(call, index.table.rows.paths()).then_some(index)
+    FolderScope::memory_holds(&call.scope.layout, index.table.rows.paths()).then_some(index)
 }
 
 /// Reads what a search needs of the index file. If that is damaged, the corpus forgets what it had of it, and returns
@@ -162,11 +162,6 @@ pub(crate) async fn read_needed(
         }
     }
     true
-}
-
-/// Returns true if this memory may read every file of the index. Its writer may have named other files.
-fn is_of_scope<'a>(call: &Call, paths: impl Iterator<Item = &'a str>) -> bool {
-    FolderScope::all_hold(&FolderScope::all(&call.scope.layout), paths)
 }
 
 /// Returns true if enough has changed for a new index file.

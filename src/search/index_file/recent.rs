@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalog::Listed;
-use super::is_of_scope;
 use crate::changes::Call;
 use crate::engine::{Loaded, load};
 use crate::protocol::{Entry, EntryKind, Version};
 use crate::search::corpus::{Corpus, Pages};
 use crate::search::parts;
+use crate::search::scopes::FolderScope;
 use crate::store::RelPath;
 
 /// Length of the checksum at the start of the file.
@@ -54,7 +54,10 @@ pub(crate) async fn read(
     let recent: Recent<'_> = postcard::from_bytes(encoded).ok()?;
     let is_of_index = recent.index == writing && recent.scheme == call.scope.version_scheme.as_str();
     let is_of_store = recent.listed.generation == Some(generation);
-    if !is_of_index || !is_of_store || !is_of_scope(call, recent.changed.iter().map(|(path, _)| *path)) {
+    if !is_of_index
+        || !is_of_store
+        || !FolderScope::memory_holds(&call.scope.layout, recent.changed.iter().map(|(path, _)| *path))
+    {
         return None;
     }
     let entries = recent.changed.iter().map(|&(path, modified)| {
