@@ -43,6 +43,8 @@ pub(super) struct Restored {
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
     /// Pages of the listings. Files that are listed unchanged are known by `table`.
     pub(super) pages: Pages,
+    /// Token of the store at which the index has all of its files.
+    pub(super) generation: Option<String>,
     pub(super) others: OtherSchemes,
 }
 
@@ -56,6 +58,14 @@ pub(super) struct Page {
     pub(super) folders: Vec<RelPath>,
     /// Files and folders with names that no path can have.
     pub(super) left_out: LeftOut,
+}
+
+/// A running update of the corpus.
+pub(super) struct Update {
+    number: u64,
+    /// True if no other update was running when it began.
+    is_alone: bool,
+    _running: Arc<()>,
 }
 
 /// Pages, by folder.
@@ -89,6 +99,14 @@ pub(crate) struct Corpus {
     unlisted: Vec<RelPath>,
     /// Pages of all folders, as they were last listed.
     pub(super) pages: Pages,
+    /// Token of the store before the last update. The corpus has all files as long as the store has this token.
+    generation: Option<String>,
+    /// True if the host has no tokens.
+    pub(super) has_no_generation: bool,
+    /// Number of updates that have begun.
+    updates: u64,
+    /// Each running update has a copy.
+    running: Arc<()>,
     /// Predicate for files that are notes.
     coverage: Coverage,
     /// Version of the configuration that `coverage` follows; `None` without one.
@@ -121,6 +139,10 @@ impl Default for Corpus {
             skipped: SortedMap::default(),
             unlisted: Vec::new(),
             pages: SortedMap::default(),
+            generation: None,
+            has_no_generation: false,
+            updates: 0,
+            running: Arc::new(()),
             coverage: Arc::new(is_markdown),
             configuration: None,
             journal: Arc::new(|_| true),
@@ -200,9 +222,14 @@ impl Corpus {
     }
 
     fn new_rules(&mut self) {
-        self.pages.clear();
+        self.forget_pages();
         self.loaded = false;
         self.rules += 1;
+    }
+
+    fn forget_pages(&mut self) {
+        self.pages.clear();
+        self.generation = None;
     }
 
     /// Makes the next update look at every folder again. Records of skipped names stay.
@@ -214,13 +241,36 @@ impl Corpus {
     }
 
     /// Begins an update. Until it succeeds, the corpus counts as not loaded.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self) -> Update {
         self.loaded = false;
+        self.generation = None;
         self.unlisted.clear();
+        let is_alone = Arc::strong_count(&self.running) == 1;
+        self.updates += 1;
         // Files that had no room are tried again, so the host must not answer that they are unchanged.
         if self.skipped.values().any(|reason| matches!(reason, SkipReason::IndexFull)) {
             self.pages.clear();
         }
+        Update { number: self.updates, is_alone, _running: self.running.clone() }
+    }
+
+    /// Ends an update that began with this token of the store. An update beside another one may have seen an older state of some
+    /// folders, so it does not keep the token.
+    pub(super) fn end(&mut self, update: &Update, generation: Option<String>) {
+        let is_retried = |reason: &SkipReason| matches!(reason, SkipReason::Unreadable(_) | SkipReason::IndexFull);
+        let is_complete = self.unlisted.is_empty() && !self.skipped.values().any(is_retried);
+        let was_alone = update.is_alone && update.number == self.updates;
+        self.generation = generation.filter(|_| is_complete && was_alone && self.loaded);
+    }
+
+    /// Returns true if nothing has changed since the corpus was brought up to date: the store still has this token.
+    pub(super) fn is_of(&self, generation: &str) -> bool {
+        self.generation.as_deref() == Some(generation)
+    }
+
+    /// Returns the token at which the corpus has all files.
+    pub(super) fn generation(&self) -> Option<&str> {
+        self.generation.as_deref()
     }
 
     /// Prepares a literal search after files were added or removed.
@@ -481,9 +531,11 @@ impl Corpus {
         self.supersedes = index.supersedes;
         self.problems = index.problems;
         self.pages = index.pages;
+        self.generation = index.generation;
         self.others = index.others;
         self.ranked_to = self.files.next_id();
         if self.configuration != index.configuration {
+            self.generation = None;
             let others = self.files.since(0).filter(|(_, doc)| !(self.coverage)(&doc.path));
             let others: Vec<RelPath> = others.map(|(_, doc)| doc.path.clone()).collect();
             for path in others {
@@ -534,7 +586,7 @@ impl Corpus {
         self.body = Body::default();
         self.files.forget_index_file();
         self.others = OtherSchemes::default();
-        self.pages.clear();
+        self.forget_pages();
         self.loaded = false;
     }
 

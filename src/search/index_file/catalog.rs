@@ -63,6 +63,8 @@ struct Scheme<'a> {
 struct Listed<'a> {
     /// Version of the configuration that `folders` follow.
     configuration: Option<&'a str>,
+    /// Token of the store at which all of its notes are in the index.
+    generation: Option<&'a str>,
     /// Folders whose notes are all in the index.
     #[serde(borrow)]
     folders: Vec<Folder<'a>>,
@@ -123,7 +125,8 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piec
         pages: pages.iter().map(ListedPage::from_page).collect(),
     });
     let configuration = corpus.configuration().map(|version| version.0.as_str());
-    let listed = Listed { configuration, folders: folders.collect() };
+    let generation = corpus.generation().filter(|_| incomplete.is_empty());
+    let listed = Listed { configuration, generation, folders: folders.collect() };
     let mut columns = alloc::vec![(scheme, SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?)];
     drop((seen, listed));
     for other in corpus.others.iter().filter(|other| other.name != scheme).take(MAX_SCHEMES - 1) {
@@ -175,6 +178,8 @@ fn seen_by(
     let seen = rows.iter().map(|row| row.map_or_else(|| Some(Seen::default()), |row| before.seen(row as usize)));
     let seen: Vec<Seen<'_>> = seen.collect::<Option<_>>()?;
     let mut listed: Listed<'_> = postcard::from_bytes(file.get(other.listed.clone())?).ok()?;
+    // The index has other notes than at that token.
+    listed.generation = None;
     listed.folders.retain(|folder| {
         let path = parse(folder.path);
         path.is_some_and(|path| corpus.others.is_unchanged(&path) && !incomplete.contains(&path))
@@ -274,8 +279,10 @@ impl<'a> Catalog<'a> {
             problems.insert(RelPath::new(path).ok()?, problem);
         }
         let mut pages = Pages::default();
+        let mut generation = None;
         // Under another configuration, other files of a folder are notes.
         if listed.configuration == corpus.configuration().map(|version| version.0.as_str()) {
+            generation = listed.generation.filter(|_| unseen.is_empty()).map(String::from);
             for Folder { path, pages: listed } in listed.folders {
                 let (path, listed) = (parse(path)?, listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?);
                 // An unchanged page proves nothing about a note that this scheme has not seen.
@@ -286,7 +293,7 @@ impl<'a> Catalog<'a> {
         }
         let others = OtherSchemes::new(others);
         let configuration = self.configuration.map(|version| Version(version.into()));
-        Some(Restored { ranked, table, configuration, supersedes, problems, pages, others, body })
+        Some(Restored { ranked, table, configuration, supersedes, problems, pages, generation, others, body })
     }
 }
 
