@@ -182,7 +182,7 @@ export function giveSecondName(folder, name, second) {
 }
 
 /** The name that an old file has beside the new one until it is kept. */
-const secondName = temporary => temporary.replace(/\.tmp$/, '-old.tmp');
+export const secondName = temporary => temporary.replace(/\.tmp$/, '-old.tmp');
 
 export function createNew(folder, name, content) {
   try {

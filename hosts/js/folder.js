@@ -12,7 +12,7 @@ import path from 'node:path';
 import { ATTEMPTS, Executor, Refused, addition, checkPath, part, require, split } from './executor.js';
 import {
   Folder, appendWhole, contentOf, createNew, giveSecondName, kindOf, nameOf, openFolder, openIf, overwrite, placeNew,
-  readWhole, sha256, statusIfThere, statusOf, statusVersion, sync, syncFile, textOf, unlinkIfThere, writeNew,
+  readWhole, secondName, sha256, statusIfThere, statusOf, statusVersion, sync, syncFile, textOf, unlinkIfThere, writeNew,
 } from './files.js';
 import { Leases, Locked, Lost, isFree, isFreeKernel, newestOf } from './lease.js';
 
@@ -28,7 +28,6 @@ const ERRORS = {
 };
 const PROCESS = randomBytes(8).toString('hex');
 let count = 0;
-
 
 export class FolderStore extends Executor {
   #root;

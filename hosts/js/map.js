@@ -11,12 +11,13 @@ export class MapStore extends OwnStore {
   // Unlike the digest of the bytes, a count needs no secure context.
   versionScheme = 'map-count/1';
   #root = new Folder();
-  #versions = 0;
+  /** All changes, and those that `generation` tells. */
   #changes = 0;
+  #told = 0;
   #last = Promise.resolve();
 
   generation() {
-    return `${this.#changes}`;
+    return `${this.#told}`;
   }
 
   exclusive(path, work) {
@@ -24,7 +25,8 @@ export class MapStore extends OwnStore {
       try {
         return await work();
       } finally {
-        if (counts(path)) this.#changes += 1;
+        this.#changes += 1;
+        if (counts(path)) this.#told += 1;
       }
     });
     return this.#last;
@@ -39,7 +41,7 @@ export class MapStore extends OwnStore {
 
   put(path, bytes) {
     const [folder, name] = this.#above(path);
-    const version = `${(this.#versions += 1)}`, content = bytes.slice();
+    const version = `${(this.#changes += 1)}`, content = bytes.slice();
     const modified = BigInt(Date.now()) * 1_000_000n;
     folder.set(name, { kind: 'file', size: BigInt(bytes.length), version, modified, bytes: () => content });
     return version;
@@ -78,7 +80,7 @@ export class MapStore extends OwnStore {
 
   /** Every change of the store makes a new one, which is often enough. */
   pageVersion() {
-    return `${this.#versions}`;
+    return `${this.#changes}`;
   }
 
   #above(path) {

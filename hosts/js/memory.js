@@ -1,7 +1,8 @@
 /**
  * The loop: gives commands to the component, has a store perform what it requests, and returns the replies.
  *
- * A store has `perform(op)`, which returns the `result<outcome, fs-error>` or a promise of it, and `versionScheme`.
+ * A store has `perform(op, request)`, which returns the `result<outcome, fs-error>` or a promise of it, and
+ * `versionScheme`.
  */
 
 export const PACKAGE = 'saddlebag:memory', VERSION = '0.3.0-dev';
@@ -153,8 +154,9 @@ export class Memory {
     for (const request of requests) this.#perform(request).catch(error => this.#end(error));
   }
 
-  async #perform({ key, op }) {
-    const outcome = await Promise.resolve(op).then(op => this.#store.perform(op))
+  async #perform(request) {
+    const { key, op } = request;
+    const outcome = await Promise.resolve(request).then(request => this.#store.perform(op, request))
       .catch(error => ({ tag: 'err', val: { tag: 'other', val: `the store failed: ${error?.message ?? error}` } }));
     if (!this.#gone) this.#advance(this.#answer(key, outcome));
   }

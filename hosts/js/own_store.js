@@ -32,8 +32,9 @@ export class OwnStore extends Executor {
     return this.exclusive(path, async () => {
       const old = await this.file(path);
       require(old?.version, precondition);
-      const before = old ? await old.bytes() : new Uint8Array();
-      return { tag: 'written', val: await this.put(path, concat(before, addition(before, content, newlineFirst))) };
+      const before = old ? await old.bytes() : new Uint8Array(), added = addition(before, content, newlineFirst);
+      const isSame = old && added.length === 0;
+      return { tag: 'written', val: isSame ? old.version : await this.put(path, concat(before, added)) };
     });
   }
 
@@ -82,8 +83,9 @@ export class OwnStore extends Executor {
     if (found?.kind === 'file') throw new Refused('not-directory');
     const prefix = folder === undefined ? '' : `${folder}/`;
     return work(found ? await this.children(folder) : [], async name => {
-      const { kind, size = 0n, version = '', modified = 0n } = (await this.find(prefix + name)) ?? {};
-      return { kind, size, version, modified };
+      const found = await this.find(prefix + name);
+      if (found?.kind !== 'file') return found && { kind: 'directory', size: 0n, version: '', modified: 0n };
+      return { kind: 'file', size: found.size, version: found.version, modified: found.modified };
     });
   }
 
