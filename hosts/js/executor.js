@@ -173,35 +173,17 @@ const rank = unit => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 /** Returns true for the names of hosts: the locks, and temporary files. */
 function isOwn(path) {
   // A file system skips a segment that it cuts to nothing.
-  const segments = path.split('/').map(folded).filter(segment => segment !== '');
-  const short = segment => /^saddle~[0-9]+$/.test(segment);
-  const inState = segments.length > 1 && (short(segments[0]) || stands('.saddlebag', segments[0]));
-  return (inState && ['locks', 'locks-*'].some(name => stands(name, segments[1])))
-    || segments.some(segment => short(segment) || stands('.saddlebag-*.tmp', segment));
+  const [first, second, ...rest] = path.split('/').map(folded).filter(segment => segment !== '');
+  const isLocks = /^(\.saddlebag|saddle~[0-9]+)$/.test(first) && /^locks(-[0-9]+)?$/.test(second);
+  return isLocks || [first, second, ...rest].some(segment => /^(\.saddlebag-.*\.tmp|saddle~[0-9]+)$/s.test(segment));
 }
-
-/** Without what file systems ignore: the name of a stream, dots and spaces at the end, the case of ASCII letters. */
-const folded = segment => segment.split(':')[0].replace(/[. ]+$/, '').replace(/[A-Z]/g, letter => letter.toLowerCase());
 
 /**
- * Whether some file system may take `name` for the pattern, in which `*` is any text. A character above U+007F may be
- * one character of the pattern or none. `states` are the places in the pattern that can be reached.
+ * The name as some file systems read it, or rather more than any: letters of one look are one, marks and what is not
+ * shown are left out, and so are the name of a stream and dots and spaces at the end.
  */
-function stands(pattern, name) {
-  let states = reached(new Set([0]), pattern);
-  for (const letter of name) {
-    const next = new Set();
-    for (const at of states) {
-      const isOther = letter > '\u007f';
-      if (isOther || pattern[at] === '*') next.add(at);
-      if (at < pattern.length && (isOther || pattern[at] === letter)) next.add(at + 1);
-    }
-    states = reached(next, pattern);
-  }
-  return states.has(pattern.length);
-}
-
-function reached(states, pattern) {
-  for (const at of states) if (pattern[at] === '*') states.add(at + 1);
-  return states;
+function folded(segment) {
+  const cut = name => name.split(':')[0].replace(/[. ]+$/, '');
+  const shown = cut(segment).normalize('NFKD').replace(/[\p{M}\p{DI}]/gu, '');
+  return cut(shown.toLowerCase().toUpperCase().toLowerCase());
 }

@@ -5,7 +5,7 @@
  * syncs and waiting leave the thread free.
  */
 
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import fs, { constants as flags } from 'node:fs';
 import path from 'node:path';
 
@@ -19,7 +19,8 @@ import { Leases, Locked, Lost, isFree, isFreeKernel, newestOf } from './lease.js
 const STATE = '.saddlebag', LOCKS = `${STATE}/locks-3`, RECOVERED = `${STATE}/recovered`, UNSYNCED = `${LOCKS}/unsynced`;
 const EARLIER = ['locks', 'locks-2'];
 const REFUSAL = 'lock protocol 3\nThe locks are in `locks-3`; a program that needs a folder here is too old.\n';
-const LOCK_NUMBERS = Array.from({ length: 64 }, (_, number) => number);
+const lockName = number => String(number).padStart(2, '0');
+const LOCKS_OF_FILES = Array.from({ length: 64 }, (_, number) => lockName(number));
 /** A status says that the bytes are the same if the file was last changed this long before they were read. */
 const SETTLED = 2_000n;
 const ERRORS = {
@@ -155,18 +156,26 @@ export class FolderStore extends Executor {
   }
 
   generation() {
-    if (!this.#onlyHostsWrite) throw new Refused('unsupported');
-    const contents = LOCK_NUMBERS.flatMap(number => {
-      const files = this.#lockFiles(number, false);
-      try {
-        const newest = newestOf(files?.counts() ?? []), lease = files?.read(newest) ?? 'free', kernel = files?.kernel();
-        if (!isFree(lease) || !isFreeKernel(kernel)) throw new Refused('unsupported');
-        return [kernel ?? '', newest, lease];
-      } finally {
-        files?.close();
+    // The locks are not synced: after a power cut they may have an earlier content beside files that were synced.
+    const boot = this.#onlyHostsWrite && bootOf();
+    if (!boot) throw new Refused('unsupported');
+    const digest = createHash('sha256');
+    const add = text => {
+      const bytes = Buffer.from(text), length = Buffer.alloc(8);
+      length.writeBigUInt64LE(BigInt(bytes.length));
+      digest.update(length).update(bytes);
+    };
+    add(boot);
+    this.#folder(LOCKS, false, locks => {
+      for (const name of LOCKS_OF_FILES) {
+        const kernel = locks && textOf(locks, name);
+        if (kernel !== undefined) [name, kernel].forEach(add);
+        const lease = this.#newestLease(name);
+        if (lease) add(`${lease.count}\n${lease.content}`);
+        if (!isFreeKernel(kernel) || !isFree(lease?.content ?? 'free')) throw new Refused('locked', kernel || lease.content);
       }
     });
-    return sha256(contents.map(content => `${content}\0`).join(''));
+    return digest.digest('hex');
   }
 
   // Changes, by the holder of the locks.
@@ -355,23 +364,31 @@ export class FolderStore extends Executor {
     });
   }
 
-  /** @returns {import('./lease.js').LockFiles | undefined} */
-  #lockFiles(number, make = true) {
-    const name = String(number).padStart(2, '0');
-    const open = path => this.#folder(path, make, folder => folder && new Folder(fs.openSync(folder.at('.'), flags.O_RDONLY), folder.path));
-    const locks = open(LOCKS);
-    const leases = locks && open(`${LOCKS}/leases/${name}`);
-    if (!locks) return undefined;
+  /** @returns {import('./lease.js').LockFiles} */
+  #lockFiles(number) {
+    const name = lockName(number);
+    const leases = this.#folder(`${LOCKS}/leases/${name}`, true, folder => new Folder(fs.openSync(folder.at('.'), flags.O_RDONLY), folder.path));
     return {
-      counts: () => (leases ? fs.readdirSync(leases.at('.')) : []).filter(name => /^[1-9][0-9]*$/.test(name)).map(BigInt),
+      counts: () => countsIn(leases),
       create: count => createNew(leases, `${count}`, ''),
-      read: count => leases && textOf(leases, `${count}`),
+      read: count => textOf(leases, `${count}`),
       write: (count, content) => overwrite(leases, `${count}`, content),
       remove: count => unlinkIfThere(leases, `${count}`),
-      kernel: () => textOf(locks, name),
-      freeKernel: () => overwrite(locks, name, 'free', true),
-      close: () => [locks, leases].forEach(folder => folder?.close()),
+      kernel: () => this.#folder(LOCKS, true, locks => textOf(locks, name)),
+      freeKernel: () => this.#folder(LOCKS, true, locks => overwrite(locks, name, 'free', true)),
+      close: () => leases.close(),
     };
+  }
+
+  #newestLease(name) {
+    return this.#folder(`${LOCKS}/leases/${name}`, false, leases => {
+      for (;;) {
+        const count = leases ? newestOf(countsIn(leases)) : 0;
+        if (count === 0) return undefined;
+        const content = textOf(leases, `${count}`);
+        if (content !== undefined) return { count, content };
+      }
+    });
   }
 
   /** Cleans up after a holder that died: removes its own temporary file, keeps what may be somebody's text. */
@@ -463,7 +480,17 @@ export class FolderStore extends Executor {
 }
 
 const endsWith = (bytes, end) => bytes.length >= end.length && bytes.subarray(bytes.length - end.length).equals(end);
+const countsIn = leases => fs.readdirSync(leases.at('.')).filter(name => /^[1-9][0-9]*$/.test(name)).map(Number).filter(Number.isSafeInteger);
 const markerOf = path => sha256(path).slice(0, 32);
+
+/** The start of the machine, where the system tells. */
+function bootOf() {
+  try {
+    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
 
 /** The number of the lock of a path. */
 export function lockOf(path) {

@@ -5,11 +5,11 @@
  * Everything is synchronous, except waiting. So nothing comes between a look at the clock and the change after it.
  *
  * @typedef {object} LockFiles the files of one lock
- * @property {() => bigint[]} counts the COUNTs of its leases, in any order
- * @property {(count: bigint) => boolean} create creates a lease exclusively; false if it exists
- * @property {(count: bigint) => string | undefined} read the content of a lease, if it exists
- * @property {(count: bigint, content: string) => void} write replaces the content of a lease, if it exists
- * @property {(count: bigint) => void} remove removes a lease, if it exists
+ * @property {() => number[]} counts the COUNTs of its leases, in any order
+ * @property {(count: number) => boolean} create creates a lease exclusively; false if it exists
+ * @property {(count: number) => string | undefined} read the content of a lease, if it exists
+ * @property {(count: number, content: string) => void} write replaces the content of a lease, if it exists
+ * @property {(count: number) => void} remove removes a lease, if it exists
  * @property {() => string | undefined} kernel the content of the lock file of the kernel locks, if it exists
  * @property {() => void} freeKernel writes `free` over the first four bytes of that file
  * @property {() => void} close
@@ -33,7 +33,7 @@ export const isFree = content => content.startsWith('free');
 export const isFreeKernel = content => content === undefined || content === '' || isFree(content);
 
 /** The newest of these leases; COUNT 0 without one. */
-export const newestOf = counts => counts.reduce((newest, count) => (count > newest ? count : newest), 0n);
+export const newestOf = counts => Math.max(0, ...counts);
 
 export class Leases {
   /**
@@ -89,7 +89,7 @@ class Lease {
     const wait = new Wait(this.#leases);
     for (;;) {
       const count = newestOf(this.#files.counts()); // 1
-      const content = count === 0n ? 'free' : this.#files.read(count);
+      const content = count === 0 ? 'free' : this.#files.read(count);
       if (content === undefined) continue;
       if (!isFree(content) && wait.unchanged(`${count} ${content}`) <= DEAD) { // 2
         check();
@@ -97,7 +97,7 @@ class Lease {
         continue;
       }
       this.#since = this.#leases.clock(); // 3
-      if (this.#create(count + 1n)) break; // 4
+      if (this.#create(count + 1)) break; // 4
       wait.unchanged(`${count}`);
     }
     this.#line = this.#leases.line();
@@ -131,7 +131,7 @@ class Lease {
     const old = this.#count;
     this.#since = this.#leases.clock();
     this.#count = undefined;
-    this.#isLost = !this.#create(old + 1n);
+    this.#isLost = !this.#create(old + 1);
     if (this.#isLost) return this.check();
     this.#write();
     this.#files.remove(old);

@@ -52,7 +52,7 @@ export class OpfsStore extends OwnStore {
   /** A token that each change replaces before it is made; while one is made, there is none. */
   async generation() {
     const token = await navigator.locks.request(this.#lock, { ifAvailable: true, mode: 'shared' }, lock => lock && this.#text(TOKEN));
-    if (!token) throw new Refused('unsupported');
+    if (!token) throw new Refused('locked', 'another page changes the store, or nobody has changed it yet');
     return token;
   }
 

@@ -21,7 +21,7 @@ export async function openPage(component, store) {
     const file = Object.hasOwn(folders, first) && path.join(folders[first], ...rest);
     try {
       const content = file ? await readFile(file) : PAGE;
-      response.writeHead(200, { 'content-type': file ? TYPES[path.extname(file)] : 'text/html' }).end(content);
+      response.writeHead(200, { 'content-type': file ? TYPES[path.extname(file)] : 'text/html', 'access-control-allow-origin': '*' }).end(content);
     } catch {
       response.writeHead(404).end();
     }
@@ -47,4 +47,4 @@ export async function openPage(component, store) {
   return { page: await open(), open, close };
 }
 
-const executable = () => process.env.SADDLEBAG_CHROMIUM ?? '/usr/bin/chromium';
+export const executable = () => process.env.SADDLEBAG_CHROMIUM ?? '/usr/bin/chromium';
