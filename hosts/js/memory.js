@@ -127,7 +127,7 @@ export class Memory {
   close() {
     if (this.#gone) return;
     this.#end(new Gone('the memory was closed'));
-    this.#memory[Symbol.dispose]();
+    this.#memory[Symbol.dispose ?? Symbol.for('dispose')]();
   }
 
   #finish(prepare, { now = timestamp(), origin = {} }) {

@@ -25,7 +25,9 @@ pub(super) fn serve(global: &Global, output: &mut Output) -> Result<Exit, Failur
     let mut memory = None;
     for line in stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?) {
-            Ok(request) => answer(request, &kind, &options, &mut memory).unwrap_or_else(|reason| json!({ "err": reason })),
+            Ok(request) => {
+                answer(request, &kind, &options, &mut memory).unwrap_or_else(|reason| json!({ "err": reason }))
+            }
             Err(error) => json!({ "err": format!("the request is not JSON: {error}") }),
         };
         output.object(&answer)?;
@@ -55,7 +57,8 @@ fn answer(
         "call" => {
             let (now, tool, input) = read_call(given).map_err(|error| error.to_string())?;
             let called = opened?.call(now, &tool, input).map_err(|error| error.to_string())?;
-            let structured = called.answer.structured.as_ref().map(|json| serde_json::from_str::<Value>(json.as_str())).transpose();
+            let structured =
+                called.answer.structured.as_ref().map(|json| serde_json::from_str::<Value>(json.as_str())).transpose();
             let structured = structured.map_err(|error| error.to_string())?;
             let (text, is_error) = (called.answer.text.as_str(), called.answer.is_error);
             let answer = json!({ "text": text, "structured": structured, "is-error": is_error });

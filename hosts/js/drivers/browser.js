@@ -5,8 +5,9 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const HOSTS = path.resolve(import.meta.dirname, '..');
+const HOSTS = fileURLToPath(new URL('..', import.meta.url));
 const TYPES = { '.js': 'text/javascript', '.wasm': 'application/wasm' };
 const PAGE = '<!doctype html><script type="module" src="/host/drivers/page.js"></script>';
 
