@@ -76,6 +76,7 @@ class Memory:
             step = self.take_ok(taken)
             requests += step.requests
             finished += step.finished
+        self.requests, self.changed = requests, any(ended.changed for ended in finished)
         for ended in finished:
             if ended.error is not None:
                 raise Failed(ended.error, ended.changed)
