@@ -1,6 +1,7 @@
 """The driver of this host, for `saddlebag conform -- python3 driver.py COMPONENT`; docs/writing-a-host.md has the protocol."""
 
 import base64
+import functools
 import json
 import sys
 
@@ -16,7 +17,7 @@ HELLO = {"protocol": 1, "name": "python_host", "package": "saddlebag:memory@0.3.
 
 class Driver:
     def __init__(self, component):
-        self.component = component
+        self.runtime = functools.cache(lambda: Runtime(component))
 
     def hello(self, given):
         return HELLO
@@ -40,13 +41,16 @@ class Driver:
         if self.memory is None:
             agent, changes = self.opening["agent"], dict(epoch=int(self.opening["epoch"]), project=self.opening["project"])
             entries = dict(agent=agent, peers=[]) if agent is not None else None
-            self.memory = Memory(Runtime(self.component), self.folder, **changes, entries=entries)
+            self.memory = Watched(self.runtime(), self.folder, **changes, entries=entries)
+        self.memory.steps = []
         now = dict(given["now"], seconds=int(given["now"]["seconds"]))
         now = {name.replace("-", "_"): value for name, value in now.items()}
         command = dict(name=given["tool"], input=json.dumps(given["input"]), sets=SETS, dialect="docs")
         answer = self.memory.run("tools", ("call-tool", command), now=now)
-        answer.structured = Json(answer.structured)
-        return dict(answer=answer, changed=self.memory.changed, requests=self.memory.requests)
+        structured = answer.structured and json.loads(answer.structured)
+        requests = [request for step in self.memory.steps for request in step.requests]
+        changed = any(ended.changed for step in self.memory.steps for ended in step.finished)
+        return plain(dict(answer=answer, changed=changed, requests=requests)) | {"answer": plain(answer) | {"structured": structured}}
 
     def answer(self, line):
         (kind, given), = json.loads(line).items()
@@ -54,20 +58,21 @@ class Driver:
             done = getattr(self, kind)(given)
         except Exception as error:  # Whatever it is, the kit wants to know.
             return {"err": repr(error)}
-        return plain(done) if kind == "perform" else {"hello": done} if kind == "hello" else {"ok": plain(done)}
+        return plain(done) if kind == "perform" else {"hello" if kind == "hello" else "ok": done}
 
 
-class Json(str):
-    """Text that is JSON already."""
+class Watched(Memory):
+    """A memory that keeps the steps of the call that it runs."""
 
-    def __new__(cls, text):
-        return None if text is None else super().__new__(cls, text)
+    def call(self, interface, name, *arguments):
+        result = super().call(interface, name, *arguments)
+        if name.endswith((".submit", ".handle-memory-result")) and result[0] == "ok":
+            self.steps.append(result[1])
+        return result
 
 
 def plain(value, name=None):
     """The canonical JSON of a value of the contract."""
-    if isinstance(value, Json):
-        return json.loads(value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, tuple):  # A case.
