@@ -60,6 +60,16 @@ pub(super) struct Page {
     pub(super) left_out: LeftOut,
 }
 
+/// An index file that had all files of the store when it was written.
+struct CompleteIndex {
+    /// Number of its writing.
+    writing: u64,
+    /// Files that were added, changed or removed since.
+    changed: SortedSet<RelPath>,
+    /// Token for which the changes are recorded.
+    generation: String,
+}
+
 /// A running update of the corpus.
 pub(super) struct Update {
     number: u64,
@@ -90,6 +100,8 @@ pub(crate) struct Corpus {
     problems: SortedMap<RelPath, FrontmatterProblem>,
     /// Number of files that were read since the index file was read or written.
     unsaved: usize,
+    /// Index file that has all files of some token.
+    complete_index: Option<CompleteIndex>,
     /// Versions that hosts of other schemes have recorded.
     pub(super) others: OtherSchemes,
     /// True if the index file was looked for.
@@ -134,6 +146,7 @@ impl Default for Corpus {
             supersedes: SortedMap::default(),
             problems: SortedMap::default(),
             unsaved: 0,
+            complete_index: None,
             others: OtherSchemes::default(),
             has_looked_for_index: false,
             skipped: SortedMap::default(),
@@ -252,6 +265,11 @@ impl Corpus {
             self.pages.clear();
         }
         Update { number: self.updates, is_alone, _running: self.running.clone() }
+    }
+
+    /// Returns true if an update has begun.
+    pub(super) fn was_updated(&self) -> bool {
+        self.updates > 0
     }
 
     /// Ends an update that began with this token of the store. An update beside another one may have seen an older state of some
@@ -414,7 +432,7 @@ impl Corpus {
         self.pages.remove(&entry.path.parent());
         if is_text && let Some(id) = self.note_of_bytes(&entry.path, &text) {
             self.files.see_again(id, version, entry.modified, keep_text.then_some(text));
-            self.unsaved += 1;
+            self.count_change(&entry.path);
             return;
         }
         self.insert(IndexedFile::new(entry.path, version, entry.modified, Some(text)));
@@ -432,8 +450,15 @@ impl Corpus {
         self.place(&mut document);
         self.forget_words(&document.path);
         self.others.folder_changed(document.path.parent());
+        self.count_change(&document.path);
         self.files.insert(document);
+    }
+
+    fn count_change(&mut self, path: &RelPath) {
         self.unsaved += 1;
+        if let Some(index) = &mut self.complete_index {
+            index.changed.insert(path.clone());
+        }
     }
 
     /// Sets if the file is a note.
@@ -453,7 +478,7 @@ impl Corpus {
         self.others.folder_changed(path.parent());
         self.files.remove(path);
         self.problems.remove(path);
-        self.unsaved += 1;
+        self.count_change(path);
         self.skipped.remove(path);
     }
 
@@ -525,6 +550,7 @@ impl Corpus {
     /// Takes over the content of an index file.
     pub(super) fn restore(&mut self, index: Restored) {
         self.ranked = index.ranked;
+        self.set_complete_index(index.body.writing(), index.generation.clone());
         self.files.restore(index.table);
         self.set_body(index.body);
         self.files.skip_numbers(self.ranked.next_id());
@@ -536,6 +562,7 @@ impl Corpus {
         self.ranked_to = self.files.next_id();
         if self.configuration != index.configuration {
             self.generation = None;
+            self.complete_index = None;
             let others = self.files.since(0).filter(|(_, doc)| !(self.coverage)(&doc.path));
             let others: Vec<RelPath> = others.map(|(_, doc)| doc.path.clone()).collect();
             for path in others {
@@ -583,6 +610,7 @@ impl Corpus {
     /// and keep their words until then.
     pub(super) fn forget_index_file(&mut self) {
         self.damages += 1;
+        self.complete_index = None;
         self.body = Body::default();
         self.files.forget_index_file();
         self.others = OtherSchemes::default();
@@ -600,8 +628,39 @@ impl Corpus {
         self.unsaved
     }
 
-    pub(super) fn saved(&mut self) {
+    /// Records that the index was written, and the token at which it has all files.
+    pub(super) fn saved(&mut self, writing: u64, generation: Option<String>) {
         self.unsaved = 0;
+        self.set_complete_index(writing, generation);
+    }
+
+    fn set_complete_index(&mut self, writing: u64, generation: Option<String>) {
+        let complete = |generation| CompleteIndex { writing, changed: SortedSet::default(), generation };
+        self.complete_index = generation.map(complete);
+    }
+
+    /// Returns the number of the writing of the index file, if it had all files of the store.
+    pub(super) fn writing(&self) -> Option<u64> {
+        self.complete_index.as_ref().map(|index| index.writing)
+    }
+
+    /// Returns the files that were added, changed or removed since the index file was written.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &RelPath> {
+        self.complete_index.iter().flat_map(|index| index.changed.iter())
+    }
+
+    /// Returns the token at which the corpus has all files, if their changes are not recorded for it. Files that could not be read
+    /// are not recorded.
+    pub(super) fn unrecorded_generation(&self) -> Option<&str> {
+        let index = self.complete_index.as_ref().filter(|_| self.skipped.is_empty())?;
+        self.generation().filter(|generation| *generation != index.generation)
+    }
+
+    /// Records that the changes were written.
+    pub(super) fn recorded(&mut self) {
+        if let Some((index, generation)) = self.complete_index.as_mut().zip(self.generation.clone()) {
+            index.generation = generation;
+        }
     }
 
     /// Returns the version of the configuration that defines the notes.

@@ -8,6 +8,7 @@ use atomic_refcell::AtomicRefCell;
 
 use super::corpus::{Corpus, Page};
 use super::files::{DocId, IndexedFile};
+use super::index_file::read_recent;
 use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
 use crate::changes::Call;
@@ -49,10 +50,25 @@ pub(crate) async fn refresh(
         corpus.borrow_mut().loaded = true;
         return Ok(());
     }
-    let mut changed = Vec::new();
-    let mut listed = Vec::new();
+    let recent = match &generation {
+        Some(generation) => read_recent(call, corpus, generation).await,
+        None => None,
+    };
     let update = corpus.borrow_mut().begin();
     let rules = corpus.borrow().rules;
+    if let Some((changed, pages)) = recent {
+        read(fs, corpus, changed, limits, purpose).await;
+        let mut corpus = corpus.borrow_mut();
+        corpus.loaded = corpus.rules == rules;
+        if corpus.loaded {
+            corpus.pages = pages;
+        }
+        corpus.end(&update, generation);
+        corpus.recorded();
+        return Ok(());
+    }
+    let mut changed = Vec::new();
+    let mut listed = Vec::new();
     let tops: Vec<Option<RelPath>> = scopes.iter().map(|scope| scope.folder.clone()).collect();
     let mut walk = Walk::from_scopes(scopes);
     loop {
