@@ -695,8 +695,8 @@ fn scores(bench: &mut Bench<'_>) -> Ran {
 
 fn generations(bench: &mut Bench<'_>) -> Ran {
     bench.put("a.md", "text")?;
-    let Some(mut last) = generation(bench)? else { return left_out("the host cannot tell whether anything changed") };
-    let mut seen = vec![last.clone()];
+    let Some(first) = generation(bench)? else { return left_out("the host cannot tell whether anything changed") };
+    let mut seen = vec![first];
     for op in [
         write("a.md", b"one", "any"),
         append("a.md", b"two", true, "any"),
@@ -708,19 +708,11 @@ fn generations(bench: &mut Bench<'_>) -> Ran {
         bench.expect(&op, &["written", "done"])?;
         let next = generation(bench)?.ok_or_else(|| Ended::Failed(format!("there is none after {}", short(&op))))?;
         check!(!seen.contains(&next), "after {} it is `{next}` again", short(&op));
-        seen.push(next.clone());
-        last = next;
+        seen.push(next);
     }
-    bench.holds("a.md", Some("one"))?;
-    bench.paths(None)?;
-    bench.put(".saddlebag/index", "text")?;
-    bench.expect(&write("a.md", b"lost", "absent"), &["stale(v)"])?;
-    let next = generation(bench)?;
-    // A host may count changes that need no count; then the component lists once too often.
-    check!(next.is_some(), "there is none after a read");
     bench.content("a.md")?;
     bench.page(&list(None, None, 9, None))?;
-    check!(generation(bench)? == next, "it is another after a read and a listing alone; the last was `{last}`");
+    check!(generation(bench)?.as_ref() == seen.last(), "it is another after a read and a listing alone");
     Ok(())
 }
 

@@ -7,7 +7,9 @@ use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::{FsError, FsOutcome, FsRequest};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, Dialect, ToolAnswer, ToolSet};
+use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical};
 use saddlebag_host::{Engine, EngineKind, Executor, Host, HostError, Observer, open_engine};
+use serde_json::{Value, json};
 
 /// Result of a call of a tool.
 pub(super) struct Called {
@@ -16,6 +18,22 @@ pub(super) struct Called {
     pub(super) changed: bool,
     /// Requests, in the order in which they were performed.
     pub(super) requests: Vec<FsRequest>,
+}
+
+impl Called {
+    /// Returns the result in the JSON of the driver protocol.
+    pub(super) fn json(&self) -> Result<Value, String> {
+        let ToolAnswer { text, structured, is_error } = &self.answer;
+        let structured = structured.as_ref().map(|json| serde_json::from_str::<Value>(json.as_str())).transpose();
+        let structured = structured.map_err(|error| error.to_string())?;
+        let answer = json!({ "text": text.as_str(), "structured": structured, "is-error": is_error });
+        Ok(json!({ "answer": answer, "changed": self.changed, "requests": value(&self.requests)? }))
+    }
+}
+
+/// Returns the canonical JSON of a value of the contract.
+pub(super) fn value(of: &impl ToCanonical) -> Result<Value, String> {
+    serde_json::from_str(&Scribe::new(Content::Whole).json(of)).map_err(|error| error.to_string())
 }
 
 /// An engine of this program on an executor.

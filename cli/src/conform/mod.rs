@@ -1,9 +1,10 @@
 //! `conform`: checks a host through its driver, or is the driver of this program.
 //!
 //! [`driver`] speaks the protocol of `docs/writing-a-host.md` with another program, [`serve`] answers it. Each part of
-//! the kit is a file: [`operations`] and [`cases`] check single operations.
+//! the kit is a file: [`operations`] and [`cases`] check single operations, [`calls`] checks the loop.
 
 mod bench;
+mod calls;
 mod cases;
 mod driver;
 mod host;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use saddlebag::protocol::ErrorCode;
 
+use crate::engine::engine;
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::help::example;
@@ -51,6 +53,8 @@ pub(crate) struct ConformArgs {
 enum Part {
     /// Each operation on each state of a path, and the promises of each
     Operations,
+    /// Calls of tools, whose requests and answers are those of this program
+    Loop,
 }
 
 impl Subcommand for ConformArgs {
@@ -70,6 +74,9 @@ impl Subcommand for ConformArgs {
         if wants(Part::Operations) {
             operations::run(&mut driver, &mut stores, &mut report)?;
             cases::run(&mut driver, &mut stores, &mut report)?;
+        }
+        if wants(Part::Loop) {
+            calls::run(&engine(global)?, &mut driver, &mut stores, &mut report)?;
         }
         report.end(driver.hello().clone())
     }

@@ -4,12 +4,12 @@ use std::io::{BufRead, stdin};
 
 use saddlebag::protocol::FsOp;
 use saddlebag::store::Timestamp;
-use saddlebag::wit_convert::canonical::{Content, Fields, FromCanonical, Malformed, Scribe, ToCanonical};
+use saddlebag::wit_convert::canonical::{Fields, FromCanonical, Malformed};
 use saddlebag_host::{EngineKind, Executor, LocalDir, LocalDirOptions, PACKAGE};
 use serde_json::{Value, json};
 
 use super::driver::{Hello, Lock, PROTOCOL};
-use super::host::{CallingHost, OwnedOpening};
+use super::host::{CallingHost, OwnedOpening, value};
 use crate::engine::engine;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
@@ -25,9 +25,7 @@ pub(super) fn serve(global: &Global, output: &mut Output) -> Result<Exit, Failur
     let mut memory = None;
     for line in stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?) {
-            Ok(request) => {
-                answer(request, &kind, &options, &mut memory).unwrap_or_else(|reason| json!({ "err": reason }))
-            }
+            Ok(request) => answer(request, &kind, &options, &mut memory).unwrap_or_else(|reason| json!({ "err": reason })),
             Err(error) => json!({ "err": format!("the request is not JSON: {error}") }),
         };
         output.object(&answer)?;
@@ -57,13 +55,7 @@ fn answer(
         "call" => {
             let (now, tool, input) = read_call(given).map_err(|error| error.to_string())?;
             let called = opened?.call(now, &tool, input).map_err(|error| error.to_string())?;
-            let structured =
-                called.answer.structured.as_ref().map(|json| serde_json::from_str::<Value>(json.as_str())).transpose();
-            let structured = structured.map_err(|error| error.to_string())?;
-            let (text, is_error) = (called.answer.text.as_str(), called.answer.is_error);
-            let answer = json!({ "text": text, "structured": structured, "is-error": is_error });
-            let requests = value(&called.requests)?;
-            Ok(json!({ "ok": { "answer": answer, "changed": called.changed, "requests": requests } }))
+            Ok(json!({ "ok": called.json()? }))
         }
         "perform" => {
             let op = match FsOp::read(given) {
@@ -102,9 +94,4 @@ fn read_opening(given: Value) -> Result<(String, OwnedOpening), Malformed> {
 fn read_call(given: Value) -> Result<(Timestamp, String, String), Malformed> {
     let mut fields = Fields::of(given)?;
     Ok((fields.take("now")?, fields.take("tool")?, fields.take_value("input")?.to_string()))
-}
-
-/// Returns the canonical JSON of a value of the contract.
-pub(super) fn value(of: &impl ToCanonical) -> Result<Value, String> {
-    serde_json::from_str(&Scribe::new(Content::Whole).json(of)).map_err(|error| error.to_string())
 }
