@@ -54,6 +54,11 @@ impl<'a> Bench<'a> {
         Ok(Self { driver, store })
     }
 
+    /// Opens the store again, with a driver that was started again if it was killed.
+    pub(super) fn reopen(&mut self, epoch: u64) -> Result<(), String> {
+        self.driver.open(&Opening { store: &self.store, epoch, project: None, agent: None })
+    }
+
     pub(super) fn perform(&mut self, op: &Value) -> Result<Answer, String> {
         self.driver.perform(op)
     }

@@ -6,6 +6,7 @@
 mod bench;
 mod calls;
 mod cases;
+mod crashes;
 mod driver;
 mod host;
 mod operations;
@@ -40,6 +41,9 @@ pub(crate) struct ConformArgs {
     /// Check only this part
     #[arg(long, value_enum)]
     only: Option<Part>,
+    /// Number of times to kill a host in each way, and of appends and edits of each racing host
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
     /// Seconds to wait for an answer of the driver
     #[arg(long, value_name = "SECONDS", default_value_t = 30, hide_short_help = true)]
     patience: u64,
@@ -55,6 +59,8 @@ enum Part {
     Operations,
     /// Calls of tools, whose requests and answers are those of this program
     Loop,
+    /// Hosts that are killed between two changes, and during one
+    Crashes,
 }
 
 impl Subcommand for ConformArgs {
@@ -77,6 +83,9 @@ impl Subcommand for ConformArgs {
         }
         if wants(Part::Loop) {
             calls::run(&engine(global)?, &mut driver, &mut stores, &mut report)?;
+        }
+        if wants(Part::Crashes) {
+            crashes::run(&engine(global)?, self.rounds, &mut driver, &mut stores, &mut report)?;
         }
         report.end(driver.hello().clone())
     }
