@@ -77,11 +77,6 @@ impl Driver {
         Ok(Self { program, hello, process: Some(process) })
     }
 
-    /// Starts another driver of the same program.
-    pub(super) fn another(&self) -> Result<Self, String> {
-        Self::start(self.program.clone())
-    }
-
     pub(super) fn hello(&self) -> &Hello {
         &self.hello
     }
