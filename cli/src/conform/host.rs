@@ -6,7 +6,7 @@ use saddlebag::Config;
 use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::{FsError, FsOutcome, FsRequest};
 use saddlebag::store::Timestamp;
-use saddlebag::tools::{CallTool, Dialect, ToolAnswer, ToolSet};
+use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
 use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical};
 use saddlebag_host::{Engine, EngineKind, Executor, Host, HostError, Observer, open_engine};
 use serde::Deserialize;
@@ -92,13 +92,14 @@ impl<X: Executor> CallingHost<X> {
 
     /// Runs a tool of any set.
     pub(super) fn call(&mut self, now: Timestamp, tool: &str, input: String) -> Result<Called, HostError> {
-        let command = CallTool { name: tool.into(), input, sets: ToolSet::ALL.to_vec(), dialect: Dialect::Docs };
+        let command = CallTool { tool: tool.into(), input, options: ToolOptions::default() };
         let answer = self.host.call(now, command)?;
         Ok(Called { answer, changed: self.host.take_changed(), requests: self.performed.take() })
     }
 }
 
 /// What a memory is opened with, besides its store.
+#[derive(Clone)]
 pub(super) struct OwnedOpening {
     pub(super) epoch: u64,
     pub(super) project: Option<String>,

@@ -1,15 +1,16 @@
 //! `conform`: checks a host through its driver, or is the driver of this program.
 //!
 //! [`driver`] speaks the protocol of `docs/writing-a-host.md` with another program, [`serve`] answers it. Each part of
-//! the kit is a file: [`operations`] and [`cases`] check single operations, [`calls`] checks the loop.
+//! the kit is a file: [`grid`] and [`cases`] check single operations, [`calls`] the loop, [`crashes`] hosts that are killed,
+//! [`races`] hosts that change one store together.
 
 mod bench;
 mod calls;
 mod cases;
 mod crashes;
 mod driver;
+mod grid;
 mod host;
-mod operations;
 mod ops;
 mod races;
 mod report;
@@ -72,7 +73,9 @@ fn words(command: &str) -> Result<Words, String> {
 /// Part of the kit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Each operation on each state of a path, and the promises of each
+    /// Each operation on each state of a path
+    Table,
+    /// The other promises of the operations
     Operations,
     /// Calls of tools, whose requests and answers are those of this program
     Loop,
@@ -98,8 +101,10 @@ impl Subcommand for ConformArgs {
         let mut stores = Stores::new().map_err(|reason| Failure::new(ErrorCode::Storage, reason, ""))?;
         let mut report = Report::new(output);
         let wants = |part| self.only.is_none_or(|only| only == part);
+        if wants(Part::Table) {
+            grid::run(&mut driver, &mut stores, &mut report)?;
+        }
         if wants(Part::Operations) {
-            operations::run(&mut driver, &mut stores, &mut report)?;
             cases::run(&mut driver, &mut stores, &mut report)?;
         }
         if wants(Part::Loop) {
