@@ -242,6 +242,10 @@ fn program() -> Vec<Case> {
         Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
         Case::new("hook-log", &["hook", "log"]).after(&[&["hook", "stop", "--max-byts", "7"]]),
         Case::new("hook-log-empty", &["hook", "log"]),
+        Case::new(
+            "conform",
+            &["conform", "--only", "loop", "--", env!("CARGO_BIN_EXE_saddlebag"), "--durability", "fast", "conform", "--driver"],
+        ),
         Case::new("completions", &["completions", "bash"]),
         Case::new("man", &["man"]),
         Case::new("setup", &["setup", "codex", "--command", "/opt/saddlebag", "--yes"]),
