@@ -1,0 +1,22 @@
+//! A host for the memory that is itself a WebAssembly component, or part of one.
+//!
+//! [`Guest`] is the loop: the engine of `saddlebag`, linked as a library, and an [`Executor`] that performs its
+//! requests. The executor keeps the rules of `docs/writing-a-host.md` that all storages share: paths, own names,
+//! preconditions, versions, pages. A [`Storage`] knows how bytes are kept: [`Folder`] in a folder, through `std::fs`,
+//! natively and on WASI; [`KeyValue`] as the strings of a store that has only `get` and `set`.
+//!
+//! The shells in `guest/shells/` give this to runtimes that load components.
+#![forbid(unsafe_code)]
+
+mod executor;
+mod folder;
+mod guest;
+mod key_value;
+mod names;
+mod storage;
+
+pub use executor::{Executor, VERSION_SCHEME};
+pub use folder::Folder;
+pub use guest::{Answered, Guest, Options};
+pub use key_value::{KeyValue, Strings, StringsError};
+pub use storage::{Attempt, Described, Found, Move, Name, Replace, Storage};
