@@ -148,6 +148,9 @@ class Folder:
             self.sync(path, above)
             return "removed"
 
+    def generation(self):
+        raise Refused("unsupported")  # People may edit the files.
+
     def score(self, query, texts):
         raise Refused("unsupported")  # It has no model.
 
