@@ -6,9 +6,9 @@ use saddlebag::protocol::{
     WriteOutcome,
 };
 use saddlebag::store::{MAX_SEGMENT_BYTES, RelPath};
+use saddlebag_locks::is_own;
 use sha2::{Digest, Sha256};
 
-use crate::names::is_own;
 use crate::storage::{Attempt, Described, Found, Move, Name, Replace, Storage};
 
 /// Version scheme of every store of this crate: SHA-256 of the bytes, as hexadecimal digits.
@@ -43,8 +43,8 @@ impl<S: Storage> Executor<S> {
     }
 
     /// Returns the storage.
-    pub fn storage_mut(&mut self) -> &mut S {
-        &mut self.storage
+    pub fn storage(&self) -> &S {
+        &self.storage
     }
 
     /// Performs one operation.
@@ -52,7 +52,7 @@ impl<S: Storage> Executor<S> {
     /// # Errors
     ///
     /// Reason why it was not performed. Absence and a lost race are outcomes.
-    pub fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+    pub fn perform(&self, op: &FsOp) -> Result<FsOutcome, FsError> {
         match op {
             FsOp::Read { path, offset, max_bytes } => self.read(path, *offset, *max_bytes).map(FsOutcome::Read),
             FsOp::Write { path, content, precondition, keep_as, like } => {
@@ -70,11 +70,12 @@ impl<S: Storage> Executor<S> {
             FsOp::Rename { path, to, precondition } => self.rename(path, to, precondition).map(FsOutcome::Rename),
             FsOp::MakeDirectory { path } => self.make_directory(path).map(|()| FsOutcome::MakeDirectory),
             FsOp::RemoveDirectory { path } => self.remove_directory(path).map(FsOutcome::RemoveDirectory),
+            FsOp::Generation => self.storage.generation().map(FsOutcome::Generation),
             FsOp::Score { .. } => Err(FsError::Unsupported),
         }
     }
 
-    fn read(&mut self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
+    fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
         refuse_own([path])?;
         self.storage.settled(path)?;
         let Some(whole) = self.storage.read(path)? else { return Ok(ReadOutcome::Absent) };
@@ -91,7 +92,7 @@ impl<S: Storage> Executor<S> {
     }
 
     fn write(
-        &mut self,
+        &self,
         path: &RelPath,
         content: &[u8],
         precondition: &Precondition,
@@ -101,18 +102,18 @@ impl<S: Storage> Executor<S> {
         self.refuse_size(content)?;
         refuse_own([path].into_iter().chain(keep_as).chain(like))?;
         refuse_itself(path, keep_as)?;
-        self.change(path, keep_as, |storage, old| {
+        self.change(path, keep_as, |guard, old| {
             if let Some(version) = stale(old, precondition) {
                 return Ok(Some(WriteOutcome::Stale(version)));
             }
             let change = Replace { path, old, new: content, keep_as: keep_as.filter(|_| old.is_some()), like };
-            let done = storage.replace(&change)? == Attempt::Done;
+            let done = self.storage.replace(guard, &change)? == Attempt::Done;
             Ok(done.then(|| WriteOutcome::Written(version_of(content))))
         })
     }
 
     fn append(
-        &mut self,
+        &self,
         path: &RelPath,
         content: &[u8],
         newline_first: bool,
@@ -120,7 +121,7 @@ impl<S: Storage> Executor<S> {
     ) -> Result<AppendOutcome, FsError> {
         self.refuse_size(content)?;
         refuse_own([path])?;
-        self.change(path, None, |storage, old| {
+        self.change(path, None, |guard, old| {
             if let Some(version) = stale(old, precondition) {
                 return Ok(Some(AppendOutcome::Stale(version)));
             }
@@ -131,13 +132,13 @@ impl<S: Storage> Executor<S> {
             new.extend_from_slice(content);
             // A whole new file: no reader sees half of an addition, and another name of the old file keeps its bytes.
             let change = Replace { path, old, new: &new, keep_as: None, like: None };
-            let done = old == Some(new.as_slice()) || storage.replace(&change)? == Attempt::Done;
+            let done = old == Some(new.as_slice()) || self.storage.replace(guard, &change)? == Attempt::Done;
             Ok(done.then(|| AppendOutcome::Written(version_of(&new))))
         })
     }
 
     fn remove(
-        &mut self,
+        &self,
         path: &RelPath,
         precondition: &Precondition,
         keep_as: Option<&RelPath>,
@@ -145,24 +146,24 @@ impl<S: Storage> Executor<S> {
     ) -> Result<RemoveOutcome, FsError> {
         refuse_own([path].into_iter().chain(keep_as))?;
         refuse_itself(path, keep_as)?;
-        self.change(path, keep_as, |storage, old| {
+        self.change(path, keep_as, |guard, old| {
             let Some(old) = old else { return Ok(Some(RemoveOutcome::Done)) };
             if let Some(version) = stale(Some(old), precondition) {
                 return Ok(version.map(RemoveOutcome::Stale));
             }
-            let done = storage.remove(path, old, keep_as, may_return)? == Attempt::Done;
+            let done = self.storage.remove(guard, path, old, keep_as, may_return)? == Attempt::Done;
             Ok(done.then_some(RemoveOutcome::Done))
         })
     }
 
-    fn rename(&mut self, path: &RelPath, to: &RelPath, precondition: &Precondition) -> Result<RenameOutcome, FsError> {
+    fn rename(&self, path: &RelPath, to: &RelPath, precondition: &Precondition) -> Result<RenameOutcome, FsError> {
         refuse_own([path, to])?;
-        self.change(path, Some(to), |storage, old| {
+        self.change(path, Some(to), |guard, old| {
             let Some(old) = old else { return Ok(Some(RenameOutcome::Absent)) };
             if let Some(version) = stale(Some(old), precondition) {
                 return Ok(version.map(RenameOutcome::Stale));
             }
-            Ok(match storage.rename(path, to, old)? {
+            Ok(match self.storage.rename(guard, path, to, old)? {
                 Move::Attempt(attempt) => (attempt == Attempt::Done).then_some(RenameOutcome::Done),
                 Move::Exists => Some(RenameOutcome::Exists),
             })
@@ -171,36 +172,34 @@ impl<S: Storage> Executor<S> {
 
     /// Makes attempts to change a file, each with the locks of both paths and the bytes of the first.
     fn change<T>(
-        &mut self,
+        &self,
         path: &RelPath,
         other: Option<&RelPath>,
-        attempt: impl Fn(&mut S, Option<&[u8]>) -> Result<Option<T>, FsError>,
+        attempt: impl Fn(&S::Guard<'_>, Option<&[u8]>) -> Result<Option<T>, FsError>,
     ) -> Result<T, FsError> {
         let paths: Vec<&RelPath> = [path].into_iter().chain(other).collect();
         for _ in 0..ATTEMPTS {
-            self.storage.lock(&paths)?;
-            let old = self.storage.read(path);
-            let outcome = old.and_then(|old| attempt(&mut self.storage, old.as_deref()));
-            self.storage.unlock();
-            if let Some(outcome) = outcome? {
+            let guard = self.storage.lock(&paths)?;
+            let old = self.storage.read(path)?;
+            if let Some(outcome) = attempt(&guard, old.as_deref())? {
                 return Ok(outcome);
             }
         }
         Err(FsError::Other("somebody else kept changing the file; try again".into()))
     }
 
-    fn make_directory(&mut self, path: &RelPath) -> Result<(), FsError> {
+    fn make_directory(&self, path: &RelPath) -> Result<(), FsError> {
         refuse_own([path])?;
         self.storage.make_directory(path)
     }
 
-    fn remove_directory(&mut self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError> {
+    fn remove_directory(&self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError> {
         refuse_own([path])?;
         self.storage.remove_directory(path)
     }
 
     fn list(
-        &mut self,
+        &self,
         folder: Option<&RelPath>,
         after: Option<&RelPath>,
         limit: u32,

@@ -1,7 +1,7 @@
 //! [`Guest`]: a memory and its storage, and the loop between them.
 
 use saddlebag::entries::EntriesConfig;
-use saddlebag::protocol::{CommandId, FsOp, FsResult, Step};
+use saddlebag::protocol::{CommandId, FsRequest, FsResult, Step};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet, ToolsReply, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
@@ -70,8 +70,8 @@ impl<S: Storage> Guest<S> {
     }
 
     /// Returns the executor.
-    pub fn executor_mut(&mut self) -> &mut Executor<S> {
-        &mut self.executor
+    pub fn executor(&self) -> &Executor<S> {
+        &self.executor
     }
 
     /// Runs a tool for a model. `client` is recorded in what it writes.
@@ -97,7 +97,7 @@ impl<S: Storage> Guest<S> {
         id: CommandId,
         now: Timestamp,
         call: Submission<CallTool>,
-        seen: &mut dyn FnMut(&saddlebag::protocol::FsRequest),
+        seen: &mut dyn FnMut(&FsRequest),
     ) -> Result<Answered, String> {
         let step = self.memory.submit(id, now, call).map_err(|error| error.to_string())?;
         self.last = id.0;
@@ -119,14 +119,5 @@ impl<S: Storage> Guest<S> {
             Reply::Tools(ToolsReply::CallTool(answer)) => Ok(Answered { answer, changed: ended.changed }),
             _ => Err("the reply belongs to another command".into()),
         }
-    }
-
-    /// Performs one operation without the engine.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Executor::perform`].
-    pub fn perform(&mut self, op: &FsOp) -> Result<saddlebag::protocol::FsOutcome, saddlebag::protocol::FsError> {
-        self.executor.perform(op)
     }
 }

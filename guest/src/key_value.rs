@@ -9,6 +9,7 @@
 //!
 //! The host must be the only writer of the store.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
@@ -27,17 +28,17 @@ pub trait Strings {
     /// # Errors
     ///
     /// The store cannot be read.
-    fn get(&mut self, key: &str) -> Result<Option<String>, StringsError>;
+    fn get(&self, key: &str) -> Result<Option<String>, StringsError>;
 
     /// Sets the string of a key, which replaces the old one. An empty string removes it, as far as the store can.
     ///
     /// # Errors
     ///
     /// Nothing was set.
-    fn set(&mut self, key: &str, value: &str) -> Result<(), StringsError>;
+    fn set(&self, key: &str, value: &str) -> Result<(), StringsError>;
 
     /// Returns the time in nanoseconds since 1970; 0 if it is not known.
-    fn now(&mut self) -> u64;
+    fn now(&self) -> u64;
 }
 
 /// Reason why a store of strings refused a call.
@@ -82,7 +83,7 @@ pub struct KeyValue<T> {
     strings: T,
     prefix: String,
     max_keys: u32,
-    directory: Directory,
+    directory: RefCell<Directory>,
 }
 
 impl<T: Strings> KeyValue<T> {
@@ -91,7 +92,7 @@ impl<T: Strings> KeyValue<T> {
     /// # Errors
     ///
     /// The store cannot be read or written, or its directory is damaged or of another format.
-    pub fn open(mut strings: T, prefix: &str, max_keys: u32) -> Result<Self, FsError> {
+    pub fn open(strings: T, prefix: &str, max_keys: u32) -> Result<Self, FsError> {
         let text = strings.get(&directory_key(prefix))?.filter(|text| !text.is_empty());
         let mut directory: Directory = match text {
             Some(text) => serde_json::from_str(&text)
@@ -103,27 +104,26 @@ impl<T: Strings> KeyValue<T> {
             return Err(FsError::Other(format!("the store has format {format}, this program knows {FORMAT}")));
         }
         directory.epoch += 1;
-        let mut store = Self { strings, prefix: prefix.into(), max_keys, directory };
+        let store = Self { strings, prefix: prefix.into(), max_keys, directory: RefCell::new(directory.clone()) };
         store.remove_unnamed()?;
-        let directory = store.directory.clone();
         store.commit(directory)?;
         Ok(store)
     }
 
     /// Returns the number of this opening, which no earlier one had.
     pub fn epoch(&self) -> u64 {
-        self.directory.epoch
+        self.directory.borrow().epoch
     }
 
     /// Returns the store of strings.
-    pub fn strings_mut(&mut self) -> &mut T {
-        &mut self.strings
+    pub fn strings(&self) -> &T {
+        &self.strings
     }
 
     /// Removes the bytes of a change that a crash interrupted.
-    fn remove_unnamed(&mut self) -> Result<(), FsError> {
+    fn remove_unnamed(&self) -> Result<(), FsError> {
         let used = self.used();
-        for number in (0..=self.directory.end).filter(|number| !used.contains(number)) {
+        for number in (0..=self.directory.borrow().end).filter(|number| !used.contains(number)) {
             let key = self.key(number);
             if self.strings.get(&key)?.is_some_and(|text| !text.is_empty()) {
                 self.strings.set(&key, "")?;
@@ -133,7 +133,7 @@ impl<T: Strings> KeyValue<T> {
     }
 
     fn used(&self) -> BTreeSet<u32> {
-        self.directory.files.values().map(|record| record.0).collect()
+        self.directory.borrow().files.values().map(|record| record.0).collect()
     }
 
     fn key(&self, number: u32) -> String {
@@ -141,7 +141,7 @@ impl<T: Strings> KeyValue<T> {
     }
 
     /// Puts bytes into the key of a free number, and returns their record.
-    fn put(&mut self, bytes: &[u8]) -> Result<Record, FsError> {
+    fn put(&self, bytes: &[u8]) -> Result<Record, FsError> {
         let used = self.used();
         // The lowest free number, which is at most `end`: opening looks there for bytes of an interrupted change. A store
         // that cannot remove a key uses it again. One key is the directory.
@@ -155,14 +155,14 @@ impl<T: Strings> KeyValue<T> {
     }
 
     /// Makes a change: one `set` of the directory.
-    fn commit(&mut self, mut directory: Directory) -> Result<(), FsError> {
+    fn commit(&self, mut directory: Directory) -> Result<(), FsError> {
         let end = directory.files.values().map(|record| record.0 + 1).max().unwrap_or(0);
         directory.end = directory.end.max(end);
         let text = serde_json::to_string(&directory)
             .map_err(|error| FsError::Other(format!("the directory cannot be written: {error}")))?;
         self.strings.set(&directory_key(&self.prefix), &text)?;
         let before = self.used();
-        self.directory = directory;
+        self.directory.replace(directory);
         let after = self.used();
         for number in before.difference(&after) {
             // The change is made. Bytes that stay are removed by the next opening.
@@ -172,8 +172,8 @@ impl<T: Strings> KeyValue<T> {
     }
 
     /// Makes a change of the directory, after `record` was put if there is one.
-    fn change(&mut self, put: Option<u32>, edit: impl FnOnce(&mut BTreeMap<String, Record>)) -> Result<(), FsError> {
-        let mut directory = self.directory.clone();
+    fn change(&self, put: Option<u32>, edit: impl FnOnce(&mut BTreeMap<String, Record>)) -> Result<(), FsError> {
+        let mut directory = self.directory.borrow().clone();
         directory.changes += 1;
         edit(&mut directory.files);
         self.commit(directory).inspect_err(|_| {
@@ -184,28 +184,23 @@ impl<T: Strings> KeyValue<T> {
     }
 
     /// Returns the record of a file. Refuses a folder, and a path through a file.
-    fn record(&self, path: &RelPath) -> Result<Option<&Record>, FsError> {
+    fn record(&self, path: &RelPath) -> Result<Option<Record>, FsError> {
         self.check_above(path)?;
         if self.is_folder(path.as_str()) {
             return Err(FsError::IsDirectory);
         }
-        Ok(self.directory.files.get(path.as_str()))
+        Ok(self.directory.borrow().files.get(path.as_str()).cloned())
     }
 
     fn check_above(&self, path: &RelPath) -> Result<(), FsError> {
         let mut above = path.as_str().match_indices('/').map(|(end, _)| &path.as_str()[..end]);
-        if above.any(|folder| self.directory.files.contains_key(folder)) { Err(FsError::NotDirectory) } else { Ok(()) }
+        if above.any(|folder| self.directory.borrow().files.contains_key(folder)) { Err(FsError::NotDirectory) } else { Ok(()) }
     }
 
     fn is_folder(&self, path: &str) -> bool {
-        self.below(Some(path)).next().is_some()
-    }
-
-    /// Returns the paths in a folder, at any depth, without the folder's.
-    fn below(&self, folder: Option<&str>) -> impl Iterator<Item = &str> {
-        let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
-        let from = self.directory.files.range(prefix.clone()..).map(|(path, _)| path.as_str());
-        from.map_while(move |path| path.strip_prefix(prefix.as_str()))
+        let prefix = format!("{path}/");
+        let directory = self.directory.borrow();
+        directory.files.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
     }
 
     /// Refuses a path at which no file can be created or replaced.
@@ -215,13 +210,16 @@ impl<T: Strings> KeyValue<T> {
 }
 
 impl<T: Strings> Storage for KeyValue<T> {
-    fn lock(&mut self, _: &[&RelPath]) -> Result<(), FsError> {
+    type Guard<'s>
+        = ()
+    where
+        Self: 's;
+
+    fn lock(&self, _: &[&RelPath]) -> Result<(), FsError> {
         Ok(())
     }
 
-    fn unlock(&mut self) {}
-
-    fn read(&mut self, path: &RelPath) -> Result<Option<Vec<u8>>, FsError> {
+    fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, FsError> {
         let Some(number) = self.record(path)?.map(|record| record.0) else { return Ok(None) };
         let damaged = || FsError::Other(format!("the bytes of `{path}` are not in the store"));
         let value = self.strings.get(&self.key(number))?.ok_or_else(damaged)?;
@@ -232,32 +230,31 @@ impl<T: Strings> Storage for KeyValue<T> {
         }
     }
 
-    fn list(&mut self, folder: Option<&RelPath>) -> Result<Vec<Found>, FsError> {
+    fn list(&self, folder: Option<&RelPath>) -> Result<Vec<Found>, FsError> {
         let folder = folder.map(RelPath::as_str);
         if let Some(folder) = folder {
             let mut all = folder.match_indices('/').map(|(end, _)| &folder[..end]).chain([folder]);
-            if all.any(|path| self.directory.files.contains_key(path)) {
+            if all.any(|path| self.directory.borrow().files.contains_key(path)) {
                 return Err(FsError::NotDirectory);
             }
         }
         let mut names: BTreeMap<&str, EntryKind> = BTreeMap::new();
-        for path in self.below(folder) {
+        let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
+        let directory = self.directory.borrow();
+        let from = directory.files.range(prefix.clone()..).map(|(path, _)| path.as_str());
+        for path in from.map_while(|path| path.strip_prefix(&prefix)) {
             let (name, kind) = path.split_once('/').map_or((path, EntryKind::File), |(name, _)| (name, EntryKind::Directory));
             names.insert(name, kind);
         }
         Ok(names.into_iter().map(|(name, kind)| Found { name: Name::Text(name.into()), kind }).collect())
     }
 
-    fn describe(&mut self, path: &RelPath) -> Result<Option<Described>, FsError> {
-        let describe = |Record(_, size, version, modified): &Record| Described {
-            size: *size,
-            version: Some(version.clone()),
-            modified: *modified,
-        };
+    fn describe(&self, path: &RelPath) -> Result<Option<Described>, FsError> {
+        let describe = |Record(_, size, version, modified)| Described { size, version: Some(version), modified };
         Ok(self.record(path)?.map(describe))
     }
 
-    fn replace(&mut self, change: &Replace<'_>) -> Result<Attempt, FsError> {
+    fn replace(&self, (): &(), change: &Replace<'_>) -> Result<Attempt, FsError> {
         let Replace { path, new, keep_as, .. } = *change;
         self.check_target(path)?;
         keep_as.map_or(Ok(()), |kept| self.check_target(kept))?;
@@ -271,7 +268,7 @@ impl<T: Strings> Storage for KeyValue<T> {
         Ok(Attempt::Done)
     }
 
-    fn remove(&mut self, path: &RelPath, _: &[u8], keep_as: Option<&RelPath>, _: bool) -> Result<Attempt, FsError> {
+    fn remove(&self, (): &(), path: &RelPath, _: &[u8], keep_as: Option<&RelPath>, _: bool) -> Result<Attempt, FsError> {
         keep_as.map_or(Ok(()), |kept| self.check_target(kept))?;
         self.change(None, |files| {
             let old = files.remove(path.as_str());
@@ -282,9 +279,9 @@ impl<T: Strings> Storage for KeyValue<T> {
         Ok(Attempt::Done)
     }
 
-    fn rename(&mut self, path: &RelPath, to: &RelPath, _: &[u8]) -> Result<Move, FsError> {
+    fn rename(&self, (): &(), path: &RelPath, to: &RelPath, _: &[u8]) -> Result<Move, FsError> {
         self.check_above(to)?;
-        if self.is_folder(to.as_str()) || self.directory.files.contains_key(to.as_str()) {
+        if self.is_folder(to.as_str()) || self.directory.borrow().files.contains_key(to.as_str()) {
             return Ok(Move::Exists);
         }
         self.change(None, |files| {
@@ -295,17 +292,17 @@ impl<T: Strings> Storage for KeyValue<T> {
         Ok(Move::Attempt(Attempt::Done))
     }
 
-    fn make_directory(&mut self, path: &RelPath) -> Result<(), FsError> {
+    fn make_directory(&self, path: &RelPath) -> Result<(), FsError> {
         self.list(Some(path)).map(|_| ())
     }
 
-    fn remove_directory(&mut self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError> {
+    fn remove_directory(&self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError> {
         let found = self.list(Some(path))?;
         Ok(if found.is_empty() { RemoveDirectoryOutcome::Absent } else { RemoveDirectoryOutcome::NotEmpty })
     }
 
-    fn generation(&mut self) -> Result<String, FsError> {
-        Ok(self.directory.changes.to_string())
+    fn generation(&self) -> Result<String, FsError> {
+        Ok(self.directory.borrow().changes.to_string())
     }
 }
 
@@ -316,6 +313,8 @@ fn directory_key(prefix: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use crate::Executor;
     use saddlebag::protocol::{FsOp, FsOutcome, Precondition, ReadOutcome};
@@ -323,29 +322,30 @@ mod tests {
     /// A store that ends after some sets, or is full above some bytes.
     #[derive(Clone, Default)]
     struct Map {
-        values: BTreeMap<String, String>,
-        sets: Option<u32>,
-        max_bytes: Option<usize>,
+        values: RefCell<BTreeMap<String, String>>,
+        sets: Cell<Option<u32>>,
+        max_bytes: Cell<Option<usize>>,
     }
 
     impl Strings for Map {
-        fn get(&mut self, key: &str) -> Result<Option<String>, StringsError> {
-            Ok(self.values.get(key).cloned())
+        fn get(&self, key: &str) -> Result<Option<String>, StringsError> {
+            Ok(self.values.borrow().get(key).cloned())
         }
 
-        fn set(&mut self, key: &str, value: &str) -> Result<(), StringsError> {
-            if let Some(sets) = &mut self.sets {
-                *sets = sets.checked_sub(1).ok_or_else(|| StringsError::Other("gone".into()))?;
+        fn set(&self, key: &str, value: &str) -> Result<(), StringsError> {
+            if let Some(sets) = self.sets.get() {
+                self.sets.set(Some(sets.checked_sub(1).ok_or_else(|| StringsError::Other("gone".into()))?));
             }
-            let others: usize = self.values.iter().filter(|(other, _)| *other != key).map(|(_, text)| text.len()).sum();
-            if self.max_bytes.is_some_and(|most| others + value.len() > most) {
+            let mut values = self.values.borrow_mut();
+            let others: usize = values.iter().filter(|(other, _)| *other != key).map(|(_, text)| text.len()).sum();
+            if self.max_bytes.get().is_some_and(|most| others + value.len() > most) {
                 return Err(StringsError::Full);
             }
-            self.values.insert(key.into(), value.into());
+            values.insert(key.into(), value.into());
             Ok(())
         }
 
-        fn now(&mut self) -> u64 {
+        fn now(&self) -> u64 {
             7
         }
     }
@@ -358,7 +358,7 @@ mod tests {
         Executor::new(KeyValue::open(map, "m", 1000).expect("opened"), || 1)
     }
 
-    fn bytes(store: &mut Executor<KeyValue<Map>>, at: &str) -> Option<Vec<u8>> {
+    fn bytes(store: &Executor<KeyValue<Map>>, at: &str) -> Option<Vec<u8>> {
         match store.perform(&FsOp::Read { path: path(at), offset: 0, max_bytes: u32::MAX }) {
             Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Some(content.bytes),
             Ok(FsOutcome::Read(ReadOutcome::Absent)) => None,
@@ -375,26 +375,26 @@ mod tests {
     fn bytes_that_are_not_text_and_long_paths_come_back() {
         let long = ["x".repeat(255), "é".repeat(120), "日".repeat(85)].join("/");
         let files = [("a.md", b"text".as_slice()), (&long, &[0xff, 0, 0x80]), ("empty", b"")];
-        let mut store = open(Map::default());
+        let store = open(Map::default());
         for (at, content) in files {
             store.perform(&write(at, content, None)).expect("written");
         }
-        let map = store.storage_mut().strings_mut().clone();
-        assert!(map.values.keys().all(|key| key.len() <= 128));
-        let mut again = open(map);
+        let map = store.storage().strings().clone();
+        assert!(map.values.borrow().keys().all(|key| key.len() <= 128));
+        let again = open(map);
         for (at, content) in files {
-            assert_eq!(bytes(&mut again, at).as_deref(), Some(content), "{at}");
+            assert_eq!(bytes(&again, at).as_deref(), Some(content), "{at}");
         }
-        assert_eq!(again.storage_mut().epoch(), 2);
+        assert_eq!(again.storage().epoch(), 2);
     }
 
     /// Every change is made or not, wherever the store ends, and the next opening leaves no bytes that belong to no file.
     #[test]
     fn a_crash_between_two_sets_loses_nothing() {
-        let mut store = open(Map::default());
+        let store = open(Map::default());
         store.perform(&write("a.md", b"one", None)).expect("written");
         store.perform(&write("kept.md", b"old", None)).expect("written");
-        let map = store.storage_mut().strings_mut().clone();
+        let map = store.storage().strings().clone();
         let remove = FsOp::Remove {
             path: path("a.md"),
             precondition: Precondition::Any,
@@ -403,23 +403,23 @@ mod tests {
         };
         let rename = FsOp::Rename { path: path("a.md"), to: path("b.md"), precondition: Precondition::Any };
         for op in [write("a.md", b"two", Some("kept.md")), write("new.md", b"two", None), remove, rename] {
-            let state = |store: &mut Executor<KeyValue<Map>>| {
+            let state = |store: &Executor<KeyValue<Map>>| {
                 ["a.md", "b.md", "kept.md", "new.md"].map(|at| bytes(store, at))
             };
-            let mut done = open(map.clone());
-            let before = state(&mut done);
+            let done = open(map.clone());
+            let before = state(&done);
             done.perform(&op).expect("performed");
-            let after = state(&mut done);
+            let after = state(&done);
             for sets in 0..4 {
-                let mut store = open(map.clone());
-                store.storage_mut().strings_mut().sets = Some(sets);
+                let store = open(map.clone());
+                store.storage().strings().sets.set(Some(sets));
                 let outcome = store.perform(&op);
-                let left = Map { sets: None, ..store.storage_mut().strings_mut().clone() };
-                let mut again = open(left);
+                let left = Map { sets: Cell::default(), ..store.storage().strings().clone() };
+                let again = open(left);
                 let expected = if outcome.is_ok() { &after } else { &before };
-                assert_eq!(&state(&mut again), expected, "{op:?} after {sets} sets");
-                let used = again.storage_mut().directory.files.len();
-                let values = again.storage_mut().strings_mut().values.values().filter(|text| !text.is_empty()).count();
+                assert_eq!(&state(&again), expected, "{op:?} after {sets} sets");
+                let used = again.storage().directory.borrow().files.len();
+                let values = again.storage().strings().values.borrow().values().filter(|text| !text.is_empty()).count();
                 assert_eq!(values, used + 1, "{op:?} after {sets} sets");
             }
         }
@@ -427,16 +427,16 @@ mod tests {
 
     #[test]
     fn a_full_store_refuses_a_change_before_anything_is_half_done() {
-        let mut store = open(Map { max_bytes: Some(1000), ..Map::default() });
+        let store = open(Map { max_bytes: Cell::new(Some(1000)), ..Map::default() });
         store.perform(&write("a.md", &[b'x'; 300], None)).expect("written");
         for most in 0..900 {
-            let mut map = store.storage_mut().strings_mut().clone();
-            map.max_bytes = None;
-            let mut full = open(map);
-            full.storage_mut().strings_mut().max_bytes = Some(most);
+            let map = store.storage().strings().clone();
+            map.max_bytes.set(None);
+            let full = open(map);
+            full.storage().strings().max_bytes.set(Some(most));
             let outcome = full.perform(&write("a.md", &[b'y'; 200], Some("kept.md")));
-            let map = Map { max_bytes: None, ..full.storage_mut().strings_mut().clone() };
-            let found = ["a.md", "kept.md"].map(|at| bytes(&mut open(map.clone()), at));
+            let map = Map { max_bytes: Cell::default(), ..full.storage().strings().clone() };
+            let found = ["a.md", "kept.md"].map(|at| bytes(&open(map.clone()), at));
             let expected = match outcome {
                 Ok(_) => [Some(vec![b'y'; 200]), Some(vec![b'x'; 300])],
                 Err(error) => {
@@ -451,17 +451,17 @@ mod tests {
     #[test]
     fn the_number_of_keys_is_bounded_and_keys_are_used_again() {
         let store = KeyValue::open(Map::default(), "m", 4).expect("opened");
-        let mut store = Executor::new(store, || 1);
+        let store = Executor::new(store, || 1);
         for name in ["a", "b"] {
             store.perform(&write(name, b"1", None)).expect("written");
         }
         for _ in 0..8 {
             store.perform(&write("b", b"2", None)).expect("the old bytes have made room");
         }
-        assert!(store.storage_mut().strings_mut().values.len() <= 4);
+        assert!(store.storage().strings().values.borrow().len() <= 4);
         store.perform(&write("c", b"3", None)).expect("the last key");
         assert_eq!(store.perform(&write("d", b"4", None)), Err(FsError::NoSpace));
         assert_eq!(store.perform(&write("b", b"4", None)), Err(FsError::NoSpace));
-        assert_eq!(bytes(&mut store, "b").as_deref(), Some(b"2".as_slice()));
+        assert_eq!(bytes(&store, "b").as_deref(), Some(b"2".as_slice()));
     }
 }

@@ -12,11 +12,10 @@ mod executor;
 mod folder;
 mod guest;
 mod key_value;
-mod names;
 mod storage;
 
 pub use executor::{Executor, VERSION_SCHEME};
-pub use folder::Folder;
+pub use folder::{Folder, FolderGuard};
 pub use guest::{Answered, Guest, Options};
 pub use key_value::{KeyValue, Strings, StringsError};
 pub use storage::{Attempt, Described, Found, Move, Name, Replace, Storage};

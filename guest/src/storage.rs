@@ -8,29 +8,31 @@ use saddlebag::store::RelPath;
 /// Every path was checked by the executor, and is not one of the host's own names. A method that takes `old` changes the
 /// file only while it has these bytes, or while it is absent.
 pub trait Storage {
+    /// Keeps other writers away until it is dropped.
+    type Guard<'s>
+    where
+        Self: 's;
+
     /// Keeps other writers away from these files, and finishes what a writer that died left unfinished in them.
     ///
     /// # Errors
     ///
     /// Another writer holds one of them for too long.
-    fn lock(&mut self, paths: &[&RelPath]) -> Result<(), FsError>;
-
-    /// Ends what the last [`lock`](Self::lock) began.
-    fn unlock(&mut self);
+    fn lock(&self, paths: &[&RelPath]) -> Result<Self::Guard<'_>, FsError>;
 
     /// Returns the bytes of one version of the file; `None` if it does not exist.
     ///
     /// # Errors
     ///
     /// The path is not a file, or cannot be read.
-    fn read(&mut self, path: &RelPath) -> Result<Option<Vec<u8>>, FsError>;
+    fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, FsError>;
 
     /// Makes the last change of a file durable if that failed before. Called before its bytes are used.
     ///
     /// # Errors
     ///
     /// That fails again.
-    fn settled(&mut self, _path: &RelPath) -> Result<(), FsError> {
+    fn settled(&self, _path: &RelPath) -> Result<(), FsError> {
         Ok(())
     }
 
@@ -39,21 +41,21 @@ pub trait Storage {
     /// # Errors
     ///
     /// The path is not a folder, or cannot be read.
-    fn list(&mut self, folder: Option<&RelPath>) -> Result<Vec<Found>, FsError>;
+    fn list(&self, folder: Option<&RelPath>) -> Result<Vec<Found>, FsError>;
 
     /// Describes a file of a listing; `None` if it does not exist any more.
     ///
     /// # Errors
     ///
     /// It cannot be read.
-    fn describe(&mut self, path: &RelPath) -> Result<Option<Described>, FsError>;
+    fn describe(&self, path: &RelPath) -> Result<Option<Described>, FsError>;
 
     /// Replaces a file, or creates it and the folders above it.
     ///
     /// # Errors
     ///
     /// Nothing was changed, except after `not-durable`.
-    fn replace(&mut self, change: &Replace<'_>) -> Result<Attempt, FsError>;
+    fn replace(&self, guard: &Self::Guard<'_>, change: &Replace<'_>) -> Result<Attempt, FsError>;
 
     /// Removes a file. With `keep_as` it replaces the file at that path. `may_return`: it need not be durable.
     ///
@@ -61,7 +63,8 @@ pub trait Storage {
     ///
     /// Nothing was changed, except after `not-durable`.
     fn remove(
-        &mut self,
+        &self,
+        guard: &Self::Guard<'_>,
         path: &RelPath,
         old: &[u8],
         keep_as: Option<&RelPath>,
@@ -73,28 +76,28 @@ pub trait Storage {
     /// # Errors
     ///
     /// Nothing was changed, except after `not-durable`.
-    fn rename(&mut self, path: &RelPath, to: &RelPath, old: &[u8]) -> Result<Move, FsError>;
+    fn rename(&self, guard: &Self::Guard<'_>, path: &RelPath, to: &RelPath, old: &[u8]) -> Result<Move, FsError>;
 
     /// Creates a folder and those above it. A storage without folders does nothing.
     ///
     /// # Errors
     ///
     /// One of them is a file, or cannot be made.
-    fn make_directory(&mut self, path: &RelPath) -> Result<(), FsError>;
+    fn make_directory(&self, path: &RelPath) -> Result<(), FsError>;
 
     /// Removes an empty folder. A storage without folders answers `Absent`.
     ///
     /// # Errors
     ///
     /// The path is not a folder, or cannot be removed.
-    fn remove_directory(&mut self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError>;
+    fn remove_directory(&self, path: &RelPath) -> Result<RemoveDirectoryOutcome, FsError>;
 
     /// Returns a token that no earlier state of the store had.
     ///
     /// # Errors
     ///
     /// `Unsupported` if the storage cannot tell.
-    fn generation(&mut self) -> Result<String, FsError>;
+    fn generation(&self) -> Result<String, FsError>;
 }
 
 /// Outcome of one attempt to change a file.

@@ -157,18 +157,22 @@ impl Disk {
         Ok(found)
     }
 
-    /// Creates a file that must be new, with these bytes and the permissions of another file, and syncs it if asked.
-    pub(super) fn create(&self, path: &str, bytes: &[u8], like: Option<&str>, synced: bool) -> Result<(), FsError> {
+    /// Creates a file that must be new, with these bytes and the permissions of another file, and syncs it.
+    pub(super) fn create(&self, path: &str, bytes: &[u8], like: Option<&str>) -> Result<(), FsError> {
+        self.create_new(path, bytes, like, true).map_err(fs_error)
+    }
+
+    pub(super) fn create_new(&self, path: &str, bytes: &[u8], like: Option<&str>, synced: bool) -> io::Result<()> {
         let mut options = options();
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.write(true).create_new(true).open(self.at(path)).map_err(fs_error)?;
+        let mut file = options.write(true).create_new(true).open(self.at(path))?;
         if let Some(permissions) = like.and_then(|like| fs::symlink_metadata(self.at(like)).ok()).map(|like| like.permissions()) {
             // A host without permissions cannot set them.
             let _ = file.set_permissions(permissions);
         }
-        file.write_all(bytes).map_err(fs_error)?;
-        if synced { file.sync_all().map_err(fs_error) } else { Ok(()) }
+        file.write_all(bytes)?;
+        if synced { file.sync_all() } else { Ok(()) }
     }
 
     /// Writes over the first bytes of a file that exists. Returns false if it does not.
@@ -177,7 +181,14 @@ impl Disk {
             return Ok(false);
         }
         match options().write(true).open(self.at(path)) {
-            Ok(mut file) => file.write_all(bytes).map(|()| true).map_err(fs_error),
+            Ok(mut file) => {
+                // Another name may be outside of the store. WASI does not tell.
+                #[cfg(unix)]
+                if file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 1) {
+                    return Err(FsError::Other("a file of the locks has a second name".into()));
+                }
+                file.write_all(bytes).map(|()| true).map_err(fs_error)
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(fs_error(error)),
         }
@@ -194,6 +205,17 @@ impl Disk {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(fs_error(error)),
+        }
+    }
+
+    /// Moves a file to a free path. Returns false if it is taken.
+    pub(super) fn place_new(&self, from: &str, to: &str) -> Result<bool, FsError> {
+        match self.link(from, to) {
+            Ok(true) => self.remove(from).map(|()| true),
+            Ok(false) => Ok(false),
+            // Where there are no second names, only the lock keeps others from a name that was free.
+            Err(_) if self.kind(to)?.is_none() => self.rename(from, to).map(|()| true),
+            Err(_) => Ok(false),
         }
     }
 
