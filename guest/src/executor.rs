@@ -245,7 +245,11 @@ pub(crate) fn version_of(bytes: &[u8]) -> Version {
 }
 
 pub(crate) fn hex(digest: &[u8]) -> String {
-    digest.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+    digest
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 /// Returns the version of a file that does not meet the precondition.
@@ -316,7 +320,9 @@ fn page_version(entries: &[Entry], next: Option<&RelPath>, left_out: &LeftOut) -
         if version.0.starts_with("unreadable") {
             return None;
         }
-        [path.as_str(), kind.as_str(), &size.to_string(), &version.0, &modified.to_string()].into_iter().for_each(&mut add);
+        [path.as_str(), kind.as_str(), &size.to_string(), &version.0, &modified.to_string()]
+            .into_iter()
+            .for_each(&mut add);
     }
     for LeftOutName { path, kind } in &left_out.names {
         [path.as_str(), kind.as_str()].into_iter().for_each(&mut add);

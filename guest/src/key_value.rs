@@ -145,7 +145,8 @@ impl<T: Strings> KeyValue<T> {
         let used = self.used();
         // The lowest free number, which is at most `end`: opening looks there for bytes of an interrupted change. A store
         // that cannot remove a key uses it again. One key is the directory.
-        let number = (0..self.max_keys.saturating_sub(1)).find(|number| !used.contains(number)).ok_or(FsError::NoSpace)?;
+        let number =
+            (0..self.max_keys.saturating_sub(1)).find(|number| !used.contains(number)).ok_or(FsError::NoSpace)?;
         let value = match std::str::from_utf8(bytes) {
             Ok(text) => format!("t{text}"),
             Err(_) => format!("b{}", STANDARD.encode(bytes)),
@@ -194,7 +195,11 @@ impl<T: Strings> KeyValue<T> {
 
     fn check_above(&self, path: &RelPath) -> Result<(), FsError> {
         let mut above = path.as_str().match_indices('/').map(|(end, _)| &path.as_str()[..end]);
-        if above.any(|folder| self.directory.borrow().files.contains_key(folder)) { Err(FsError::NotDirectory) } else { Ok(()) }
+        if above.any(|folder| self.directory.borrow().files.contains_key(folder)) {
+            Err(FsError::NotDirectory)
+        } else {
+            Ok(())
+        }
     }
 
     fn is_folder(&self, path: &str) -> bool {
@@ -243,7 +248,8 @@ impl<T: Strings> Storage for KeyValue<T> {
         let directory = self.directory.borrow();
         let from = directory.files.range(prefix.clone()..).map(|(path, _)| path.as_str());
         for path in from.map_while(|path| path.strip_prefix(&prefix)) {
-            let (name, kind) = path.split_once('/').map_or((path, EntryKind::File), |(name, _)| (name, EntryKind::Directory));
+            let (name, kind) =
+                path.split_once('/').map_or((path, EntryKind::File), |(name, _)| (name, EntryKind::Directory));
             names.insert(name, kind);
         }
         Ok(names.into_iter().map(|(name, kind)| Found { name: Name::Text(name.into()), kind }).collect())
@@ -268,7 +274,14 @@ impl<T: Strings> Storage for KeyValue<T> {
         Ok(Attempt::Done)
     }
 
-    fn remove(&self, (): &(), path: &RelPath, _: &[u8], keep_as: Option<&RelPath>, _: bool) -> Result<Attempt, FsError> {
+    fn remove(
+        &self,
+        (): &(),
+        path: &RelPath,
+        _: &[u8],
+        keep_as: Option<&RelPath>,
+        _: bool,
+    ) -> Result<Attempt, FsError> {
         keep_as.map_or(Ok(()), |kept| self.check_target(kept))?;
         self.change(None, |files| {
             let old = files.remove(path.as_str());
@@ -403,9 +416,8 @@ mod tests {
         };
         let rename = FsOp::Rename { path: path("a.md"), to: path("b.md"), precondition: Precondition::Any };
         for op in [write("a.md", b"two", Some("kept.md")), write("new.md", b"two", None), remove, rename] {
-            let state = |store: &Executor<KeyValue<Map>>| {
-                ["a.md", "b.md", "kept.md", "new.md"].map(|at| bytes(store, at))
-            };
+            let state =
+                |store: &Executor<KeyValue<Map>>| ["a.md", "b.md", "kept.md", "new.md"].map(|at| bytes(store, at));
             let done = open(map.clone());
             let before = state(&done);
             done.perform(&op).expect("performed");

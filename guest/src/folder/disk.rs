@@ -167,7 +167,9 @@ impl Disk {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.write(true).create_new(true).open(self.at(path))?;
-        if let Some(permissions) = like.and_then(|like| fs::symlink_metadata(self.at(like)).ok()).map(|like| like.permissions()) {
+        if let Some(permissions) =
+            like.and_then(|like| fs::symlink_metadata(self.at(like)).ok()).map(|like| like.permissions())
+        {
             // A host without permissions cannot set them.
             let _ = file.set_permissions(permissions);
         }

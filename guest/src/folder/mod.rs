@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use saddlebag::protocol::{FsError, RemoveDirectoryOutcome};
 use saddlebag::store::RelPath;
-use saddlebag_locks::{Error, Identity, JoinError, LeaseGuard, Number, PATIENCE, Record, generation, join, second_name};
+use saddlebag_locks::{
+    Error, Identity, JoinError, LeaseGuard, Number, PATIENCE, Record, generation, join, second_name,
+};
 use sha2::{Digest, Sha256};
 
 use crate::executor::{hex, version_of};
@@ -171,9 +173,9 @@ impl Folder {
             JoinError::Earlier => FsError::Other(
                 "the store has locks of an earlier protocol; change it once with the program `saddlebag`".into(),
             ),
-            JoinError::Later(number) => {
-                FsError::Other(format!("the store has lock protocol {number}, which is later than that of this program"))
-            }
+            JoinError::Later(number) => FsError::Other(format!(
+                "the store has lock protocol {number}, which is later than that of this program"
+            )),
             JoinError::Files(error) => error,
         })?;
         self.joined.set(true);
