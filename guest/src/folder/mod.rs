@@ -337,3 +337,179 @@ fn marker(path: &str) -> String {
     let digest = hex(&Sha256::digest(path));
     format!("{UNSYNCED}/{}", &digest[..32])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use saddlebag::protocol::{EntryKind, FsOp, FsOutcome, Precondition};
+
+    use super::*;
+    use crate::Executor;
+    use crate::storage::Name;
+
+    fn path(text: &str) -> RelPath {
+        RelPath::new(text).expect("a path")
+    }
+
+    fn random() -> u64 {
+        std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0)
+    }
+
+    fn open(root: &Path, only_hosts_write: bool) -> Executor<Folder> {
+        Executor::new(Folder::open(root, only_hosts_write, random).expect("a folder"), random)
+    }
+
+    fn write(at: &str, content: &str, keep_as: Option<&str>) -> FsOp {
+        let (path, keep_as) = (path(at), keep_as.map(path));
+        FsOp::Write { path, content: content.into(), precondition: Precondition::Any, keep_as, like: None }
+    }
+
+    #[test]
+    fn threads_that_append_lose_nothing() {
+        const LINES: usize = 40;
+        let root = tempfile::tempdir().expect("a folder");
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let root = root.path();
+                scope.spawn(move || {
+                    let store = open(root, false);
+                    for line in 0..LINES {
+                        let content = format!("{thread}.{line}\n").into_bytes();
+                        let (path, precondition) = (path("daily/log.md"), Precondition::Any);
+                        let op = FsOp::Append { path, content, newline_first: true, precondition };
+                        store.perform(&op).expect("appended");
+                    }
+                });
+            }
+        });
+        let text = fs::read_to_string(root.path().join("daily/log.md")).expect("written");
+        assert_eq!(text.lines().count(), 4 * LINES);
+        for thread in 0..4 {
+            let own: Vec<&str> = text.lines().filter(|line| line.starts_with(&format!("{thread}."))).collect();
+            assert_eq!(own, (0..LINES).map(|line| format!("{thread}.{line}")).collect::<Vec<_>>());
+        }
+        assert_eq!(fs::read_dir(root.path().join("daily")).expect("listed").count(), 1, "a temporary file stays");
+    }
+
+    #[test]
+    fn the_replaced_file_is_kept_in_the_place_of_an_earlier_one() {
+        let root = tempfile::tempdir().expect("a folder");
+        let store = open(root.path(), false);
+        for text in ["one", "two", "three"] {
+            store.perform(&write("a.md", text, Some("old/a.md"))).expect("written");
+        }
+        let read = |at: &str| fs::read_to_string(root.path().join(at)).expect("written");
+        assert_eq!((read("a.md"), read("old/a.md")), ("three".into(), "two".into()));
+        fs::create_dir(root.path().join("folder")).expect("made");
+        assert_eq!(store.perform(&write("a.md", "four", Some("folder"))), Err(FsError::IsDirectory));
+        assert_eq!(read("a.md"), "three");
+    }
+
+    /// A holder can die between any two steps of a change that keeps the old file. Its record finishes or undoes the change.
+    #[test]
+    fn the_record_of_a_dead_holder_is_carried_out() {
+        let (temporary, second) = ("n/.saddlebag-1-2-3.tmp", "n/.saddlebag-1-2-3-old.tmp");
+        let keeping = Record::Keeping { temporary, path: "n/a.md", keep_as: "old/a.md" };
+        let staged = Record::Staged { temporary, path: "n/a.md" };
+        let placing = |keep_as| Record::Placing { temporary, path: "n/a.md", new: "s1.2.3.4", old: "h0", keep_as };
+        let (a, kept) = ("n/a.md", "old/a.md");
+        type Files<'a> = &'a [(&'a str, &'a str)];
+        let cases: [(Record<'_>, Files<'_>, Files<'_>); 7] = [
+            (staged, &[(a, "old"), (temporary, "new")], &[(a, "old")]),
+            (keeping.clone(), &[(a, "old"), (temporary, "new"), (second, "old")], &[(a, "old")]),
+            (keeping.clone(), &[(a, "new"), (second, "old")], &[(a, "new"), (kept, "old")]),
+            (keeping.clone(), &[(a, "new"), (second, "old"), (kept, "older")], &[(a, "new"), (kept, "old")]),
+            (keeping, &[(a, "new"), (kept, "old")], &[(a, "new"), (kept, "old")]),
+            (placing(None), &[(a, "new"), (temporary, "x")], &[(a, "new"), (".saddlebag/recovered/n-a.md.1", "x")]),
+            (placing(Some(kept)), &[(a, "new"), (temporary, "old")], &[(a, "new"), (kept, "old")]),
+        ];
+        for (record, before, after) in cases {
+            let root = tempfile::tempdir().expect("a folder");
+            for (at, text) in before {
+                let at = root.path().join(at);
+                fs::create_dir_all(at.parent().expect("a folder")).expect("made");
+                fs::write(at, text).expect("written");
+            }
+            let folder = Folder::open(root.path(), false, random).expect("a folder");
+            saddlebag_locks::LockFiles::clean_up(&folder.files, &record);
+            let mut found = Vec::new();
+            for name in ["n", "old", ".saddlebag/recovered"] {
+                for entry in folder.disk().list(name).expect("listed") {
+                    let Name::Text(file) = entry.name else { panic!("a name") };
+                    assert_eq!(entry.kind, EntryKind::File);
+                    let at = format!("{name}/{file}");
+                    let text = fs::read_to_string(root.path().join(&at)).expect("read");
+                    found.push((at, text));
+                }
+            }
+            let found: Vec<(&str, &str)> = found.iter().map(|(at, text)| (at.as_str(), text.as_str())).collect();
+            assert_eq!(found, after, "{record}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_pipes_are_neither_followed_nor_replaced() {
+        let (root, outside) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        fs::write(outside.path().join("a.md"), "theirs").expect("written");
+        let link = |to: &Path, at: &str| std::os::unix::fs::symlink(to, root.path().join(at)).expect("linked");
+        link(&outside.path().join("a.md"), "a.md");
+        link(outside.path(), "n");
+        let store = open(root.path(), false);
+        for at in ["a.md", "n/a.md", "n/new.md"] {
+            for keep_as in [None, Some("old.md")] {
+                assert_eq!(store.perform(&write(at, "ours", keep_as)), Err(FsError::SymbolicLink), "{at}");
+            }
+            let read = FsOp::Read { path: path(at), offset: 0, max_bytes: 9 };
+            assert_eq!(store.perform(&read), Err(FsError::SymbolicLink), "{at}");
+        }
+        store.perform(&write("b.md", "ours", None)).expect("written");
+        assert_eq!(store.perform(&write("b.md", "again", Some("n/b.md"))), Err(FsError::SymbolicLink));
+        assert_eq!(fs::read_to_string(root.path().join("b.md")).expect("read"), "ours");
+        assert_eq!(fs::read_to_string(outside.path().join("a.md")).expect("read"), "theirs");
+        assert_eq!(fs::read_dir(outside.path()).expect("listed").count(), 1);
+    }
+
+    #[test]
+    fn the_token_of_the_store_changes_with_every_change() {
+        let root = tempfile::tempdir().expect("a folder");
+        let store = open(root.path(), true);
+        let mut seen = Vec::new();
+        let mut token = |is_new: bool| {
+            let Ok(FsOutcome::Generation(token)) = store.perform(&FsOp::Generation) else { panic!("no token") };
+            assert_eq!(!seen.contains(&token), is_new, "{seen:?}");
+            seen.push(token);
+        };
+        for text in ["one", "two", "one"] {
+            store.perform(&write("a.md", text, None)).expect("written");
+            token(true);
+            token(false);
+        }
+        store.perform(&write(".saddlebag/index", "x", None)).expect("written");
+        token(false);
+        store.perform(&FsOp::remove(path("a.md"), Precondition::Any)).expect("removed");
+        token(true);
+        assert_eq!(open(root.path(), false).perform(&FsOp::Generation), Err(FsError::Unsupported));
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_synced_is_written_again_before_it_is_read() {
+        let root = tempfile::tempdir().expect("a folder");
+        let store = open(root.path(), false);
+        store.perform(&write("a.md", "text", None)).expect("written");
+        let status = || {
+            let found = fs::metadata(root.path().join("a.md")).expect("a file");
+            (found.modified().expect("a time"), fs::read(root.path().join("a.md")).expect("read"))
+        };
+        let before = status();
+        store.storage().mark("a.md", true);
+        let read = FsOp::Read { path: path("a.md"), offset: 0, max_bytes: 9 };
+        store.perform(&read).expect("read");
+        let after = status();
+        assert!(after.0 > before.0 && after.1 == before.1);
+        assert_eq!(store.storage().is_unsynced("a.md"), Ok(false));
+        store.perform(&read).expect("read");
+        assert_eq!(status(), after);
+    }
+}
