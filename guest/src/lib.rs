@@ -8,14 +8,24 @@
 //! The shells in `guest/shells/` give this to runtimes that load components.
 #![forbid(unsafe_code)]
 
+mod answers;
+#[cfg(feature = "trace")]
+pub mod driver;
+#[cfg(feature = "environment")]
+pub mod environment;
 mod executor;
 mod folder;
 mod guest;
+mod http;
 mod key_value;
+mod mcp;
 mod storage;
 
+pub use answers::{answer_json, tool_json};
 pub use executor::{Executor, VERSION_SCHEME};
 pub use folder::{Folder, FolderGuard};
 pub use guest::{Answered, Guest, Options};
+pub use http::{HttpRequest, respond};
 pub use key_value::{KeyValue, Strings, StringsError};
+pub use mcp::Mcp;
 pub use storage::{Attempt, Described, Found, Move, Name, Replace, Storage};
