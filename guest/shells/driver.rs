@@ -4,15 +4,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
-use std::rc::Rc;
 
 use saddlebag_guest::driver::{Driver, Host};
 use saddlebag_guest::environment::random;
-use saddlebag_guest::{Executor, Folder, KeyValue, Storage, Strings, StringsError};
+use saddlebag_guest::{Executor, Folder, InMemory, KeyValue, Storage};
 
 fn main() -> io::Result<()> {
     if std::env::args().nth(1).as_deref() == Some("key-value") {
-        let stores: RefCell<BTreeMap<String, Map>> = RefCell::default();
+        let stores: RefCell<BTreeMap<String, InMemory>> = RefCell::default();
         let host = Host { name: "guest_key_value", folder: false, folders: false, lock: "none" };
         return drive(Driver::new(host, move |name| {
             let map = stores.borrow_mut().entry(name.into()).or_default().clone();
@@ -34,24 +33,4 @@ fn drive<S: Storage>(mut driver: Driver<S>) -> io::Result<()> {
         output.flush()?;
     }
     Ok(())
-}
-
-/// A store of strings that lives as long as the driver.
-#[derive(Clone, Default)]
-struct Map(Rc<RefCell<BTreeMap<String, String>>>);
-
-impl Strings for Map {
-    fn get(&self, key: &str) -> Result<Option<String>, StringsError> {
-        Ok(self.0.borrow().get(key).cloned())
-    }
-
-    fn set(&self, key: &str, value: &str) -> Result<(), StringsError> {
-        self.0.borrow_mut().insert(key.into(), value.into());
-        Ok(())
-    }
-
-    fn now(&self) -> u64 {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-    }
 }

@@ -1,6 +1,6 @@
 //! The driver of the conformance kit: one JSON object per line in, one per line out.
 
-use saddlebag::protocol::{CommandId, FsOp};
+use saddlebag::protocol::{CommandId, FsOp, FsRequest, FsResult};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, Dialect, ToolSet};
 use saddlebag::trust::Provenance;
@@ -91,6 +91,20 @@ impl<S: Storage> Driver<S> {
     }
 }
 
-fn canonical(value: &impl ToCanonical) -> String {
+/// Performs the operation of a `request` of the contract, and returns the `reply`.
+///
+/// # Errors
+///
+/// The text is not a request.
+pub fn perform_json<S: Storage>(executor: &Executor<S>, request: &str) -> Result<String, String> {
+    let request: Value = serde_json::from_str(request).map_err(|error| error.to_string())?;
+    let request = FsRequest::read(request).map_err(|error| error.to_string())?;
+    let outcome = executor.perform(&request.op);
+    Ok(canonical(&FsResult { key: request.key.into_string(), outcome }))
+}
+
+/// Returns the canonical JSON of a value of the contract.
+#[must_use]
+pub fn canonical(value: &impl ToCanonical) -> String {
     Scribe::new(Content::Whole).json(value)
 }

@@ -121,3 +121,32 @@ impl<S: Storage> Guest<S> {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::key_value::{InMemory, KeyValue};
+
+    /// A memory over strings in memory.
+    pub(crate) fn guest() -> Guest<KeyValue<InMemory>> {
+        let storage = KeyValue::open(InMemory::default(), "m", 1000).expect("opened");
+        let options = Options {
+            epoch: storage.epoch(),
+            project: None,
+            agent: Some("ada".into()),
+            index_file: false,
+            provenance: Provenance::Agent,
+        };
+        Guest::open(Executor::new(storage, || 1), options).expect("opened")
+    }
+
+    #[test]
+    fn without_an_agent_there_are_no_tools_of_entries() {
+        let storage = KeyValue::open(InMemory::default(), "m", 1000).expect("opened");
+        let options =
+            Options { epoch: 1, project: None, agent: None, index_file: false, provenance: Provenance::Agent };
+        let guest = Guest::open(Executor::new(storage, || 1), options).expect("opened");
+        assert!(guest.tools().iter().all(|tool| tool.set != ToolSet::Entries));
+        assert_eq!(guest.tools().len(), 9);
+    }
+}

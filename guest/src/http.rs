@@ -48,3 +48,35 @@ pub fn respond<S: Storage>(guest: &mut Guest<S>, now: Timestamp, request: &HttpR
         Err(reason) => refused(500, reason),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guest::tests::guest;
+
+    #[test]
+    fn a_tool_runs_by_post_of_json_alone() {
+        let mut guest = guest();
+        let now = Timestamp { seconds: 1_780_125_300, nanoseconds: 0, utc_offset_seconds: 0 };
+        let mut ask = |method: &str, path: &str, content_type: &str, body: &str| {
+            let (status, text) = respond(&mut guest, now, &HttpRequest { method, path, content_type, body });
+            (status, serde_json::from_str::<Value>(&text).expect("JSON"))
+        };
+        let (json, store) = ("application/json; charset=utf-8", r#"{"key":"port","content":"8080"}"#);
+        assert_eq!(ask("POST", "/tools/memory_store", json, store).0, 200);
+        let (status, found) = ask("POST", "/tools/memory_recall", "Application/JSON", r#"{"query":"port"}"#);
+        assert_eq!((status, &found["structuredContent"]["entries"][0]["content"]), (200, &json!("8080")));
+        let (status, listed) = ask("GET", "/tools", "", "");
+        assert_eq!((status, listed["tools"].as_array().map(Vec::len)), (200, Some(13)));
+        for (method, path, content_type, status) in [
+            ("POST", "/tools/memory_store", "text/plain", 415),
+            ("POST", "/tools/memory_store", "", 415),
+            ("GET", "/tools/memory_store", json, 405),
+            ("POST", "/tools", json, 405),
+            ("POST", "/tools/other", json, 404),
+            ("GET", "/", "", 404),
+        ] {
+            assert_eq!(ask(method, path, content_type, "{}").0, status, "{method} {path}");
+        }
+    }
+}

@@ -11,6 +11,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -39,6 +40,26 @@ pub trait Strings {
 
     /// Returns the time in nanoseconds since 1970; 0 if it is not known.
     fn now(&self) -> u64;
+}
+
+/// A [`Strings`] in memory, for tests and for hosts that keep the strings themselves. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct InMemory(Rc<RefCell<BTreeMap<String, String>>>);
+
+impl Strings for InMemory {
+    fn get(&self, key: &str) -> Result<Option<String>, StringsError> {
+        Ok(self.0.borrow().get(key).cloned())
+    }
+
+    fn set(&self, key: &str, value: &str) -> Result<(), StringsError> {
+        self.0.borrow_mut().insert(key.into(), value.into());
+        Ok(())
+    }
+
+    /// Counts the keys, because the system may not have a clock.
+    fn now(&self) -> u64 {
+        self.0.borrow().len() as u64
+    }
 }
 
 /// Reason why a store of strings refused a call.
@@ -113,6 +134,11 @@ impl<T: Strings> KeyValue<T> {
     /// Returns the number of this opening, which no earlier one had.
     pub fn epoch(&self) -> u64 {
         self.directory.borrow().epoch
+    }
+
+    /// Returns the time of the last change of a file that exists, in nanoseconds since 1970; 0 if it is unknown.
+    pub fn last_change(&self) -> u64 {
+        self.directory.borrow().files.values().map(|record| record.3).max().unwrap_or(0)
     }
 
     /// Returns the store of strings.

@@ -14,6 +14,7 @@ pub mod driver;
 #[cfg(feature = "environment")]
 pub mod environment;
 mod executor;
+mod extension;
 mod folder;
 mod guest;
 mod http;
@@ -23,9 +24,10 @@ mod storage;
 
 pub use answers::{answer_json, tool_json};
 pub use executor::{Executor, VERSION_SCHEME};
+pub use extension::Extension;
 pub use folder::{Folder, FolderGuard};
 pub use guest::{Answered, Guest, Options};
 pub use http::{HttpRequest, respond};
-pub use key_value::{KeyValue, Strings, StringsError};
+pub use key_value::{InMemory, KeyValue, Strings, StringsError};
 pub use mcp::Mcp;
 pub use storage::{Attempt, Described, Found, Move, Name, Replace, Storage};

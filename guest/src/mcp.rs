@@ -94,3 +94,66 @@ impl<S: Storage> Mcp<S> {
 fn failed(id: Value, (code, message): (i32, String)) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guest::tests::guest;
+
+    const NOW: Timestamp = Timestamp { seconds: 1_780_125_300, nanoseconds: 0, utc_offset_seconds: 0 };
+
+    fn asked(server: &mut Mcp<impl Storage>, message: &Value) -> Value {
+        let answer = server.answer(NOW, &message.to_string()).expect("an answer");
+        serde_json::from_str(&answer).expect("JSON")
+    }
+
+    #[test]
+    fn a_client_connects_lists_the_tools_and_calls_two() {
+        let mut server = Mcp::new(guest());
+        let ask = |server: &mut Mcp<_>, id: i32, method: &str, params: Value| {
+            let answer = asked(server, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+            assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(id)));
+            answer["result"].clone()
+        };
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test" } });
+        let connected = ask(&mut server, 1, "initialize", params);
+        assert_eq!(connected["protocolVersion"], "2025-06-18");
+        assert_eq!(server.answer(NOW, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), None);
+        let listed = ask(&mut server, 2, "tools/list", json!({}));
+        assert_eq!(listed["tools"].as_array().map(Vec::len), Some(13));
+        assert!(listed["tools"][0]["inputSchema"]["properties"].is_object());
+        let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
+        let stored = call("memory_store", json!({ "key": "port", "content": "8080" }));
+        assert_eq!(ask(&mut server, 3, "tools/call", stored)["isError"], false);
+        let found = ask(&mut server, 4, "tools/call", call("memory_recall", json!({ "query": "port" })));
+        assert_eq!(found["structuredContent"]["entries"][0]["content"], "8080");
+        let failed = ask(&mut server, 5, "tools/call", call("memory_recall", json!({ "unknown": 1 })));
+        assert_eq!((&failed["isError"], failed.get("structuredContent")), (&json!(true), None));
+        assert_eq!(ask(&mut server, 6, "ping", json!({})), json!({}));
+    }
+
+    #[test]
+    fn an_unknown_version_is_answered_with_the_latest() {
+        let message = json!({ "jsonrpc": "2.0", "id": "a", "method": "initialize", "params": { "protocolVersion": "1" } });
+        assert_eq!(asked(&mut Mcp::new(guest()), &message)["result"]["protocolVersion"], VERSIONS[0]);
+    }
+
+    #[test]
+    fn an_invalid_message_is_answered_with_the_code_of_its_fault() {
+        let mut server = Mcp::new(guest());
+        for (line, code, id) in [
+            ("{", PARSE_ERROR, Value::Null),
+            ("[]", INVALID_REQUEST, Value::Null),
+            (r#"{"id":1,"method":"ping"}"#, INVALID_REQUEST, json!(1)),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST, Value::Null),
+            (r#"{"jsonrpc":"2.0","id":2,"method":"other"}"#, METHOD_NOT_FOUND, json!(2)),
+            (r#"{"jsonrpc":"2.0","id":3,"method":"tools/call"}"#, INVALID_PARAMS, json!(3)),
+            (r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"x"}}"#, INVALID_PARAMS, json!(4)),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"cursor":"x"}}"#, INVALID_PARAMS, json!(5)),
+        ] {
+            let answer: Value = serde_json::from_str(&server.answer(NOW, line).expect("an answer")).expect("JSON");
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}");
+        }
+        assert_eq!(server.answer(NOW, r#"{"jsonrpc":"2.0","id":6,"result":{}}"#), None);
+    }
+}

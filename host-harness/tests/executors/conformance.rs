@@ -1,8 +1,5 @@
 //! Promises that every executor keeps.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use saddlebag::protocol::{
     AppendOutcome, EntryKind, FsError, FsOp, FsOutcome, ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome,
     RenameOutcome, WriteOutcome,
@@ -47,7 +44,7 @@ fn the_folder_of_a_guest_conforms() {
 #[test]
 fn the_key_value_store_of_a_guest_conforms() {
     conforms_to(FILES, &mut || {
-        let storage = saddlebag_guest::KeyValue::open(Strings::default(), "m", 1000).unwrap();
+        let storage = saddlebag_guest::KeyValue::open(saddlebag_guest::InMemory::default(), "m", 1000).unwrap();
         Box::new(Guest(saddlebag_guest::Executor::new(storage, random).with_max_bytes(LIMIT)))
     });
 }
@@ -62,25 +59,6 @@ struct Guest<S>(saddlebag_guest::Executor<S>);
 impl<S: saddlebag_guest::Storage> Executor for Guest<S> {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         self.0.perform(op)
-    }
-}
-
-/// A store of strings in memory.
-#[derive(Default)]
-struct Strings(RefCell<BTreeMap<String, String>>);
-
-impl saddlebag_guest::Strings for Strings {
-    fn get(&self, key: &str) -> Result<Option<String>, saddlebag_guest::StringsError> {
-        Ok(self.0.borrow().get(key).cloned())
-    }
-
-    fn set(&self, key: &str, value: &str) -> Result<(), saddlebag_guest::StringsError> {
-        self.0.borrow_mut().insert(key.into(), value.into());
-        Ok(())
-    }
-
-    fn now(&self) -> u64 {
-        1
     }
 }
 
