@@ -80,7 +80,7 @@ fn file_of(op: &FsOp) -> Option<&str> {
 
 fn may_change(command: &Command) -> bool {
     match command {
-        Command::Tools(ToolsCommand::CallTool(call)) => !READ_ONLY_TOOLS.contains(&call.name),
+        Command::Tools(ToolsCommand::CallTool(call)) => !READ_ONLY_TOOLS.contains(&call.tool),
         command => command.effect() != Effect::Reads,
     }
 }

@@ -44,7 +44,8 @@ macro_rules! wit_contract {
     };
     (@engine $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
-            engine::Finished { id, changed, error }
+            engine::ToolAnswer { text, structured, is_error }
+            engine::Finished { id, changed, error, answer }
             engine::Step { requests, finished }
         }
 
@@ -304,15 +305,12 @@ macro_rules! wit_contract {
     (@tools $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
-            tools::CallTool { name, input, sets, dialect }
-            tools::ToolAnswer { text, structured, is_error }
+            tools::ToolOptions { sets, dialect }
         }
 
         $crate::$variants! { $openness:
             tools::ToolSet { Journal, Entries, Notebook, Anthropic }
             tools::Dialect { Docs, Sdk }
-            tools::ToolsCommand { CallTool(value) }
-            tools::ToolsReply { CallTool(value) }
         }
     };
     (@trust $records:ident $variants:ident $openness:ident) => {
