@@ -2,16 +2,19 @@
 
 use saddlebag::protocol::{CommandId, FsOp, FsRequest, FsResult};
 use saddlebag::store::Timestamp;
-use saddlebag::tools::{CallTool, Dialect, ToolSet};
+use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
 use saddlebag::trust::Provenance;
 use saddlebag::wit_convert::PACKAGE;
-use saddlebag::wit_convert::canonical::{Content, FromCanonical, Scribe, ToCanonical};
+use saddlebag::wit_convert::canonical::{Content, FromCanonical, Malformed, Scribe, ToCanonical};
 use saddlebag::Origin;
 use serde_json::{Value, json};
 
 use crate::executor::{Executor, VERSION_SCHEME};
 use crate::guest::{Guest, Options};
 use crate::storage::Storage;
+
+/// Fields of operations that are paths.
+const PATHS: [&str; 6] = ["path", "to", "folder", "after", "keep-as", "like"];
 
 /// How a driver describes its host.
 #[derive(Clone, Copy, Debug)]
@@ -75,18 +78,26 @@ impl<S: Storage> Driver<S> {
         if let Some(call) = request.get_mut("call") {
             let id = call["id"].as_str().and_then(|id| id.parse().ok()).ok_or("the id is not a number")?;
             let now = Timestamp::read(call["now"].take()).map_err(|error| error.to_string())?;
-            let name = call["tool"].as_str().ok_or("the name of the tool is missing")?.to_owned();
-            let input = call["input"].to_string();
-            let call = CallTool { name, input, sets: ToolSet::ALL.to_vec(), dialect: Dialect::Docs };
+            let tool = call["tool"].as_str().ok_or("the name of the tool is missing")?.to_owned();
+            let call = CallTool { tool, input: call["input"].to_string(), options: ToolOptions::default() };
             let mut requests = Vec::new();
             let answered = guest.run(CommandId(id), now, Origin::default().with(call), &mut |request| {
                 requests.push(canonical(request));
             })?;
-            let (answer, changed, requests) = (canonical(&answered.answer), answered.changed, requests.join(","));
+            let ToolAnswer { text, structured, is_error } = answered.answer;
+            let structured = structured.map_or_else(|| "null".to_owned(), |object| object.into_string());
+            let answer = format!(r#"{{"text":{},"structured":{structured},"is-error":{is_error}}}"#, json!(text.as_str()));
+            let (changed, requests) = (answered.changed, requests.join(","));
             return Ok(format!(r#"{{"ok":{{"answer":{answer},"changed":{changed},"requests":[{requests}]}}}}"#));
         }
         let op = request.get_mut("perform").ok_or("the request is unknown")?.take();
-        let op = FsOp::read(op).map_err(|error| error.to_string())?;
+        let op = match FsOp::read(op) {
+            Ok(op) => op,
+            Err(Malformed { at, reason }) if PATHS.iter().any(|path| at.ends_with(path)) => {
+                return Ok(json!({ "err": { "invalid-path": reason.to_string() } }).to_string());
+            }
+            Err(error) => return Err(error.to_string()),
+        };
         Ok(canonical(&guest.executor().perform(&op)))
     }
 }

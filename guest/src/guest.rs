@@ -1,11 +1,11 @@
 //! [`Guest`]: a memory and its storage, and the loop between them.
 
 use saddlebag::entries::EntriesConfig;
-use saddlebag::protocol::{CommandId, FsRequest, FsResult, Step};
+use saddlebag::protocol::{CommandId, FsRequest, FsResult};
 use saddlebag::store::Timestamp;
-use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet, ToolsReply, tools};
+use saddlebag::tools::{CallTool, DEFAULT_SETS, Tool, ToolAnswer, ToolOptions, ToolSet, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
-use saddlebag::{Config, Memory, Origin, Reply, Submission};
+use saddlebag::{Config, Memory, Origin, Step, Submission};
 
 use crate::executor::{Executor, VERSION_SCHEME};
 use crate::storage::Storage;
@@ -82,8 +82,8 @@ impl<S: Storage> Guest<S> {
     pub fn call(&mut self, now: Timestamp, client: &str, tool: &str, input: &str) -> Result<Answered, String> {
         let client = Some(client.to_owned()).filter(|client| !client.is_empty());
         let origin = Origin { client, tool: Some(tool.to_owned()), ..Origin::default() };
-        let sets = self.sets.clone();
-        let call = CallTool { name: tool.into(), input: input.into(), sets, dialect: Dialect::Docs };
+        let options = ToolOptions { sets: self.sets.clone(), ..ToolOptions::default() };
+        let call = CallTool { tool: tool.into(), input: input.into(), options };
         self.run(CommandId(self.last + 1), now, origin.with(call), &mut |_| {})
     }
 
@@ -112,12 +112,9 @@ impl<S: Storage> Guest<S> {
             finished.extend(step.finished);
         }
         let ended = finished.into_iter().find(|ended| ended.id == id).ok_or("the command did not finish")?;
-        if let Some(error) = ended.error {
-            return Err(error.to_string());
-        }
-        match self.memory.take(id).map_err(|error| error.to_string())? {
-            Reply::Tools(ToolsReply::CallTool(answer)) => Ok(Answered { answer, changed: ended.changed }),
-            _ => Err("the reply belongs to another command".into()),
+        match (ended.answer, ended.error) {
+            (Some(answer), _) => Ok(Answered { answer, changed: ended.changed }),
+            (None, error) => Err(error.map_or("the tool has no answer".into(), |error| error.to_string())),
         }
     }
 }
