@@ -66,7 +66,8 @@ struct Words(Vec<OsString>);
 
 /// Splits a command into words, as a shell does.
 fn words(command: &str) -> Result<Words, String> {
-    let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or("a quote is not closed, or it is empty")?;
+    let words =
+        shlex::split(command).filter(|words| !words.is_empty()).ok_or("a quote is not closed, or it is empty")?;
     Ok(Words(words.into_iter().map(OsString::from).collect()))
 }
 
