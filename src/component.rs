@@ -263,12 +263,27 @@ family!(prompt: PromptCommand => PromptReply {
     }
 });
 
-family!(tools: ToolsCommand => ToolsReply {
+impl tools::Guest for Component {
+    fn call(
+        memory: engine::MemoryBorrow<'_>,
+        id: types::CommandId,
+        now: types::Timestamp,
+        origin: types::Origin,
+        tool: String,
+        input: String,
+        options: Option<tools::ToolOptions>,
+    ) -> Result<engine::Step, engine::SubmitError> {
+        let options: Option<crate::tools::ToolOptions> = given(options);
+        let call = crate::tools::CallTool { tool, input, options: options.unwrap_or_default() };
+        let origin: crate::Origin = given(origin);
+        returned(memory.get::<Memory>().0.borrow_mut().submit(given(id), given(now), origin.with(call)))
+    }
+
     fn tools(sets: Vec<tools::ToolSet>) -> Vec<tools::Tool> {
         let sets: Vec<crate::tools::ToolSet> = given(sets);
         returned(crate::tools::tools(&sets))
     }
-});
+}
 
 /// Converts a value without a path from the host, which cannot fail.
 fn given<A: WitConvert<B>, B>(value: A) -> B {

@@ -63,8 +63,8 @@ pub use saddlebag_protocol as protocol;
 
 pub use engine::Limits;
 pub use memory::{
-    Answered, Command, CommandInfo, Config, ConfigError, MAX_PATH_PREFIX_BYTES, MAX_VERSION_SCHEME_BYTES, Memory, Part,
-    Reply, ReplyTo, Submit,
+    Answered, Command, CommandInfo, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, MAX_VERSION_SCHEME_BYTES,
+    Memory, Part, Reply, ReplyTo, Step, Submit,
 };
 pub use origin::{MAX_ORIGIN_NAME_BYTES, Origin, Submission};
 pub use request::{Effect, Request};

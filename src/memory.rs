@@ -18,12 +18,12 @@ use crate::files::{FileListing, FilesCall, FilesCommand, FilesReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Origin, Submission};
-use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultError, Step, SubmitError};
+use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultError, SubmitError};
 use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
 use crate::search::Corpus;
 use crate::session::{SessionCall, SessionCommand, SessionReply};
 use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
-use crate::tools::{ToolsCall, ToolsCommand, ToolsReply};
+use crate::tools::{ToolAnswer, ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig, Writer, secrets_in};
 
 /// Maximum length of [`Config::path_prefix`], and of each of [`Config::roots`], in bytes.
@@ -281,6 +281,12 @@ impl<R: Member<Family: Part>> Answered for Submission<R> {
     }
 }
 
+/// Everything that one call caused.
+pub type Step = protocol::Step<ToolAnswer>;
+
+/// A command that finished. A [`CallTool`](crate::tools::CallTool) has its answer here.
+pub type Finished = protocol::Finished<ToolAnswer>;
+
 /// One scope of one store. It holds the state of commands in flight and a cache for searching; the truth is on disk.
 ///
 /// Every call returns a step: requests and finished commands. The host performs the requests of a step, in any order, and
@@ -393,7 +399,7 @@ impl Memory {
         };
         let name = command.name();
         let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, origin, command))?;
-        Ok(with_harmless_errors(step))
+        Ok(self.with_answers(step))
     }
 
     /// Accepts the result of a request.
@@ -402,10 +408,12 @@ impl Memory {
     ///
     /// The reason why the call is refused. Nothing has changed then.
     pub fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, ResultError> {
-        self.engine.handle_result(result).map(with_harmless_errors)
+        let step = self.engine.handle_result(result)?;
+        Ok(self.with_answers(step))
     }
 
-    /// Takes the reply of a finished command, once. Until then the command counts towards [`Limits::max_commands`].
+    /// Takes the reply of a finished command, once. Until then the command counts towards [`Limits::max_commands`]. A
+    /// [`CallTool`](crate::tools::CallTool) has no reply to take: a step has its answer.
     ///
     /// # Errors
     ///
@@ -423,18 +431,26 @@ impl Memory {
     /// Cancels a command: it finishes as cancelled, and a reply that was not taken is dropped. The host must still
     /// pass a result for each of its requests; until then the request counts towards [`Limits::max_requests`].
     pub fn cancel(&mut self, id: CommandId) -> Step {
-        self.engine.cancel(id)
+        let step = self.engine.cancel(id);
+        self.with_answers(step)
+    }
+
+    /// Adds the answers of tools, and makes errors harmless.
+    fn with_answers(&mut self, step: protocol::Step) -> Step {
+        let finished = step.finished.into_iter().map(|finished| {
+            let protocol::Finished { id, changed, error, .. } = finished;
+            let answer = self.engine.take(id, ToolsCommand::pick).ok().map(|ToolsReply::CallTool(answer)| answer);
+            Finished { id, changed, error: error.map(harmless), answer }
+        });
+        Step { finished: finished.collect(), requests: step.requests }
     }
 }
 
-/// Escapes stored names and the host's words in errors, because a model may read them. The error is said here, so that both
-/// engines give the same value.
-fn with_harmless_errors(mut step: Step) -> Step {
-    for error in step.finished.iter_mut().filter_map(|finished| finished.error.as_mut()) {
-        let [message, help] = [&error.message, &error.help].map(|text| ForModel::escaped(text).into_string());
-        *error = ErrorDetails { code: error.code, message, help }.into();
-    }
-    step
+/// Escapes stored names and the host's words in an error, because a model may read them. The error is said here, so that
+/// both engines give the same value.
+fn harmless(error: Error) -> Error {
+    let [message, help] = [&error.message, &error.help].map(|text| ForModel::escaped(text).into_string());
+    ErrorDetails { code: error.code, message, help }.into()
 }
 
 /// State that the commands of one memory share.

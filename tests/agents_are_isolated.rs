@@ -16,7 +16,7 @@ use saddlebag::notebook::{Link, Remember};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::session::SessionCommand;
 use saddlebag::store::{folded_name, is_name};
-use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsCommand, tools};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Origin, Reply, Request, Submission, Submit};
 use saddlebag_host::Simulator;
@@ -131,10 +131,9 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
 /// Calls of tools with a foreign agent, workspace, key or path where the catalogue has no sample of one.
 fn more_tool_calls(name: &str) -> Vec<CallTool> {
     let call = |tool: &str, arguments: serde_json::Value| CallTool {
-        name: tool.into(),
+        tool: tool.into(),
         input: arguments.to_string(),
-        sets: ToolSet::ALL.to_vec(),
-        dialect: Dialect::Sdk,
+        options: ToolOptions { sets: ToolSet::ALL.to_vec(), dialect: Dialect::Sdk },
     };
     let mut calls = vec![
         call("memory_read", json!({ "source": "page", "name": name })),
@@ -186,8 +185,8 @@ fn is_of_entries(command: &Command) -> bool {
         ) => true,
         Command::Tools(ToolsCommand::CallTool(call)) => {
             // Recall finds notes and entries.
-            call.name == "notebook_recall"
-                || tools(&[ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.name)
+            call.tool == "notebook_recall"
+                || tools(&[ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.tool)
         }
         _ => false,
     }

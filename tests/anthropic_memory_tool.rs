@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::tools::{CallTool, Dialect, ToolAnswer, ToolSet, ToolsReply};
+use saddlebag::tools::{CallTool, Dialect, ToolAnswer, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::{Config, Reply};
 use saddlebag_host::HostError;
 use serde::Deserialize;
@@ -62,7 +62,7 @@ fn not_followed() -> Vec<String> {
 
 fn tell(host: &mut SimulatedHost, dialect: Dialect, input: &Value) -> ToolAnswer {
     let sets = vec![ToolSet::Anthropic];
-    let call = CallTool { name: "memory".into(), input: input.to_string(), sets, dialect };
+    let call = CallTool { tool: "memory".into(), input: input.to_string(), options: ToolOptions { sets, dialect } };
     let Reply::Tools(ToolsReply::CallTool(answer)) = run(host, call) else { panic!("no answer of a tool") };
     answer
 }
@@ -414,10 +414,9 @@ fn a_file_that_changes_meanwhile_is_not_overwritten(kind: Kind) {
     let config = |epoch| Config { epoch, ..Config::default() };
     let [mut first, mut second] = [1, 2].map(|epoch| Drive::new(kind, config(epoch), store.clone()));
     let call = |old: &str, new: &str| CallTool {
-        name: "memory".into(),
+        tool: "memory".into(),
         input: json!({ "command": "str_replace", "path": "/memories/a", "old_str": old, "new_str": new }).to_string(),
-        sets: vec![ToolSet::Anthropic],
-        dialect: Dialect::Sdk,
+        options: ToolOptions { sets: vec![ToolSet::Anthropic], dialect: Dialect::Sdk },
     };
     let (one, two) = (first.submit(call("one", "1")), second.submit(call("two", "2")));
     while !first.pending.is_empty() || !second.pending.is_empty() {
@@ -440,10 +439,9 @@ fn a_memory_without_an_agent_shows_no_entries() {
     let outcome: Result<Reply, HostError> = host.run(
         today(),
         saddlebag::tools::ToolsCommand::CallTool(CallTool {
-            name: "memory".into(),
+            tool: "memory".into(),
             input: "[".into(),
-            sets: vec![],
-            dialect: Dialect::Sdk,
+            options: ToolOptions { sets: vec![], dialect: Dialect::Sdk },
         }),
     );
     assert!(matches!(outcome, Ok(Reply::Tools(ToolsReply::CallTool(ToolAnswer { is_error: true, .. })))));

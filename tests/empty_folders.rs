@@ -2,14 +2,14 @@
 
 use saddlebag::entries::{ForgetEntry, PurgeEntries};
 use saddlebag::protocol::FsError;
-use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::{Config, Reply};
 use serde_json::{Value, json};
 use support::{Kind, SimulatedHost, agent_config, both_engines, host, keep, path, run};
 
 fn memory_tool(host: &mut SimulatedHost, input: &Value) {
     let (sets, dialect) = (vec![ToolSet::Anthropic], Dialect::default());
-    let call = CallTool { name: "memory".into(), input: input.to_string(), sets, dialect };
+    let call = CallTool { tool: "memory".into(), input: input.to_string(), options: ToolOptions { sets, dialect } };
     let Reply::Tools(ToolsReply::CallTool(answer)) = run(host, call) else { panic!("no answer of a tool") };
     assert!(!answer.is_error, "{input}: {answer:?}");
 }

@@ -16,6 +16,7 @@ use support::drive::Drive;
 use support::{Kind, both_engines, each, index_blocks, path};
 
 const PART: &str = ".saddlebag/index/0000";
+const RECENT: &str = ".saddlebag/index/recent";
 const NOTES: usize = 150;
 
 fn config(epoch: u64, index_file: bool) -> Config {
@@ -89,6 +90,12 @@ fn reads(store: &Simulator, since: u64) -> Vec<String> {
     let log = store.log().iter().skip(usize::try_from(since).unwrap());
     let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/"));
     reads.map(|done| done.path.clone()).collect()
+}
+
+/// Returns the number of listings since.
+fn listings(store: &Simulator, since: u64) -> usize {
+    let log = store.log().iter().skip(usize::try_from(since).unwrap());
+    log.filter(|done| done.op == "list-directory").count()
 }
 
 fn hits(reply: Reply) -> Vec<String> {
@@ -403,6 +410,59 @@ fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
     }
 }
 
+/// Invariant (search): a store whose token is still the same is not listed, and one whose token differs is.
+#[both_engines]
+fn a_store_with_the_same_token_is_not_listed(kind: Kind) {
+    let mut first = Drive::new(kind, config(1, true), store().with_generation());
+    assert_eq!(recalled(&mut first, "word17"), ["notes/n017.md"]);
+    let since = first.executor.operations();
+    assert_eq!(recalled(&mut first, "word18"), ["notes/n018.md"]);
+    assert_eq!(listings(&first.executor, since), 0, "the engine that has the index");
+    let mut new = Drive::new(kind, config(2, true), first.executor);
+    let since = new.executor.operations();
+    assert_eq!(recalled(&mut new, "word19"), ["notes/n019.md"]);
+    assert_eq!(listings(&new.executor, since), 0, "a new engine");
+    new.executor.insert(&path("notes/n200.md"), "zebra");
+    assert_eq!(recalled(&mut new, "zebra"), ["notes/n200.md"]);
+    assert!(listings(&new.executor, since) > 0, "another program has added a note");
+}
+
+/// Invariant (search): a new engine reads only the notes that have changed since the index was written.
+#[both_engines]
+fn a_new_engine_reads_what_has_changed_since_the_index_was_written(kind: Kind) {
+    let mut first = Drive::new(kind, config(1, true), store().with_generation());
+    recalled(&mut first, "word17");
+    first.executor.insert(&path("notes/n200.md"), "zebra [[n001]]");
+    first.executor.insert(&path("notes/n017.md"), "giraffe");
+    first.executor.edit_at(first.executor.operations(), &path("notes/n018.md"), None);
+    recalled(&mut first, "zebra");
+    let (expected, _) = answers(kind, config(2, false), first.executor.clone());
+    let mut store = first.executor;
+    for epoch in 2..4 {
+        let since = store.operations();
+        let mut new = Drive::new(kind, config(epoch, true), store);
+        assert_eq!(recalled(&mut new, "zebra"), ["notes/n200.md"]);
+        assert_eq!(recalled(&mut new, "word17"), [""; 0]);
+        assert_eq!(recalled(&mut new, "word18"), [""; 0]);
+        assert_eq!(recalled(&mut new, "giraffe"), ["notes/n017.md"]);
+        assert_eq!(listings(&new.executor, since), 0, "{:?}", &new.executor.log()[usize::try_from(since).unwrap()..]);
+        let mut read = reads(&new.executor, since);
+        read.sort();
+        read.dedup();
+        assert_eq!(read, ["notes/n017.md", "notes/n018.md", "notes/n200.md"]);
+        let writes = new.executor.log()[usize::try_from(since).unwrap()..].iter().filter(|done| done.op == "write");
+        assert_eq!(writes.count(), 0, "nothing new is recorded");
+        let got = answers(kind, config(2, true), new.executor.clone()).0;
+        assert_eq!(got, expected);
+        store = new.executor;
+    }
+    // A damaged record is not used.
+    let mut bytes = store.files()[RECENT].clone();
+    *bytes.last_mut().unwrap() ^= 1;
+    store.insert(&path(RECENT), bytes);
+    assert_eq!(answers(kind, config(4, true), store).0, expected);
+}
+
 #[both_engines]
 fn an_index_larger_than_an_engine_reads_is_not_used(kind: Kind) {
     let limits = Limits { max_file_bytes: 4_096, ..Limits::default() };
@@ -415,7 +475,10 @@ fn an_index_larger_than_an_engine_reads_is_not_used(kind: Kind) {
 fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
     let text = |word: &str| word.to_string();
     for seed in each("seed", 0..8) {
-        let mut drive = Drive::new(kind, config(2, true), if seed % 2 == 0 { indexed() } else { store() });
+        let store = if seed % 2 == 0 { indexed() } else { store() };
+        // With tokens, no folder is listed again unless something has changed.
+        let store = if seed % 4 < 2 { store } else { store.with_generation() };
+        let mut drive = Drive::new(kind, config(2, true), store);
         let mut rename = (0..30).map(|i| {
             NotebookCommand::Rename(Rename { note: format!("notes/n{:03}", i * 4 + 1), title: format!("Renamed {i}") })
         });

@@ -7,7 +7,7 @@ use saddlebag::journal::{JournalCommand, JournalReply, ListJournal, Search};
 use saddlebag::notebook::{ListNotes, NotebookCommand, NotebookReply, Tags};
 use saddlebag::protocol::{EntryKind, FsError};
 use saddlebag::search::{SkipKind, Skipped};
-use saddlebag::tools::{CallTool, Dialect, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
@@ -133,7 +133,8 @@ fn a_view_of_a_folder_names_them(kind: Kind) {
     let mut view = |path: &str| {
         let (sets, dialect) = (vec![ToolSet::Anthropic], Dialect::Docs);
         let input = format!("{{\"command\":\"view\",\"path\":\"{path}\"}}");
-        let answer = drive.call(CallTool { name: "memory".into(), input, sets, dialect }).unwrap();
+        let answer =
+            drive.call(CallTool { tool: "memory".into(), input, options: ToolOptions { sets, dialect } }).unwrap();
         assert!(!answer.is_error, "{answer:?}");
         let lines = answer.text.as_str().lines().filter(|line| line.starts_with("(not listed: "));
         lines.map(String::from).collect::<Vec<_>>()

@@ -2,11 +2,10 @@
 
 use proptest::prelude::*;
 use saddlebag::entries::EntriesConfig;
-use saddlebag::protocol::Step;
 use saddlebag::protocol::{CommandId, FsError, FsOutcome, FsRequest, FsResult, RemoveOutcome};
 use saddlebag::store::LongTermScope;
 use saddlebag::store::{RelPath, Timestamp};
-use saddlebag::{Command, Config, Limits, Submission, Submit};
+use saddlebag::{Command, Config, Limits, Step, Submission, Submit};
 use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
 use support::arbitrary::{PLACES, bytes, cases, fs_error, store, submission};
 use support::{Kind, engine, path, paths_of, project_config, today};

@@ -20,7 +20,7 @@ use saddlebag::journal::{
     WriteMode,
 };
 use saddlebag::notebook::{Remember, Rename};
-use saddlebag::tools::{CallTool, Dialect, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
 use serde_json::json;
@@ -225,10 +225,9 @@ fn every_call_of_the_memory_tool(target: &Target) -> Vec<Command> {
         ]
     });
     let call = |arguments: serde_json::Value| CallTool {
-        name: "memory".into(),
+        tool: "memory".into(),
         input: arguments.to_string(),
-        sets: ToolSet::ALL.to_vec(),
-        dialect: Dialect::Sdk,
+        options: ToolOptions { sets: ToolSet::ALL.to_vec(), dialect: Dialect::Sdk },
     };
     calls.map(|arguments| Command::from(call(arguments))).collect()
 }

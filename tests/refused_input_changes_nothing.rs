@@ -13,7 +13,7 @@ use saddlebag::journal::{
     SlashCommand, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsError};
-use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::{Config, ConfigError, Limits, Origin, Reply, Submission, Submit};
 use saddlebag_host::EngineError;
 use support::drive::{changes, drive};
@@ -502,10 +502,9 @@ fn the_engine_knows_whether_a_command_changed_anything(kind: Kind) {
 #[both_engines]
 fn a_tool_that_fails_after_a_change_says_that_it_stays(kind: Kind) {
     let store = |category: &str| CallTool {
-        name: "memory_store".into(),
+        tool: "memory_store".into(),
         input: format!(r#"{{"key": "k", "content": "one", "category": "{category}"}}"#),
-        sets: ToolSet::ALL.to_vec(),
-        dialect: Dialect::Sdk,
+        options: ToolOptions { sets: ToolSet::ALL.to_vec(), dialect: Dialect::Sdk },
     };
     let stored = || {
         let mut drive = drive(kind, agent_config(), &[]);

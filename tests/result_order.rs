@@ -3,7 +3,7 @@
 use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::entries::{OpenRun, PurgeEntries};
 use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Read, Restore, Target, Write, WriteMode};
-use saddlebag::tools::{CallTool, Dialect, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Origin, Submission, Submit};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
@@ -53,7 +53,7 @@ fn commutative() -> Vec<Submission<Command>> {
 
 fn tool(name: &str, arguments: &str) -> Command {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Docs);
-    CallTool { name: name.into(), input: arguments.into(), sets, dialect }.into()
+    CallTool { tool: name.into(), input: arguments.into(), options: ToolOptions { sets, dialect } }.into()
 }
 
 /// Commands that only look.

@@ -10,7 +10,7 @@ use saddlebag::journal::{
 use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
-use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
@@ -50,7 +50,7 @@ fn slash(line: &str) -> Command {
 
 fn tool(name: &str, arguments: serde_json::Value) -> Command {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
-    CallTool { name: name.into(), input: arguments.to_string(), sets, dialect }.into()
+    CallTool { tool: name.into(), input: arguments.to_string(), options: ToolOptions { sets, dialect } }.into()
 }
 
 fn text_of(store: &Simulator, file: &str) -> String {

@@ -3,19 +3,23 @@
 use proptest::prelude::*;
 use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{Hydrate, HydrationPolicy};
+use saddlebag::protocol::{CommandId, ErrorCode, FsResult};
 use saddlebag::tools::{
-    CallTool, DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, ToolAnswer, ToolSet, ToolsReply, tools,
+    CallTool, DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, ToolAnswer, ToolOptions, ToolSet,
+    ToolsReply, tools,
 };
 use saddlebag::trust::{Provenance, TrustConfig};
-use saddlebag::{Command, Config, Reply};
+use saddlebag::{Command, Config, Reply, Submit};
+use saddlebag_host::{Engine, Executor};
 use serde_json::{Value, json};
 use support::{
-    BOTH, Kind, SimulatedHost, agent_config, arbitrary, both_engines, each, engine, host, keep, project_config, run,
+    BOTH, Kind, SimulatedHost, agent_config, arbitrary, both_engines, drive::drive, each, engine, host, keep,
+    project_config, run,
 };
 
 fn call(name: &str, arguments: impl ToString) -> CallTool {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
-    CallTool { name: name.into(), input: arguments.to_string(), sets, dialect }
+    CallTool { tool: name.into(), input: arguments.to_string(), options: ToolOptions { sets, dialect } }
 }
 
 fn tell(host: &mut SimulatedHost, name: &str, arguments: impl ToString) -> ToolAnswer {
@@ -216,7 +220,10 @@ fn an_argument_that_does_not_fit_is_refused_by_name(kind: Kind) {
 #[test]
 fn a_tool_of_a_set_that_is_off_is_not_there() {
     let mut host = host(Kind::Native, agent_config(), &[]);
-    let call = CallTool { sets: vec![ToolSet::Notebook], ..call("memory_store", "{}") };
+    let call = CallTool {
+        options: ToolOptions { sets: vec![ToolSet::Notebook], ..ToolOptions::default() },
+        ..call("memory_store", "{}")
+    };
     let Reply::Tools(ToolsReply::CallTool(answer)) = run(&mut host, call) else { panic!("no answer of a tool") };
     assert!(answer.is_error);
     assert_eq!(
@@ -438,11 +445,35 @@ proptest! {
         let (answers, files) = native;
         for (call, answer) in calls.iter().zip(&answers) {
             prop_assert!(!answer.text.as_str().contains("a secret of others"), "{:?}: {}", call, answer.text);
-            prop_assert!(!answer.text.is_empty() || call.name == "memory_read", "{:?}", call);
+            prop_assert!(!answer.text.is_empty() || call.tool == "memory_read", "{:?}", call);
             prop_assert!(!(answer.is_error && answer.structured.is_some()));
         }
         prop_assert_eq!(&files["projects/other-0db23a34/notes/secret.md"], b"a secret of others");
         prop_assert_eq!(&files["agents/b/entries/core/a.md"], b"a secret of others");
+    }
+}
+
+/// Invariant (tools): the answer of a tool comes with the step that finishes it. There is nothing to take, and no reply that
+/// keeps the place of another command.
+#[both_engines]
+fn a_tool_is_called_in_one_step(kind: Kind) {
+    let limits = saddlebag::Limits { max_commands: 1, ..saddlebag::Limits::default() };
+    let mut drive = drive(kind, Config { limits, ..agent_config() }, &[]);
+    for number in 1..4 {
+        let store = json!({ "key": "port", "content": number.to_string() });
+        let mut step =
+            drive.engine.submit(CommandId(number), drive.now, call("memory_store", store).submission()).unwrap();
+        while step.finished.is_empty() {
+            drive.take(step);
+            let request = drive.pending.remove(0);
+            let outcome = drive.executor.perform(&request.op);
+            step = drive.engine.handle_memory_result(FsResult { key: request.key.to_string(), outcome }).unwrap();
+        }
+        let [finished] = step.finished.as_slice() else { panic!("{step:?}") };
+        let answer = finished.answer.as_ref().expect("the answer of a tool");
+        assert!(finished.error.is_none() && finished.changed && !answer.is_error, "{finished:?}");
+        let taken = drive.engine.take(CommandId(number)).unwrap();
+        assert_eq!(taken.unwrap_err().code, ErrorCode::NotFound);
     }
 }
 

@@ -20,7 +20,7 @@ use saddlebag::journal::{
 use saddlebag::protocol::Error;
 use saddlebag::search::SearchResults;
 use saddlebag::store::{NoteName, ProjectSlug};
-use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsReply};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::{Engine, Host, HostError, Simulator};
 use serde::Deserialize;
@@ -381,10 +381,9 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
 /// Returns the recorded error of an edit. Only the tool says it in these words.
 fn refused_edit(op: &Value, run: &mut impl FnMut(Command) -> Result<Reply, HostError>) -> Result<Value, String> {
     let call = CallTool {
-        name: "memory_edit".into(),
+        tool: "memory_edit".into(),
         input: json!({ "target": op[1], "old_str": op[3], "new_str": op[4] }).to_string(),
-        sets: vec![ToolSet::Journal],
-        dialect: Dialect::Docs,
+        options: ToolOptions { sets: vec![ToolSet::Journal], dialect: Dialect::Docs },
     };
     match run(call.into()) {
         Ok(Reply::Tools(ToolsReply::CallTool(answer))) if answer.is_error => {

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 
-use saddlebag::tools::{CallTool, Dialect, ToolSet, ToolsCommand, ToolsReply};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, ToolsReply};
 use saddlebag::{Config, Reply};
 use saddlebag_host::{ComponentRuntime, Durability, Host};
 use serde_json::{Value, json};
@@ -85,10 +85,9 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: 
     let [.., (_, words), _] = QUERIES;
     let arguments = json!({ "query": words.join(" ") });
     let call = CallTool {
-        name: "memory_search".into(),
+        tool: "memory_search".into(),
         input: arguments.to_string(),
-        sets: vec![ToolSet::Journal],
-        dialect: Dialect::Docs,
+        options: ToolOptions { sets: vec![ToolSet::Journal], dialect: Dialect::Docs },
     };
     let mut host =
         Host::new(Box::new(runtime.open(Config { epoch: 1, ..Config::default() })?), disk(&root, Durability::Full)?);

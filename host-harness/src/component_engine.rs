@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use saddlebag::document::normalize_line;
-use saddlebag::protocol::{CommandId, Error, FsResult, Step};
+use saddlebag::protocol::{CommandId, Error, FsResult};
 use saddlebag::store::Timestamp;
-use saddlebag::tools::{Tool, ToolSet};
+use saddlebag::tools::{CallTool, Tool, ToolSet, ToolsCommand};
 use saddlebag::wit_convert::{PACKAGE, WitConvert};
-use saddlebag::{Command, Config, Reply, Submission};
+use saddlebag::{Command, Config, Reply, Step, Submission};
 use wasmtime::component::{Linker, ResourceAny};
 use wasmtime::{ResourceLimiter, Store};
 
@@ -342,7 +342,6 @@ families! {
     Notebook in notebook by saddlebag_memory_notebook: NotebookCommand,
     Entries in entries by saddlebag_memory_entries: EntriesCommand,
     Files in files by saddlebag_memory_files: FilesCommand,
-    Tools in tools by saddlebag_memory_tools: ToolsCommand,
     Trust in trust by saddlebag_memory_trust: TrustCommand,
     Session in session by saddlebag_memory_session: SessionCommand,
     Exchange in exchange by saddlebag_memory_exchange: ExchangeCommand,
@@ -352,15 +351,30 @@ impl Engine for ComponentEngine {
     fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
         let Submission { origin, command } = submission;
         let (now, origin): (_, types::Origin) = (outgoing(now)?, outgoing(origin)?);
-        let (family, command) = Family::prepare(self, command)?;
-        let step = self.call(|Instance { store, instance, memory }| {
-            let guest = instance.saddlebag_memory_engine();
-            guest.memory().call_submit(store, *memory, id.0, now, &origin, command)
-        })?;
+        let (step, family) = match command {
+            Command::Tools(ToolsCommand::CallTool(CallTool { tool, input, options })) => {
+                let options: tools::ToolOptions = outgoing(options)?;
+                let step = self.call(|Instance { store, instance, memory }| {
+                    let guest = instance.saddlebag_memory_tools();
+                    guest.call_call(store, *memory, id.0, now, &origin, &tool, &input, Some(&options))
+                })?;
+                (step, None)
+            }
+            command => {
+                let (family, command) = Family::prepare(self, command)?;
+                let step = self.call(|Instance { store, instance, memory }| {
+                    let guest = instance.saddlebag_memory_engine();
+                    guest.memory().call_submit(store, *memory, id.0, now, &origin, command)
+                })?;
+                (step, Some(family))
+            }
+        };
         let step = step
             .map_err(|error| incoming(error).map_or_else(|failure| failure, EngineError::Submit))
             .and_then(incoming)?;
-        self.families.insert(id, family);
+        if let Some(family) = family {
+            self.families.insert(id, family);
+        }
         Ok(self.forget(step))
     }
 

@@ -1,9 +1,9 @@
 //! [`Engine`]: decides which operations a command needs, in a component or natively.
 
-use saddlebag::protocol::{CommandId, Error, FsResult, ResultError, Step, SubmitError};
+use saddlebag::protocol::{CommandId, Error, FsResult, ResultError, SubmitError};
 use saddlebag::store::Timestamp;
-use saddlebag::tools::{Tool, ToolSet};
-use saddlebag::{Command, Config, ConfigError, Memory, Reply, Submission};
+use saddlebag::tools::{Tool, ToolSet, ToolsReply};
+use saddlebag::{Command, Config, ConfigError, Finished, Memory, Reply, Step, Submission};
 
 /// Runs the commands of one scope of one store, without doing any I/O.
 ///
@@ -18,12 +18,25 @@ pub trait Engine {
     fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError>;
 
     /// Takes the reply of a command that has finished without an error, once. Returns the component's error if the command
-    /// has no reply.
+    /// has no reply. The answer of a tool is in the step.
     ///
     /// # Errors
     ///
     /// The component trapped.
     fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError>;
+
+    /// Returns the outcome of a command that a step lists as finished: its error, its answer, or the reply that it takes.
+    ///
+    /// # Errors
+    ///
+    /// The component trapped.
+    fn outcome(&mut self, finished: Finished) -> Result<Result<Reply, Error>, EngineError> {
+        match (finished.error, finished.answer) {
+            (Some(error), _) => Ok(Err(error)),
+            (None, Some(answer)) => Ok(Ok(Reply::Tools(ToolsReply::CallTool(answer)))),
+            (None, None) => self.take(finished.id),
+        }
+    }
 
     /// Accepts the result of a request.
     ///

@@ -84,7 +84,7 @@ pub enum Durability {
 
 /// Returns true if `op` changes nothing.
 pub(crate) fn is_read(op: &FsOp) -> bool {
-    matches!(op, FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Score { .. })
+    matches!(op, FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Generation | FsOp::Score { .. })
 }
 
 /// Returns the path of `op` for a trace; empty for the root.
@@ -98,7 +98,7 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         | FsOp::RemoveDirectory { path } => path.as_str(),
         FsOp::Rename { path: from, .. } => from.as_str(),
         FsOp::ListDirectory { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
-        FsOp::Score { .. } => "",
+        FsOp::Generation | FsOp::Score { .. } => "",
     }
 }
 
@@ -196,6 +196,7 @@ macro_rules! by_method {
                 $store.rename(from, to, precondition).map(FsOutcome::Rename)
             }
             FsOp::MakeDirectory { path } => $store.make_directory(path).map(|()| FsOutcome::MakeDirectory),
+            FsOp::Generation => $store.generation().map(FsOutcome::Generation),
             FsOp::Score { query, texts } => $store.score(query, texts).map(FsOutcome::Score),
             FsOp::RemoveDirectory { path } => $store.remove_directory(path).map(FsOutcome::RemoveDirectory),
         }
@@ -263,10 +264,13 @@ pub(crate) fn is_locks(name: &str) -> bool {
         || folded_name(name).strip_prefix(LOCKS_FOLDER).is_some_and(|rest| rest.starts_with('-'))
 }
 
-/// Returns true if `name` is the name of a temporary file, of this process or of one that died.
+/// Returns true if `name` is the name of a temporary file, of this process or of one that died, or the short name that
+/// Windows may give it.
 pub(crate) fn is_temporary(name: &str) -> bool {
     let name = folded_name(name);
+    let short = name.strip_suffix(TEMPORARY_SUFFIX).unwrap_or(&name).strip_prefix("saddle~");
     name.strip_prefix(TEMPORARY_PREFIX).is_some_and(|rest| rest.ends_with(TEMPORARY_SUFFIX))
+        || short.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -290,6 +294,8 @@ mod tests {
             ".saddlebag./locks /07",
             "SADDLE~1/locks",
             "a/.SADDLEBAG-1.TMP::$DATA",
+            "a/SADDLE~12",
+            "a/SADDLE~1.TMP/b",
         ]) {
             assert!(is_reserved(path), "{path}");
         }
@@ -301,6 +307,7 @@ mod tests {
             "x/.saddlebag/locks",
             ".saddlebag-x.md",
             "notes/é.tmp",
+            "notes/saddle~.md",
             ".saddlebag-日本",
         ] {
             assert!(!is_reserved(path), "{path}");

@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use saddlebag::protocol::{
-    CommandId, Error, Finished, FsError, FsOp, FsOutcome, FsRequest, FsResult, ResultError, Step,
-};
+use saddlebag::protocol::{CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult, ResultError};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{Tool, ToolSet};
-use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Submission, Submit};
+use saddlebag::{Answered, Command, Reply, ReplyTo, Request, Step, Submission, Submit};
 
 use crate::engine::{Engine, EngineError};
 use crate::executor::{Executor, is_read};
@@ -296,6 +294,11 @@ impl<E: Engine, X: Executor> Host<E, X> {
         self.has_changed
     }
 
+    /// Returns true if a command that has finished since the last call has changed a file, or may have.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
     /// Cancels a command. Its outcome is that it was cancelled; its pending requests are answered as cancelled and not performed.
     ///
     /// # Errors
@@ -336,13 +339,11 @@ impl<E: Engine, X: Executor> Host<E, X> {
             self.turns.note(&request);
             self.pending.push_back(request);
         }
-        for Finished { id, changed, error } in step.finished {
-            self.has_changed |= changed;
+        for finished in step.finished {
+            let id = finished.id;
+            self.has_changed |= finished.changed;
             self.turns.leave(id);
-            let outcome = match error {
-                Some(error) => Err(error),
-                None => self.engine.take(id)?,
-            };
+            let outcome = self.engine.outcome(finished)?;
             match &outcome {
                 Ok(_) => tracing::debug!(id = id.0, "command done"),
                 Err(error) => tracing::debug!(id = id.0, code = ?error.code, "command failed"),

@@ -72,6 +72,7 @@ fn file_of(op: &FsOp) -> Option<&str> {
         | FsOp::ListDirectory { .. }
         | FsOp::MakeDirectory { .. }
         | FsOp::RemoveDirectory { .. }
+        | FsOp::Generation
         | FsOp::Score { .. } => return None,
     };
     (!path.split('/').any(|segment| segment.starts_with('.'))).then_some(path)
@@ -79,7 +80,7 @@ fn file_of(op: &FsOp) -> Option<&str> {
 
 fn may_change(command: &Command) -> bool {
     match command {
-        Command::Tools(ToolsCommand::CallTool(call)) => !READ_ONLY_TOOLS.contains(&call.name),
+        Command::Tools(ToolsCommand::CallTool(call)) => !READ_ONLY_TOOLS.contains(&call.tool),
         command => command.effect() != Effect::Reads,
     }
 }

@@ -79,8 +79,16 @@ pub fn entries_of_zip(bytes: &[u8]) -> Result<Vec<Entry>, String> {
 
 /// Returns a compressed tar file of these entries.
 pub(crate) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("cannot compress: {error}");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&tar(entries)?).map_err(failed)?;
+    encoder.finish().map_err(failed)
+}
+
+/// Returns a tar file of these entries.
+pub(crate) fn tar(entries: &[Entry]) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("cannot write a tar file: {error}");
-    let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+    let mut builder = tar::Builder::new(Vec::new());
     for entry in entries {
         let mut header = tar::Header::new_ustar();
         header.set_size(entry.bytes.len() as u64);
@@ -91,7 +99,7 @@ pub(crate) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>, String> {
         header.set_mtime(TIME);
         builder.append_data(&mut header, &entry.path, entry.bytes.as_slice()).map_err(failed)?;
     }
-    builder.into_inner().and_then(GzEncoder::finish).map_err(failed)
+    builder.into_inner().map_err(failed)
 }
 
 /// Writes a compressed file, for the pages of a Debian package.

@@ -1,5 +1,5 @@
 //! The packages of a release, each made from the programs that were built: an archive, a Python wheel, npm packages, a Debian package, an
-//! `.mcpb` bundle, the context of a container, a Homebrew formula, `server.json`, a bill of materials and the digests.
+//! `.mcpb` bundle, the context of a container, a Homebrew formula, `server.json`, a bill of materials, OCI layouts of the components and the digests.
 //!
 //! [`package_target`] makes what contains the program of one target, on a machine that can run it. [`package_release`]
 //! makes what names several targets, from the files of all of them in one folder. Nothing is published.
@@ -16,6 +16,7 @@ mod homebrew;
 mod manifest;
 mod notices;
 mod npm;
+mod oci;
 mod program;
 mod registry;
 mod release;
@@ -67,6 +68,15 @@ pub fn package_target(program: &Path, triple: &str, out: &Path) -> Result<Made, 
     Ok(made)
 }
 
+/// Makes an OCI layout of each component in the folder, and of the package of the contract.
+///
+/// # Errors
+///
+/// A file cannot be read or written, or is not a component.
+pub fn package_components(out: &Path) -> Result<Made, String> {
+    Ok(Made { files: oci::build(&Release::read()?, out)?, left_out: Vec::new() })
+}
+
 /// Makes the files that name several targets, from what the folder has of each. Each file that a complete release has and the
 /// folder lacks is named.
 ///
@@ -80,6 +90,7 @@ pub fn package_release(out: &Path) -> Result<Made, String> {
     made.files.extend(bundle::build_for_all(&release, out)?);
     made.files.extend(container::build(&release, out)?);
     made.files.push(registry::build(&release, out)?);
+    made.files.extend(oci::build(&release, out)?);
     made.files.push(manifest::build(&release, out)?);
     made.files.push(digests::build(out)?);
     for triple in RELEASED {

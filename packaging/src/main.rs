@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use saddlebag_packaging::{package_release, package_target};
+use saddlebag_packaging::{package_components, package_release, package_target};
 
 /// Make the packages of a release from built programs
 #[derive(Parser)]
@@ -20,6 +20,12 @@ enum Arguments {
         #[arg(long)]
         target: String,
         /// Folder of the packages
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Make an OCI layout of each component in the folder
+    Oci {
+        /// Folder of the components and of the layouts
         #[arg(long)]
         out: PathBuf,
     },
@@ -37,6 +43,7 @@ enum Arguments {
 fn main() -> ExitCode {
     let (made, complete) = match Arguments::parse() {
         Arguments::Target { program, target, out } => (package_target(&program, &target, &out), false),
+        Arguments::Oci { out } => (package_components(&out), false),
         Arguments::Release { out, complete } => (package_release(&out), complete),
     };
     match made {

@@ -38,6 +38,11 @@ impl Fs {
         self.0.list(folder, after, limit, unless)
     }
 
+    /// Returns a token of the whole store, which differs once a file has changed.
+    pub(crate) fn generation(&self) -> Operation<String> {
+        self.0.generation()
+    }
+
     /// Asks the host to rate how well each passage answers the question.
     pub(crate) fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
         self.0.score(query, texts)

@@ -43,6 +43,8 @@ pub(super) struct Restored {
     pub(super) problems: SortedMap<RelPath, FrontmatterProblem>,
     /// Pages of the listings. Files that are listed unchanged are known by `table`.
     pub(super) pages: Pages,
+    /// Token of the store at which the index has all of its files.
+    pub(super) generation: Option<String>,
     pub(super) others: OtherSchemes,
 }
 
@@ -56,6 +58,24 @@ pub(super) struct Page {
     pub(super) folders: Vec<RelPath>,
     /// Files and folders with names that no path can have.
     pub(super) left_out: LeftOut,
+}
+
+/// An index file that had all files of the store when it was written.
+struct CompleteIndex {
+    /// Number of its writing.
+    writing: u64,
+    /// Files that were added, changed or removed since.
+    changed: SortedSet<RelPath>,
+    /// Token for which the changes are recorded.
+    generation: String,
+}
+
+/// A running update of the corpus.
+pub(super) struct Update {
+    number: u64,
+    /// True if no other update was running when it began.
+    is_alone: bool,
+    _running: Arc<()>,
 }
 
 /// Pages, by folder.
@@ -80,6 +100,8 @@ pub(crate) struct Corpus {
     problems: SortedMap<RelPath, FrontmatterProblem>,
     /// Number of files that were read since the index file was read or written.
     unsaved: usize,
+    /// Index file that has all files of some token.
+    complete_index: Option<CompleteIndex>,
     /// Versions that hosts of other schemes have recorded.
     pub(super) others: OtherSchemes,
     /// True if the index file was looked for.
@@ -89,6 +111,14 @@ pub(crate) struct Corpus {
     unlisted: Vec<RelPath>,
     /// Pages of all folders, as they were last listed.
     pub(super) pages: Pages,
+    /// Token of the store before the last update. The corpus has all files as long as the store has this token.
+    generation: Option<String>,
+    /// True if the host has no tokens.
+    pub(super) has_no_generation: bool,
+    /// Number of updates that have begun.
+    updates: u64,
+    /// Each running update has a copy.
+    running: Arc<()>,
     /// Predicate for files that are notes.
     coverage: Coverage,
     /// Version of the configuration that `coverage` follows; `None` without one.
@@ -116,11 +146,16 @@ impl Default for Corpus {
             supersedes: SortedMap::default(),
             problems: SortedMap::default(),
             unsaved: 0,
+            complete_index: None,
             others: OtherSchemes::default(),
             has_looked_for_index: false,
             skipped: SortedMap::default(),
             unlisted: Vec::new(),
             pages: SortedMap::default(),
+            generation: None,
+            has_no_generation: false,
+            updates: 0,
+            running: Arc::new(()),
             coverage: Arc::new(is_markdown),
             configuration: None,
             journal: Arc::new(|_| true),
@@ -200,9 +235,14 @@ impl Corpus {
     }
 
     fn new_rules(&mut self) {
-        self.pages.clear();
+        self.forget_pages();
         self.loaded = false;
         self.rules += 1;
+    }
+
+    fn forget_pages(&mut self) {
+        self.pages.clear();
+        self.generation = None;
     }
 
     /// Makes the next update look at every folder again. Records of skipped names stay.
@@ -214,13 +254,41 @@ impl Corpus {
     }
 
     /// Begins an update. Until it succeeds, the corpus counts as not loaded.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self) -> Update {
         self.loaded = false;
+        self.generation = None;
         self.unlisted.clear();
+        let is_alone = Arc::strong_count(&self.running) == 1;
+        self.updates += 1;
         // Files that had no room are tried again, so the host must not answer that they are unchanged.
         if self.skipped.values().any(|reason| matches!(reason, SkipReason::IndexFull)) {
             self.pages.clear();
         }
+        Update { number: self.updates, is_alone, _running: self.running.clone() }
+    }
+
+    /// Returns true if an update has begun.
+    pub(super) fn was_updated(&self) -> bool {
+        self.updates > 0
+    }
+
+    /// Ends an update that began with this token of the store. An update beside another one may have seen an older state of some
+    /// folders, so it does not keep the token.
+    pub(super) fn end(&mut self, update: &Update, generation: Option<String>) {
+        let is_retried = |reason: &SkipReason| matches!(reason, SkipReason::Unreadable(_) | SkipReason::IndexFull);
+        let is_complete = self.unlisted.is_empty() && !self.skipped.values().any(is_retried);
+        let was_alone = update.is_alone && update.number == self.updates;
+        self.generation = generation.filter(|_| is_complete && was_alone && self.loaded);
+    }
+
+    /// Returns true if nothing has changed since the corpus was brought up to date: the store still has this token.
+    pub(super) fn is_of(&self, generation: &str) -> bool {
+        self.generation.as_deref() == Some(generation)
+    }
+
+    /// Returns the token at which the corpus has all files.
+    pub(super) fn generation(&self) -> Option<&str> {
+        self.generation.as_deref()
     }
 
     /// Prepares a literal search after files were added or removed.
@@ -364,7 +432,7 @@ impl Corpus {
         self.pages.remove(&entry.path.parent());
         if is_text && let Some(id) = self.note_of_bytes(&entry.path, &text) {
             self.files.see_again(id, version, entry.modified, keep_text.then_some(text));
-            self.unsaved += 1;
+            self.count_change(&entry.path);
             return;
         }
         self.insert(IndexedFile::new(entry.path, version, entry.modified, Some(text)));
@@ -382,8 +450,15 @@ impl Corpus {
         self.place(&mut document);
         self.forget_words(&document.path);
         self.others.folder_changed(document.path.parent());
+        self.count_change(&document.path);
         self.files.insert(document);
+    }
+
+    fn count_change(&mut self, path: &RelPath) {
         self.unsaved += 1;
+        if let Some(index) = &mut self.complete_index {
+            index.changed.insert(path.clone());
+        }
     }
 
     /// Sets if the file is a note.
@@ -403,7 +478,7 @@ impl Corpus {
         self.others.folder_changed(path.parent());
         self.files.remove(path);
         self.problems.remove(path);
-        self.unsaved += 1;
+        self.count_change(path);
         self.skipped.remove(path);
     }
 
@@ -475,15 +550,19 @@ impl Corpus {
     /// Takes over the content of an index file.
     pub(super) fn restore(&mut self, index: Restored) {
         self.ranked = index.ranked;
+        self.set_complete_index(index.body.writing(), index.generation.clone());
         self.files.restore(index.table);
         self.set_body(index.body);
         self.files.skip_numbers(self.ranked.next_id());
         self.supersedes = index.supersedes;
         self.problems = index.problems;
         self.pages = index.pages;
+        self.generation = index.generation;
         self.others = index.others;
         self.ranked_to = self.files.next_id();
         if self.configuration != index.configuration {
+            self.generation = None;
+            self.complete_index = None;
             let others = self.files.since(0).filter(|(_, doc)| !(self.coverage)(&doc.path));
             let others: Vec<RelPath> = others.map(|(_, doc)| doc.path.clone()).collect();
             for path in others {
@@ -531,10 +610,11 @@ impl Corpus {
     /// and keep their words until then.
     pub(super) fn forget_index_file(&mut self) {
         self.damages += 1;
+        self.complete_index = None;
         self.body = Body::default();
         self.files.forget_index_file();
         self.others = OtherSchemes::default();
-        self.pages.clear();
+        self.forget_pages();
         self.loaded = false;
     }
 
@@ -548,8 +628,39 @@ impl Corpus {
         self.unsaved
     }
 
-    pub(super) fn saved(&mut self) {
+    /// Records that the index was written, and the token at which it has all files.
+    pub(super) fn saved(&mut self, writing: u64, generation: Option<String>) {
         self.unsaved = 0;
+        self.set_complete_index(writing, generation);
+    }
+
+    fn set_complete_index(&mut self, writing: u64, generation: Option<String>) {
+        let complete = |generation| CompleteIndex { writing, changed: SortedSet::default(), generation };
+        self.complete_index = generation.map(complete);
+    }
+
+    /// Returns the number of the writing of the index file, if it had all files of the store.
+    pub(super) fn writing(&self) -> Option<u64> {
+        self.complete_index.as_ref().map(|index| index.writing)
+    }
+
+    /// Returns the files that were added, changed or removed since the index file was written.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &RelPath> {
+        self.complete_index.iter().flat_map(|index| index.changed.iter())
+    }
+
+    /// Returns the token at which the corpus has all files, if their changes are not recorded for it. Files that could not be read
+    /// are not recorded.
+    pub(super) fn unrecorded_generation(&self) -> Option<&str> {
+        let index = self.complete_index.as_ref().filter(|_| self.skipped.is_empty())?;
+        self.generation().filter(|generation| *generation != index.generation)
+    }
+
+    /// Records that the changes were written.
+    pub(super) fn recorded(&mut self) {
+        if let Some((index, generation)) = self.complete_index.as_mut().zip(self.generation.clone()) {
+            index.generation = generation;
+        }
     }
 
     /// Returns the version of the configuration that defines the notes.

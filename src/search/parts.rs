@@ -21,7 +21,7 @@ use crate::store::RelPath;
 
 /// First bytes of a block. The number changes with the format, and with the rules for which files are notes under the
 /// same configuration.
-const MAGIC: [u8; 8] = *b"sbindex\x07";
+pub(super) const MAGIC: [u8; 8] = *b"sbindex\x08";
 /// Size of a block in bytes.
 const BLOCK_BYTES: usize = 8 << 10;
 /// Length of the head of a block: magic bytes, writing, checksum.
@@ -41,6 +41,11 @@ const BLOCKS_AT_ONCE: usize = 4 * BLOCKS_PER_PART;
 /// Length of the lengths at the start of the head.
 pub(super) const LENGTHS_BYTES: usize = 16;
 
+/// Returns the bytes after [`MAGIC`]; `None` if they begin otherwise.
+pub(super) fn without_magic(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.strip_prefix(&MAGIC)
+}
+
 /// Returns true if bytes begin as a block of an index file, whatever the number of its format.
 #[cfg(feature = "trace")]
 pub(crate) fn is_part(bytes: &[u8]) -> bool {
@@ -59,6 +64,11 @@ pub(crate) struct Body {
 }
 
 impl Body {
+    /// Returns the number of the writing.
+    pub(super) fn writing(&self) -> u64 {
+        self.writing
+    }
+
     /// Returns the bytes, as far as they are in memory.
     pub(crate) fn bytes(&self) -> &SparseBytes {
         &self.bytes
@@ -144,7 +154,7 @@ impl Body {
 /// Returns the parts that a file is written in.
 ///
 /// `head` begins with [`LENGTHS_BYTES`] bytes, which are filled in.
-pub(super) fn parts<'a>(head: &'a mut [u8], body: &'a [Piece]) -> Option<impl Iterator<Item = Vec<u8>> + 'a> {
+pub(super) fn parts<'a>(head: &'a mut [u8], body: &'a [Piece]) -> Option<(u64, impl Iterator<Item = Vec<u8>> + 'a)> {
     let length = body.iter().map(|piece| piece.len()).sum();
     let lengths = [head.len(), length].into_iter().flat_map(|length| (length as u64).to_le_bytes());
     head.get_mut(..LENGTHS_BYTES)?.iter_mut().zip(lengths).for_each(|(byte, length)| *byte = length);
@@ -156,7 +166,7 @@ pub(super) fn parts<'a>(head: &'a mut [u8], body: &'a [Piece]) -> Option<impl It
     }
     let (mut head, mut body, mut first) = (head.chunks(CONTENT_BYTES), body.iter(), &[][..]);
     let mut numbers = 0..count;
-    Some(core::iter::from_fn(move || {
+    let parts = core::iter::from_fn(move || {
         let mut part = Vec::with_capacity(BLOCKS_PER_PART * BLOCK_BYTES);
         for number in numbers.by_ref().take(BLOCKS_PER_PART) {
             let start = part.len();
@@ -172,7 +182,8 @@ pub(super) fn parts<'a>(head: &'a mut [u8], body: &'a [Piece]) -> Option<impl It
             block_head.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
         }
         (!part.is_empty()).then_some(part)
-    }))
+    });
+    Some((writing, parts))
 }
 
 /// Moves bytes from the front of pieces to `out`, at most `count`. `first` is what is left of the piece before them.

@@ -8,6 +8,7 @@ use atomic_refcell::AtomicRefCell;
 
 use super::corpus::{Corpus, Page};
 use super::files::{DocId, IndexedFile};
+use super::index_file::read_recent;
 use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
 use crate::changes::Call;
@@ -42,10 +43,32 @@ pub(crate) async fn refresh(
     purpose: Purpose,
 ) -> Result<(), Error> {
     let (fs, limits) = (&call.fs, &call.scope.limits);
+    let generation = generation(fs, corpus).await;
+    if let Some(generation) = &generation
+        && corpus.borrow().is_of(generation)
+    {
+        corpus.borrow_mut().loaded = true;
+        return Ok(());
+    }
+    let recent = match &generation {
+        Some(generation) => read_recent(call, corpus, generation).await,
+        None => None,
+    };
+    let update = corpus.borrow_mut().begin();
+    let rules = corpus.borrow().rules;
+    if let Some((changed, pages)) = recent {
+        read(fs, corpus, changed, limits, purpose).await;
+        let mut corpus = corpus.borrow_mut();
+        corpus.loaded = corpus.rules == rules;
+        if corpus.loaded {
+            corpus.pages = pages;
+        }
+        corpus.end(&update, generation);
+        corpus.recorded();
+        return Ok(());
+    }
     let mut changed = Vec::new();
     let mut listed = Vec::new();
-    corpus.borrow_mut().begin();
-    let rules = corpus.borrow().rules;
     let tops: Vec<Option<RelPath>> = scopes.iter().map(|scope| scope.folder.clone()).collect();
     let mut walk = Walk::from_scopes(scopes);
     loop {
@@ -82,7 +105,18 @@ pub(crate) async fn refresh(
         corpus.forget_page_versions();
     }
     corpus.loaded = is_current;
+    corpus.end(&update, generation);
     Ok(())
+}
+
+/// Returns the token of the store; `None` if the host cannot tell. A host that has none is not asked again.
+async fn generation(fs: &Fs, corpus: &AtomicRefCell<Corpus>) -> Option<String> {
+    if corpus.borrow().has_no_generation {
+        return None;
+    }
+    let answer = fs.generation().await;
+    corpus.borrow_mut().has_no_generation = answer == Err(FsError::Unsupported);
+    answer.ok()
 }
 
 /// A folder whose first page was requested.

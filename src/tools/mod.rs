@@ -42,7 +42,7 @@ use atomic_refcell::AtomicRefCell;
 
 pub use answer::MAX_ANSWER_BYTES;
 pub use arguments::MAX_ARGUMENT_BYTES;
-pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet};
+pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, ToolSet};
 
 use crate::changes::Call;
 use crate::entries::Entries;
@@ -62,15 +62,14 @@ use spec::{Id, Spec};
 
 impl Request for CallTool {
     type Reply = ToolAnswer;
-    const NAME: &'static str = "call-tool";
+    const NAME: &'static str = "call";
     const EFFECT: Effect = Effect::Removes;
 
     fn samples(name: &str) -> Vec<Self> {
         let call = |spec: &Spec| Self {
-            name: spec.name.to_string(),
+            tool: spec.name.to_string(),
             input: table::sample_arguments(spec.id, name),
-            sets: ToolSet::ALL.to_vec(),
-            dialect: Dialect::Docs,
+            options: ToolOptions::default(),
         };
         table::rows(&ToolSet::ALL).map(call).collect()
     }
@@ -111,7 +110,7 @@ family! {
     ToolsCommand =>
     /// Reply of a [`ToolsCommand`].
     ToolsReply {
-        CallTool { name, input: parts "input", sets, dialect },
+        CallTool { tool, input: parts "input", options },
     }
 }
 
@@ -137,7 +136,7 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
         }
         Err(error) => {
             let error = error.for_model();
-            let spec = table::rows(&given.sets).find(|spec| spec.name == given.name);
+            let spec = table::rows(&given.options.sets).find(|spec| spec.name == given.tool);
             // The tool of Anthropic answers in recorded words, which say nothing about changes.
             let may_change = spec.is_some_and(|spec| spec.effect != Effect::Reads && spec.set != ToolSet::Anthropic);
             let help = help_after(&error.help, may_change, with.call.fs.has_changed());
@@ -149,7 +148,7 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
 
 async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error> {
     let ToolsCall { call, origin, corpus, notebook, entries } = *with;
-    let spec = table::rows(&given.sets).find(|spec| spec.name == given.name);
+    let spec = table::rows(&given.options.sets).find(|spec| spec.name == given.tool);
     let spec = spec.ok_or_else(|| unknown(given))?;
     let arguments = Arguments::parse(spec, &given.input)?;
     match spec.set {
@@ -191,7 +190,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
         }
         #[cfg(feature = "notebook")]
         ToolSet::Anthropic => {
-            let text = anthropic::run(call, entries, given.dialect, &arguments).await?;
+            let text = anthropic::run(call, entries, given.options.dialect, &arguments).await?;
             Ok(Answer { text, structured: None, flags: Vec::new() })
         }
         #[cfg(not(feature = "notebook"))]
@@ -200,8 +199,8 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
 }
 
 fn unknown(given: &CallTool) -> Error {
-    let name: String = given.name.chars().take(64).flat_map(char::escape_debug).collect();
-    let names: Vec<&str> = table::rows(&given.sets).map(|spec| spec.name).collect();
+    let name: String = given.tool.chars().take(64).flat_map(char::escape_debug).collect();
+    let names: Vec<&str> = table::rows(&given.options.sets).map(|spec| spec.name).collect();
     let help =
         if names.is_empty() { "no set of tools is on".to_string() } else { format!("one of {}", names.join(", ")) };
     Error::new(ErrorCode::NotFound, format!("unknown tool: {name}"), help)

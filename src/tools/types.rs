@@ -80,13 +80,26 @@ pub struct Tool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallTool {
     /// Name of the tool.
-    pub name: String,
+    pub tool: String,
     /// Arguments: a JSON object of at most [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES).
     pub input: String,
+    /// Enabled sets, and the dialect.
+    pub options: ToolOptions,
+}
+
+/// Options of a [`CallTool`]. By default every set is enabled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolOptions {
     /// Sets that are switched on. A tool of any other set is unknown.
     pub sets: Vec<ToolSet>,
     /// Wording of the answers of `memory`.
     pub dialect: Dialect,
+}
+
+impl Default for ToolOptions {
+    fn default() -> Self {
+        Self { sets: ToolSet::ALL.to_vec(), dialect: Dialect::default() }
+    }
 }
 
 /// Answer of a tool. A failure is also an answer, so that the model can act on it.

@@ -44,7 +44,8 @@ macro_rules! wit_contract {
     };
     (@engine $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
-            engine::Finished { id, changed, error }
+            engine::ToolAnswer { text, structured, is_error }
+            engine::Finished { id, changed, error, answer }
             engine::Step { requests, finished }
         }
 
@@ -155,7 +156,7 @@ macro_rules! wit_contract {
 
         $crate::$variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Score { query, texts } = ScoreOp }
+            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Generation, Score { query, texts } = ScoreOp }
             fs::ReadOutcome { Content(value), Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
@@ -164,7 +165,7 @@ macro_rules! wit_contract {
             fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
             fs::EntryKind { File, Directory, Other }
             fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Score(value) }
+            fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Generation(value), Score(value) }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
         }
     };
@@ -304,15 +305,12 @@ macro_rules! wit_contract {
     (@tools $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
-            tools::CallTool { name, input, sets, dialect }
-            tools::ToolAnswer { text, structured, is_error }
+            tools::ToolOptions { sets, dialect }
         }
 
         $crate::$variants! { $openness:
             tools::ToolSet { Journal, Entries, Notebook, Anthropic }
             tools::Dialect { Docs, Sdk }
-            tools::ToolsCommand { CallTool(value) }
-            tools::ToolsReply { CallTool(value) }
         }
     };
     (@trust $records:ident $variants:ident $openness:ident) => {

@@ -162,8 +162,9 @@ pub mod own {
     }
 
     pub mod engine {
-        pub use crate::ConfigError;
-        pub use crate::protocol::{Finished, ResultError, Step, SubmitError};
+        pub use crate::protocol::{ResultError, SubmitError};
+        pub use crate::tools::ToolAnswer;
+        pub use crate::{ConfigError, Finished, Step};
     }
 
     pub mod journal {

@@ -113,7 +113,7 @@ impl Memory {
         let (interface, name, given) = target(call);
         let prepared = call.get("submit").and_then(|submitted| submitted["interface"].as_str());
         let command = &given["command"];
-        let sets = command["call-tool"]["sets"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let sets = given["options"]["sets"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut families: Vec<&str> = sets.filter(|set| FAMILIES.contains(set)).collect();
         if !command["context"]["entries"].is_null() {
             families.push("entries");
@@ -168,6 +168,9 @@ impl Memory {
 fn target(call: &Value) -> (String, &str, &Value) {
     if let Some(given) = call.get("take") {
         return (given["interface"].as_str().unwrap_or_default().to_string(), "take", given);
+    }
+    if let Some(given) = call.get("call") {
+        return ("tools".to_string(), "call", given);
     }
     for (name, method) in [
         ("submit", "[method]memory.submit"),

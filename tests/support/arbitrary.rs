@@ -24,7 +24,7 @@ use saddlebag::protocol::FsError;
 use saddlebag::session::{
     BeginSession, BeginSource, EndSession, RecallForPrompt, RecordToolUse, SessionCommand, StoredItem,
 };
-use saddlebag::tools::{CallTool, Dialect, ToolSet, tools};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, tools};
 use saddlebag::trust::Provenance;
 use saddlebag::{Command, Origin, Submission};
 
@@ -336,10 +336,9 @@ pub fn tool_call() -> impl Strategy<Value = CallTool> {
         1 => (1_usize..400).prop_map(|depth| format!("{{\"key\": {}", "[".repeat(depth))),
     ];
     (prop::sample::select(names), arguments, sets, dialect).prop_map(|(name, arguments, sets, dialect)| CallTool {
-        name,
+        tool: name,
         input: arguments,
-        sets,
-        dialect,
+        options: ToolOptions { sets, dialect },
     })
 }
 

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use saddlebag::protocol::{CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult, Step};
+use saddlebag::protocol::{CommandId, Error, FsError, FsOp, FsOutcome, FsRequest, FsResult};
 use saddlebag::store::Timestamp;
-use saddlebag::{Answered, Config, Reply, ReplyTo, Request, Submit};
+use saddlebag::{Answered, Config, Reply, ReplyTo, Request, Step, Submit};
 use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
 
 use super::{Kind, engine, path, today};
@@ -56,11 +56,8 @@ impl<X: Executor> Drive<X> {
         self.pending.extend(step.requests);
         for finished in step.finished {
             self.has_changed |= finished.changed;
-            let outcome = match finished.error {
-                Some(error) => Err(error),
-                None => self.engine.take(finished.id).expect("the engine lives"),
-            };
-            self.finished.insert(finished.id.0, outcome);
+            let id = finished.id.0;
+            self.finished.insert(id, self.engine.outcome(finished).expect("the engine lives"));
         }
     }
 

@@ -180,6 +180,6 @@ pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
         | FsOp::RemoveDirectory { path } => vec![path],
         FsOp::ListDirectory { folder, after, .. } => folder.iter().chain(after).collect(),
         FsOp::Rename { path: from, to, .. } => vec![from, to],
-        FsOp::Score { .. } => Vec::new(),
+        FsOp::Generation | FsOp::Score { .. } => Vec::new(),
     }
 }

@@ -281,9 +281,13 @@ fn an_edit_of_an_agent_takes_the_approval_of_a_note_away(kind: Kind) {
     };
     let link = Link { source: "notes/port.md".into(), target: "facts/key.md".into(), text: None };
     let tool = |arguments: &str| {
-        use saddlebag::tools::{CallTool, Dialect, ToolSet};
+        use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
         let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
-        saddlebag::Command::from(CallTool { name: "memory".into(), input: arguments.into(), sets, dialect })
+        saddlebag::Command::from(CallTool {
+            tool: "memory".into(),
+            input: arguments.into(),
+            options: ToolOptions { sets, dialect },
+        })
     };
     let ways: [saddlebag::Command; 5] = [
         edit(Target::Page("notes/port.md".into())).into(),

@@ -10,7 +10,7 @@ use saddlebag::notebook::{
     RememberSummary, Rename,
 };
 use saddlebag::protocol::ErrorCode;
-use saddlebag::tools::{ToolsCommand, ToolsReply};
+use saddlebag::tools::{ToolOptions, ToolsCommand, ToolsReply};
 use saddlebag::trust::{Provenance, SecretPolicy};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::Simulator;
@@ -131,10 +131,12 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
     let joined = EditChange::Replace { old_text: "+".into(), new_text: second.into() };
     let of_tool = |arguments: &str| {
         ToolsCommand::CallTool(saddlebag::tools::CallTool {
-            name: "memory".into(),
+            tool: "memory".into(),
             input: arguments.into(),
-            sets: vec![saddlebag::tools::ToolSet::Anthropic],
-            dialect: saddlebag::tools::Dialect::Docs,
+            options: ToolOptions {
+                sets: vec![saddlebag::tools::ToolSet::Anthropic],
+                dialect: saddlebag::tools::Dialect::Docs,
+            },
         })
     };
     let refused_commands = [

@@ -60,7 +60,12 @@ pub(crate) fn build_for_tests(world: &World, output: &mut Output) -> Result<Path
 
 /// Builds the component of a world for a release.
 pub(crate) fn build_released(world: &World, output: &mut Output) -> Result<PathBuf, String> {
-    let built = build_world(world.features, world.profile, "target/worlds", &paths::left_out(TARGET)?, output)?;
+    build_released_in("target/worlds", world, output)
+}
+
+/// Builds the component of a world for a release in this folder.
+pub(crate) fn build_released_in(folder: &str, world: &World, output: &mut Output) -> Result<PathBuf, String> {
+    let built = build_world(world.features, world.profile, folder, &paths::left_out(TARGET)?, output)?;
     paths::check(&built)?;
     Ok(built)
 }

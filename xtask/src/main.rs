@@ -30,7 +30,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask bench [--notes N] [--write]
        cargo xtask compare [PROGRAM]
        cargo xtask build
-       cargo xtask dist
+       cargo xtask dist [oci|twice]
 
   demo                Build the program and show an agent's memory at work on a sample store
     --engine native   Without the WebAssembly component: builds in a third of the time
@@ -47,7 +47,9 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   compare             Ask other memories the same questions, and print the table; needs Python 3.12 and Node.js
     PROGRAM           The program to measure, instead of that of a release build
   build               Build the component of a release, check its size and print its path
-  dist                Build a component for each world, optimised, and the package of the contract; needs Node.js";
+  dist                Build the files of a release: components, program, packages; needs Node.js
+    oci               Only the components, and an OCI layout of each and of the contract
+    twice             Only the components, each twice, and compare the bytes";
 
 enum Task {
     Demo { native: bool, keep: bool },
@@ -57,8 +59,16 @@ enum Task {
     Bench { notes: Option<usize>, write: bool },
     Compare { program: Option<PathBuf> },
     Build,
-    Dist,
+    Dist(Dist),
     Help,
+}
+
+/// Part of a release.
+#[derive(Clone, Copy)]
+enum Dist {
+    Everything,
+    Oci,
+    Twice,
 }
 
 fn main() -> ExitCode {
@@ -76,7 +86,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
     let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut notes, mut write) =
         (false, false, false, false, false, None, false);
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
-    let mut program = None;
+    let (mut program, mut dist) = (None, Dist::Everything);
     let mut options = options.iter().map(String::as_str);
     while let Some(option) = options.next() {
         match (task.as_str(), option) {
@@ -97,6 +107,8 @@ fn parse(words: &[String]) -> Result<Task, String> {
             }
             ("bench", "--write") => write = true,
             ("compare", path) if !path.starts_with('-') && program.is_none() => program = Some(PathBuf::from(path)),
+            ("dist", "oci") => dist = Dist::Oci,
+            ("dist", "twice") => dist = Dist::Twice,
             (_, "--help" | "-h") => return Ok(Task::Help),
             (task, option) => return Err(format!("`{task}` does not take `{option}`\n\n{USAGE}")),
         }
@@ -109,7 +121,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "bench" => Ok(Task::Bench { notes, write }),
         "compare" => Ok(Task::Compare { program }),
         "build" => Ok(Task::Build),
-        "dist" => Ok(Task::Dist),
+        "dist" => Ok(Task::Dist(dist)),
         "help" | "--help" | "-h" => Ok(Task::Help),
         other => Err(format!("there is no task `{other}`\n\n{USAGE}")),
     }
@@ -131,7 +143,9 @@ fn perform(task: Task) -> Result<(), String> {
             eprintln!("built {}", built.display());
             Ok(())
         }
-        Task::Dist => dist::dist(),
+        Task::Dist(Dist::Everything) => dist::dist(),
+        Task::Dist(Dist::Oci) => dist::oci(),
+        Task::Dist(Dist::Twice) => dist::twice(),
         Task::Help => {
             eprintln!("{USAGE}");
             Ok(())

@@ -12,7 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::document::head;
-use saddlebag::tools::{CallTool, Dialect, ToolSet};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::trust::secrets_in;
 use saddlebag::{Answered, MAX_ORIGIN_NAME_BYTES, Origin, ReplyTo, Request, protocol};
 use tokio::sync::mpsc;
@@ -151,16 +151,15 @@ impl ServerHandler for MemoryServer {
         }
         let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default()).to_string();
         let call = CallTool {
-            name: request.name.into_owned(),
+            tool: request.name.into_owned(),
             input: arguments,
-            sets: self.sets.to_vec(),
-            dialect: Dialect::default(),
+            options: ToolOptions { sets: self.sets.to_vec(), dialect: Dialect::default() },
         };
         let origin = Origin {
             agent: Some(self.agent.to_string()),
             client: client(&context),
             session: Some(self.session.to_string()),
-            tool: Some(call.name.clone()),
+            tool: Some(call.tool.clone()),
             ..Origin::default()
         };
         let result = match self.run(origin.with(call), &context).await {

@@ -1,7 +1,7 @@
 //! `tools list` and `tools call`: prints the tools for a model in the JSON of several programs, and runs one tool.
 
 use clap::{Args, ValueEnum};
-use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolSet, tools};
+use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, ToolSet, tools};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -156,7 +156,11 @@ fn list(args: &ListArgs, output: &mut Output) -> Result<Exit, Failure> {
 /// Runs a tool.
 fn call(args: CallArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let sets = if args.tools.is_empty() { ToolSet::ALL.to_vec() } else { args.tools };
-    let call = CallTool { name: args.tool, input: input::text(args.arguments)?, sets, dialect: args.dialect };
+    let call = CallTool {
+        tool: args.tool,
+        input: input::text(args.arguments)?,
+        options: ToolOptions { sets, dialect: args.dialect },
+    };
     let mut store = Store::open(&global.of_agent())?;
     let answer = store.call(call, output)?;
     if output.is_json() {

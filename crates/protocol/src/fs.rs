@@ -136,6 +136,9 @@ pub enum FsOp {
         /// Path of the folder.
         path: RelPath,
     },
+    /// Returns a token of the whole store, which differs from all earlier ones once a file outside of `.saddlebag/` has
+    /// changed.
+    Generation,
     /// Rates how well each passage answers a question.
     Score {
         /// The question.
@@ -184,6 +187,8 @@ pub enum FsOutcome {
     MakeDirectory,
     /// Outcome of [`FsOp::RemoveDirectory`].
     RemoveDirectory(RemoveDirectoryOutcome),
+    /// Outcome of [`FsOp::Generation`].
+    Generation(String),
     /// Outcome of [`FsOp::Score`].
     Score(Scores),
 }
@@ -427,6 +432,7 @@ impl FsOp {
             Self::Rename { .. } => "rename",
             Self::MakeDirectory { .. } => "make-directory",
             Self::RemoveDirectory { .. } => "remove-directory",
+            Self::Generation => "generation",
             Self::Score { .. } => "score",
         }
     }
@@ -445,6 +451,7 @@ impl FsOutcome {
             Self::Rename(_) => "rename",
             Self::MakeDirectory => "make-directory",
             Self::RemoveDirectory(_) => "remove-directory",
+            Self::Generation(_) => "generation",
             Self::Score(_) => "score",
         }
     }

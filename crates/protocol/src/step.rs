@@ -5,26 +5,34 @@ use alloc::vec::Vec;
 
 use super::{CommandId, Error, FsRequest};
 
-/// Everything that one call caused. There is nothing to poll.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Everything that one call caused. There is nothing to poll. `A` is the answer of a command that has no reply to take.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "every request in a step is owed exactly one result"]
-pub struct Step {
+pub struct Step<A = ()> {
     /// Requests to perform, in any order or at once. Each needs exactly one result.
     pub requests: Vec<FsRequest>,
     /// Commands that finished with this call.
-    pub finished: Vec<Finished>,
+    pub finished: Vec<Finished<A>>,
+}
+
+impl<A> Default for Step<A> {
+    fn default() -> Self {
+        Self { requests: Vec::new(), finished: Vec::new() }
+    }
 }
 
 /// A command that finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct Finished<A = ()> {
     /// Id of the command.
     pub id: CommandId,
     /// True if the command has changed a file, or may have, whether it succeeded or failed. Bookkeeping, such as an index,
     /// does not count.
     pub changed: bool,
-    /// Error; `None` if the command has a reply, which can be taken.
+    /// Error; `None` if the command has a reply, which can be taken, or an answer.
     pub error: Option<Error>,
+    /// Answer of a command that has no reply to take.
+    pub answer: Option<A>,
 }
 
 /// Reason why a result was refused. Nothing has changed: neither the store nor the commands in flight nor the requests.

@@ -146,6 +146,12 @@ impl LocalDir {
         }
     }
 
+    /// People edit the files of a folder, and take no lock.
+    #[allow(clippy::unused_self, reason = "every executor has the method")]
+    pub(super) fn generation(&self) -> Result<String, FsError> {
+        Err(FsError::Unsupported)
+    }
+
     /// A disk has no model.
     #[allow(clippy::unused_self, reason = "every executor has the method")]
     pub(super) fn score(&self, _: &str, _: &[String]) -> Result<Scores, FsError> {

@@ -13,10 +13,11 @@ use saddlebag::protocol::{
     ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
+use sha2::{Digest, Sha256};
 
 use crate::executor::{
-    Durability, Executor, MAX_LIST_ENTRIES, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, by_method, bytes_wanted, check,
-    is_read, is_reserved, left_out, list_outcome, spelled, traced_path,
+    Durability, Executor, MAX_LIST_ENTRIES, STATE_FOLDER, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, by_method, bytes_wanted,
+    check, is_read, is_reserved, left_out, list_outcome, spelled, traced_path,
 };
 use scheduler::Random;
 pub use scheduler::Scheduler;
@@ -58,6 +59,7 @@ pub struct Simulator {
     last_number: u64,
     versions: Versions,
     scorer: Option<Scorer>,
+    has_generation: bool,
     /// Entries with unusable names, by folder.
     unnamed: BTreeMap<String, Vec<(String, EntryKind)>>,
     crashed: bool,
@@ -106,6 +108,7 @@ impl Simulator {
             last_number: 0,
             versions: Versions::Numbered { prefix: "v".into() },
             scorer: None,
+            has_generation: false,
             unnamed: BTreeMap::new(),
             crashed: false,
             unsynced: BTreeMap::new(),
@@ -157,6 +160,13 @@ impl Simulator {
     #[must_use]
     pub fn with_scorer(mut self, scorer: Scorer) -> Self {
         self.scorer = Some(scorer);
+        self
+    }
+
+    /// Makes the store tell if anything has changed.
+    #[must_use]
+    pub fn with_generation(mut self) -> Self {
+        self.has_generation = true;
         self
     }
 
@@ -614,6 +624,20 @@ impl Simulator {
         }
         self.tree.set(path.as_str(), None);
         Ok(RemoveDirectoryOutcome::Removed)
+    }
+
+    fn generation(&self) -> Result<String, FsError> {
+        if !self.has_generation {
+            return Err(FsError::Unsupported);
+        }
+        let mut digest = Sha256::new();
+        let is_counted = |path: &str| path.split('/').all(|segment| segment != STATE_FOLDER);
+        for (path, node) in self.tree.below("", "").filter(|(path, _)| is_counted(path)) {
+            let number = if let Node::File(file) = node { file.number } else { 0 };
+            digest.update(format!("{path}\0{number}\0"));
+        }
+        digest.update(format!("{:?}", self.unnamed));
+        Ok(digest.finalize().iter().fold(String::new(), |token, byte| token + &format!("{byte:02x}")))
     }
 
     fn score(&self, query: &str, texts: &[String]) -> Result<Scores, FsError> {

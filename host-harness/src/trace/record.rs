@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use saddlebag::protocol::{CommandId, Error, FsResult, Step, SubmitError};
+use saddlebag::protocol::{CommandId, Error, FsResult, SubmitError};
 use saddlebag::store::Timestamp;
-use saddlebag::tools::{Tool, ToolSet};
+use saddlebag::tools::{CallTool, Tool, ToolSet};
 use saddlebag::wit_convert::PACKAGE;
-use saddlebag::wit_convert::canonical::{Content, Scribe, command_interface};
-use saddlebag::{Command, Config, Reply, Submission};
+use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical, command_value};
+use saddlebag::{Command, Config, Reply, Step, Submission};
 
 use crate::engine::{Engine, EngineError};
 
@@ -124,16 +124,21 @@ impl<E: Engine> RecordingEngine<E> {
 
 impl<E: Engine> Engine for RecordingEngine<E> {
     fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
-        let interface = command_interface(&submission.command);
-        let call = format!(
-            "\"submit\":{{\"interface\":\"{interface}\",\"id\":{},\"now\":{},\"origin\":{},\"command\":{}}}",
-            self.scribe.json(&id),
-            self.scribe.json(&now),
-            self.scribe.json(&submission.origin),
-            self.scribe.json(&submission.command),
-        );
+        let mut json = |value: &dyn ToCanonical| self.scribe.json(value);
+        let given = format!("\"id\":{},\"now\":{},\"origin\":{}", json(&id), json(&now), json(&submission.origin),);
+        let (call, interface) = match command_value(&submission.command) {
+            Ok((interface, command)) => {
+                let command = json(command);
+                let call = format!("\"submit\":{{\"interface\":\"{interface}\",{given},\"command\":{command}}}");
+                (call, Some(interface))
+            }
+            Err(CallTool { tool, input, options }) => {
+                let (tool, input, options) = (json(tool), json(input), json(options));
+                (format!("\"call\":{{{given},\"tool\":{tool},\"input\":{input},\"options\":{options}}}"), None)
+            }
+        };
         let step = self.engine.submit(id, now, submission);
-        if step.is_ok() {
+        if let (Ok(_), Some(interface)) = (&step, interface) {
             self.interfaces.insert(id, interface);
         }
         self.put_step(&call, &step);

@@ -3,10 +3,9 @@
 use std::io::{self, BufRead, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use saddlebag::protocol::FsResult;
+use saddlebag::Config;
 use saddlebag::wit_convert::PACKAGE;
-use saddlebag::wit_convert::canonical::{Content, Fields, FromCanonical, Malformed, Reason, read_command};
-use saddlebag::{Config, Origin};
+use saddlebag::wit_convert::canonical::{Call, Content, Fields, FromCanonical, Malformed, Reason};
 use serde_json::Value;
 
 use super::record::{HEADER, Recording, RecordingEngine, TRACE_VERSION};
@@ -243,46 +242,23 @@ impl<E: Engine> Session<E> {
         let mut fields = Fields::of(call)?;
         let outcome = if fields.has("failed") { "failed" } else { "returned" };
         fields.take_value(outcome)?;
-        const CALLS: [&str; 4] = ["submit", "handle-memory-result", "cancel", "take"];
-        let Some(name) = CALLS.into_iter().find(|name| fields.has(name)) else {
-            return Err(Malformed::wrong(format!("the line has none of the calls {}", CALLS.join(", "))));
+        let Some(name) = Call::NAMES.into_iter().find(|name| fields.has(name)) else {
+            return Err(Malformed::wrong(format!("the line has none of the calls {}", Call::NAMES.join(", "))));
         };
         let arguments = fields.take_value(name)?;
         fields.end()?;
-        self.give_named(name, arguments).map_err(|error| error.below(name))
-    }
-
-    /// Makes a call. Its result is recorded, errors included.
-    fn give_named(&mut self, name: &str, arguments: Value) -> Result<(), Malformed> {
-        let mut arguments = Fields::of(arguments)?;
-        match name {
-            "submit" => {
-                let interface: String = arguments.take("interface")?;
-                let (id, now) = (arguments.take("id")?, arguments.take("now")?);
-                let origin: Origin = arguments.take("origin")?;
-                let command = arguments.take_value("command")?;
-                arguments.end()?;
-                let command = read_command(&interface, command).map_err(|error| error.below("command"))?;
-                let _ = self.engine.submit(id, now, origin.with(command));
-            }
-            "handle-memory-result" => {
-                let reply: FsResult = arguments.take("reply")?;
-                arguments.end()?;
-                let _ = self.engine.handle_memory_result(reply);
-            }
-            "cancel" => {
-                let id = arguments.take("id")?;
-                arguments.end()?;
-                let _ = self.engine.cancel(id);
-            }
-            _ => {
-                let interface: String = arguments.take("interface")?;
-                let id = arguments.take("id")?;
-                arguments.end()?;
+        let call = Call::read(name, arguments).map_err(|error| error.below(name))?;
+        // The result is recorded, errors included.
+        match call {
+            Call::Submit { id, now, submission } => drop(self.engine.submit(id, now, submission)),
+            Call::HandleMemoryResult(reply) => drop(self.engine.handle_memory_result(reply)),
+            Call::Cancel(id) => drop(self.engine.cancel(id)),
+            Call::Take { interface, id } => {
                 if let Some(own) = self.engine.interface_of(id).filter(|own| *own != interface) {
-                    return Err(Malformed::wrong(format!("the command was prepared by `{own}`")).below("interface"));
+                    let wrong = Malformed::wrong(format!("the command was prepared by `{own}`"));
+                    return Err(wrong.below("interface").below(name));
                 }
-                let _ = self.engine.take(id);
+                drop(self.engine.take(id));
             }
         }
         Ok(())
@@ -333,6 +309,12 @@ fn forget_interface_of_take(line: &mut Value) {
 }
 
 /// Returns the first difference, in the order of the recorded value.
+/// Returns the first difference between two values of the contract as canonical JSON.
+#[must_use]
+pub fn first_difference(expected: &Value, actual: &Value) -> Option<Difference> {
+    difference(String::new(), Some(expected), Some(actual))
+}
+
 fn difference(at: String, recorded: Option<&Value>, actual: Option<&Value>) -> Option<Difference> {
     match (recorded, actual) {
         (Some(Value::Object(one)), Some(Value::Object(other))) => {

@@ -7,9 +7,10 @@ use base64::prelude::BASE64_STANDARD;
 use saddlebag::catalogue::{SAMPLE_NAME, SAMPLE_RUN, catalogue, sample_config, sample_files};
 use saddlebag::entries::{EntriesConfig, ImportFile, OpenRun};
 use saddlebag::journal::{Edit, EditChange, Read, Search, Target, Write, WriteMode};
+use saddlebag::tools::CallTool;
 use saddlebag::trust::{SecretPolicy, TrustConfig};
-use saddlebag::wit_convert::canonical::{Scribe, read_command};
-use saddlebag::{Config, Origin};
+use saddlebag::wit_convert::canonical::{Scribe, command_value, read_command};
+use saddlebag::{Command, Config, Origin};
 use saddlebag_host::{Content, NativeEngine, ReplayError};
 use serde_json::Value;
 
@@ -72,19 +73,32 @@ fn marked(command: &Value) -> Vec<Value> {
     all
 }
 
+/// Returns the command, and the same command with a mark in each of its texts.
+fn marked_commands(command: &Command) -> Vec<Command> {
+    let mut all = vec![command.clone()];
+    match command_value(command) {
+        Ok((interface, value)) => {
+            let json: Value = serde_json::from_str(&Scribe::new(Content::Whole).json(value)).unwrap();
+            // Text that is a number, a word or base64 cannot be parsed with a mark in it.
+            all.extend(marked(&json).into_iter().filter_map(|json| read_command(interface, json).ok()));
+        }
+        Err(CallTool { tool, input, options }) => {
+            let marked = [(format!("{tool}{MARK}"), input.clone()), (tool.clone(), format!("{input}{MARK}"))];
+            all.extend(marked.map(|(tool, input)| CallTool { tool, input, options: options.clone() }.into()));
+        }
+    }
+    all
+}
+
 /// Invariant (component): a redacted trace has no stored text.
 #[test]
 fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
-    let mut scribe = Scribe::new(Content::Whole);
     let (mut given, mut succeeded) = (0, 0);
     for info in catalogue() {
         let names = [SAMPLE_NAME, MARK, &format!("notes/{MARK}.md")];
         let samples = names.into_iter().flat_map(|name| (info.samples)(name));
         for sample in samples.collect::<Vec<_>>() {
-            let json: Value = serde_json::from_str(&scribe.json(&sample.command)).unwrap();
-            // Text that is a number, a word or base64 cannot be parsed with a mark in it.
-            let changed = marked(&json).into_iter().filter_map(|json| read_command(info.family, json).ok());
-            for command in changed.chain([sample.command.clone()]).collect::<Vec<_>>() {
+            for command in marked_commands(&sample.command) {
                 let (mut host, written) = host(&marked_config(), Content::Redacted, &marked_files());
                 host.call(NOW, Origin::from_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
                 let origin = Origin { session: Some(MARK.into()), tool: Some(MARK.into()), ..sample.origin.clone() };

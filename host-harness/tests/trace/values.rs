@@ -1,16 +1,17 @@
 //! Tests that canonical JSON parses to the value that it was made from.
 
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue, sample_config};
-use saddlebag::protocol::{Error, FsResult, ResultError, Step, SubmitError};
+use saddlebag::protocol::{Error, FsResult, ResultError, SubmitError};
 use saddlebag::store::Timestamp;
-use saddlebag::wit_convert::canonical::{FromCanonical, Scribe, ToCanonical, read_command, read_reply};
-use saddlebag::{Config, Origin};
+use saddlebag::tools::ToolOptions;
+use saddlebag::wit_convert::canonical::{FromCanonical, Scribe, ToCanonical, command_value, read_command, read_reply};
+use saddlebag::{Config, Origin, Step};
 use saddlebag_host::Content;
 use serde_json::{Value, json};
 
 use crate::support::{NOW, sample_host};
 
-fn written(value: &impl ToCanonical) -> Value {
+fn written(value: &(impl ToCanonical + ?Sized)) -> Value {
     serde_json::from_str(&Scribe::new(Content::Whole).json(value)).unwrap()
 }
 
@@ -32,9 +33,13 @@ fn every_command_and_its_reply_read_back_from_json() {
                 if let Some(submit) = line.get("submit") {
                     let interface = submit["interface"].as_str().unwrap();
                     let command = read_command(interface, submit["command"].clone()).unwrap();
-                    assert_eq!(written(&command), submit["command"]);
+                    let value = command_value(&command).expect("a value").1;
+                    assert_eq!(written(value), submit["command"]);
                     reads_back::<Timestamp>(&submit["now"]);
                     reads_back::<Origin>(&submit["origin"]);
+                    commands += 1;
+                } else if let Some(call) = line.get("call") {
+                    reads_back::<ToolOptions>(&call["options"]);
                     commands += 1;
                 } else if let Some(result) = line.get("handle-memory-result") {
                     reads_back::<FsResult>(&result["reply"]);
@@ -49,13 +54,14 @@ fn every_command_and_its_reply_read_back_from_json() {
                     reads_back::<Config>(&line["config"]);
                     continue;
                 }
-                match line.get("submit") {
+                match line.get("submit").or(line.get("call")) {
                     Some(_) => reads_back::<Result<Step, SubmitError>>(&line["returned"]),
                     None => reads_back::<Result<Step, ResultError>>(&line["returned"]),
                 }
                 for finished in line["returned"]["ok"]["finished"].as_array().unwrap() {
                     reads_back::<Option<Error>>(&finished["error"]);
                     errors += usize::from(!finished["error"].is_null());
+                    replies += usize::from(!finished["answer"].is_null());
                 }
             }
         }

@@ -14,6 +14,7 @@ mod debian;
 mod homebrew;
 mod made;
 mod npm;
+mod oci;
 mod registry;
 mod sbom;
 mod schema;

@@ -60,9 +60,11 @@ struct Scheme<'a> {
 
 /// Folders that the hosts of one scheme have listed.
 #[derive(Default, Serialize, Deserialize)]
-struct Listed<'a> {
+pub(super) struct Listed<'a> {
     /// Version of the configuration that `folders` follow.
     configuration: Option<&'a str>,
+    /// Token of the store at which all of its notes are in the index.
+    pub(super) generation: Option<&'a str>,
     /// Folders whose notes are all in the index.
     #[serde(borrow)]
     folders: Vec<Folder<'a>>,
@@ -90,9 +92,9 @@ struct ListedPage<'a> {
     left_out: (Vec<(&'a str, bool)>, u32),
 }
 
-/// Encodes the index as a head and a body, whose pieces the corpus has too. `None` if the words are not packed, or if not all
-/// of it is in memory.
-pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piece>)> {
+/// Encodes the index as a head and a body, whose pieces the corpus has too, and returns the token at which it has all files.
+/// `None` if the words are not packed, or if not all of it is in memory.
+pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piece>, Option<String>)> {
     let mut files: Vec<Row<'_>> = Vec::with_capacity(corpus.files.len());
     let mut of_records = 0_usize;
     let mut body: Vec<Piece> = Vec::new();
@@ -117,13 +119,8 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piec
             }
         }
     }
-    let folders = corpus.pages().iter().filter(|(folder, _)| !incomplete.contains(*folder));
-    let folders = folders.map(|(folder, pages)| Folder {
-        path: folder.as_ref().map(RelPath::as_str),
-        pages: pages.iter().map(ListedPage::from_page).collect(),
-    });
-    let configuration = corpus.configuration().map(|version| version.0.as_str());
-    let listed = Listed { configuration, folders: folders.collect() };
+    let generation = corpus.generation().filter(|_| incomplete.is_empty());
+    let listed = Listed::of(corpus, generation, |folder| !incomplete.contains(folder));
     let mut columns = alloc::vec![(scheme, SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?)];
     drop((seen, listed));
     for other in corpus.others.iter().filter(|other| other.name != scheme).take(MAX_SCHEMES - 1) {
@@ -144,7 +141,7 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piec
     let files = (files.len(), table.len());
     let catalog = Catalog {
         tags: corpus.tags(),
-        configuration,
+        configuration: corpus.configuration().map(|version| version.0.as_str()),
         files,
         notes: of_records,
         supersedes,
@@ -159,7 +156,7 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piec
     head.extend_from_slice(&[0; LENGTHS_BYTES]);
     head.extend_from_slice(&(catalog.len() as u64).to_le_bytes());
     [catalog.as_slice(), table.as_slice(), dictionary].iter().for_each(|part| head.extend_from_slice(part));
-    Some((head, body))
+    Some((head, body, generation.map(String::from)))
 }
 
 /// Returns the records of another scheme that are still valid, encoded. `rows` are the rows of the notes in the index
@@ -175,11 +172,42 @@ fn seen_by(
     let seen = rows.iter().map(|row| row.map_or_else(|| Some(Seen::default()), |row| before.seen(row as usize)));
     let seen: Vec<Seen<'_>> = seen.collect::<Option<_>>()?;
     let mut listed: Listed<'_> = postcard::from_bytes(file.get(other.listed.clone())?).ok()?;
+    // The index has other notes than at that token.
+    listed.generation = None;
     listed.folders.retain(|folder| {
         let path = parse(folder.path);
         path.is_some_and(|path| corpus.others.is_unchanged(&path) && !incomplete.contains(&path))
     });
     Some((SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?))
+}
+
+impl<'a> Listed<'a> {
+    /// Returns the folders of a corpus that `is_complete` permits.
+    pub(super) fn of(
+        corpus: &'a Corpus,
+        generation: Option<&'a str>,
+        is_complete: impl Fn(&Option<RelPath>) -> bool,
+    ) -> Self {
+        let folders = corpus.pages().iter().filter(|(folder, _)| is_complete(folder));
+        let folders = folders.map(|(folder, pages)| Folder {
+            path: folder.as_ref().map(RelPath::as_str),
+            pages: pages.iter().map(ListedPage::from_page).collect(),
+        });
+        let configuration = corpus.configuration().map(|version| version.0.as_str());
+        Self { configuration, generation, folders: folders.collect() }
+    }
+
+    /// Returns the pages. `None` under another configuration, where other files of a folder are notes, and if a path is invalid.
+    pub(super) fn pages_under(self, configuration: Option<&Version>) -> Option<Pages> {
+        let mut pages = Pages::default();
+        if self.configuration != configuration.map(|version| version.0.as_str()) {
+            return None;
+        }
+        for Folder { path, pages: listed } in self.folders {
+            pages.insert(parse(path)?, listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?);
+        }
+        Some(pages)
+    }
 }
 
 impl<'a> Catalog<'a> {
@@ -273,20 +301,16 @@ impl<'a> Catalog<'a> {
         for (path, problem) in self.problems {
             problems.insert(RelPath::new(path).ok()?, problem);
         }
-        let mut pages = Pages::default();
-        // Under another configuration, other files of a folder are notes.
-        if listed.configuration == corpus.configuration().map(|version| version.0.as_str()) {
-            for Folder { path, pages: listed } in listed.folders {
-                let (path, listed) = (parse(path)?, listed.into_iter().map(ListedPage::page).collect::<Option<_>>()?);
-                // An unchanged page proves nothing about a note that this scheme has not seen.
-                if !unseen.contains(&path) {
-                    pages.insert(path, listed);
-                }
-            }
-        }
+        let generation = listed.generation.filter(|_| unseen.is_empty()).map(String::from);
+        let (generation, mut pages) = match listed.pages_under(corpus.configuration()) {
+            Some(pages) => (generation, pages),
+            None => (None, Pages::default()),
+        };
+        // An unchanged page proves nothing about a note that this scheme has not seen.
+        pages.retain(|folder, _| !unseen.contains(folder));
         let others = OtherSchemes::new(others);
         let configuration = self.configuration.map(|version| Version(version.into()));
-        Some(Restored { ranked, table, configuration, supersedes, problems, pages, others, body })
+        Some(Restored { ranked, table, configuration, supersedes, problems, pages, generation, others, body })
     }
 }
 

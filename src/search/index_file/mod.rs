@@ -31,7 +31,8 @@
 //! and kept. Once literal search was used, which needs all text, all text is kept.
 //!
 //! **Versions.** A file of the index is known by the version that the host gave it, and read again when a listing shows
-//! another. There is no generation and no watch: one listing is the whole check. Hosts of other version schemes have
+//! another. One listing is the whole check, and not even
+//! that is needed if the host has a token of the store (`generation`) and the token is the same as before the last update. Hosts of other version schemes have
 //! their own columns; see `schemes.rs`. A note with a new version but the same bytes is not indexed again.
 //!
 //! **The index file** lets a new engine begin without reading every note. It is in `.saddlebag/index/` of the scope,
@@ -50,6 +51,7 @@
 //! - *Written* if there are at least 128 notes (`MIN_NOTES`) and a tenth of them were added, removed or changed since it was
 //!   read or written; reading fewer notes again is about as fast as writing. If the host refuses, the command continues.
 //!   The file is written from the pieces in memory: parsed notes, packed postings. Nothing has a copy of the whole file.
+//! - *Changes since* are in `recent` beside it, if the host has a token of the store; see `recent.rs`.
 //! - *Deleted* at any time; `index-file` of the `config` (`--no-index-file`) turns it off.
 //!
 //! It is never the truth: it says what a file of this path and version holds, and the listing says which files and versions
@@ -57,6 +59,7 @@
 //! If it turns out to be damaged when more of the body is read, the command reads every note.
 
 mod catalog;
+mod recent;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -64,6 +67,7 @@ use core::ops::Range;
 
 use atomic_refcell::AtomicRefCell;
 use catalog::Catalog;
+pub(crate) use recent::read as read_recent;
 
 use super::corpus::{Corpus, Restored};
 use super::parts;
@@ -116,7 +120,7 @@ async fn read_for(call: &Call, corpus: &AtomicRefCell<Corpus>, is_whole: bool) -
     let body =
         if is_whole { body.whole(call).await? } else { body.with(call, &catalog.needed_ranges(scheme)?).await? };
     let index = catalog.restore(&head, body, &corpus.borrow(), scheme)?;
-    is_of_scope(call, &index).then_some(index)
+    FolderScope::memory_holds(&call.scope.layout, index.table.rows.paths()).then_some(index)
 }
 
 /// Reads what a search needs of the index file. If that is damaged, the corpus forgets what it had of it, and returns
@@ -160,12 +164,6 @@ pub(crate) async fn read_needed(
     true
 }
 
-/// Returns true if this memory may read every file of the index. Its writer may have named other files.
-fn is_of_scope(call: &Call, index: &Restored) -> bool {
-    let folders = FolderScope::all(&call.scope.layout);
-    FolderScope::all_hold(&folders, index.table.rows.paths())
-}
-
 /// Returns true if enough has changed for a new index file.
 pub(crate) fn is_outdated(call: &Call, corpus: &Corpus) -> bool {
     let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
@@ -173,9 +171,12 @@ pub(crate) fn is_outdated(call: &Call, corpus: &Corpus) -> bool {
     call.scope.index_file && notes >= MIN_NOTES && unsaved * 10 >= notes
 }
 
-/// Writes the index, if enough has changed.
+/// Writes the index if enough has changed, otherwise the changes since it was written, if the host tells of changes.
 pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     if !is_outdated(call, &corpus.borrow()) {
+        if call.scope.index_file {
+            recent::save(call, corpus).await;
+        }
         return;
     }
     read_others(call, corpus).await;
@@ -183,9 +184,9 @@ pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
         return;
     }
     let encoded = catalog::encode(&corpus.borrow(), &call.scope.version_scheme);
-    let Some((mut head, body)) = encoded else { return };
-    let Some(parts) = parts::parts(&mut head, &body) else { return };
-    corpus.borrow_mut().saved();
+    let Some((mut head, body, generation)) = encoded else { return };
+    let Some((writing, parts)) = parts::parts(&mut head, &body) else { return };
+    corpus.borrow_mut().saved(writing, generation);
     // One after the other, because each part is a copy. The pieces stay as they are whatever other commands change.
     for (number, part) in parts.enumerate() {
         let Some(path) = parts::part_path(call, number) else { return };

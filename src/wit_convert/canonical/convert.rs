@@ -15,6 +15,7 @@ use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Sco
 use crate::request::Family;
 use crate::search::SkipKind;
 use crate::store::RelPath;
+use crate::tools::{CallTool, ToolsCommand, ToolsReply};
 use crate::trust::{FlagKind, ForModel, HostSecret};
 use crate::wit_convert::own;
 use crate::wit_convert::{Mismatch, WitConvert};
@@ -275,30 +276,27 @@ impl<T: FromCanonical, E: FromCanonical> FromCanonical for Result<T, E> {
     }
 }
 
-/// Interfaces that take commands.
+/// Interfaces that take commands. A tool has a separate call.
 macro_rules! families {
     ($($family:ident: $module:ident::$command:ident => $reply:ident,)*) => {
-        impl ToCanonical for Command {
-            fn write(&self, out: &mut Writer<'_>) {
-                match self {
-                    $(Self::$family(command) => command.write(out),)*
-                }
-            }
-        }
-
         impl ToCanonical for Reply {
             fn write(&self, out: &mut Writer<'_>) {
                 match self {
                     $(Self::$family(reply) => reply.write(out),)*
+                    Self::Tools(ToolsReply::CallTool(answer)) => answer.write(out),
                 }
             }
         }
 
-        /// Returns the interface of `wit/` that takes a command.
-        #[must_use]
-        pub fn command_interface(command: &Command) -> &'static str {
+        /// Returns the interface of `wit/` that takes a command, and the command as its value.
+        ///
+        /// # Errors
+        ///
+        /// It is the call of a tool, which is not a value of `wit/`.
+        pub fn command_value(command: &Command) -> Result<(&'static str, &dyn ToCanonical), &CallTool> {
             match command {
-                $(Command::$family(_) => own::$module::$command::NAME,)*
+                $(Command::$family(command) => Ok((own::$module::$command::NAME, command)),)*
+                Command::Tools(ToolsCommand::CallTool(call)) => Err(call),
             }
         }
 
@@ -335,7 +333,6 @@ families! {
     Notebook: notebook::NotebookCommand => NotebookReply,
     Entries: entries::EntriesCommand => EntriesReply,
     Files: files::FilesCommand => FilesReply,
-    Tools: tools::ToolsCommand => ToolsReply,
     Trust: trust::TrustCommand => TrustReply,
     Session: session::SessionCommand => SessionReply,
     Exchange: exchange::ExchangeCommand => ExchangeReply,

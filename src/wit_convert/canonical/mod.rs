@@ -8,14 +8,16 @@
 //! A [`Scribe`] writes, and decides how much of the text is shown. Text that is left out becomes an object, which
 //! [`FromCanonical`] refuses, so an incomplete value is never parsed by mistake.
 
+mod call;
 mod content;
 mod convert;
 mod fields;
 mod scribe;
 mod types;
 
+pub use call::Call;
 pub use content::{Content, listed};
-pub use convert::{command_interface, read_command, read_reply};
+pub use convert::{command_value, read_command, read_reply};
 pub use fields::{Case, Fields, FromCanonical, Malformed, Reason};
 pub use scribe::{Scribe, ToCanonical, Writer};
 pub use types::Place;

@@ -45,7 +45,7 @@ impl Scribe {
     }
 
     /// Returns the JSON of a value.
-    pub fn json(&mut self, value: &impl ToCanonical) -> String {
+    pub fn json(&mut self, value: &(impl ToCanonical + ?Sized)) -> String {
         let mut writer = Writer { out: String::new(), scribe: self, place: None, needs_comma: false };
         value.write(&mut writer);
         writer.out

@@ -60,15 +60,16 @@ class Memory:
         self.memory = self.take_ok(self.call("engine", "[static]memory.open", {**vars(config), "version_scheme": folder.VERSION_SCHEME, **changes}))
 
     def run(self, family, command, origin=None, now=None):
-        """Gives a command, performs what it asks for until it has finished, and returns its reply."""
+        """Gives a command, performs what it asks for until it has finished, and returns its reply. A tool is `("call", ...)`."""
         self.last += 1
-        now = now or dict(seconds=int(time.time()), nanoseconds=0, utc_offset_seconds=0)
-        prepared = self.call(family, "prepare", command)
-        step = self.take_ok(self.call("engine", "[method]memory.submit", self.memory, self.last, now, origin or {}, prepared))
+        given = self.memory, self.last, now or dict(seconds=int(time.time()), nanoseconds=0, utc_offset_seconds=0), origin or {}
+        submit = ("tools", "call") if family == "tools" else ("engine", "[method]memory.submit")
+        tool = [command[1].get(name) for name in ("tool", "input", "options")] if family == "tools" else None
+        step = self.take_ok(self.call(*submit, *given, *(tool or [self.call(family, "prepare", command)])))
         requests, finished = list(step.requests), list(step.finished)
         for request in requests:  # The list grows meanwhile.
-            kind, arguments = request.op
-            reply = dict(key=request.key, outcome=self.folder.perform((kind, vars(arguments))))
+            kind, *arguments = request.op
+            reply = dict(key=request.key, outcome=self.folder.perform((kind, vars(arguments[0]) if arguments else {})))
             taken = self.call("engine", "[method]memory.handle-memory-result", self.memory, reply)
             if taken[0] == "err":  # The result does not fit, and its request stays pending.
                 reply["outcome"] = ("err", ("other", f"the host gave no fitting result: {taken[1]}"))
@@ -79,8 +80,8 @@ class Memory:
         for ended in finished:
             if ended.error is not None:
                 raise Failed(ended.error, ended.changed)
-        reply = self.take_ok(self.call(family, "take", self.memory, self.last))
-        return reply[1] if len(reply) > 1 else None
+        reply = ("answer", finished[0].answer) if tool else self.take_ok(self.call(family, "take", self.memory, self.last))
+        return (*reply, None)[1]
 
     def call(self, interface, name, *arguments):
         if (interface, name) not in self.functions:

@@ -16,7 +16,8 @@ fn every_command_has_its_case_in_wit() {
         })
         .flat_map(|(interface, variant)| variant.cases.iter().map(move |case| (interface, case.name.as_str())))
         .collect();
-    for command in catalogue() {
+    // A tool is the function `tools.call`.
+    for command in catalogue().into_iter().filter(|command| command.family != "tools") {
         let is_there = cases.iter().any(|(interface, case)| *case == command.name && *interface == command.family);
         assert!(is_there, "wit/{}.wit has no case `{}`", command.family, command.name);
     }

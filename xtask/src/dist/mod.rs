@@ -33,6 +33,18 @@ pub(crate) fn dist() -> Result<(), String> {
     Ok(())
 }
 
+/// Builds the components and their OCI layouts.
+pub(crate) fn oci() -> Result<(), String> {
+    let folder = folder()?;
+    worlds::build(&folder)?;
+    packages::build_layouts(&folder)
+}
+
+/// Builds the component of every world twice, in different folders, and returns an error if two builds differ.
+pub(crate) fn twice() -> Result<(), String> {
+    worlds::build_twice()
+}
+
 /// Returns the folder of the files, and creates it.
 fn folder() -> Result<PathBuf, String> {
     let folder = root()?.join(FOLDER);

@@ -31,6 +31,11 @@ pub(super) fn build(programs: &[Program], folder: &Path) -> Result<(), String> {
     new_user::run(folder, &["archive", "wheel", "npm"])
 }
 
+/// Makes the OCI layouts of the components in a folder.
+pub(super) fn build_layouts(folder: &Path) -> Result<(), String> {
+    run(&["oci", "--out", &folder.to_string_lossy()])
+}
+
 fn run(arguments: &[&str]) -> Result<(), String> {
     cargo(["run", "--quiet", "--package", "saddlebag-packaging", "--"].iter().chain(arguments))
 }

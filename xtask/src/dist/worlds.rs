@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::clients::{self, jco};
-use crate::component::{WORLDS, build_released, check_size};
+use crate::component::{WORLDS, build_released, build_released_in, check_size};
 use crate::run::{Output, cargo, command, root};
 
 /// Options of `wasm-opt`: the features that the components use and declare. Low memory is unused, because only the end of the
@@ -20,6 +20,9 @@ const OPTIMISED: [&str; 8] = [
     "--enable-mutable-globals",
     "--emit-target-features",
 ];
+
+/// Folder of the second build.
+const AGAIN: &str = "target/tmp/worlds-again";
 
 /// The world whose JavaScript is measured: the world of most hosts.
 const OF_MOST_HOSTS: &str = "notebook-memory";
@@ -60,6 +63,24 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     lines.push("saddlebag.wit.wasm: the package of the contract, with its documentation".to_string());
     lines.push(format!("JavaScript of {OF_MOST_HOSTS}: {bytes} bytes, not minified"));
     Ok(lines)
+}
+
+/// Builds the component of every world twice, in different folders, and compares the bytes.
+pub(super) fn build_twice() -> Result<(), String> {
+    let output = &mut Output::Inherited;
+    let again = root()?.join(AGAIN);
+    if again.exists() {
+        fs::remove_dir_all(&again).map_err(|error| format!("cannot remove {}: {error}", again.display()))?;
+    }
+    for world in WORLDS {
+        let (one, other) = (build_released(&world, output)?, build_released_in(AGAIN, &world, output)?);
+        let bytes = |path: &Path| fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()));
+        if bytes(&one)? != bytes(&other)? {
+            return Err(format!("{} and {} differ", one.display(), other.display()));
+        }
+        eprintln!("{}: two builds are equal", world.name);
+    }
+    Ok(())
 }
 
 /// Moves a file, unless the one in its place has the same bytes: the programs are built again for a newer component.

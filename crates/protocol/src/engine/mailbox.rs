@@ -164,6 +164,14 @@ impl Fs {
         })
     }
 
+    /// Returns a token of the whole store.
+    pub fn generation(&self) -> Operation<String> {
+        self.submit(FsOp::Generation, |outcome| match outcome {
+            FsOutcome::Generation(token) => Some(token),
+            _ => None,
+        })
+    }
+
     /// Rates how well each passage answers the question.
     pub fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
         self.submit(FsOp::Score { query: query.into(), texts }, |outcome| match outcome {

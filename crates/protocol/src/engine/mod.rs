@@ -189,7 +189,7 @@ impl<R: 'static> Engine<R> {
             }
             self.owed.retain(|_, owed| owed.command != id);
             let error = Error::new(ErrorCode::Cancelled, "cancelled", "run the command again to finish it");
-            step.finished.push(Finished { id, changed, error: Some(error) });
+            step.finished.push(Finished { id, changed, error: Some(error), answer: None });
         }
         self.replies.retain(|(ended, _)| *ended != id);
         // Its requests still count towards the limit, so no other request can be sent instead.
@@ -225,7 +225,7 @@ impl<R: 'static> Engine<R> {
                 }
                 Err(error) => Some(error),
             };
-            step.finished.push(Finished { id, changed, error });
+            step.finished.push(Finished { id, changed, error, answer: None });
         }
         self.emit(step)
     }
@@ -269,7 +269,7 @@ pub fn is_change(outcome: &Result<FsOutcome, FsError>) -> bool {
         Ok(FsOutcome::Rename(renamed)) => *renamed == RenameOutcome::Done,
         Ok(FsOutcome::MakeDirectory) => true,
         Ok(FsOutcome::RemoveDirectory(removed)) => *removed == RemoveDirectoryOutcome::Removed,
-        Ok(FsOutcome::Read(_) | FsOutcome::ListDirectory(_) | FsOutcome::Score(_)) => false,
+        Ok(FsOutcome::Read(_) | FsOutcome::ListDirectory(_) | FsOutcome::Generation(_) | FsOutcome::Score(_)) => false,
         // The change is made, and only a power cut can undo it.
         Err(error) => matches!(error, FsError::NotDurable(_)),
     }

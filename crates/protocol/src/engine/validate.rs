@@ -9,10 +9,14 @@ use crate::{
     Precondition, ReadOutcome, RelPath, RemoveOutcome, RenameOutcome, WriteOutcome,
 };
 
+/// Maximum size of a token of the store in bytes.
+const MAX_TOKEN_BYTES: usize = 255;
+
 /// What the engine keeps of an operation in flight, to check its outcome. It has no content of a file.
 pub(super) enum Expected {
     Read { offset: u64, max_bytes: u32 },
     List { folder: Option<RelPath>, after: Option<RelPath>, limit: u32, may_be_unchanged: bool },
+    Generation,
     Scores(usize),
     Change { operation: &'static str, path: RelPath, is_unconditional: bool },
 }
@@ -32,6 +36,7 @@ impl Expected {
                 limit: *limit,
                 may_be_unchanged: unless.is_some(),
             },
+            FsOp::Generation => Self::Generation,
             FsOp::Score { texts, .. } => Self::Scores(texts.len()),
             FsOp::Write { path, precondition, .. }
             | FsOp::Append { path, precondition, .. }
@@ -45,7 +50,7 @@ impl Expected {
     pub(super) fn changes(&self) -> Option<&RelPath> {
         match self {
             Self::Change { path, .. } => Some(path),
-            Self::Read { .. } | Self::List { .. } | Self::Scores(_) => None,
+            Self::Read { .. } | Self::List { .. } | Self::Generation | Self::Scores(_) => None,
         }
     }
 
@@ -53,6 +58,7 @@ impl Expected {
         match self {
             Self::Read { .. } => "read",
             Self::List { .. } => "list-directory",
+            Self::Generation => "generation",
             Self::Scores(_) => "score",
             Self::Change { operation, .. } => operation,
         }
@@ -79,6 +85,13 @@ impl Expected {
             (Self::List { folder, after, limit, .. }, FsOutcome::ListDirectory(ListOutcome::Page(page))) => {
                 let limit = (*limit).min(limits.max_list_entries) as usize;
                 listing(folder.as_ref(), after.as_ref(), limit, page)
+            }
+            (Self::Generation, FsOutcome::Generation(token)) => {
+                let is_visible = token.bytes().all(|byte| byte.is_ascii_graphic());
+                if is_visible && (1..=MAX_TOKEN_BYTES).contains(&token.len()) {
+                    return Ok(());
+                }
+                Err(format!("a token of {} bytes; it has 1 to {MAX_TOKEN_BYTES} visible ASCII characters", token.len()))
             }
             (Self::Scores(texts), FsOutcome::Score(scores)) => {
                 if scores.0.len() != *texts {
