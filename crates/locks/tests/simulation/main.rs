@@ -9,7 +9,7 @@ mod world;
 use std::time::Duration;
 
 use host::{Fault, Operation};
-use world::{Call, Clock, World};
+use world::{Answer, Call, Clock, World};
 
 /// Number of runs. One with a fault is the last as soon as it shows a violation.
 const SEEDS: u64 = 2_000;
@@ -176,5 +176,32 @@ fn a_host_that_was_killed_blocks_others_for_less_than_ten_seconds() {
                 break;
             }
         }
+    }
+}
+
+/// A holder that lives is waited for as long as others make progress: 10 seconds for one holder, two minutes in all.
+#[test]
+fn a_lock_that_passes_from_one_holder_to_the_next_is_waited_for_longer() {
+    for (passes, expected) in [(false, 10), (true, 120)] {
+        let mut world = World::default();
+        let mut clock = Clock { offset: Duration::ZERO, rate: 1.0, looked: Duration::ZERO };
+        let path = String::from(".saddlebag/locks-3/15");
+        let Answer::File(Some(handle)) = world.perform(0, &mut clock, &Call::Open(path.clone())) else { panic!() };
+        world.perform(0, &mut clock, &Call::TryLock(handle));
+        let waiting = Operation::new(true, None, 1);
+        let mut holders = 0;
+        while let Some(call) = waiting.next() {
+            waiting.answer(world.perform(1, &mut clock, &call));
+            if let Call::Pause(time) = call {
+                world.now += 1000 * time;
+                if passes {
+                    holders += 1;
+                    let line = format!("held\t{holders}\tother\t0-0\n").into_bytes();
+                    world.perform(0, &mut clock, &Call::Write(path.clone(), line));
+                }
+            }
+        }
+        let waited = world.now.as_secs();
+        assert!((expected..expected + 2).contains(&waited) && world.changes == 0, "{passes}: {waited} s");
     }
 }
