@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 
 /// Version of the protocol between the kit and a driver.
 pub(super) const PROTOCOL: u32 = 1;
+/// Number of answers that may not come before the driver is given up.
+const SILENT: u32 = 3;
 /// Maximum number of characters of a request or an answer in a message.
 const SHOWN: usize = 160;
 
@@ -68,18 +70,15 @@ pub(super) struct Driver {
     program: Program,
     hello: Hello,
     process: Option<Process>,
+    /// Number of answers that did not come.
+    silent: u32,
 }
 
 impl Driver {
     /// Starts the program, and asks it what its host is.
     pub(super) fn start(program: Program) -> Result<Self, String> {
         let (process, hello) = started(&program)?;
-        Ok(Self { program, hello, process: Some(process) })
-    }
-
-    /// Starts another driver of the same program.
-    pub(super) fn another(&self) -> Result<Self, String> {
-        Self::start(self.program.clone())
+        Ok(Self { program, hello, process: Some(process), silent: 0 })
     }
 
     pub(super) fn hello(&self) -> &Hello {
@@ -88,6 +87,9 @@ impl Driver {
 
     /// Starts the program again if it does not run.
     pub(super) fn ready(&mut self) -> Result<(), String> {
+        if self.silent >= SILENT {
+            return Err(format!("the driver was given up: {SILENT} answers did not come"));
+        }
         if self.process.is_none() {
             let (process, hello) = started(&self.program)?;
             (self.process, self.hello) = (Some(process), hello);
@@ -164,6 +166,7 @@ impl Driver {
             Err(RecvTimeoutError::Disconnected) => return Err(self.ended(request)),
             Err(RecvTimeoutError::Timeout) => {
                 self.process = None;
+                self.silent += 1;
                 let seconds = self.program.patience.as_secs();
                 return Err(format!("the driver did not answer {} within {seconds} s", short(request)));
             }
@@ -233,11 +236,12 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
     thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut line = String::new();
-        while output.read_line(&mut line).is_ok_and(|length| length > 0) && lines.send(std::mem::take(&mut line)).is_ok()
+        while output.read_line(&mut line).is_ok_and(|length| length > 0)
+            && lines.send(std::mem::take(&mut line)).is_ok()
         {}
     });
     let process = Process { child, input, answers };
-    let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process) };
+    let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process), silent: 0 };
     let request = json!({ "hello": { "protocol": PROTOCOL } });
     let answer = driver.ask(&request)?;
     let said = answer.get("hello").unwrap_or(&Value::Null);
@@ -255,7 +259,16 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
 /// Returns what is known about a driver before it has answered.
 fn unknown() -> Hello {
     let (name, package, version_scheme) = Default::default();
-    Hello { protocol: PROTOCOL, name, package, version_scheme, folder: false, links: false, folders: false, lock: Lock::None }
+    Hello {
+        protocol: PROTOCOL,
+        name,
+        package,
+        version_scheme,
+        folder: false,
+        links: false,
+        folders: false,
+        lock: Lock::None,
+    }
 }
 
 /// Returns a request or an answer for a message.
@@ -265,5 +278,9 @@ pub(super) fn short(value: &Value) -> String {
 
 fn shortened(text: &str) -> String {
     let text = text.trim_end();
-    if text.chars().count() <= SHOWN { text.to_string() } else { format!("{}…", text.chars().take(SHOWN).collect::<String>()) }
+    if text.chars().count() <= SHOWN {
+        text.to_string()
+    } else {
+        format!("{}…", text.chars().take(SHOWN).collect::<String>())
+    }
 }
