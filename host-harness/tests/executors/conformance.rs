@@ -294,7 +294,7 @@ fn an_empty_folder_is_removed_and_no_other(store: &mut dyn Executor) {
     for file in ["file", "file/x"] {
         assert_eq!(store.remove_directory(file), Err(FsError::NotDirectory), "{file}");
     }
-    for own in [".saddlebag/locks", ".saddlebag/locks-2/x", "d/.saddlebag-x.tmp"] {
+    for own in [".saddlebag/locks", ".saddlebag/locks-3/x", "d/.saddlebag-x.tmp"] {
         assert!(matches!(store.remove_directory(own), Err(FsError::InvalidPath(_))), "{own}");
     }
     store.put("d/e/a.md", "again");
@@ -316,7 +316,7 @@ fn the_hosts_own_names_are_refused(store: &mut dyn Executor) {
     store.put("a.md", "text");
     for own in [
         ".saddlebag/locks",
-        ".saddlebag/locks-2/x",
+        ".saddlebag/locks-3/x",
         ".saddlebag/locks/00",
         ".saddlebag-1-2-3.tmp",
         "d/.saddlebag-x.tmp",

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from types import SimpleNamespace
 
 import folder as folder_module
@@ -323,7 +324,12 @@ def operations(root):
     version = folder.perform(("read", dict(path="file", offset=0, max_bytes=0)))[1][1][1]["version"]
     reads = [("absent", "absent"), ("file", "content"), ("folder", "is-directory"), ("link", "symbolic-link"),
              ("file/x", "not-directory"), ("out/x", "symbolic-link"), ("absent/x", "absent"), ("../x", "invalid-path"),
-             (".saddlebag/locks-2/00", "invalid-path"), (".saddlebag/LOCKS", "invalid-path"), (".SADDLEBAG-1.tmp", "invalid-path")]
+             (".saddlebag/locks-3/00", "invalid-path"), (".saddlebag/LOCKS", "invalid-path"), (".SADDLEBAG-1.tmp", "invalid-path")]
+    # The long s, the Kelvin sign, an accent, a joiner, a stream, dropped endings and short names.
+    own = (".\u017faddlebag/loc\u212as", ".sa\u0301ddlebag/locks/a", ".sad\u200ddlebag/locks-\u200d2", ".saddlebag:x/locks::$DATA",
+           "a/.saddlebag-1.tmp. .", "SADDLE~1/a", "a/SADDLE~12.TMP")
+    reads += [(path, "invalid-path") for path in own]
+    reads += [(path, "absent") for path in (".saddlebag/locksmith", ".saddlebag/x", "x/.saddlebag/locks", "Конфиденциальные-документы/x")]
     for path, expected in reads:
         assert outcome(folder, "read", path=path, offset=0, max_bytes=9) == expected, path
         if expected in ("content", "absent"):
@@ -334,11 +340,11 @@ def operations(root):
             assert found == expected, (kind, path, found)
     change = dict(content=b"new")
     for path, precondition, expected in [
-            ("file", ("absent",), "stale"), ("file", ("matches", "h0"), "stale"), ("no", ("matches", "h0"), "stale"),
-            ("a/b", ("matches", "h0"), "stale"), ("a/b", ("absent",), "written"), ("file", ("matches", version), "written")]:
+            ("file", ("absent",), "stale"), ("file", ("matches", "0"), "stale"), ("no", ("matches", "0"), "stale"),
+            ("a/b", ("matches", "0"), "stale"), ("a/b", ("absent",), "written"), ("file", ("matches", version), "written")]:
         assert outcome(folder, "write", path=path, precondition=precondition, **change) == expected, (path, precondition)
         assert (root / "a").exists() == (precondition == ("absent",) and path == "a/b" or (root / "a/b").exists()), path
-    assert outcome(folder, "remove", path="absent/x", precondition=("matches", "h0")) == "done"
+    assert outcome(folder, "remove", path="absent/x", precondition=("matches", "0")) == "done"
     assert outcome(folder, "remove", path="file", precondition=("matches", version)) == "stale"
     move = dict(path="file", to="deep/er/file", precondition=("any",))
     assert outcome(folder, "rename", **move | dict(to="a/b")) == "exists"
@@ -360,28 +366,55 @@ def operations(root):
 def neighbours(root):
     """What hosts of one folder leave for each other: locks, notes of the dead, markers, second names."""
     folder = Folder(root)
-    assert [folder_module.shard_of(path) for path in ("MEMORY.md", "memory.MD", "daily/2026-05-30.md")] == [9, 9, 48]
-    assert {folder_module.shard_of(path) for path in ("notes/Ɤ.md", "notes/ɤ.md", "notes/笔.md", "notes/记.md")} == {42}
+    numbers = [folder_module.number_of(path) for path in ("MEMORY.md", "memory.MD", "daily/2026-05-30.md", ".saddlebag/a")]
+    assert numbers == [9, 9, 48, 80], numbers
+    assert {folder_module.number_of(path) for path in ("notes/Ɤ.md", "notes/ɤ.md", "notes/笔.md", "notes/记.md")} == {42}
     assert outcome(folder, "write", path="notes/笔.md", content=b"x", precondition=("any",)) == "written"
     assert outcome(folder, "rename", path="notes/笔.md", to="notes/记.md", precondition=("any",)) == "done"
-    with tempfile.TemporaryDirectory() as earlier:
-        os.makedirs(os.path.join(earlier, ".saddlebag/locks"))
-        assert outcome(Folder(earlier), "write", path="a", content=b"x", precondition=("any",)) == "other"
-        assert not os.path.exists(os.path.join(earlier, "a"))
+    for name in folder_module.EARLIER:
+        with tempfile.TemporaryDirectory() as earlier:
+            os.makedirs(os.path.join(earlier, ".saddlebag", name))
+            assert outcome(Folder(earlier), "write", path="a", content=b"x", precondition=("any",)) == "other"
+            assert not os.path.exists(os.path.join(earlier, "a"))
+    lock = root / ".saddlebag/locks-3/09"
     with folder.locked("MEMORY.md"):
-        assert (root / ".saddlebag/locks-2/09").read_text().split("\t")[1] == "python_host"
+        assert lock.read_text().split("\t")[::2] == ["held", "python_host"]
         try:
             with Folder(root).lock(9, patience=0.01):
                 raise AssertionError("a lock that is held was given")
         except folder_module.Refused as refused:
             assert refused.args[0] == "locked", refused
-    assert (root / ".saddlebag/locks-2/09").read_bytes() == b""
+    assert lock.read_bytes().startswith(b"free\t")
+
+    # A host with leases that gives its lease back, and one that died.
+    leases = root / ".saddlebag/locks-3/leases/09"
+    leases.mkdir(parents=True)
+    (leases / "7").write_bytes(b"free")
+    with folder.locked("MEMORY.md") as guard:
+        guard[0].time -= 5
+        guard.check()
+        guard[0].time -= 5
+        (leases / "8").write_bytes(b"")
+        try:
+            guard.check()
+            raise AssertionError("a lock that was lost was used")
+        except folder_module.Again:
+            pass
+    threading.Timer(0.1, lambda: (leases / "8").write_bytes(b"free")).start()
+    with folder.locked("MEMORY.md"):
+        assert (leases / "8").read_bytes() == b"free"
+    (root / ".saddlebag-1-1-1.tmp").write_text("of a dead host")
+    (leases / "9").write_text("held\t1\tdead\t0-0\nstaged\t.saddlebag-1-1-1.tmp\tMEMORY.md\n")
+    folder_module.DEAD_AFTER, began = 0.2, time.monotonic()
+    with folder.locked("MEMORY.md"):
+        assert time.monotonic() - began >= 0.2 and not (root / ".saddlebag-1-1-1.tmp").exists()
+    assert {path.name: path.read_bytes()[:4] for path in leases.iterdir()} == {"10": b"free"}
 
     append = dict(path="MEMORY.md", content=b"line\n", newline_first=True, precondition=("any",))
     for stage in ("staged", "placing"):
         temporary = root / f".saddlebag-1-1-{stage}.tmp"
         temporary.write_text(f"a text that was {stage}")
-        (root / ".saddlebag/locks-2/09").write_text(f"1\tdead\t0\n{stage}\t{temporary.name}\tMEMORY.md\n")
+        lock.write_text(f"held\t1\tdead\t0-0\n{stage}\t{temporary.name}\tMEMORY.md\n")
         assert outcome(folder, "append", **append) == "written" and not temporary.exists(), stage
     kept = [path.read_text() for path in (root / ".saddlebag/recovered").iterdir()]
     assert kept == ["a text that was placing"], kept
@@ -391,7 +424,7 @@ def neighbours(root):
     assert (root / "second name").read_bytes() == b"line\n" * 2 and (root / "MEMORY.md").read_bytes() == b"line\n" * 3
 
     folder.mark("MEMORY.md", True)
-    marker = root / ".saddlebag/locks-2/unsynced" / hashlib.sha256(b"MEMORY.md").hexdigest()[:32]
+    marker = root / ".saddlebag/locks-3/unsynced" / hashlib.sha256(b"MEMORY.md").hexdigest()[:32]
     before = (root / "MEMORY.md").stat().st_ino
     assert marker.read_text() == "MEMORY.md"
     assert outcome(folder, "read", path="MEMORY.md", offset=0, max_bytes=9) == "content"
@@ -474,7 +507,8 @@ def race(program, runtime, root):
     counts = (root / "notes/counts.md").read_text()
     assert counts == "".join(f"{who}={edits};\n" for who in hosts + programs), counts
     left = [str(path) for path in root.rglob(".saddlebag-*")]
-    locks = [path.name for path in (root / ".saddlebag/locks-2").iterdir() if path.is_file() and path.stat().st_size]
+    files = [path for path in (root / ".saddlebag/locks-3").iterdir() if path.is_file()]
+    locks = [path.name for path in files if not path.read_bytes().startswith(b"free")]
     assert not left and not locks, (left, locks)
     writers = len(threads)
     print(f"python host and program in one folder: {writers * APPENDS} appends and {writers * edits} edits, none lost")
