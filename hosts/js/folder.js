@@ -488,7 +488,7 @@ const markerOf = path => sha256(path).slice(0, 32);
 /** The start of the machine, where the system tells. */
 function bootOf() {
   try {
-    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
   } catch {
     return undefined;
   }

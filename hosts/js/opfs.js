@@ -40,7 +40,9 @@ export class OpfsStore extends OwnStore {
       throw new Error('this page has no Origin Private File System: it needs a secure context (https, or localhost) and a browser that has it');
     try {
       const top = await navigator.storage.getDirectory();
-      return new OpfsStore(await top.getDirectoryHandle(name, { create: true }), name);
+      const store = new OpfsStore(await top.getDirectoryHandle(name, { create: true }), name);
+      await store.#begin();
+      return store;
     } catch (error) {
       throw new Error(`the browser does not give this page its storage (${error.name}: ${error.message}); private windows and blocked site data are usual reasons`, { cause: error });
     }
@@ -55,8 +57,16 @@ export class OpfsStore extends OwnStore {
   async generation() {
     const read = async lock => lock && textOf(await this.#folder(OWN), TOKEN);
     const token = await navigator.locks.request(this.#lock, { ifAvailable: true, mode: 'shared' }, read);
-    if (!token) throw new Refused('locked', 'another page changes the store, or nobody has changed it yet');
+    if (!token) throw new Refused('locked', 'another page changes the store');
     return token;
+  }
+
+  /** A new store has a token, too. */
+  #begin() {
+    return navigator.locks.request(this.#lock, async () => {
+      const own = await this.make(OWN);
+      if (!(await textOf(own, TOKEN))) await fill(own, TOKEN, crypto.randomUUID());
+    });
   }
 
   exclusive(path, work) {
