@@ -44,7 +44,7 @@ export class Leases {
    * @param {() => number} [options.clock] milliseconds of a monotonic clock
    * @param {(milliseconds: number) => Promise<void>} [options.sleep]
    */
-  constructor({ open, cleanUp, line, clock = () => performance.now(), sleep = ms => new Promise(wake => setTimeout(wake, ms)) }) {
+  constructor({ open, cleanUp, line, clock = () => performance.now(), sleep = pause }) {
     Object.assign(this, { open, cleanUp, line, clock, sleep });
   }
 
@@ -69,6 +69,8 @@ export class Leases {
     }
   }
 }
+
+const pause = milliseconds => new Promise(wake => setTimeout(wake, milliseconds));
 
 class Lease {
   #leases;
