@@ -20,7 +20,7 @@
 //! removal of a folder: a writer whose folder is gone begins again.
 //!
 //! **Hosts without kernel locks** take leases, numbered files in `.saddlebag/locks-3/leases`. Without that folder they cost a writer one
-//! failed open. Directly before each step that changes a file, the writer looks at the clock: the [`Permit`](lock::Permit) of that look
+//! failed open. Directly before each step that changes a file, the writer looks at the clock: the [`Permit`](permit::Permit) of that look
 //! is an argument of each such step. After 4 seconds it renews its line, and begins the change again if a host with a lease came meanwhile,
 //! because that host takes a holder for dead whose line has not changed for 8 seconds.
 //!
@@ -99,6 +99,7 @@ mod keep;
 mod leftovers;
 mod list;
 mod lock;
+mod permit;
 mod protocol;
 mod read;
 mod sys;
