@@ -374,7 +374,7 @@ export class FolderStore extends Executor {
     const leases = this.#folder(`${LOCKS}/leases/${name}`, true, reopened);
     return {
       counts: () => countsIn(leases),
-      create: count => createNew(leases, `${count}`, ''),
+      create: (count, content) => createNew(leases, `${count}`, content),
       read: count => textOf(leases, `${count}`),
       write: (count, content) => overwrite(leases, `${count}`, content),
       remove: count => unlinkIfThere(leases, `${count}`),

@@ -12,8 +12,8 @@ use crate::names::Number;
 use crate::protocol::{EARLIER_FOLDERS, LEASES_FOLDER, LOCKS_FOLDER, lock_file, protocol_of};
 
 /// Returns a token that is different from all earlier ones once a holder of a lock has changed a file outside of every folder
-/// `.saddlebag`; `None` if that cannot be said, because somebody holds a lock, a file of the locks cannot
-/// be read, or hosts of an earlier protocol are not refused.
+/// `.saddlebag`; `None` if that cannot be said now, because somebody holds a lock, a file of the locks cannot
+/// be read, or hosts of an earlier protocol are not refused. Then the answer is `locked`.
 ///
 /// `boot` must be different after each start of the machine: the files of the locks are not synced, so after a power cut they may
 /// have an earlier content beside files that were synced.

@@ -10,7 +10,8 @@ use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
 use super::error::{Failed, not_durable, refusal};
-use super::lock::{Guard, Permit};
+use super::lock::Guard;
+use super::permit::Permit;
 use super::sys::{self, Access, Stat};
 use super::version::{self, Check};
 use super::walk;

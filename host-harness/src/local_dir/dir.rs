@@ -278,11 +278,12 @@ impl LocalDir {
     ///
     /// # Errors
     ///
-    /// [`FsError::Unsupported`] without [`only_hosts_write`](LocalDirOptions::only_hosts_write), while a writer is at work, and
-    /// where the system does not tell when it was started.
+    /// [`FsError::Unsupported`] without [`only_hosts_write`](LocalDirOptions::only_hosts_write), and where the system does not tell
+    /// when it was started. [`FsError::Locked`] while a writer is at work, and before the first change.
     pub fn generation(&self) -> Result<String, FsError> {
         let boot = if self.options.only_hosts_write { sys::boot() } else { None };
-        boot.and_then(|boot| saddlebag_locks::generation(&self.locks, &boot)).ok_or(FsError::Unsupported)
+        let token = saddlebag_locks::generation(&self.locks, &boot.ok_or(FsError::Unsupported)?);
+        token.ok_or_else(|| FsError::Locked("another program is changing the store".into()))
     }
 
     /// Keeps the text of someone else that has a temporary name.

@@ -9,7 +9,7 @@ use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
 use super::error::{not_durable, refusal};
-use super::lock::Permit;
+use super::permit::Permit;
 use super::sys::{self, Access, Stat};
 use super::walk;
 use crate::Durability;

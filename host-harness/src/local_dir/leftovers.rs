@@ -12,7 +12,7 @@ use saddlebag::store::RelPath;
 use saddlebag_locks::{Record, second_name};
 
 use super::error::refusal;
-use super::lock::Permit;
+use super::permit::Permit;
 use super::sys::{self, Stat};
 use super::{version, walk};
 use crate::Durability;

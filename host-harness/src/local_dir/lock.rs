@@ -5,7 +5,6 @@
 use std::fs::{File, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
@@ -14,6 +13,7 @@ use saddlebag_locks::{Identity, KernelGuard, KernelLocks, LOCKS_FOLDER, LockFile
 
 use super::error::{Failed, refusal};
 use super::leftovers::{self, Recovered};
+use super::permit::Permit;
 use super::sys::{self, Access, Kind};
 use super::{protocol, walk};
 use crate::Durability;
@@ -25,28 +25,15 @@ const LONGEST_TEXT: u64 = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct Guard<'d>(KernelGuard<'d, LockFolder>);
 
-/// Allows one step that changes a file. Only a check gives one, so that no change is made without.
-#[derive(Debug)]
-pub(super) struct Permit<'g>(PhantomData<&'g ()>);
-
 impl Guard<'_> {
     /// Returns the permit for the step that comes next.
     pub(super) fn check(&self) -> Result<Permit<'_>, Failed> {
-        self.0.check()?;
-        Ok(Permit(PhantomData))
+        Ok(self.0.check()?.into())
     }
 
     /// Records the step that comes next, for the next holder of a lock if this process dies.
     pub(super) fn note(&self, record: &Record<'_>) {
         self.0.note(record);
-    }
-}
-
-impl Permit<'static> {
-    /// For the steps that a record names. Whoever reads the record carries them out, and each is one rename or removal of a
-    /// temporary name that no other writer uses, so that two can do it at the same time.
-    pub(super) fn of_record() -> Self {
-        Self(PhantomData)
     }
 }
 
@@ -193,7 +180,7 @@ impl KernelLocks for LockFolder {
 
     fn open(&self, path: &str) -> Result<LockFile, FsError> {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let folder = if above == LOCKS_FOLDER { protocol::folder(self)? } else { protocol::earlier(self, above)? };
+        let folder = protocol::folder(&self.root, self, above)?;
         let file = sys::open_file(&folder, name, Access::Lock).map_err(refusal)?;
         Ok(LockFile { is_ours: is_ours(&file), file, folder, name: name.into() })
     }

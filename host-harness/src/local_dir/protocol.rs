@@ -12,7 +12,6 @@ use saddlebag::protocol::FsError;
 use saddlebag_locks::{EARLIER_FOLDERS, JoinError, LOCKS_FOLDER, LockFiles, PROTOCOL, protocol_of};
 
 use super::error::refusal;
-use super::lock::LockFolder;
 use super::walk;
 use crate::Durability;
 
@@ -20,7 +19,7 @@ use crate::Durability;
 pub(super) const MARKERS_FOLDER: &str = "unsynced";
 
 /// Joins the protocol of the store. Returns false if it has the folder of an earlier one.
-pub(super) fn join(locks: &LockFolder) -> Result<bool, FsError> {
+pub(super) fn join(locks: &impl LockFiles<Error = FsError>) -> Result<bool, FsError> {
     match saddlebag_locks::join(locks) {
         Ok(()) => Ok(true),
         Err(JoinError::Earlier) => Ok(false),
@@ -29,24 +28,20 @@ pub(super) fn join(locks: &LockFolder) -> Result<bool, FsError> {
     }
 }
 
-/// Opens the folder of the lock files, and creates it if it is missing.
-pub(super) fn folder(locks: &LockFolder) -> Result<Dir, FsError> {
-    match walk::find_folder(&locks.root, LOCKS_FOLDER) {
+/// Opens the folder of the lock files of this protocol, which is created if it is missing, or of an earlier one.
+pub(super) fn folder(root: &Dir, locks: &impl LockFiles<Error = FsError>, path: &str) -> Result<Dir, FsError> {
+    match walk::find_folder(root, path) {
         Ok(Some(folder)) => Ok(folder),
+        Ok(None) if path != LOCKS_FOLDER => Err(refusal(io::ErrorKind::NotFound.into())),
         // A person has deleted the state of the store since this host joined the protocol.
-        Ok(None) if join(locks)? => walk::make_folder(&locks.root, LOCKS_FOLDER, Durability::Fast),
+        Ok(None) if join(locks)? => walk::make_folder(root, path, Durability::Fast),
         Ok(None) => Err(FsError::Other("a program of an earlier release uses this store; end it and try again".into())),
-        Err(FsError::NotDirectory) => Err(match locks.read(LOCKS_FOLDER) {
+        Err(FsError::NotDirectory) => Err(match locks.read(path) {
             Ok(Some(content)) => protocol_of(&content).map_or(FsError::NotDirectory, later),
             _ => FsError::NotDirectory,
         }),
         Err(error) => Err(error),
     }
-}
-
-/// Opens the folder of an earlier protocol.
-pub(super) fn earlier(locks: &LockFolder, path: &str) -> Result<Dir, FsError> {
-    walk::find_folder(&locks.root, path)?.ok_or_else(|| refusal(io::ErrorKind::NotFound.into()))
 }
 
 /// Opens the folder of the markers of files that could not be synced. Before the first change, those of hosts of earlier

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 
-use super::lock::Permit;
+use super::permit::Permit;
 
 /// Returns nanoseconds since 1970.
 ///

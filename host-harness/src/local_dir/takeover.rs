@@ -11,7 +11,8 @@ use saddlebag::protocol::FsError;
 use saddlebag_locks::{EARLIER_FOLDERS, Error, KernelLocks, LockFiles, Number, Record, lock_earlier};
 
 use super::error::refusal;
-use super::lock::{LockFolder, Permit};
+use super::lock::LockFolder;
+use super::permit::Permit;
 use super::protocol::{MARKERS_FOLDER, join as join_protocol, make_markers};
 use super::{sys, walk};
 

@@ -181,7 +181,7 @@ fn a_host_that_was_killed_blocks_others_for_less_than_ten_seconds() {
 
 /// A holder that lives is waited for as long as others make progress: 10 seconds for one holder, two minutes in all.
 #[test]
-fn a_lock_that_passes_from_one_holder_to_the_next_is_waited_for_longer() {
+fn a_lock_that_goes_from_one_writer_to_the_next_is_waited_for_longer() {
     for (passes, expected) in [(false, 10), (true, 120)] {
         let mut world = World::default();
         let mut clock = Clock { offset: Duration::ZERO, rate: 1.0, looked: Duration::ZERO };
