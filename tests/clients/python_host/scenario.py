@@ -349,9 +349,16 @@ def operations(root):
     assert outcome(folder, "make-directory", path="a/b") == "not-directory"
     _, (_, (_, page)) = folder.perform(("list-directory", dict(folder=None, after="a", limit=2, unless=None)))
     assert [entry["path"] for entry in page["entries"]] == ["deep", "folder"] and page["next"] == "folder", page
+    with open(os.fsencode(root) + b"/folder/x\xff.md", "wb"), open(root / "folder/a.md", "wb"):
+        pass
+    _, (_, (_, page)) = folder.perform(("list-directory", dict(folder="folder", after=None, limit=9, unless=None)))
+    assert [entry["path"] for entry in page["entries"]] == ["folder/a.md"], page
+    assert page["left_out"] == dict(names=[dict(path="folder/x\ufffd.md", kind="file")], count=1), page
+    (root / "folder/a.md").unlink()
     (root / "hollow/inner").mkdir(parents=True)
     for path, expected in [("hollow", "not-empty"), ("hollow/inner", "removed"), ("hollow/inner", "absent"), ("a/b", "not-directory"),
-                           ("link", "symbolic-link"), ("out/x", "symbolic-link"), ("hollow", "removed"), ("a", "not-empty")]:
+                           ("link", "symbolic-link"), ("out/x", "symbolic-link"), ("hollow", "removed"), ("a", "not-empty"),
+                           ("folder", "not-empty")]:
         assert outcome(folder, "remove-directory", path=path) == expected, path
     names = [path.name for path in root.rglob(".saddlebag-*")]
     assert not names and (root / "a/b").stat().st_mode & 0o777 == 0o600, names
