@@ -12,6 +12,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod args;
 mod backfill;
+mod conform;
 mod engine;
 mod entry;
 mod everyday;

@@ -264,10 +264,13 @@ pub(crate) fn is_locks(name: &str) -> bool {
         || folded_name(name).strip_prefix(LOCKS_FOLDER).is_some_and(|rest| rest.starts_with('-'))
 }
 
-/// Returns true if `name` is the name of a temporary file, of this process or of one that died.
+/// Returns true if `name` is the name of a temporary file, of this process or of one that died, or the short name that
+/// Windows may give it.
 pub(crate) fn is_temporary(name: &str) -> bool {
     let name = folded_name(name);
+    let short = name.strip_suffix(TEMPORARY_SUFFIX).unwrap_or(&name).strip_prefix("saddle~");
     name.strip_prefix(TEMPORARY_PREFIX).is_some_and(|rest| rest.ends_with(TEMPORARY_SUFFIX))
+        || short.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -291,6 +294,8 @@ mod tests {
             ".saddlebag./locks /07",
             "SADDLE~1/locks",
             "a/.SADDLEBAG-1.TMP::$DATA",
+            "a/SADDLE~12",
+            "a/SADDLE~1.TMP/b",
         ]) {
             assert!(is_reserved(path), "{path}");
         }
@@ -302,6 +307,7 @@ mod tests {
             "x/.saddlebag/locks",
             ".saddlebag-x.md",
             "notes/é.tmp",
+            "notes/saddle~.md",
             ".saddlebag-日本",
         ] {
             assert!(!is_reserved(path), "{path}");

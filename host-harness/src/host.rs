@@ -294,6 +294,11 @@ impl<E: Engine, X: Executor> Host<E, X> {
         self.has_changed
     }
 
+    /// Returns true if a command that has finished since the last call has changed a file, or may have.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
     /// Cancels a command. Its outcome is that it was cancelled; its pending requests are answered as cancelled and not performed.
     ///
     /// # Errors

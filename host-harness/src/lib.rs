@@ -61,5 +61,6 @@ pub use project::{ProjectTraits, project_root, project_slug, project_traits};
 pub use projects::{ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
 pub use simulator::{Performed, Scheduler, Scorer, Simulator};
 pub use trace::{
-    Content, Difference, PACKAGE, Recording, RecordingEngine, ReplayError, Replayed, TRACE_VERSION, replay,
+    Content, Difference, PACKAGE, Recording, RecordingEngine, ReplayError, Replayed, TRACE_VERSION, first_difference,
+    replay,
 };

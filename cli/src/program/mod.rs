@@ -7,6 +7,7 @@ mod replay;
 mod tools;
 mod zk;
 
+use crate::conform::ConformArgs;
 use crate::hook::HookArgs;
 use crate::subcommand::subcommands;
 
@@ -33,5 +34,6 @@ subcommands! {
         Hook(HookArgs),
         Demo(demo::DemoArgs),
         Replay(replay::ReplayArgs),
+        Conform(ConformArgs),
     }
 }

@@ -7,6 +7,6 @@ mod record;
 mod replay;
 
 pub use record::{Recording, RecordingEngine, TRACE_VERSION};
-pub use replay::{Difference, ReplayError, Replayed, replay};
+pub use replay::{Difference, ReplayError, Replayed, first_difference, replay};
 pub use saddlebag::wit_convert::PACKAGE;
 pub use saddlebag::wit_convert::canonical::Content;

@@ -288,6 +288,12 @@ fn refused(line: u64, error: Malformed) -> ReplayError {
 }
 
 /// Returns the first difference, in the order of the recorded value.
+/// Returns the first difference between two values of the contract as canonical JSON.
+#[must_use]
+pub fn first_difference(expected: &Value, actual: &Value) -> Option<Difference> {
+    difference(String::new(), Some(expected), Some(actual))
+}
+
 fn difference(at: String, recorded: Option<&Value>, actual: Option<&Value>) -> Option<Difference> {
     match (recorded, actual) {
         (Some(Value::Object(one)), Some(Value::Object(other))) => {

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import itertools
 import os
+import re
 import secrets
 import stat
 import time
@@ -148,11 +149,10 @@ class Folder:
             self.sync(path, above)
             return "removed"
 
-    def generation(self):
-        raise Refused("unsupported")  # People may edit the files.
+    def score(self, *_):
+        raise Refused("unsupported")  # It has no model, and people may edit the files.
 
-    def score(self, query, texts):
-        raise Refused("unsupported")  # It has no model.
+    generation = score
 
     # Changes, by the holder of the lock.
 
@@ -489,12 +489,11 @@ def is_new(folder, name, new):
 
 
 def is_temporary(name):
-    return folded(name).startswith(".saddlebag-") and folded(name).endswith(".tmp")
+    return re.fullmatch(r"\.saddlebag-.*\.tmp|saddle~\d+(\.tmp)?", folded(name), re.DOTALL)
 
 
 def is_locks(names):
-    first, second = ([folded(name) for name in names[:2]] + ["", ""])[:2]
-    return first == ".saddlebag" and (second == EARLIER or second.startswith(f"{EARLIER}-"))
+    return re.match(rf"\.saddlebag/{EARLIER}(-|/|$)", "/".join(map(folded, names)))
 
 
 def check_path(path):

@@ -68,8 +68,8 @@ class Memory:
         step = self.take_ok(self.call(*submit, *given, *(tool or [self.call(family, "prepare", command)])))
         requests, finished = list(step.requests), list(step.finished)
         for request in requests:  # The list grows meanwhile.
-            kind, arguments = request.op
-            reply = dict(key=request.key, outcome=self.folder.perform((kind, vars(arguments))))
+            kind, *arguments = request.op
+            reply = dict(key=request.key, outcome=self.folder.perform((kind, vars(arguments[0]) if arguments else {})))
             taken = self.call("engine", "[method]memory.handle-memory-result", self.memory, reply)
             if taken[0] == "err":  # The result does not fit, and its request stays pending.
                 reply["outcome"] = ("err", ("other", f"the host gave no fitting result: {taken[1]}"))

@@ -1,0 +1,725 @@
+//! What the table does not say: the promises of each operation, one case for each.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use saddlebag::protocol::{EntryKind, FsOutcome, ReadOutcome, Version};
+use serde_json::{Value, json};
+
+use super::bench::{Bench, Stores, on_disk};
+use super::driver::{Driver, short};
+use super::ops::{
+    append, list, make_directory, matches, read, remove, remove_directory, remove_with, rename, write, write_with,
+};
+use super::report::{Ended, Ran, Report, check, left_out};
+use crate::failure::Failure;
+
+const PART: &str = "operations";
+
+/// A case, on a fresh store.
+type Case = (&'static str, fn(&mut Bench<'_>) -> Ran);
+
+const CASES: [Case; 36] = [
+    ("a read gives the bytes from the offset on, at most `max-bytes`", reads_give_parts),
+    ("any bytes are kept as they are", any_bytes_are_kept),
+    ("a large file is read and written whole", large_files),
+    ("the versions of a write, a read and a listing name the same bytes", versions_agree),
+    ("a version changes with the bytes, even within one tick of a clock", versions_change),
+    ("a version changes with the bytes that somebody else writes", others_change_versions),
+    ("preconditions decide about a write", preconditions_of_writes),
+    ("preconditions decide about an append", preconditions_of_appends),
+    ("preconditions decide about a removal", preconditions_of_removals),
+    ("preconditions decide about a move", preconditions_of_moves),
+    ("an append adds at the end, after a newline if asked for", appends_add_at_the_end),
+    ("a write keeps the replaced bytes with `keep-as`", writes_keep),
+    ("a removal keeps the bytes with `keep-as`", removals_keep),
+    ("nothing is kept by a change that is not made", nothing_is_kept_in_vain),
+    ("a new file is written with `like`", writes_with_like),
+    ("a removal with `may-return` is made", removals_that_may_return),
+    ("a move needs a free name and makes folders", moves),
+    ("only an empty folder is removed, and none above it", folders_are_removed),
+    ("a folder is made with those above it", folders_are_made),
+    ("a listing is sorted by whole paths, and has the folders", listings_are_sorted),
+    ("an entry has its kind, size and version", entries_are_whole),
+    ("a listing comes in pages", listings_come_in_pages),
+    ("a page that still has the version of `unless` is `unchanged`", pages_have_versions),
+    ("names that no path can have are left out and counted", names_are_left_out),
+    ("a file that cannot be read is listed", unreadable_files_are_listed),
+    ("a file above the path is `not-directory`", a_file_above),
+    ("a link above the path is `symbolic-link`", a_link_above),
+    ("a link is listed as `other`", links_are_listed),
+    ("a pipe is `not-regular`", pipes),
+    ("the second name of a file keeps its text", second_names_keep_their_text),
+    ("a segment of 255 bytes is a name", long_names),
+    ("paths that are not valid are refused", invalid_paths_are_refused),
+    ("the host's own names are refused", own_names_are_refused),
+    ("the host's own names are not listed", own_names_are_not_listed),
+    ("`score` is unsupported, or gives one number for each passage", scores),
+    ("`generation` is unsupported, or changes with each change", generations),
+];
+
+/// Runs all cases.
+pub(super) fn run(driver: &mut Driver, stores: &mut Stores, report: &mut Report<'_>) -> Result<(), Failure> {
+    for (name, case) in CASES {
+        let ran = Bench::open(driver, stores).map_err(Ended::from);
+        report.add(PART, name, ran.and_then(|mut bench| case(&mut bench)))?;
+    }
+    Ok(())
+}
+
+fn reads_give_parts(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "0123456789")?;
+    for (offset, max_bytes, expected) in
+        [(0, 4, "0123"), (8, 4, "89"), (10, 4, ""), (11, 4, ""), (u64::MAX, u32::MAX, ""), (3, 0, ""), (0, 0, "")]
+    {
+        let op = read("a.md", offset, max_bytes);
+        let Ok(FsOutcome::Read(ReadOutcome::Content(content))) = bench.answer(&op, &["content"])? else { continue };
+        check!(
+            (content.bytes.as_slice(), content.size) == (expected.as_bytes(), 10),
+            "offset {offset}, max-bytes {max_bytes}: {:?} of {} bytes",
+            String::from_utf8_lossy(&content.bytes),
+            content.size
+        );
+    }
+    Ok(())
+}
+
+fn any_bytes_are_kept(bench: &mut Bench<'_>) -> Ran {
+    let bytes: Vec<u8> = (0..=255).chain(*b"\r\n\r\xef\xbb\xbf").collect();
+    for content in [bytes.as_slice(), b""] {
+        bench.expect(&write("a.md", content, "any"), &["written"])?;
+        check!(bench.content("a.md")?.bytes == content, "{} bytes were changed by a write", content.len());
+        bench.expect(&append("b.md", content, false, "any"), &["written"])?;
+        check!(bench.content("b.md")?.bytes == bytes, "{} bytes were changed by an append", content.len());
+    }
+    Ok(())
+}
+
+fn large_files(bench: &mut Bench<'_>) -> Ran {
+    const BYTES: usize = 1 << 20;
+    let content: Vec<u8> = (0..BYTES).map(|at| (at % 251) as u8).collect();
+    bench.expect(&write("a.md", &content, "any"), &["written"])?;
+    bench.expect(&append("a.md", &content, false, "any"), &["written"])?;
+    let found = bench.content("a.md")?;
+    check!(found.bytes == [content.as_slice(), &content].concat(), "{} bytes came back", found.bytes.len());
+    Ok(())
+}
+
+fn versions_agree(bench: &mut Bench<'_>) -> Ran {
+    for (made_by, op) in
+        [("a write", write("a.md", b"one", "any")), ("an append", append("a.md", b"two\n", true, "any"))]
+    {
+        let made = bench.versioned(&op, "written")?;
+        let read = bench.content("a.md")?.version;
+        let listed = bench.entries(None)?.into_iter().find(|entry| entry.path.as_str() == "a.md");
+        let Some(listed) = listed else { return Err(Ended::Failed("`a.md` is not listed".into())) };
+        for (given_by, version) in [(made_by, made), ("a read", read), ("a listing", listed.version)] {
+            check!(!version.0.is_empty(), "the version of {given_by} is empty");
+            // A version that keeps its meaning may have two spellings. So each is tried.
+            let answer = bench.perform(&append("a.md", b"", false, matches(&version)))?;
+            let word = super::ops::word(&answer);
+            check!(word == "written", "the version `{}` of {given_by} does not match the file: `{word}`", version.0);
+        }
+    }
+    Ok(())
+}
+
+fn versions_change(bench: &mut Bench<'_>) -> Ran {
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    for number in 0..40 {
+        let text = format!("text {number:02}");
+        let written = bench.put("a.md", &text)?;
+        for version in [written, bench.content("a.md")?.version] {
+            let other = seen.insert(version.0.clone(), text.clone()).filter(|other| *other != text);
+            check!(other.is_none(), "`{}` is the version of {other:?} and of {text:?}", version.0);
+        }
+    }
+    Ok(())
+}
+
+fn others_change_versions(bench: &mut Bench<'_>) -> Ran {
+    let file = bench.on_disk()?.join("a.md");
+    bench.put("a.md", "text 00")?;
+    let mut last = bench.content("a.md")?.version;
+    for number in 1..20 {
+        let text = format!("text {number:02}");
+        // An editor writes in place, or replaces the file.
+        let aside = file.with_extension("new");
+        let edited = if number % 2 == 0 {
+            fs::write(&file, &text)
+        } else {
+            fs::write(&aside, &text).and_then(|()| fs::rename(&aside, &file))
+        };
+        edited.map_err(|error| on_disk("a.md", &error))?;
+        let content = bench.content("a.md")?;
+        check!(content.bytes == text.as_bytes(), "a read does not see what somebody else wrote");
+        check!(content.version != last, "`{}` is the version before and after an edit of the same size", last.0);
+        bench.expect(&write("a.md", b"lost?", matches(&last)), &["stale(v)"])?;
+        last = content.version;
+    }
+    Ok(())
+}
+
+fn preconditions_of_writes(bench: &mut Bench<'_>) -> Ran {
+    bench.expect(&write("d/a.md", b"1", "absent"), &["written"])?;
+    let first = bench.versioned(&write("d/a.md", b"2", "absent"), "stale(v)")?;
+    bench.holds("d/a.md", Some("1"))?;
+    let second = bench.versioned(&write("d/a.md", b"2", matches(&first)), "written")?;
+    let current = bench.versioned(&write("d/a.md", b"3", matches(&first)), "stale(v)")?;
+    bench.holds("d/a.md", Some("2"))?;
+    bench.expect(&write("d/a.md", b"3", matches(&current)), &["written"])?;
+    bench.expect(&write("d/a.md", b"4", matches(&second)), &["stale(v)"])?;
+    bench.holds("d/a.md", Some("3"))?;
+    bench.put("d/a.md", "5")?;
+    bench.holds("d/a.md", Some("5"))
+}
+
+fn preconditions_of_appends(bench: &mut Bench<'_>) -> Ran {
+    let first = bench.versioned(&append("a.md", b"1\n", true, "absent"), "written")?;
+    bench.expect(&append("a.md", b"2\n", true, "absent"), &["stale(v)"])?;
+    let second = bench.versioned(&append("a.md", b"2\n", true, matches(&first)), "written")?;
+    let current = bench.versioned(&append("a.md", b"3\n", true, matches(&first)), "stale(v)")?;
+    bench.holds("a.md", Some("1\n2\n"))?;
+    bench.expect(&write("a.md", b"3\n", matches(&current)), &["written"])?;
+    bench.expect(&append("a.md", b"4\n", true, matches(&second)), &["stale(v)"])?;
+    bench.holds("a.md", Some("3\n"))
+}
+
+fn preconditions_of_removals(bench: &mut Bench<'_>) -> Ran {
+    let first = bench.put("a.md", "one")?;
+    bench.put("a.md", "two")?;
+    bench.expect(&remove("a.md", matches(&first)), &["stale(v)"])?;
+    let current = bench.versioned(&remove("a.md", "absent"), "stale(v)")?;
+    bench.holds("a.md", Some("two"))?;
+    for precondition in [matches(&current), "any".into(), "absent".into(), matches(&current)] {
+        bench.expect(&remove("a.md", precondition), &["done"])?;
+        bench.holds("a.md", None)?;
+    }
+    Ok(())
+}
+
+fn preconditions_of_moves(bench: &mut Bench<'_>) -> Ran {
+    let first = bench.put("a.md", "one")?;
+    bench.put("a.md", "two")?;
+    bench.expect(&rename("a.md", "b.md", matches(&first)), &["stale(v)"])?;
+    let current = bench.versioned(&rename("a.md", "b.md", "absent"), "stale(v)")?;
+    bench.holds("b.md", None)?;
+    bench.expect(&rename("a.md", "b.md", matches(&current)), &["done"])?;
+    bench.holds("b.md", Some("two"))?;
+    bench.holds("a.md", None)
+}
+
+fn appends_add_at_the_end(bench: &mut Bench<'_>) -> Ran {
+    for (content, newline_first, expected) in [
+        ("a", true, "a"),
+        ("b", true, "a\nb"),
+        ("c\n", false, "a\nbc\n"),
+        ("d\n", true, "a\nbc\nd\n"),
+        ("", true, "a\nbc\nd\n"),
+    ] {
+        bench.expect(&append("log/a.md", content.as_bytes(), newline_first, "any"), &["written"])?;
+        bench.holds("log/a.md", Some(expected))?;
+    }
+    bench.expect(&append("new.md", b"", true, "absent"), &["written"])?;
+    bench.holds("new.md", Some(""))
+}
+
+fn writes_keep(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "one")?;
+    for (text, precondition, kept) in [("two", None, "one"), ("three", Some(()), "two")] {
+        let precondition = match precondition {
+            None => "any".into(),
+            Some(()) => matches(&bench.content("a.md")?.version),
+        };
+        let op = write_with("a.md", text.as_bytes(), precondition, Some("deep/er/kept.md"), None);
+        let written = bench.versioned(&op, "written")?;
+        bench.holds("a.md", Some(text))?;
+        bench.holds("deep/er/kept.md", Some(kept))?;
+        bench.expect(&write("a.md", text.as_bytes(), matches(&written)), &["written"])?;
+    }
+    check!(bench.paths(None)? == ["a.md", "deep"], "the folder has {:?}", bench.paths(None)?);
+    Ok(())
+}
+
+fn removals_keep(bench: &mut Bench<'_>) -> Ran {
+    for text in ["one", "two"] {
+        let version = bench.put("a.md", text)?;
+        bench.expect(&remove_with("a.md", matches(&version), Some("deep/kept.md"), false), &["done"])?;
+        bench.holds("a.md", None)?;
+        bench.holds("deep/kept.md", Some(text))?;
+    }
+    Ok(())
+}
+
+fn nothing_is_kept_in_vain(bench: &mut Bench<'_>) -> Ran {
+    bench.put("kept.md", "kept")?;
+    let earlier = bench.put("a.md", "one")?;
+    bench.put("a.md", "two")?;
+    for op in [
+        write_with("a.md", b"three", matches(&earlier), Some("kept.md"), None),
+        write_with("a.md", b"three", "absent", Some("kept.md"), None),
+        remove_with("a.md", matches(&earlier), Some("kept.md"), false),
+    ] {
+        bench.expect(&op, &["stale(v)"])?;
+    }
+    bench.holds("a.md", Some("two"))?;
+    bench.expect(&write_with("new.md", b"new", "any", Some("kept.md"), None), &["written"])?;
+    bench.expect(&remove_with("none.md", "any", Some("kept.md"), false), &["done"])?;
+    bench.holds("kept.md", Some("kept"))
+}
+
+fn writes_with_like(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "one")?;
+    for (path, like) in [("b.md", "a.md"), ("c.md", "none.md"), ("d.md", "none/x.md")] {
+        bench.expect(&write_with(path, b"new", "absent", None, Some(like)), &["written"])?;
+        bench.holds(path, Some("new"))?;
+    }
+    bench.holds("a.md", Some("one"))
+}
+
+fn removals_that_may_return(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "one")?;
+    bench.expect(&remove_with("a.md", "any", None, true), &["done"])?;
+    bench.holds("a.md", None)
+}
+
+fn moves(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "a")?;
+    bench.put("b.md", "b")?;
+    for to in ["b.md", "a.md"] {
+        bench.expect(&rename("a.md", to, "any"), &["exists"])?;
+    }
+    bench.expect(&rename("a.md", "new/deep/c.md", "any"), &["done"])?;
+    bench.expect(&rename("a.md", "new/deep/c.md", "any"), &["absent"])?;
+    bench.holds("new/deep/c.md", Some("a"))?;
+    bench.holds("b.md", Some("b"))
+}
+
+fn folders_are_removed(bench: &mut Bench<'_>) -> Ran {
+    bench.needs_folders()?;
+    bench.put("d/e/a.md", "text")?;
+    for (path, word) in [("d", "not-empty"), ("d/e", "not-empty")] {
+        bench.expect(&remove_directory(path), &[word])?;
+    }
+    bench.holds("d/e/a.md", Some("text"))?;
+    bench.expect(&remove("d/e/a.md", "any"), &["done"])?;
+    for (path, word) in [("d", "not-empty"), ("d/e", "removed"), ("d/e", "absent"), ("d/e/f", "absent")] {
+        bench.expect(&remove_directory(path), &[word])?;
+    }
+    check!(bench.paths(None)? == ["d"], "the folder above was removed too");
+    bench.put("d/e/a.md", "again")?;
+    bench.holds("d/e/a.md", Some("again"))
+}
+
+fn folders_are_made(bench: &mut Bench<'_>) -> Ran {
+    bench.needs_folders()?;
+    bench.expect(&make_directory("d/e"), &["done"])?;
+    bench.expect(&make_directory("d/e"), &["done"])?;
+    check!(bench.paths(Some("d"))? == ["d/e"], "`d/e` is not listed");
+    check!(bench.paths(Some("d/e"))?.is_empty(), "a new folder is not empty");
+    Ok(())
+}
+
+/// Files whose order differs between whole paths, names and languages.
+const UNSORTED: [&str; 7] = ["a/b.md", "a-b.md", "a.md", "a/b/c.md", "é.md", "Z.md", "a0.md"];
+
+fn listings_are_sorted(bench: &mut Bench<'_>) -> Ran {
+    for name in UNSORTED {
+        bench.put(name, "text")?;
+    }
+    for (folder, expected) in
+        [(None, &["Z.md", "a", "a-b.md", "a.md", "a0.md", "é.md"][..]), (Some("a"), &["a/b", "a/b.md"])]
+    {
+        let found = bench.paths(folder)?;
+        check!(found == expected, "the listing is {found:?} instead of {expected:?}");
+    }
+    Ok(())
+}
+
+fn entries_are_whole(bench: &mut Bench<'_>) -> Ran {
+    for name in UNSORTED {
+        bench.put(name, "text")?;
+    }
+    for entry in bench.entries(None)? {
+        let is_file = entry.path.as_str().ends_with(".md");
+        let kind = if is_file { EntryKind::File } else { EntryKind::Directory };
+        let is_whole = entry.kind == kind && entry.size == if is_file { 4 } else { 0 };
+        check!(is_whole && entry.version.0.is_empty() != is_file, "wrong kind, size or version: {entry:?}");
+    }
+    Ok(())
+}
+
+fn listings_come_in_pages(bench: &mut Bench<'_>) -> Ran {
+    for name in ["a.md", "b-c.md", "b/1.md", "b/2.md", "b0.md", "c/d/e.md"] {
+        bench.put(name, "text")?;
+    }
+    for folder in [None, Some("b"), Some("c"), Some("c/d")] {
+        let whole = bench.paths(folder)?;
+        for limit in 1..=whole.len() as u32 {
+            let (mut found, mut after) = (Vec::new(), None::<String>);
+            loop {
+                let page = bench.page(&list(folder, after.as_deref(), limit, None))?;
+                let paths: Vec<String> = page.entries.iter().map(|entry| entry.path.to_string()).collect();
+                check!(paths.len() <= limit as usize, "a page of at most {limit} has {paths:?}");
+                let is_later = after.is_none() || paths.iter().all(|path| Some(path) > after.as_ref());
+                check!(is_later, "a page after {after:?} has {paths:?}");
+                found.extend(paths);
+                after = page.next.map(|next| next.to_string());
+                if after.is_none() {
+                    break;
+                }
+                check!(after.as_ref() == found.last(), "`next` is {after:?} after {found:?}");
+            }
+            found.retain(|path| path != ".saddlebag");
+            check!(found == whole, "{folder:?} by {limit}: {found:?} instead of {whole:?}");
+        }
+    }
+    for (after, expected) in [("b/0", &["b/1.md", "b/2.md"][..]), ("a", &["b/1.md", "b/2.md"]), ("c", &[])] {
+        let page = bench.page(&list(Some("b"), Some(after), 9, None))?;
+        let found: Vec<&str> = page.entries.iter().map(|entry| entry.path.as_str()).collect();
+        check!(found == expected, "after `{after}` comes {found:?}");
+    }
+    Ok(())
+}
+
+fn pages_have_versions(bench: &mut Bench<'_>) -> Ran {
+    bench.put("d/a.md", "one")?;
+    bench.put("d/b.md", "one")?;
+    let changes = [
+        ("a write", write("d/a.md", b"two", "any")),
+        ("an append", append("d/a.md", b"three", true, "any")),
+        ("a new file", write("d/c.md", b"one", "any")),
+        ("a removal", remove("d/b.md", "any")),
+        ("a move", rename("d/a.md", "d/z.md", "any")),
+        ("a new folder", write("d/e/f.md", b"one", "any")),
+    ];
+    let mut given = 0;
+    for (what, change) in changes {
+        let before = settled_page(bench, "d")?;
+        if let Some(version) = &before {
+            given += 1;
+            bench.expect(&list(Some("d"), None, 9, Some(version)), &["unchanged"])?;
+        }
+        bench.expect(&change, &["written", "done"])?;
+        let unless = before.unwrap_or_else(|| Version("nothing".into()));
+        bench.expect(&list(Some("d"), None, 9, Some(&unless)), &["page"]).map_err(|ended| match ended {
+            Ended::Failed(reason) => Ended::Failed(format!("after {what}: {reason}")),
+            ended => ended,
+        })?;
+    }
+    if given == 0 { left_out("the host gives pages no version") } else { Ok(()) }
+}
+
+/// Returns the version of a page. A host may give none while a file has changed just now.
+fn settled_page(bench: &mut Bench<'_>, folder: &str) -> Result<Option<Version>, Ended> {
+    for _ in 0..5 {
+        let version = bench.page(&list(Some(folder), None, 9, None))?.version;
+        if version.is_some() {
+            // The version that it has once the files have settled.
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            let again = bench.page(&list(Some(folder), None, 9, None))?.version;
+            return Ok(again.or(version));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(30));
+    }
+    Ok(None)
+}
+
+fn names_are_left_out(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    bench.put("d/a.md", "text")?;
+    let mut made = unusable_names();
+    made.retain(|name| fs::write(root.join("d").join(name), "text").is_ok());
+    if made.is_empty() {
+        return left_out("this file system refuses such names");
+    }
+    let page = bench.page(&list(Some("d"), None, 9, None))?;
+    let paths: Vec<&str> = page.entries.iter().map(|entry| entry.path.as_str()).collect();
+    check!(paths == ["d/a.md"], "the entries are {paths:?}");
+    let (count, names) = (page.left_out.count as usize, &page.left_out.names);
+    check!(count == made.len() && names.len() == count, "{count} of {} such names are counted", made.len());
+    for name in names {
+        let path = name.path.as_str();
+        check!(path.starts_with("d/") && path.contains('\u{fffd}'), "the left-out name is spelled `{path}`");
+    }
+    check!(names.is_sorted_by_key(|name| &name.path), "the left-out names are not sorted: {names:?}");
+    let page = bench.page(&list(Some("d"), Some("d/a.md"), 9, None))?;
+    check!(page.left_out.count == 0 && page.left_out.names.is_empty(), "a later page has left-out names");
+    Ok(())
+}
+
+#[cfg(unix)]
+fn unusable_names() -> Vec<std::ffi::OsString> {
+    use std::os::unix::ffi::OsStringExt;
+
+    [&b"not-\xff-utf8"[..], b"back\\slash", b"tab\there", b"line\nend"]
+        .map(|name| std::ffi::OsString::from_vec(name.to_vec()))
+        .to_vec()
+}
+
+#[cfg(not(unix))]
+fn unusable_names() -> Vec<std::ffi::OsString> {
+    Vec::new()
+}
+
+fn unreadable_files_are_listed(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    bench.put("a.md", "text")?;
+    bench.put("b.md", "text")?;
+    if !make_unreadable(&root.join("a.md")) {
+        return left_out("this user can read every file");
+    }
+    let found = bench.paths(None)?;
+    check!(found == ["a.md", "b.md"], "the listing is {found:?}");
+    bench.expect(&read("a.md", 0, 9), &["denied"])?;
+    bench.holds("b.md", Some("text"))
+}
+
+/// Takes the permission to read a file away. Returns false if it can still be read.
+fn make_unreadable(file: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+
+        let taken = fs::set_permissions(file, fs::Permissions::from_mode(0o000));
+        taken.is_ok() && fs::File::open(file).is_err()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        false
+    }
+}
+
+/// Operations on a path, with another path for what they need besides.
+fn operations_on(path: &str) -> [Value; 8] {
+    [
+        read(path, 0, 9),
+        write(path, b"x", "any"),
+        append(path, b"x", true, "any"),
+        remove(path, "any"),
+        rename(path, "free.md", "any"),
+        list(Some(path), None, 9, None),
+        make_directory(path),
+        remove_directory(path),
+    ]
+}
+
+fn a_file_above(bench: &mut Bench<'_>) -> Ran {
+    bench.needs_folders()?;
+    bench.put("a.md", "text")?;
+    bench.put("b.md", "text")?;
+    for op in operations_on("a.md/x") {
+        bench.expect(&op, &["not-directory"])?;
+    }
+    bench.expect(&rename("b.md", "a.md/x", "any"), &["not-directory"])?;
+    bench.holds("a.md", Some("text"))
+}
+
+fn a_link_above(bench: &mut Bench<'_>) -> Ran {
+    bench.put("d/x", "text")?;
+    bench.put("b.md", "text")?;
+    bench.link("d", "inside")?;
+    let outside = bench.on_disk()?.with_extension("outside");
+    fs::create_dir(&outside).map_err(|error| on_disk("a folder outside", &error))?;
+    bench.link(&outside.to_string_lossy(), "outside")?;
+    for op in ["inside/x", "outside/x"].into_iter().flat_map(operations_on) {
+        bench.expect(&op, &["symbolic-link"])?;
+    }
+    bench.expect(&rename("b.md", "inside/y", "any"), &["symbolic-link"])?;
+    bench.expect(&write_with("b.md", b"x", "any", Some("inside/y"), None), &["symbolic-link"])?;
+    bench.holds("b.md", Some("text"))?;
+    bench.holds("d/x", Some("text"))?;
+    let escaped = fs::read_dir(&outside).map_err(|error| on_disk("a folder outside", &error))?.next().is_some();
+    check!(!escaped, "a file was made outside of the store, through a link");
+    Ok(())
+}
+
+fn links_are_listed(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    bench.link("a.md", "link")?;
+    bench.link("nowhere", "dangling")?;
+    let others: Vec<String> = bench
+        .entries(None)?
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::Other && entry.size == 0 && entry.version.0.is_empty())
+        .map(|entry| entry.path.to_string())
+        .collect();
+    check!(others == ["dangling", "link"], "the links are {others:?}");
+    Ok(())
+}
+
+fn pipes(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    bench.put("source", "text")?;
+    if !bench.driver.hello().links || !Command::new("mkfifo").arg(root.join("pipe")).status().is_ok_and(|s| s.success())
+    {
+        return left_out("no pipe can be made here");
+    }
+    for op in [
+        read("pipe", 0, 9),
+        write("pipe", b"x", "any"),
+        append("pipe", b"x", true, "any"),
+        remove("pipe", "any"),
+        rename("pipe", "free.md", "any"),
+    ] {
+        bench.expect(&op, &["not-regular"])?;
+    }
+    for op in [list(Some("pipe"), None, 9, None), make_directory("pipe"), remove_directory("pipe")] {
+        bench.expect(&op, &["not-directory"])?;
+    }
+    bench.expect(&rename("source", "pipe", "any"), &["exists"])?;
+    let kind = bench.entries(None)?.iter().find(|entry| entry.path.as_str() == "pipe").map(|entry| entry.kind);
+    check!(kind == Some(EntryKind::Other), "a pipe is listed as {kind:?}");
+    Ok(())
+}
+
+fn second_names_keep_their_text(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    let outside = root.with_extension("second-name");
+    bench.put("a.md", "one\n")?;
+    if fs::hard_link(root.join("a.md"), &outside).is_err() {
+        return left_out("this file system has no hard links");
+    }
+    bench.expect(&append("a.md", b"two\n", true, "any"), &["written"])?;
+    bench.holds("a.md", Some("one\ntwo\n"))?;
+    let text = fs::read_to_string(&outside).map_err(|error| on_disk("the second name", &error))?;
+    check!(text == "one\n", "an append changed the file outside of the store to {text:?}");
+    Ok(())
+}
+
+fn long_names(bench: &mut Bench<'_>) -> Ran {
+    let name = "n".repeat(255);
+    let version = bench.put(&name, "text")?;
+    bench.expect(&append(&name, b"more", true, matches(&version)), &["written"])?;
+    bench.put(&name, "again")?;
+    check!(bench.paths(None)? == [name.as_str()], "it is not listed");
+    bench.holds(&name, Some("again"))
+}
+
+/// Checks that every field of every operation refuses a path, and that nothing has changed.
+fn refused_everywhere(bench: &mut Bench<'_>, path: &str) -> Ran {
+    let others = [
+        rename("a.md", path, "any"),
+        write_with("a.md", b"x", "any", Some(path), None),
+        write_with("new.md", b"x", "any", None, Some(path)),
+        remove_with("a.md", "any", Some(path), false),
+    ];
+    for op in operations_on(path).into_iter().chain(others) {
+        bench.expect(&op, &["invalid-path"])?;
+    }
+    Ok(())
+}
+
+fn invalid_paths_are_refused(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    let (long_segment, long_path) = ("n".repeat(256), "segment/".repeat(512) + "x");
+    for path in [
+        "",
+        "/a.md",
+        "a.md/",
+        "d//a.md",
+        ".",
+        "..",
+        "../a.md",
+        "d/../a.md",
+        "d/./a.md",
+        "d\\a.md",
+        "d\0a.md",
+        "d\na.md",
+        "d\u{7f}a.md",
+        "d\u{85}a.md",
+        &long_segment,
+        &long_path,
+    ] {
+        refused_everywhere(bench, path)?;
+    }
+    check!(bench.paths(None)? == ["a.md"], "the store has {:?}", bench.paths(None)?);
+    bench.holds("a.md", Some("text"))
+}
+
+/// Spellings of the host's own names that some file system takes for them.
+const OWN_NAMES: [&str; 15] = [
+    ".saddlebag/locks",
+    ".saddlebag/locks/00",
+    ".saddlebag/locks-2",
+    ".saddlebag/locks-3/09",
+    ".saddlebag/locks-12/x/y",
+    ".Saddlebag/LOCKS-3/x",
+    ".saddlebag-1-2-3.tmp",
+    "d/.saddlebag-x.tmp",
+    "d/.SADDLEBAG-X.TMP/y",
+    ".saddlebag./locks /07",
+    ".saddlebag/locks-3:stream",
+    "d/.saddlebag-x.tmp::$DATA",
+    ".\u{17f}addlebag/loc\u{212a}s/07",
+    "SADDLE~1/locks",
+    "d/SADDLE~2",
+];
+
+fn own_names_are_refused(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    for path in OWN_NAMES {
+        refused_everywhere(bench, path)?;
+    }
+    for path in [".saddlebag/index", ".saddlebag/locksmith", "x/.saddlebag/locks", ".saddlebag-x.md", "saddlebag.tmp"] {
+        bench.put(path, "text")?;
+        bench.holds(path, Some("text"))?;
+    }
+    bench.holds("a.md", Some("text"))
+}
+
+fn own_names_are_not_listed(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    bench.put(".saddlebag/index", "text")?;
+    if let Ok(root) = bench.on_disk() {
+        let name = ".saddlebag-1-2-3.tmp";
+        fs::write(root.join(name), "text").map_err(|error| on_disk(name, &error))?;
+    }
+    let (found, own) = (bench.paths(None)?, bench.paths(Some(".saddlebag"))?);
+    check!(found == ["a.md"], "the root has {found:?}");
+    check!(own == [".saddlebag/index"], "`.saddlebag` has {own:?}");
+    Ok(())
+}
+
+fn scores(bench: &mut Bench<'_>) -> Ran {
+    let op = json!({ "score": { "query": "which port?", "texts": ["port 8080", "a cat", "a harbour"] } });
+    if let Ok(FsOutcome::Score(scores)) = bench.answer(&op, &["score", "unsupported"])? {
+        let scores = &scores.0;
+        check!(scores.len() == 3 && scores.iter().all(|score| score.is_finite()), "the numbers are {scores:?}");
+    }
+    Ok(())
+}
+
+fn generations(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    let Some(first) = generation(bench)? else { return left_out("the host cannot tell whether anything changed") };
+    let mut seen = vec![first];
+    for op in [
+        write("a.md", b"one", "any"),
+        append("a.md", b"two", true, "any"),
+        write_with("a.md", b"one", "any", Some("kept.md"), None),
+        rename("a.md", "d/b.md", "any"),
+        remove_with("d/b.md", "any", None, true),
+        write("a.md", b"one", "any"),
+    ] {
+        bench.expect(&op, &["written", "done"])?;
+        let next = generation(bench)?.ok_or_else(|| Ended::Failed(format!("there is none after {}", short(&op))))?;
+        check!(!seen.contains(&next), "after {} it is `{next}` again", short(&op));
+        seen.push(next);
+    }
+    bench.content("a.md")?;
+    bench.page(&list(None, None, 9, None))?;
+    check!(generation(bench)?.as_ref() == seen.last(), "it is another after a read and a listing alone");
+    Ok(())
+}
+
+/// Returns the token of the store; `None` if the host cannot tell.
+fn generation(bench: &mut Bench<'_>) -> Result<Option<String>, Ended> {
+    match bench.answer(&"generation".into(), &["generation", "unsupported"])? {
+        Ok(FsOutcome::Generation(token)) => Ok(Some(token)),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,286 @@
+//! [`Driver`]: a host in another program, which answers over its standard input and output.
+//!
+//! Every failure is a text. A driver that does not follow the protocol is killed; [`Driver::ready`] starts it again.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use saddlebag::protocol::{FsError, FsOutcome};
+use saddlebag::wit_convert::canonical::FromCanonical;
+use saddlebag_host::PACKAGE;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Version of the protocol between the kit and a driver.
+pub(super) const PROTOCOL: u32 = 1;
+/// Number of answers that may not come before the driver is given up.
+const SILENT: u32 = 3;
+/// Maximum number of characters of a request or an answer in a message.
+const SHOWN: usize = 160;
+
+/// What a driver says about its host.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Hello {
+    /// Version of the protocol.
+    pub(super) protocol: u32,
+    /// Name of the host.
+    pub(super) name: String,
+    /// Package of the contract, with its version.
+    pub(super) package: String,
+    /// Name of the method by which the host makes versions.
+    pub(super) version_scheme: String,
+    /// True if a store is a folder of the disk.
+    pub(super) folder: bool,
+    /// True if a store can contain symbolic links.
+    pub(super) links: bool,
+    /// True if a store has folders.
+    pub(super) folders: bool,
+    /// How the host keeps other writers out.
+    pub(super) lock: Lock,
+}
+
+/// How a host keeps other writers out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Lock {
+    Kernel,
+    Lease,
+    None,
+}
+
+/// Result of an operation.
+pub(super) type Answer = Result<FsOutcome, FsError>;
+
+/// Program that is a driver, with its arguments.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) command: Vec<OsString>,
+    /// Time to wait for an answer.
+    pub(super) patience: Duration,
+}
+
+/// A host in another program.
+pub(super) struct Driver {
+    program: Program,
+    hello: Hello,
+    process: Option<Process>,
+    /// Number of answers that did not come.
+    silent: u32,
+}
+
+impl Driver {
+    /// Starts the program, and asks it what its host is.
+    pub(super) fn start(program: Program) -> Result<Self, String> {
+        let (process, hello) = started(&program)?;
+        Ok(Self { program, hello, process: Some(process), silent: 0 })
+    }
+
+    pub(super) fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// Starts the program again if it does not run.
+    pub(super) fn ready(&mut self) -> Result<(), String> {
+        if self.silent >= SILENT {
+            return Err(format!("the driver was given up: {SILENT} answers did not come"));
+        }
+        if self.process.is_none() {
+            let (process, hello) = started(&self.program)?;
+            (self.process, self.hello) = (Some(process), hello);
+        }
+        Ok(())
+    }
+
+    /// Opens a memory on a store.
+    pub(super) fn open(&mut self, opening: &Opening<'_>) -> Result<(), String> {
+        self.ready()?;
+        let Opening { store, epoch, project, agent } = opening;
+        let epoch = epoch.to_string();
+        let request = json!({ "open": { "store": store, "epoch": epoch, "project": project, "agent": agent } });
+        let answer = self.ask(&request)?;
+        match answer.get("err") {
+            None if answer.get("ok").is_some() => Ok(()),
+            Some(reason) => Err(format!("the store was not opened: {reason}")),
+            None => Err(self.not_valid(&request, &answer, "neither `ok` nor `err`")),
+        }
+    }
+
+    /// Performs an operation on the open store. The result is checked to be one of this operation.
+    pub(super) fn perform(&mut self, op: &Value) -> Result<Answer, String> {
+        self.begin(op)?;
+        let answer = self.receive(op)?;
+        self.result(op, answer)
+    }
+
+    /// Sends an operation without waiting for its result.
+    pub(super) fn begin(&mut self, op: &Value) -> Result<(), String> {
+        self.send(&json!({ "perform": op }))
+    }
+
+    /// Kills the driver. Returns the result of the operation that was begun, if the driver has answered.
+    pub(super) fn kill(&mut self) -> Option<Answer> {
+        let line = self.process.take()?.kill()?;
+        serde_json::from_str(&line).ok().and_then(|answer| Answer::read(answer).ok())
+    }
+
+    /// Sends a request and waits for its answer, which is JSON.
+    pub(super) fn ask(&mut self, request: &Value) -> Result<Value, String> {
+        self.send(request)?;
+        self.receive(request)
+    }
+
+    /// Ends the driver, and returns an error with the answer to a request and the reason why it is not valid.
+    pub(super) fn not_valid(&mut self, request: &Value, answer: &Value, reason: &str) -> String {
+        self.process = None;
+        format!("the answer {} to {} is not valid: {reason}", short(answer), short(request))
+    }
+
+    fn result(&mut self, op: &Value, answer: Value) -> Result<Answer, String> {
+        let asked = op.as_object().and_then(|op| op.keys().next()).map(String::as_str).or(op.as_str());
+        match Answer::read(answer.clone()) {
+            Ok(Ok(outcome)) if Some(outcome.name()) != asked => {
+                Err(self.not_valid(op, &answer, "it belongs to another operation"))
+            }
+            Ok(result) => Ok(result),
+            Err(error) => Err(self.not_valid(op, &answer, &error.to_string())),
+        }
+    }
+
+    fn send(&mut self, request: &Value) -> Result<(), String> {
+        self.ready()?;
+        let Some(process) = &mut self.process else { return Err("the driver does not run".into()) };
+        let sent = process.input.write_all(format!("{request}\n").as_bytes()).and_then(|()| process.input.flush());
+        sent.map_err(|_| self.ended(request))
+    }
+
+    fn receive(&mut self, request: &Value) -> Result<Value, String> {
+        let Some(process) = &self.process else { return Err("the driver does not run".into()) };
+        let line = match process.answers.recv_timeout(self.program.patience) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Disconnected) => return Err(self.ended(request)),
+            Err(RecvTimeoutError::Timeout) => {
+                self.process = None;
+                self.silent += 1;
+                let seconds = self.program.patience.as_secs();
+                return Err(format!("the driver did not answer {} within {seconds} s", short(request)));
+            }
+        };
+        serde_json::from_str(&line).map_err(|error| {
+            self.process = None;
+            format!("the answer to {} is not JSON ({error}): {}", short(request), shortened(&line))
+        })
+    }
+
+    /// Returns the error for a driver that ended.
+    fn ended(&mut self, request: &Value) -> String {
+        let status = self.process.take().and_then(|mut process| {
+            // A driver that has only closed its output is ended here.
+            thread::sleep(Duration::from_millis(50));
+            process.child.try_wait().ok().flatten()
+        });
+        let how = status.map_or("closed its output".to_string(), |status| format!("ended ({status})"));
+        format!("the driver {how} instead of answering {}", short(request))
+    }
+}
+
+/// Opening of a memory.
+#[derive(Clone, Copy)]
+pub(super) struct Opening<'a> {
+    pub(super) store: &'a str,
+    pub(super) epoch: u64,
+    pub(super) project: Option<&'a str>,
+    pub(super) agent: Option<&'a str>,
+}
+
+/// A running driver. It is killed when it is dropped.
+struct Process {
+    child: Child,
+    input: ChildStdin,
+    answers: Receiver<String>,
+}
+
+impl Process {
+    /// Kills the driver. Returns a line that it had written before.
+    fn kill(mut self) -> Option<String> {
+        // It may have ended before.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.answers.recv().ok().filter(|line| line.ends_with('\n'))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn started(program: &Program) -> Result<(Process, Hello), String> {
+    let mut words = program.command.iter();
+    let name = words.next().ok_or("there is no command")?;
+    let mut command = Command::new(name);
+    command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let shown = name.display();
+    let mut child = command.spawn().map_err(|error| format!("the driver `{shown}` does not start: {error}"))?;
+    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(format!("the driver `{shown}` has no standard input and output"));
+    };
+    let (lines, answers) = channel();
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut line = String::new();
+        while output.read_line(&mut line).is_ok_and(|length| length > 0)
+            && lines.send(std::mem::take(&mut line)).is_ok()
+        {}
+    });
+    let process = Process { child, input, answers };
+    let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process), silent: 0 };
+    let request = json!({ "hello": { "protocol": PROTOCOL } });
+    let answer = driver.ask(&request)?;
+    let said = answer.get("hello").unwrap_or(&Value::Null);
+    for (field, expected) in [("protocol", json!(PROTOCOL)), ("package", json!(PACKAGE))] {
+        let found = said.get(field).unwrap_or(&Value::Null);
+        if *found != expected {
+            return Err(format!("the {field} of the driver is {found}, and this program checks {expected}"));
+        }
+    }
+    let hello = Hello::deserialize(said).map_err(|error| driver.not_valid(&request, &answer, &error.to_string()))?;
+    let process = driver.process.take().ok_or("the driver does not run")?;
+    Ok((process, hello))
+}
+
+/// Returns what is known about a driver before it has answered.
+fn unknown() -> Hello {
+    let (name, package, version_scheme) = Default::default();
+    Hello {
+        protocol: PROTOCOL,
+        name,
+        package,
+        version_scheme,
+        folder: false,
+        links: false,
+        folders: false,
+        lock: Lock::None,
+    }
+}
+
+/// Returns a request or an answer for a message.
+pub(super) fn short(value: &Value) -> String {
+    shortened(&value.to_string())
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.trim_end();
+    if text.chars().count() <= SHOWN {
+        text.to_string()
+    } else {
+        format!("{}…", text.chars().take(SHOWN).collect::<String>())
+    }
+}

@@ -1,0 +1,123 @@
+//! [`CallingHost`]: a host of this program that answers calls of tools, and tells what each requested.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use saddlebag::Config;
+use saddlebag::entries::EntriesConfig;
+use saddlebag::protocol::{FsError, FsOutcome, FsRequest};
+use saddlebag::store::Timestamp;
+use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
+use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical};
+use saddlebag_host::{Engine, EngineKind, Executor, Host, HostError, Observer, open_engine};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Beginning of the paths of the index, whose bytes contain versions.
+pub(super) const INDEX: &str = ".saddlebag/index";
+/// Calls, one on each line.
+const CALLS: &str = include_str!("calls.jsonl");
+
+/// A call of a tool.
+#[derive(Deserialize)]
+pub(super) struct ToolCall {
+    r#in: String,
+    pub(super) tool: String,
+    pub(super) input: Value,
+}
+
+/// Returns the calls of a scenario.
+pub(super) fn calls_of(scenario: &str) -> Result<Vec<ToolCall>, String> {
+    let calls: Result<Vec<ToolCall>, _> = CALLS.lines().map(serde_json::from_str).collect();
+    Ok(calls.map_err(|error| error.to_string())?.into_iter().filter(|call| call.r#in == scenario).collect())
+}
+
+/// Returns the time of a call. Each call is an hour after the one before, each opening a month.
+pub(super) fn time(call: u32, opening: u64) -> Timestamp {
+    let seconds = 1_780_125_300 + i64::from(call) * 3600 + opening as i64 * 30 * 86_400;
+    Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: 7200 }
+}
+
+/// Result of a call of a tool.
+pub(super) struct Called {
+    pub(super) answer: ToolAnswer,
+    /// True if the call changed a file, or may have.
+    pub(super) changed: bool,
+    /// Requests, in the order in which they were performed.
+    pub(super) requests: Vec<FsRequest>,
+}
+
+impl Called {
+    /// Returns the result in the JSON of the driver protocol.
+    pub(super) fn json(&self) -> Result<Value, String> {
+        let ToolAnswer { text, structured, is_error } = &self.answer;
+        let structured = structured.as_ref().map(|json| serde_json::from_str::<Value>(json.as_str())).transpose();
+        let structured = structured.map_err(|error| error.to_string())?;
+        let answer = json!({ "text": text.as_str(), "structured": structured, "is-error": is_error });
+        Ok(json!({ "answer": answer, "changed": self.changed, "requests": value(&self.requests)? }))
+    }
+}
+
+/// Returns the canonical JSON of a value of the contract.
+pub(super) fn value(of: &impl ToCanonical) -> Result<Value, String> {
+    serde_json::from_str(&Scribe::new(Content::Whole).json(of)).map_err(|error| error.to_string())
+}
+
+/// An engine of this program on an executor.
+pub(super) struct CallingHost<X> {
+    host: Host<Box<dyn Engine + Send>, X>,
+    performed: Performed,
+}
+
+impl<X: Executor> CallingHost<X> {
+    /// Opens a memory with the configuration of the driver protocol.
+    pub(super) fn open(kind: EngineKind, opening: OwnedOpening, scheme: &str, executor: X) -> Result<Self, HostError> {
+        let OwnedOpening { epoch, project, agent } = opening;
+        let config = Config {
+            epoch,
+            project,
+            index_file: true,
+            version_scheme: scheme.into(),
+            entries: agent.map(EntriesConfig::for_agent),
+            ..Config::default()
+        };
+        let performed = Performed::default();
+        let mut host = Host::new(open_engine(kind, config)?, executor);
+        host.observe(performed.clone());
+        Ok(Self { host, performed })
+    }
+
+    pub(super) fn executor_mut(&mut self) -> &mut X {
+        self.host.executor_mut()
+    }
+
+    /// Runs a tool of any set.
+    pub(super) fn call(&mut self, now: Timestamp, tool: &str, input: String) -> Result<Called, HostError> {
+        let command = CallTool { tool: tool.into(), input, options: ToolOptions::default() };
+        let answer = self.host.call(now, command)?;
+        Ok(Called { answer, changed: self.host.take_changed(), requests: self.performed.take() })
+    }
+}
+
+/// What a memory is opened with, besides its store.
+#[derive(Clone)]
+pub(super) struct OwnedOpening {
+    pub(super) epoch: u64,
+    pub(super) project: Option<String>,
+    pub(super) agent: Option<String>,
+}
+
+/// Observer that keeps the requests that were performed.
+#[derive(Clone, Default)]
+struct Performed(Arc<Mutex<Vec<FsRequest>>>);
+
+impl Performed {
+    fn take(&self) -> Vec<FsRequest> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Observer for Performed {
+    fn result(&mut self, request: &FsRequest, _: &Result<FsOutcome, FsError>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+    }
+}
