@@ -20,8 +20,8 @@ const JAVASCRIPT: &str = "hosts/js";
 /// Browser of their tests, as the package `chromium` of Debian installs it.
 const CHROMIUM: &str = "/usr/bin/chromium";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
-/// The smaller worlds that the host in Python loads, too.
-const SMALL: [&str; 2] = ["journal-memory", "entries-memory"];
+/// The other worlds that the host in Python loads, too.
+const OTHERS: [&str; 3] = ["journal-memory", "entries-memory", "saddlebag-json"];
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
                        --slow --without-clients` leaves it out";
@@ -71,7 +71,7 @@ pub(crate) fn run() -> Result<(), String> {
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
     run_javascript(&root, &program, &component, output)?;
     let mut arguments = vec![OsString::from(PYTHON_HOST), program.into(), component.into()];
-    for world in WORLDS.iter().filter(|world| SMALL.contains(&world.name)) {
+    for world in WORLDS.iter().filter(|world| OTHERS.contains(&world.name)) {
         arguments.push(build_for_tests(world, output)?.into());
     }
     command(&python, arguments, environment, output)
