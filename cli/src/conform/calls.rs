@@ -72,7 +72,8 @@ fn agrees(
             disk = disk.with_generation();
         }
         let opening = OwnedOpening { epoch, project: project.map(Into::into), agent: agent.map(Into::into) };
-        let mut own = CallingHost::open(kind.clone(), opening, &scheme, &mut disk).map_err(|error| error.to_string())?;
+        let mut own =
+            CallingHost::open(kind.clone(), opening, &scheme, &mut disk).map_err(|error| error.to_string())?;
         for (number, call) in (1..).zip(&calls) {
             let now = time(number, epoch);
             let expected = own.call(now, &call.tool, call.input.to_string()).map_err(|error| error.to_string())?;
@@ -89,7 +90,11 @@ fn agrees(
             if let Some(Difference { at, recorded, actual, .. }) = difference {
                 let shown = |value: Option<Value>| value.map_or("nothing".to_string(), |value| short(&value));
                 let (expected, actual) = (shown(recorded), shown(actual));
-                check!(false, "call {number} of opening {epoch}, {}: `{at}` is {actual} instead of {expected}", short(&request));
+                check!(
+                    false,
+                    "call {number} of opening {epoch}, {}: `{at}` is {actual} instead of {expected}",
+                    short(&request)
+                );
             }
         }
     }

@@ -66,7 +66,8 @@ fn between_changes(kind: &EngineKind, rounds: u32, driver: &mut Driver, stores: 
         let expected = story(kind, &scheme, &mut Simulator::new(1), at)?;
         let mut bench = Bench::open(driver, stores)?;
         let found = story(kind, &scheme, &mut bench, at)?;
-        let context = || format!("killed after {at} of {} changes, in call {}", whole.changes, expected.answered.len() + 1);
+        let context =
+            || format!("killed after {at} of {} changes, in call {}", whole.changes, expected.answered.len() + 1);
         for (what, expected, found) in
             [("the next driver", &expected.crashed, &found.crashed), ("its end", &expected.ended, &found.ended)]
         {
@@ -243,9 +244,14 @@ const CHANGES: [(&str, Change); 5] = [
     ("a write", |new| (write("a.md", new, "any"), vec![("a.md", new.to_vec())])),
     ("an append", |new| (append("a.md", new, true, "any"), vec![("a.md", [OLD, new].concat())])),
     ("a write with `keep-as`", |new| {
-        (write_with("a.md", new, "any", Some("d/kept.md"), None), vec![("a.md", new.to_vec()), ("d/kept.md", OLD.to_vec())])
+        (
+            write_with("a.md", new, "any", Some("d/kept.md"), None),
+            vec![("a.md", new.to_vec()), ("d/kept.md", OLD.to_vec())],
+        )
     }),
-    ("a removal with `keep-as`", |_| (remove_with("a.md", "any", Some("d/kept.md"), false), vec![("d/kept.md", OLD.to_vec())])),
+    ("a removal with `keep-as`", |_| {
+        (remove_with("a.md", "any", Some("d/kept.md"), false), vec![("d/kept.md", OLD.to_vec())])
+    }),
     ("a move", |_| (rename("a.md", "d/b.md", "any"), vec![("d/b.md", OLD.to_vec())])),
 ];
 const OLD: &[u8] = b"the old text\n";

@@ -38,7 +38,12 @@ use report::{ConformJson, Report};
 #[command(after_help = example("conform -- python3 driver.py"))]
 pub(crate) struct ConformArgs {
     /// Program that is the driver of the host, with its arguments
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "driver")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND",
+        required_unless_present = "driver"
+    )]
     command: Vec<OsString>,
     /// Check only this part
     #[arg(long, value_enum)]
@@ -56,7 +61,7 @@ pub(crate) struct ConformArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 30, hide_short_help = true)]
     patience: u64,
     /// Be the driver of this program's own host
-    #[arg(long, hide = true, conflicts_with = "command")]
+    #[arg(long, hide_short_help = true, conflicts_with = "command")]
     driver: bool,
 }
 
@@ -66,7 +71,8 @@ struct Words(Vec<OsString>);
 
 /// Splits a command into words, as a shell does.
 fn words(command: &str) -> Result<Words, String> {
-    let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or("a quote is not closed, or it is empty")?;
+    let words =
+        shlex::split(command).filter(|words| !words.is_empty()).ok_or("a quote is not closed, or it is empty")?;
     Ok(Words(words.into_iter().map(OsString::from).collect()))
 }
 

@@ -101,7 +101,9 @@ fn race(
         };
         let threads: Vec<_> = (0..).zip(drivers).map(|each| scope.spawn(move || work(each))).collect();
         let joined = threads.into_iter().map(|thread| thread.join());
-        joined.map(|ended| ended.unwrap_or_else(|_| Err(Ended::Failed("a writer of the kit panicked".into())))).collect()
+        joined
+            .map(|ended| ended.unwrap_or_else(|_| Err(Ended::Failed("a writer of the kit panicked".into()))))
+            .collect()
     });
     let writers: Vec<Writer> = ended.into_iter().collect::<Result<_, _>>()?;
     judge(&mut bench, &writers)

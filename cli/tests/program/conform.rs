@@ -28,7 +28,9 @@ fn the_drivers_of_both_engines_conform() {
         let found = run(&mut command, None).exits(0).json();
         let parts = |result: &str| -> Vec<String> {
             let cases = found["cases"].as_array().unwrap().iter().filter(|case| case["result"] == result);
-            cases.map(|case| format!("{}: {}", case["part"].as_str().unwrap(), case["name"].as_str().unwrap())).collect()
+            cases
+                .map(|case| format!("{}: {}", case["part"].as_str().unwrap(), case["name"].as_str().unwrap()))
+                .collect()
         };
         assert_eq!(found["failed"], 0);
         for part in ["table", "operations", "loop", "crashes", "races"] {
@@ -105,7 +107,11 @@ fn a_driver_that_does_not_follow_the_protocol_is_named() {
         assert!(line.is_some_and(|line| line.contains(says) || line.contains("given up")), "{fault}: {}", run.stdout);
         assert!(run.stdout.contains(says), "{fault}: {}", run.stdout);
         // Other cases go on with a driver that is started again.
-        assert!(run.stdout.contains("ok        operations: a listing is sorted") || fault == "silent later", "{}", run.stdout);
+        assert!(
+            run.stdout.contains("ok        operations: a listing is sorted") || fault == "silent later",
+            "{}",
+            run.stdout
+        );
     }
     let store = Store::new();
     let nowhere = store.bare(&["conform", "--", "/nowhere/driver"]).output().unwrap();
@@ -207,13 +213,16 @@ impl Own {
                 fields["precondition"] = "any".into();
             }
             // Whole groups of base64.
-            ("torn append", "append") => fields["content"] = String::from_utf8(content()[..content().len() / 8 * 4].into()).unwrap().into(),
+            ("torn append", "append") => {
+                fields["content"] = String::from_utf8(content()[..content().len() / 8 * 4].into()).unwrap().into()
+            }
             ("no newline", "append") => fields["newline-first"] = false.into(),
             ("lost keep-as", "write") => fields["keep-as"] = Value::Null,
             ("whole page", "list-directory") => fields["limit"] = 1000.into(),
             ("move over a file", "rename") => {
                 let (path, to) = (fields["path"].clone(), fields["to"].clone());
-                let read = self.ask(&json!({ "perform": { "read": { "path": path, "offset": "0", "max-bytes": 9999 } } }));
+                let read =
+                    self.ask(&json!({ "perform": { "read": { "path": path, "offset": "0", "max-bytes": 9999 } } }));
                 let bytes = read["ok"]["read"]["content"]["bytes"].as_str()?.to_string();
                 self.ask(&write(&to, &bytes));
                 self.ask(&json!({ "perform": { "remove": {
@@ -224,7 +233,8 @@ impl Own {
             ("no lock", "append") => {
                 let path = fields["path"].clone();
                 let new = fields["content"].as_str()?.to_string();
-                let read = self.ask(&json!({ "perform": { "read": { "path": path, "offset": "0", "max-bytes": 99999 } } }));
+                let read =
+                    self.ask(&json!({ "perform": { "read": { "path": path, "offset": "0", "max-bytes": 99999 } } }));
                 let old = read["ok"]["read"]["content"]["bytes"].as_str().unwrap_or_default().to_string();
                 std::thread::sleep(Duration::from_millis(2));
                 let mut written = self.ask(&write(&path, &joined(&old, &new)));
@@ -237,7 +247,9 @@ impl Own {
                 self.ask(&write(&path, &content[..content.len() / 8 * 4]));
                 std::thread::sleep(Duration::from_millis(20));
             }
-            ("answered too early", "write") if fields["precondition"] == "any" || fields["precondition"] == "absent" => {
+            ("answered too early", "write")
+                if fields["precondition"] == "any" || fields["precondition"] == "absent" =>
+            {
                 self.owed = Some(json!({ "perform": op }));
                 return Some(json!({ "ok": { "write": { "written": "v" } } }));
             }

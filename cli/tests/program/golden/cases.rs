@@ -244,7 +244,17 @@ fn program() -> Vec<Case> {
         Case::new("hook-log-empty", &["hook", "log"]),
         Case::new(
             "conform",
-            &["conform", "--only", "loop", "--", env!("CARGO_BIN_EXE_saddlebag"), "--durability", "fast", "conform", "--driver"],
+            &[
+                "conform",
+                "--only",
+                "loop",
+                "--",
+                env!("CARGO_BIN_EXE_saddlebag"),
+                "--durability",
+                "fast",
+                "conform",
+                "--driver",
+            ],
         ),
         Case::new("completions", &["completions", "bash"]),
         Case::new("man", &["man"]),
