@@ -32,7 +32,7 @@ pub mod agents_md;
 pub mod approval;
 pub mod catalogue;
 mod changes;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", not(feature = "library")))]
 mod component;
 pub mod context;
 mod engine;

@@ -1,7 +1,7 @@
 //! Clients of the Model Context Protocol that this project did not write: the `mcp` package of PyPI, and the command
 //! line of the MCP Inspector of npm. They are installed below `target/` at pinned versions, and run against the
-//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well. The plugins for OpenClaw and
-//! Hermes run in stubs of their hosts.
+//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well, and so do the hosts in
+//! JavaScript, in Node.js and in Chromium. The plugins for OpenClaw and Hermes run in stubs of their hosts.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,6 +15,10 @@ const SCRIPTS: &str = "cli/tests/clients";
 /// Folder of the requirements of the tools that check packages.
 const TOOLS: &str = "packaging/tools";
 const JCO: &str = "xtask/node";
+/// Folder of the hosts in JavaScript.
+const JAVASCRIPT: &str = "hosts/js";
+/// Browser of their tests, as the package `chromium` of Debian installs it.
+const CHROMIUM: &str = "/usr/bin/chromium";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
 /// The smaller worlds that the host in Python loads, too.
 const SMALL: [&str; 2] = ["journal-memory", "entries-memory"];
@@ -27,6 +31,9 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     let root = root()?;
     install_python(&root, SCRIPTS, &python_folder(&root), output).map_err(with_way_out)?;
     install_node(&root, output).map_err(with_way_out)?;
+    install_jco(output)?;
+    install_packages(&root, &javascript(&root), JAVASCRIPT, output).map_err(with_way_out)?;
+    install_chromium(output);
     install_tools(output).map_err(with_way_out)
 }
 
@@ -62,11 +69,59 @@ pub(crate) fn run() -> Result<(), String> {
     }
     // The component that the tests run, built by the build script of `saddlebag-component`.
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
+    run_javascript(&root, &program, &component, output)?;
     let mut arguments = vec![OsString::from(PYTHON_HOST), program.into(), component.into()];
     for world in WORLDS.iter().filter(|world| SMALL.contains(&world.name)) {
         arguments.push(build_for_tests(world, output)?.into());
     }
     command(&python, arguments, environment, output)
+}
+
+/// Tests the hosts in JavaScript, and checks each store with the conformance kit of the program.
+fn run_javascript(root: &Path, program: &Path, component: &Path, output: &mut Output) -> Result<(), String> {
+    let made = javascript(root).join("component");
+    let transpile = ["transpile", "--quiet", "--valid-lifting-optimization", "--instantiation", "async"];
+    let named = ["--name".into(), "saddlebag".into(), "-o".into(), made.clone().into(), component.into()];
+    let arguments = std::iter::once(jco(root).into_os_string()).chain(transpile.map(OsString::from)).chain(named);
+    command("node", arguments, &[], output)?;
+    let modules = javascript(root).join("node_modules");
+    let environment = &[("NODE_PATH", &*modules.to_string_lossy())];
+    let tests = Path::new(JAVASCRIPT).join("tests");
+    let files = fs::read_dir(root.join(&tests)).map_err(|error| format!("cannot list {}: {error}", tests.display()))?;
+    let names = files.filter_map(|file| Some(file.ok()?.file_name()));
+    let mut tests: Vec<_> =
+        names.filter(|name| name.to_string_lossy().ends_with(".test.js")).map(|name| tests.join(name)).collect();
+    tests.sort();
+    let options = ["--test".into(), "--test-reporter=spec".into()];
+    command("node", options.into_iter().chain(tests.into_iter().map(PathBuf::into_os_string)), environment, output)?;
+    let check = |driver: &str, store: &[&str], output: &mut Output| {
+        let driver = Path::new(JAVASCRIPT).join("drivers").join(driver);
+        let start = ["conform".into(), "--".into(), "node".into(), driver.into_os_string()];
+        let given = std::iter::once(made.join("saddlebag.js").into_os_string()).chain(store.iter().map(OsString::from));
+        command(&program.to_string_lossy(), start.into_iter().chain(given), environment, output)
+    };
+    check("node.js", &[], output)?;
+    if !Path::new(CHROMIUM).exists() {
+        eprintln!("left out: the stores of browsers, which need {CHROMIUM} (`apt-get install chromium`)");
+        return Ok(());
+    }
+    check("chromium.js", &["map"], output)?;
+    check("chromium.js", &["opfs"], output)
+}
+
+/// Installs the browser, if this is a machine with `apt-get` and its user may. Otherwise its tests are left out by name.
+fn install_chromium(output: &mut Output) {
+    if !Path::new(CHROMIUM).exists() {
+        let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
+        if let Err(error) = command("apt-get", install, &[("DEBIAN_FRONTEND", "noninteractive")], output) {
+            eprintln!("chromium is not installed, so the stores of browsers will not be tested: {error}");
+        }
+    }
+}
+
+/// The folder of the hosts in JavaScript: their packages, and the component.
+fn javascript(root: &Path) -> PathBuf {
+    root.join("target/clients/js")
 }
 
 pub(crate) fn with_way_out(error: String) -> String {

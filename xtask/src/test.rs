@@ -52,9 +52,11 @@ const COMPONENT: [&str; 16] = [
 ];
 
 /// The other packages with tests.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 14] = [
     "--package",
     "saddlebag-component",
+    "--package",
+    "saddlebag-locks",
     "--package",
     "saddlebag-host",
     "--package",
@@ -71,7 +73,9 @@ const PACKAGES: [&str; 12] = [
 const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 11] = [
+const NATIVE: [&str; 13] = [
+    "--package",
+    "saddlebag-locks",
     "--package",
     "saddlebag-host",
     "--package",

@@ -29,13 +29,46 @@ fn simulator_conforms() {
     conforms(&mut || Box::new(Simulator::new(1).with_limits(LIMIT, LIMIT).with_durability(Durability::Fast)));
 }
 
+#[test]
+fn the_folder_of_a_guest_conforms() {
+    for only_hosts_write in [false, true] {
+        conforms(&mut || {
+            let folder = tempfile::tempdir().unwrap();
+            let storage = saddlebag_guest::Folder::open(folder.path(), only_hosts_write, random).unwrap();
+            let guest = saddlebag_guest::Executor::new(storage, random).with_max_bytes(LIMIT);
+            Box::new(InFolder { dir: Guest(guest), _folder: folder })
+        });
+    }
+}
+
+#[test]
+fn the_key_value_store_of_a_guest_conforms() {
+    conforms_to(FILES, &mut || {
+        let storage = saddlebag_guest::KeyValue::open(saddlebag_guest::InMemory::default(), "m", 1000).unwrap();
+        Box::new(Guest(saddlebag_guest::Executor::new(storage, random).with_max_bytes(LIMIT)))
+    });
+}
+
+fn random() -> u64 {
+    std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0)
+}
+
+/// The executor of a program that is a component.
+struct Guest<S>(saddlebag_guest::Executor<S>);
+
+impl<S: saddlebag_guest::Storage> Executor for Guest<S> {
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        self.0.perform(op)
+    }
+}
+
 /// A store on disk together with its folder, which goes last.
-struct InFolder {
-    dir: LocalDir,
+struct InFolder<E> {
+    dir: E,
     _folder: tempfile::TempDir,
 }
 
-impl Executor for InFolder {
+impl<E: Executor> Executor for InFolder<E> {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         self.dir.perform(op)
     }
@@ -45,28 +78,42 @@ impl Executor for InFolder {
     }
 }
 
+type Check = fn(&mut dyn Executor);
+
 fn conforms(fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
-    for check in [
-        absence_is_an_outcome,
-        reads_give_parts,
-        a_change_gives_a_new_version,
-        preconditions_decide_about_writes,
-        appends_add_at_the_end,
-        listings_are_sorted_by_whole_paths,
-        listings_come_in_pages,
-        removing_is_idempotent,
-        renaming_needs_a_free_name,
-        folders_are_not_files,
-        an_empty_folder_is_removed_and_no_other,
-        sizes_are_bounded,
-        the_hosts_own_names_are_refused,
-        outcomes_are_of_their_operations,
-        each_of_many_has_one_result_in_its_place,
-        a_read_among_many_sees_the_changes_before_it_and_no_later_ones,
-    ] {
+    conforms_to(FILES, fresh);
+    conforms_to(FOLDERS, fresh);
+}
+
+fn conforms_to(checks: &[Check], fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
+    for check in checks {
         check(&mut *fresh());
     }
 }
+
+/// Checks of every store.
+const FILES: &[Check] = &[
+    absence_is_an_outcome,
+    reads_give_parts,
+    a_change_gives_a_new_version,
+    preconditions_decide_about_writes,
+    appends_add_at_the_end,
+    listings_come_in_pages,
+    removing_is_idempotent,
+    folders_are_not_files,
+    sizes_are_bounded,
+    the_hosts_own_names_are_refused,
+    outcomes_are_of_their_operations,
+    a_read_among_many_sees_the_changes_before_it_and_no_later_ones,
+];
+
+/// Checks of a store that has folders.
+const FOLDERS: &[Check] = &[
+    listings_are_sorted_by_whole_paths,
+    renaming_needs_a_free_name,
+    an_empty_folder_is_removed_and_no_other,
+    each_of_many_has_one_result_in_its_place,
+];
 
 fn absence_is_an_outcome(store: &mut dyn Executor) {
     assert_eq!(store.read_part("a.md", 0, 10), Ok(ReadOutcome::Absent));

@@ -1,0 +1,299 @@
+//! [`Disk`]: the calls of `std::fs` below the root of a store, none of which follows a link that was there before.
+//!
+//! `std::fs` takes paths, not open folders, so each call looks at the folders of its path first. A link that somebody puts there
+//! in between is followed, on WASI never to a place outside of the preopened folder.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use saddlebag::protocol::{EntryKind, FsError};
+
+use crate::storage::{Found, Name};
+
+/// Number of times that a file is read again if it changes meanwhile.
+const ATTEMPTS: u32 = 8;
+
+/// A folder of the disk.
+pub(super) struct Disk {
+    root: PathBuf,
+}
+
+/// A whole file and its time of change in nanoseconds since 1970.
+pub(super) struct Content {
+    pub(super) bytes: Vec<u8>,
+    pub(super) modified: u64,
+}
+
+impl Disk {
+    pub(super) fn new(root: &Path) -> Self {
+        Self { root: root.into() }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        if path.is_empty() { self.root.clone() } else { self.root.join(path) }
+    }
+
+    /// Checks the folders above a path. Returns false if one does not exist.
+    pub(super) fn is_above(&self, path: &str) -> Result<bool, FsError> {
+        path.rsplit_once('/').map_or(Ok(true), |(above, _)| self.is_folder(above))
+    }
+
+    /// Checks a folder and those above it. Returns false if one does not exist.
+    pub(super) fn is_folder(&self, path: &str) -> Result<bool, FsError> {
+        for end in ends(path) {
+            match self.kind(&path[..end])? {
+                Some(EntryKind::Directory) => {}
+                Some(_) => return Err(self.not_a_folder(&path[..end])),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the kind of what is at a path whose folders were checked; `None` if nothing is there.
+    pub(super) fn kind(&self, path: &str) -> Result<Option<EntryKind>, FsError> {
+        match fs::symlink_metadata(self.at(path)) {
+            Ok(found) => Ok(Some(kind_of(&found))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(fs_error(error)),
+        }
+    }
+
+    /// Checks a path at which a file is, or may be. Returns false if nothing is there.
+    pub(super) fn is_file(&self, path: &str) -> Result<bool, FsError> {
+        if !self.is_above(path)? {
+            return Ok(false);
+        }
+        match self.kind(path)? {
+            None => Ok(false),
+            Some(EntryKind::File) => Ok(true),
+            Some(EntryKind::Directory) => Err(FsError::IsDirectory),
+            Some(EntryKind::Other) if self.is_link(path) => Err(FsError::SymbolicLink),
+            Some(EntryKind::Other) => Err(FsError::NotRegular),
+        }
+    }
+
+    fn is_link(&self, path: &str) -> bool {
+        fs::symlink_metadata(self.at(path)).is_ok_and(|found| found.file_type().is_symlink())
+    }
+
+    fn not_a_folder(&self, path: &str) -> FsError {
+        if self.is_link(path) { FsError::SymbolicLink } else { FsError::NotDirectory }
+    }
+
+    /// Creates a folder and those above it, and syncs the folder above each new one.
+    pub(super) fn make_folder(&self, path: &str) -> Result<(), FsError> {
+        for end in ends(path) {
+            let folder = &path[..end];
+            match self.kind(folder)? {
+                Some(EntryKind::Directory) => continue,
+                Some(_) => return Err(self.not_a_folder(folder)),
+                None => {}
+            }
+            let mut builder = fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            match builder.create(self.at(folder)) {
+                Ok(()) => self.sync_folder(above(folder))?,
+                // Somebody else has made it, or something else there: the next round looks.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => return self.make_folder(path),
+                Err(error) => return Err(fs_error(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a whole file at one moment; `None` if it does not exist.
+    pub(super) fn read(&self, path: &str) -> Result<Option<Content>, FsError> {
+        if self.is_file(path)? { self.read_checked(path) } else { Ok(None) }
+    }
+
+    /// Returns a whole file in a folder that was checked.
+    pub(super) fn read_checked(&self, path: &str) -> Result<Option<Content>, FsError> {
+        for _ in 0..ATTEMPTS {
+            let mut file = match options().read(true).open(self.at(path)) {
+                Ok(file) => file,
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(fs_error(error)),
+            };
+            let before = file.metadata().map_err(fs_error)?;
+            if !before.is_file() {
+                return Err(FsError::NotRegular);
+            }
+            let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0) + 1);
+            file.read_to_end(&mut bytes).map_err(fs_error)?;
+            let after = file.metadata().map_err(fs_error)?;
+            let modified = modified(&before);
+            if before.len() == bytes.len() as u64 && after.len() == before.len() && modified == self::modified(&after) {
+                return Ok(Some(Content { bytes, modified }));
+            }
+        }
+        Err(FsError::Other("the file kept changing while it was read; try again".into()))
+    }
+
+    /// Returns what is in a folder; nothing if it does not exist.
+    pub(super) fn list(&self, folder: &str) -> Result<Vec<Found>, FsError> {
+        let mut found = Vec::new();
+        if !self.is_folder(folder)? {
+            return Ok(found);
+        }
+        for entry in fs::read_dir(self.at(folder)).map_err(fs_error)? {
+            let entry = entry.map_err(fs_error)?;
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_file() => EntryKind::File,
+                Ok(kind) if kind.is_dir() => EntryKind::Directory,
+                Ok(_) => EntryKind::Other,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(fs_error(error)),
+            };
+            let name = match entry.file_name().into_string() {
+                Ok(name) => Name::Text(name),
+                Err(name) => Name::Damaged(name.to_string_lossy().into_owned()),
+            };
+            found.push(Found { name, kind });
+        }
+        Ok(found)
+    }
+
+    /// Creates a file that must be new, with these bytes and the permissions of another file, and syncs it.
+    pub(super) fn create(&self, path: &str, bytes: &[u8], like: Option<&str>) -> Result<(), FsError> {
+        self.create_new(path, bytes, like, true).map_err(fs_error)
+    }
+
+    pub(super) fn create_new(&self, path: &str, bytes: &[u8], like: Option<&str>, synced: bool) -> io::Result<()> {
+        let mut options = options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.write(true).create_new(true).open(self.at(path))?;
+        if let Some(permissions) =
+            like.and_then(|like| fs::symlink_metadata(self.at(like)).ok()).map(|like| like.permissions())
+        {
+            // A host without permissions cannot set them.
+            let _ = file.set_permissions(permissions);
+        }
+        file.write_all(bytes)?;
+        if synced { file.sync_all() } else { Ok(()) }
+    }
+
+    /// Writes over the first bytes of a file that exists. Returns false if it does not.
+    pub(super) fn overwrite(&self, path: &str, bytes: &[u8]) -> Result<bool, FsError> {
+        if !self.is_file(path)? {
+            return Ok(false);
+        }
+        match options().write(true).open(self.at(path)) {
+            Ok(mut file) => {
+                // Another name may be outside of the store. WASI does not tell.
+                #[cfg(unix)]
+                if file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 1) {
+                    return Err(FsError::Other("a file of the locks has a second name".into()));
+                }
+                file.write_all(bytes).map(|()| true).map_err(fs_error)
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(fs_error(error)),
+        }
+    }
+
+    /// Replaces what is at `to`, in one step.
+    pub(super) fn rename(&self, from: &str, to: &str) -> Result<(), FsError> {
+        fs::rename(self.at(from), self.at(to)).map_err(fs_error)
+    }
+
+    /// Gives a file a second name. Returns false if the name is taken.
+    pub(super) fn link(&self, from: &str, to: &str) -> Result<bool, FsError> {
+        match fs::hard_link(self.at(from), self.at(to)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(fs_error(error)),
+        }
+    }
+
+    /// Moves a file to a free path. Returns false if it is taken.
+    pub(super) fn place_new(&self, from: &str, to: &str) -> Result<bool, FsError> {
+        match self.link(from, to) {
+            Ok(true) => self.remove(from).map(|()| true),
+            Ok(false) => Ok(false),
+            // Where there are no second names, only the lock keeps others from a name that was free.
+            Err(_) if self.kind(to)?.is_none() => self.rename(from, to).map(|()| true),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Removes a file. It is not an error if it is gone.
+    pub(super) fn remove(&self, path: &str) -> Result<(), FsError> {
+        match fs::remove_file(self.at(path)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(fs_error(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes an empty folder. Returns false if it is not empty.
+    pub(super) fn remove_folder(&self, path: &str) -> Result<bool, FsError> {
+        match fs::remove_dir(self.at(path)) {
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => Ok(false),
+            Err(error) => Err(fs_error(error)),
+        }
+    }
+
+    pub(super) fn sync_file(&self, path: &str) -> Result<(), FsError> {
+        let file = options().read(true).open(self.at(path)).map_err(fs_error)?;
+        file.sync_all().map_err(fs_error)
+    }
+
+    pub(super) fn sync_folder(&self, path: &str) -> Result<(), FsError> {
+        File::open(self.at(path)).and_then(|folder| folder.sync_all()).map_err(fs_error)
+    }
+}
+
+/// Returns the folder that a path is in; empty for the root.
+pub(super) fn above(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
+/// Returns the ends of a folder and of those above it, outermost first; nothing for the root.
+fn ends(path: &str) -> impl Iterator<Item = usize> {
+    let last = (!path.is_empty()).then_some(path.len());
+    path.match_indices('/').map(|(end, _)| end).chain(last)
+}
+
+/// Opens no link and waits for no pipe, where the system can be asked for it.
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    options.create(false);
+    options
+}
+
+fn kind_of(found: &Metadata) -> EntryKind {
+    if found.is_file() {
+        EntryKind::File
+    } else if found.is_dir() {
+        EntryKind::Directory
+    } else {
+        EntryKind::Other
+    }
+}
+
+fn modified(found: &Metadata) -> u64 {
+    let since = found.modified().ok().and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}
+
+pub(super) fn fs_error(error: io::Error) -> FsError {
+    match error.kind() {
+        ErrorKind::PermissionDenied => FsError::Denied,
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FsError::NoSpace,
+        ErrorKind::ReadOnlyFilesystem => FsError::ReadOnly,
+        ErrorKind::IsADirectory => FsError::IsDirectory,
+        ErrorKind::NotADirectory => FsError::NotDirectory,
+        ErrorKind::TimedOut => FsError::TimedOut,
+        _ => FsError::Other(error.to_string()),
+    }
+}
