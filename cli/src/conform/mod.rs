@@ -16,6 +16,8 @@ mod races;
 mod report;
 mod serve;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::time::Duration;

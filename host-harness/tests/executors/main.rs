@@ -6,6 +6,5 @@ mod agreement;
 mod concurrency;
 mod conformance;
 mod local_dir;
-mod page;
 mod simulator;
 mod support;
