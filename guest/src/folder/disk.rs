@@ -92,6 +92,7 @@ impl Disk {
                 Some(_) => return Err(self.not_a_folder(folder)),
                 None => {}
             }
+            #[cfg_attr(not(unix), allow(unused_mut))]
             let mut builder = fs::DirBuilder::new();
             #[cfg(unix)]
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
