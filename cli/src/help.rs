@@ -8,8 +8,7 @@ use clap::{Arg, Command};
 use crate::failure::EXIT_CODES;
 
 /// Commands that concern the program, not memory.
-const OF_PROGRAM: [&str; 9] =
-    ["setup", "uninstall", "zk", "hook", "demo", "replay", "conform", "completions", "man"];
+const OF_PROGRAM: [&str; 9] = ["setup", "uninstall", "zk", "hook", "demo", "replay", "conform", "completions", "man"];
 
 /// Maximum width of the overview, in columns.
 const COLUMNS: usize = 80;

@@ -19,9 +19,8 @@ wasip2::http::proxy::export!(Shell);
 
 impl wasip2::exports::http::incoming_handler::Guest for Shell {
     fn handle(request: IncomingRequest, out: ResponseOutparam) {
-        let (status, body) = answer(&request).unwrap_or_else(|reason| {
-            (500, serde_json::json!({ "error": reason }).to_string())
-        });
+        let (status, body) =
+            answer(&request).unwrap_or_else(|reason| (500, serde_json::json!({ "error": reason }).to_string()));
         let fields = Fields::new();
         // The name and the value are valid.
         let _ = fields.append("content-type", b"application/json");

@@ -1,12 +1,12 @@
 //! The driver of the conformance kit: one JSON object per line in, one per line out.
 
+use saddlebag::Origin;
 use saddlebag::protocol::{CommandId, FsOp, FsRequest, FsResult};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
 use saddlebag::trust::Provenance;
 use saddlebag::wit_convert::PACKAGE;
 use saddlebag::wit_convert::canonical::{Content, FromCanonical, Malformed, Scribe, ToCanonical};
-use saddlebag::Origin;
 use serde_json::{Value, json};
 
 use crate::executor::{Executor, VERSION_SCHEME};
@@ -86,7 +86,8 @@ impl<S: Storage> Driver<S> {
             })?;
             let ToolAnswer { text, structured, is_error } = answered.answer;
             let structured = structured.map_or_else(|| "null".to_owned(), |object| object.into_string());
-            let answer = format!(r#"{{"text":{},"structured":{structured},"is-error":{is_error}}}"#, json!(text.as_str()));
+            let answer =
+                format!(r#"{{"text":{},"structured":{structured},"is-error":{is_error}}}"#, json!(text.as_str()));
             let (changed, requests) = (answered.changed, requests.join(","));
             return Ok(format!(r#"{{"ok":{{"answer":{answer},"changed":{changed},"requests":[{requests}]}}}}"#));
         }

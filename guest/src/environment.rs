@@ -31,7 +31,9 @@ pub fn random() -> u64 {
 /// The variable has another form.
 pub fn now() -> Result<Timestamp, String> {
     let offset = match std::env::var("SADDLEBAG_UTC_OFFSET") {
-        Ok(text) => parse_offset(&text).ok_or_else(|| format!("SADDLEBAG_UTC_OFFSET is `{text}`; an example is +02:00"))?,
+        Ok(text) => {
+            parse_offset(&text).ok_or_else(|| format!("SADDLEBAG_UTC_OFFSET is `{text}`; an example is +02:00"))?
+        }
         Err(_) => 0,
     };
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;

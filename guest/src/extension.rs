@@ -184,7 +184,8 @@ mod tests {
     fn a_person_remembers_and_recalls() {
         let mut extension = Extension::new(InMemory::default(), "ada");
         let commands = parsed(&extension.list_commands());
-        let names = commands.as_array().expect("a list").iter().map(|command| command["name"].as_str().expect("a name"));
+        let names =
+            commands.as_array().expect("a list").iter().map(|command| command["name"].as_str().expect("a name"));
         for name in names {
             let done = parsed(&extension.execute_command(name, "Staging runs on port 8080"));
             assert!(done["print"].is_string(), "{name}: {done}");

@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn an_unknown_version_is_answered_with_the_latest() {
-        let message = json!({ "jsonrpc": "2.0", "id": "a", "method": "initialize", "params": { "protocolVersion": "1" } });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": "a", "method": "initialize", "params": { "protocolVersion": "1" } });
         assert_eq!(asked(&mut Mcp::new(guest()), &message)["result"]["protocolVersion"], VERSIONS[0]);
     }
 

@@ -14,8 +14,15 @@ const BARE_TARGET: &str = "wasm32-unknown-unknown";
 const BARE: &str = "nanopi";
 
 /// Shells, and whether each is a library.
-const SHELLS: [(&str, bool); 6] =
-    [("cli", false), ("mcp", false), ("http", true), ("tools", true), ("disk", true), (BARE, true)];
+const SHELLS: [(&str, bool); 7] = [
+    ("cli", false),
+    ("mcp", false),
+    ("guest-driver", false),
+    ("http", true),
+    ("tools", true),
+    ("disk", true),
+    (BARE, true),
+];
 
 /// Maximum size of a shell in bytes.
 const MAX_BYTES: u64 = 3_500_000;

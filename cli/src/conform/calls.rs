@@ -60,7 +60,8 @@ pub(super) fn run(
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     let lines: Result<Vec<CallLine>, _> = CALLS.lines().map(serde_json::from_str).collect();
-    let lines = lines.map_err(|error| Failure::new(ProgramCode::Component, error.to_string(), "rebuild the program"))?;
+    let lines =
+        lines.map_err(|error| Failure::new(ProgramCode::Component, error.to_string(), "rebuild the program"))?;
     let compares_reads = driver.hello().version_scheme == OF_BYTES;
     for scenario in SCENARIOS {
         let calls: Vec<&CallLine> = lines.iter().filter(|line| line.r#in == scenario.calls).collect();
@@ -95,7 +96,8 @@ fn agrees(
             disk = disk.with_generation();
         }
         let opening = OwnedOpening { epoch, project: project.map(Into::into), agent: agent.map(Into::into) };
-        let mut own = CallingHost::open(kind.clone(), opening, &scheme, &mut disk).map_err(|error| error.to_string())?;
+        let mut own =
+            CallingHost::open(kind.clone(), opening, &scheme, &mut disk).map_err(|error| error.to_string())?;
         for (number, call) in (1_i64..).zip(calls) {
             let seconds = START + number * 3600 + if epoch == 77 { 0 } else { 30 * 86_400 };
             let now = Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: OFFSET };
@@ -113,7 +115,11 @@ fn agrees(
             if let Some(Difference { at, recorded, actual, .. }) = difference {
                 let shown = |value: Option<Value>| value.map_or("nothing".to_string(), |value| short(&value));
                 let (expected, actual) = (shown(recorded), shown(actual));
-                check!(false, "call {number} of opening {epoch}, {}: `{at}` is {actual} instead of {expected}", short(&request));
+                check!(
+                    false,
+                    "call {number} of opening {epoch}, {}: `{at}` is {actual} instead of {expected}",
+                    short(&request)
+                );
             }
         }
     }

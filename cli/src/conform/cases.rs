@@ -617,8 +617,22 @@ fn invalid_paths_are_refused(bench: &mut Bench<'_>) -> Ran {
     bench.put("a.md", "text")?;
     let (long_segment, long_path) = ("n".repeat(256), "segment/".repeat(512) + "x");
     for path in [
-        "", "/a.md", "a.md/", "d//a.md", ".", "..", "../a.md", "d/../a.md", "d/./a.md", "d\\a.md", "d\0a.md", "d\na.md",
-        "d\u{7f}a.md", "d\u{85}a.md", &long_segment, &long_path,
+        "",
+        "/a.md",
+        "a.md/",
+        "d//a.md",
+        ".",
+        "..",
+        "../a.md",
+        "d/../a.md",
+        "d/./a.md",
+        "d\\a.md",
+        "d\0a.md",
+        "d\na.md",
+        "d\u{7f}a.md",
+        "d\u{85}a.md",
+        &long_segment,
+        &long_path,
     ] {
         refused_everywhere(bench, path)?;
     }

@@ -233,7 +233,8 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
     thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut line = String::new();
-        while output.read_line(&mut line).is_ok_and(|length| length > 0) && lines.send(std::mem::take(&mut line)).is_ok()
+        while output.read_line(&mut line).is_ok_and(|length| length > 0)
+            && lines.send(std::mem::take(&mut line)).is_ok()
         {}
     });
     let process = Process { child, input, answers };
@@ -255,7 +256,16 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
 /// Returns what is known about a driver before it has answered.
 fn unknown() -> Hello {
     let (name, package, version_scheme) = Default::default();
-    Hello { protocol: PROTOCOL, name, package, version_scheme, folder: false, links: false, folders: false, lock: Lock::None }
+    Hello {
+        protocol: PROTOCOL,
+        name,
+        package,
+        version_scheme,
+        folder: false,
+        links: false,
+        folders: false,
+        lock: Lock::None,
+    }
 }
 
 /// Returns a request or an answer for a message.
@@ -265,5 +275,9 @@ pub(super) fn short(value: &Value) -> String {
 
 fn shortened(text: &str) -> String {
     let text = text.trim_end();
-    if text.chars().count() <= SHOWN { text.to_string() } else { format!("{}…", text.chars().take(SHOWN).collect::<String>()) }
+    if text.chars().count() <= SHOWN {
+        text.to_string()
+    } else {
+        format!("{}…", text.chars().take(SHOWN).collect::<String>())
+    }
 }

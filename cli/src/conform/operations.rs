@@ -70,7 +70,13 @@ fn holds(bench: &mut Bench<'_>, row: &Row, state: State, right: bool, says: &[&s
     }
     // The precondition of a move to a path is that of the file that is moved.
     let of_source = row.operation == "rename, of to";
-    let version = if of_source { bench.content("source")?.version } else if right { current } else { earlier };
+    let version = if of_source {
+        bench.content("source")?.version
+    } else if right {
+        current
+    } else {
+        earlier
+    };
     let op = operation(row, path, &version);
     let answer = bench.perform(&op)?;
 
@@ -84,7 +90,11 @@ fn holds(bench: &mut Bench<'_>, row: &Row, state: State, right: bool, says: &[&s
     );
     // A wrong version matters only if there is a file with another version.
     if row.precondition == "matches" && says.contains(&"stale(v)") {
-        check!(found.starts_with("stale") != right, "`{found}` for the {} version", if right { "right" } else { "wrong" });
+        check!(
+            found.starts_with("stale") != right,
+            "`{found}` for the {} version",
+            if right { "right" } else { "wrong" }
+        );
     }
     if let ("stale(v)", Some(version)) = (found, super::ops::version(&answer)) {
         let again = write("file", b"more", matches(version));

@@ -25,7 +25,9 @@ pub(super) fn serve(global: &Global, output: &mut Output) -> Result<Exit, Failur
     let mut memory = None;
     for line in stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?) {
-            Ok(request) => answer(request, &kind, &options, &mut memory).unwrap_or_else(|reason| json!({ "err": reason })),
+            Ok(request) => {
+                answer(request, &kind, &options, &mut memory).unwrap_or_else(|reason| json!({ "err": reason }))
+            }
             Err(error) => json!({ "err": format!("the request is not JSON: {error}") }),
         };
         output.object(&answer)?;

@@ -1,7 +1,7 @@
 //! `saddlebag-tools.wasm`: one function for each tool, for runtimes that show the functions of a component to a model.
 
 #![cfg(target_arch = "wasm32")]
-#![allow(unsafe_code, reason = "generated bindings")]
+#![allow(missing_docs, unsafe_code, reason = "generated bindings")]
 
 use saddlebag_guest::environment::{now, open};
 use serde_json::{Value, json};

@@ -12,10 +12,10 @@ use wasmtime::{Config, Engine, Store};
 use wasmtime_wasi::p2::bindings::sync::CommandPre;
 use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
 use wasmtime_wasi::{DirPerms, FilePerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi_http::WasiHttpCtx;
 use wasmtime_wasi_http::p2::bindings::http::types::Scheme;
 use wasmtime_wasi_http::p2::bindings::sync::ProxyPre;
 use wasmtime_wasi_http::p2::{WasiHttpCtxView, WasiHttpView, default_hooks};
-use wasmtime_wasi_http::WasiHttpCtx;
 
 /// State of an instance.
 pub struct State {
@@ -78,7 +78,8 @@ impl Shell {
         let engine = Engine::new(&Config::new()).expect("an engine");
         let file = file(name);
         let component = Component::from_file(&engine, &file);
-        let component = component.unwrap_or_else(|error| panic!("{}: {error:#}; `cargo xtask shells` builds it", file.display()));
+        let component =
+            component.unwrap_or_else(|error| panic!("{}: {error:#}; `cargo xtask shells` builds it", file.display()));
         Self { engine, component }
     }
 

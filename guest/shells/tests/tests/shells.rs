@@ -42,7 +42,8 @@ fn a_client_of_mcp_is_served_over_standard_input() {
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
     };
     let lines = [
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18" } }).to_string(),
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18" } })
+            .to_string(),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
         call(2, "memory_store", STORED),
         call(3, "memory_recall", QUESTION),
@@ -80,7 +81,8 @@ fn an_extension_imports_its_store_of_strings_alone() {
     };
     let set = |mut store: StoreContextMut<'_, State>, (key, value): (String, String)| {
         let strings = &mut store.data_mut().strings;
-        let size: usize = strings.iter().filter(|(other, _)| **other != key).map(|(key, value)| key.len() + value.len()).sum();
+        let size: usize =
+            strings.iter().filter(|(other, _)| **other != key).map(|(key, value)| key.len() + value.len()).sum();
         if size + key.len() + value.len() > 1 << 20 {
             return Ok(("error: store quota exceeded (1 MiB)".to_owned(),));
         }
@@ -114,7 +116,8 @@ fn an_extension_imports_its_store_of_strings_alone() {
     assert_eq!(call("handle-event", &["turn_start", "{}"]), json!({}));
     // A full store refuses, and keeps what it has.
     let long = json!({ "target": "note", "name": "long", "content": "words of a note\n".repeat(20_000) }).to_string();
-    let outcomes: Vec<Value> = (0..6).map(|_| call("execute-tool", &["memory_write", &long])["is_error"].clone()).collect();
+    let outcomes: Vec<Value> =
+        (0..6).map(|_| call("execute-tool", &["memory_write", &long])["is_error"].clone()).collect();
     assert!(outcomes.contains(&json!(false)) && outcomes.contains(&json!(true)), "{outcomes:?}");
     assert!(call("execute-tool", &["memory_recall", QUESTION])["content"].as_str().unwrap().contains("8080"));
 }
