@@ -15,7 +15,7 @@ use saddlebag_locks::{
 use sha2::{Digest, Sha256};
 
 use crate::executor::{hex, version_of};
-use crate::storage::{Attempt, Described, Found, Move, Replace, Storage};
+use crate::storage::{Attempt, Described, Found, Move, Replace, Stamp, Storage};
 use disk::{Disk, above};
 use locks::Files;
 
@@ -219,6 +219,10 @@ impl Storage for Folder {
         self.settle(path)
     }
 
+    fn stamp(&self, path: &RelPath) -> Option<Stamp> {
+        self.disk().stamp(path.as_str())
+    }
+
     fn list(&self, folder: Option<&RelPath>) -> Result<Vec<Found>, FsError> {
         self.disk().list(folder.map_or("", RelPath::as_str))
     }
@@ -330,8 +334,12 @@ impl Storage for Folder {
     }
 
     fn generation(&self) -> Result<String, FsError> {
-        let token = if self.files.synced { generation(&self.files, "") } else { None };
-        token.ok_or(FsError::Unsupported)
+        if !self.files.synced {
+            return Err(FsError::Unsupported);
+        }
+        // A store without locks has no token, and an index that was written without one is never compared by it.
+        self.join().map_err(|_| FsError::Unsupported)?;
+        generation(&self.files, "").ok_or(FsError::Unsupported)
     }
 }
 
@@ -531,6 +539,27 @@ mod tests {
         store.perform(&FsOp::remove(path("a.md"), Precondition::Any)).expect("removed");
         token(true);
         assert_eq!(open(root.path(), false).perform(&FsOp::Generation), Err(FsError::Unsupported));
+    }
+
+    #[test]
+    fn a_large_file_is_read_again_once_it_has_changed() {
+        let root = tempfile::tempdir().expect("a folder");
+        let store = open(root.path(), false);
+        let text = |letter: &str| letter.repeat(300_000);
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+        for (letter, age) in [("a", 60), ("c", 50), ("d", 0), ("e", 0)] {
+            fs::write(root.path().join("a.md"), text(letter)).expect("written");
+            let file = fs::File::options().write(true).open(root.path().join("a.md")).expect("opened");
+            file.set_modified(old + std::time::Duration::from_secs(60 - age)).expect("set");
+            for offset in [0, 1000] {
+                let read = FsOp::Read { path: path("a.md"), offset, max_bytes: 3 };
+                let Ok(FsOutcome::Read(saddlebag::protocol::ReadOutcome::Content(content))) = store.perform(&read) else {
+                    panic!("no content")
+                };
+                assert_eq!(content.bytes, text(letter).as_bytes()[..3]);
+                assert_eq!(content.version, version_of(text(letter).as_bytes()));
+            }
+        }
     }
 
     #[test]

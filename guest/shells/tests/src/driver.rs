@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use saddlebag_shells_tests::{Shell, State};
-use wasmtime_wasi::{DirPerms, FilePerms, I32Exit, WasiCtxBuilder};
+use wasmtime_wasi::{FsPerms, I32Exit, WasiCtxBuilder};
 
 fn main() -> ExitCode {
     let shell = Shell::new("guest-driver");
     let mut wasi = WasiCtxBuilder::new();
-    wasi.inherit_stdio().arg("driver");
+    wasi.allow_blocking_current_thread(true).inherit_stdio().arg("driver");
     let stores = std::env::var_os("SADDLEBAG_STORES").map(PathBuf::from);
     for folder in stores.into_iter().chain([std::env::temp_dir()]) {
         let name = folder.display().to_string();
-        if let Err(error) = wasi.preopened_dir(&folder, &name, DirPerms::all(), FilePerms::all()) {
+        if let Err(error) = wasi.preopened_dir(&folder, &name, FsPerms::ReadWrite) {
             panic!("{name}: {error:#}");
         }
     }

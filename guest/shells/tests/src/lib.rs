@@ -8,29 +8,45 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use wasmtime::component::{Component, Linker, ResourceTable};
-use wasmtime::{Config, Engine, Store};
+use wasmtime::{Config, Engine, OptLevel, Store};
 use wasmtime_wasi::p2::bindings::sync::CommandPre;
 use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
-use wasmtime_wasi::{DirPerms, FilePerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
-use wasmtime_wasi_http::WasiHttpCtx;
+use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use wasmtime_wasi_http::p2::bindings::http::types::Scheme;
 use wasmtime_wasi_http::p2::bindings::sync::ProxyPre;
-use wasmtime_wasi_http::p2::{WasiHttpCtxView, WasiHttpView, default_hooks};
+use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView};
 
 /// State of an instance.
 pub struct State {
     wasi: WasiCtx,
     http: WasiHttpCtx,
     table: ResourceTable,
+    hooks: NoRequests,
     /// Store of strings of an extension.
     pub strings: BTreeMap<String, String>,
+}
+
+/// Lets no instance send a request.
+struct NoRequests;
+
+type Sent<T> = Box<dyn Future<Output = Result<T, Error>> + Send>;
+
+impl WasiHttpHooks for NoRequests {
+    fn send_request(
+        &mut self,
+        _: hyper::Request<WasiBody>,
+        _: Option<RequestOptions>,
+        _: Sent<()>,
+    ) -> Sent<(hyper::Response<WasiBody>, Sent<()>)> {
+        Box::new(async { Err(Error::HttpRequestDenied) })
+    }
 }
 
 impl State {
     /// Grants nothing.
     #[must_use]
     pub fn new(wasi: WasiCtx) -> Self {
-        Self { wasi, http: WasiHttpCtx::new(), table: ResourceTable::new(), strings: BTreeMap::new() }
+        Self { wasi, http: WasiHttpCtx::new(), table: ResourceTable::new(), hooks: NoRequests, strings: BTreeMap::new() }
     }
 }
 
@@ -42,7 +58,7 @@ impl WasiView for State {
 
 impl WasiHttpView for State {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
-        WasiHttpCtxView { ctx: &mut self.http, table: &mut self.table, hooks: default_hooks() }
+        WasiHttpCtxView { ctx: &mut self.http, table: &mut self.table, hooks: &mut self.hooks }
     }
 }
 
@@ -72,10 +88,20 @@ pub fn file(name: &str) -> PathBuf {
 }
 
 impl Shell {
-    /// Compiles a shell.
+    /// Compiles a shell quickly.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let engine = Engine::new(&Config::new()).expect("an engine");
+        Self::compiled(name, OptLevel::None)
+    }
+
+    /// Compiles a shell as runtimes do.
+    #[must_use]
+    pub fn optimised(name: &str) -> Self {
+        Self::compiled(name, OptLevel::Speed)
+    }
+
+    fn compiled(name: &str, level: OptLevel) -> Self {
+        let engine = Engine::new(Config::new().cranelift_opt_level(level)).expect("an engine");
         let file = file(name);
         let component = Component::from_file(&engine, &file);
         let component =
@@ -169,7 +195,9 @@ impl Shell {
 
 fn granted(folder: &Path, environment: &[(&str, &str)]) -> WasiCtxBuilder {
     let mut wasi = WasiCtxBuilder::new();
-    wasi.preopened_dir(folder, "/memory", DirPerms::all(), FilePerms::all()).expect("a folder");
+    // As `wasmtime run` does: nothing else runs on this thread.
+    wasi.allow_blocking_current_thread(true);
+    wasi.preopened_dir(folder, "/memory", FsPerms::ReadWrite).expect("a folder");
     wasi.envs(environment);
     wasi
 }

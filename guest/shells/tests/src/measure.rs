@@ -18,7 +18,7 @@ fn main() {
         println!("usage: measure-shells FOLDER QUESTION");
         return;
     };
-    let shell = Shell::new("cli");
+    let shell = Shell::optimised("cli");
     let command = shell.command();
     let recall = serde_json::json!({ "query": question }).to_string();
     let line = r#"{"entry": "measured"}"#;
@@ -31,7 +31,7 @@ fn main() {
             ("recall after a write", &["notebook_recall", &recall]),
             ("recall again", &["notebook_recall", &recall]),
         ] {
-            // One call writes: every call after it would find the change of the one before.
+            // One call writes: every call after it would find the change of the previous call.
             let runs = if matches!(name, "open" | "recall again" | "write") { RUNS } else { 1 };
             let mut times: Vec<Duration> = Vec::new();
             for _ in 0..runs {

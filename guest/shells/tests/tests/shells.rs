@@ -8,7 +8,7 @@ use std::fs;
 use saddlebag_shells_tests::{Shell, State};
 use serde_json::{Value, json};
 use wasmtime::StoreContextMut;
-use wasmtime_wasi::WasiCtx;
+use wasmtime_wasi::{FsPerms, WasiCtx};
 
 const STORED: &str = r#"{"key": "port", "content": "8080"}"#;
 const QUESTION: &str = r#"{"query": "port"}"#;
@@ -95,7 +95,8 @@ fn an_extension_imports_its_store_of_strings_alone() {
     let mut strings = BTreeMap::new();
     // Calls a function in a fresh instance, with the strings of the earlier ones.
     let mut call = |function: &str, arguments: &[&str]| {
-        let state = State { strings: std::mem::take(&mut strings), ..State::new(WasiCtx::builder().build()) };
+        let mut state = State::new(WasiCtx::builder().build());
+        state.strings = std::mem::take(&mut strings);
         let mut store = shell.store(state);
         let instance = linker.instantiate(&mut store, shell.component()).unwrap();
         let function = instance.get_func(&mut store, function).unwrap();
@@ -128,7 +129,7 @@ fn the_disk_performs_the_operations_of_another_component() {
     let mut linker = shell.linker();
     wasmtime_wasi::p2::add_to_linker_sync(&mut linker).unwrap();
     let wasi = WasiCtx::builder()
-        .preopened_dir(folder.path(), "/memory", wasmtime_wasi::DirPerms::all(), wasmtime_wasi::FilePerms::all())
+        .preopened_dir(folder.path(), "/memory", FsPerms::ReadWrite)
         .unwrap()
         .build();
     let mut store = shell.store(State::new(wasi));
