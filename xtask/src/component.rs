@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 3_400_000;
 const FAST: &str = "component";
 
 /// Profile of the components that other hosts load.
-const SMALL: &str = "component-small";
+pub(crate) const SMALL: &str = "component-small";
 
 /// A world of `wit/world.wit`.
 pub(crate) struct World {
