@@ -128,10 +128,7 @@ fn the_disk_performs_the_operations_of_another_component() {
     let (shell, folder) = (Shell::new("disk"), tempfile::tempdir().unwrap());
     let mut linker = shell.linker();
     wasmtime_wasi::p2::add_to_linker_sync(&mut linker).unwrap();
-    let wasi = WasiCtx::builder()
-        .preopened_dir(folder.path(), "/memory", FsPerms::ReadWrite)
-        .unwrap()
-        .build();
+    let wasi = WasiCtx::builder().preopened_dir(folder.path(), "/memory", FsPerms::ReadWrite).unwrap().build();
     let mut store = shell.store(State::new(wasi));
     let instance = linker.instantiate(&mut store, shell.component()).unwrap();
     let interface = instance.get_export_index(&mut store, None, "saddlebag:disk/disk@0.3.0-dev").unwrap();
