@@ -20,8 +20,10 @@ const JAVASCRIPT: &str = "hosts/js";
 /// Browser of their tests, as the package `chromium` of Debian installs it.
 const CHROMIUM: &str = "/usr/bin/chromium";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
-/// The smaller worlds that the host in Python loads, too.
-const SMALL: [&str; 2] = ["journal-memory", "entries-memory"];
+/// The driver of the same host, for `saddlebag conform`.
+const PYTHON_DRIVER: &str = "tests/clients/python_host/driver.py";
+/// The other worlds that the host in Python loads, too.
+const OTHERS: [&str; 3] = ["journal-memory", "entries-memory", "saddlebag-json"];
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
                        --slow --without-clients` leaves it out";
@@ -74,11 +76,14 @@ pub(crate) fn run() -> Result<(), String> {
     } else {
         eprintln!("left out: the hosts in JavaScript, whose tests need `/proc`");
     }
-    let mut arguments = vec![OsString::from(PYTHON_HOST), program.into(), component.into()];
-    for world in WORLDS.iter().filter(|world| SMALL.contains(&world.name)) {
+    let mut arguments = vec![OsString::from(PYTHON_HOST), program.clone().into(), component.clone().into()];
+    for world in WORLDS.iter().filter(|world| OTHERS.contains(&world.name)) {
         arguments.push(build_for_tests(world, output)?.into());
     }
-    command(&python, arguments, environment, output)
+    command(&python, arguments, environment, output)?;
+    let own = format!("{} --engine native conform --driver", program.display());
+    let conform = ["conform", "--rounds", "20", "--with", &own, "--", &python, PYTHON_DRIVER].map(OsString::from);
+    command(&program.to_string_lossy(), conform.into_iter().chain([component.into()]), environment, output)
 }
 
 /// Tests the hosts in JavaScript, and checks each store with the conformance kit of the program.
