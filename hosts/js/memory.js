@@ -45,7 +45,7 @@ export class Component {
         throw new Error(`the component imports ${String(name)}; a component of ${PACKAGE} imports nothing`);
       },
     });
-    const exports = await this.#instantiate(name => this.#module(name), imports);
+    const exports = await withPromising(() => this.#instantiate(name => this.#module(name), imports));
     const prefix = `${PACKAGE}/engine@`;
     const engines = Object.keys(exports).filter(name => name.startsWith(prefix));
     const versions = engines.map(name => name.slice(prefix.length));
@@ -57,6 +57,20 @@ export class Component {
   #module(name) {
     if (!this.#modules.has(name)) this.#modules.set(name, compile(new URL(name, this.#base)));
     return this.#modules.get(name);
+  }
+}
+
+/**
+ * Calls `work` where `WebAssembly.promising` exists. Without it, jco uses each function as it is, but only after an error; for
+ * the message of the error V8 reads the whole code again, which takes 100 ms in all.
+ */
+async function withPromising(work) {
+  if (WebAssembly.promising) return work();
+  WebAssembly.promising = exported => exported;
+  try {
+    return await work();
+  } finally {
+    delete WebAssembly.promising;
   }
 }
 
