@@ -175,7 +175,7 @@ function isOwn(path) {
   // A file system skips a segment that it cuts to nothing.
   const [first, second, ...rest] = path.split('/').map(folded).filter(segment => segment !== '');
   const isLocks = /^(\.saddlebag|saddle~[0-9]+)$/.test(first) && /^locks(-[0-9]+)?$/.test(second);
-  return isLocks || [first, second, ...rest].some(segment => /^(\.saddlebag-.*\.tmp|saddle~[0-9]+)$/s.test(segment));
+  return isLocks || [first, second, ...rest].some(segment => /^(\.saddlebag-.*\.tmp|saddle~[0-9]+(\.tmp)?)$/s.test(segment));
 }
 
 /**

@@ -23,6 +23,8 @@ const lockName = number => String(number).padStart(2, '0');
 const LOCKS_OF_FILES = Array.from({ length: 64 }, (_, number) => lockName(number));
 /** A status says that the bytes are the same if the file was last changed this long before they were read. */
 const SETTLED = 2_000n;
+/** Longest addition that is made in place. */
+const PAGE = 4_096;
 const ERRORS = {
   EACCES: 'denied', EPERM: 'denied', ENOSPC: 'no-space', EDQUOT: 'no-space', EROFS: 'read-only', EISDIR: 'is-directory',
   ENOTDIR: 'not-directory', ELOOP: 'symbolic-link', ETIMEDOUT: 'timed-out',
@@ -280,8 +282,8 @@ export class FolderStore extends Executor {
         // An editor may have read in what was added, and saved it.
         const isThere = append.isAdded && old && endsWith(old.bytes, content);
         const added = isThere ? new Uint8Array() : addition(old?.bytes, content, newlineFirst);
-        // Another name may be outside of the store: it keeps its text.
-        if (old && (old.status.nlink > 1n || this.#isUnsynced(path))) {
+        // Another name may be outside of the store: it keeps its text. A system that is killed may write a part of the pages.
+        if (old && (old.status.nlink > 1n || added.length > PAGE || this.#isUnsynced(path))) {
           const matches = { tag: 'matches', val: old.version };
           return this.#replace(held, { path, content: Buffer.concat([old.bytes, added]), precondition: matches });
         }
@@ -486,7 +488,7 @@ const markerOf = path => sha256(path).slice(0, 32);
 /** The start of the machine, where the system tells. */
 function bootOf() {
   try {
-    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
   } catch {
     return undefined;
   }

@@ -105,7 +105,9 @@ export class Memory {
    * @param {{now?: object, origin?: object}} [given]
    */
   async run(family, command, argument, given = {}) {
-    const { id } = await this.#finish(() => this.component[family].prepare({ tag: command, val: argument }), given);
+    const start = (id, now, origin) =>
+      this.#memory.submit(id, now, origin, this.component[family].prepare({ tag: command, val: argument }));
+    const { id } = await this.#start(start, given);
     return this.#call(() => this.component[family].take(this.#memory, id)).val;
   }
 
@@ -113,13 +115,13 @@ export class Memory {
    * Runs a tool for a model.
    * @param {string} name
    * @param {object} input the arguments of the tool
+   * @param {{now?: object, origin?: object, options?: {sets: string[], dialect: 'docs' | 'sdk'}}} [given]
    * @returns {Promise<{text: string, structured?: object, isError: boolean, changed: boolean}>}
    */
-  async callTool(name, input, { sets = ['journal', 'entries', 'notebook', 'anthropic'], dialect = 'docs', ...given } = {}) {
-    const { tools } = this.component;
-    const call = { name, input: JSON.stringify(input), sets, dialect };
-    const { id, changed } = await this.#finish(() => tools.prepare({ tag: 'call-tool', val: call }), given);
-    const answer = this.#call(() => tools.take(this.#memory, id)).val;
+  async callTool(name, input, { options, ...given } = {}) {
+    const start = (id, now, origin) =>
+      this.component.tools.call(this.#memory, id, now, origin, name, JSON.stringify(input), options);
+    const { answer, changed } = await this.#start(start, given);
     return { ...answer, structured: answer.structured && JSON.parse(answer.structured), changed };
   }
 
@@ -130,14 +132,11 @@ export class Memory {
     this.#memory[Symbol.dispose ?? Symbol.for('dispose')]();
   }
 
-  #finish(prepare, { now = timestamp(), origin = {} }) {
+  #start(start, { now = timestamp(), origin = {} }) {
     return new Promise((resolve, reject) => {
       const id = this.#last + 1n;
-      const step = this.#call(() => {
-        const command = prepare();
-        this.#last = id;
-        return this.#memory.submit(id, now, origin, command);
-      });
+      const step = this.#call(() => start(id, now, origin));
+      this.#last = id;
       this.#running.set(id, { resolve, reject });
       this.#advance(step);
     });
@@ -145,11 +144,11 @@ export class Memory {
 
   /** Ends what has finished, and starts what is requested. */
   #advance({ requests, finished }) {
-    for (const { id, changed, error } of finished) {
-      const { resolve, reject } = this.#running.get(id);
-      this.#running.delete(id);
-      if (error) reject(new Failed(error, changed));
-      else resolve({ id, changed });
+    for (const ended of finished) {
+      const { resolve, reject } = this.#running.get(ended.id);
+      this.#running.delete(ended.id);
+      if (ended.error) reject(new Failed(ended.error, ended.changed));
+      else resolve(ended);
     }
     for (const request of requests) this.#perform(request).catch(error => this.#end(error));
   }

@@ -53,9 +53,11 @@ const COMPONENT: [&str; 16] = [
 ];
 
 /// The other packages with tests.
-const PACKAGES: [&str; 14] = [
+const PACKAGES: [&str; 16] = [
     "--package",
     "saddlebag-component",
+    "--package",
+    "saddlebag-guest",
     "--package",
     "saddlebag-locks",
     "--package",
@@ -74,7 +76,9 @@ const PACKAGES: [&str; 14] = [
 const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 13] = [
+const NATIVE: [&str; 15] = [
+    "--package",
+    "saddlebag-guest",
     "--package",
     "saddlebag-locks",
     "--package",

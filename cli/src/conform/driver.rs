@@ -3,8 +3,8 @@
 //! Every failure is a text. A driver that does not follow the protocol is killed; [`Driver::ready`] starts it again.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -78,6 +78,18 @@ impl Driver {
     /// Starts the program, and asks it what its host is.
     pub(super) fn start(program: Program) -> Result<Self, String> {
         let (process, hello) = started(&program)?;
+        Ok(Self { program, hello, process: Some(process), silent: 0 })
+    }
+
+    /// Speaks with a driver that answers in a thread.
+    #[cfg(test)]
+    pub(super) fn within(
+        input: impl Write + Send + 'static,
+        output: impl Read + Send + 'static,
+    ) -> Result<Self, String> {
+        let program = Program { command: Vec::new(), patience: Duration::from_secs(30) };
+        let process = Process { child: None, input: Box::new(input), answers: lines_of(output) };
+        let (process, hello) = greeted(&program, process)?;
         Ok(Self { program, hello, process: Some(process), silent: 0 })
     }
 
@@ -182,7 +194,7 @@ impl Driver {
         let status = self.process.take().and_then(|mut process| {
             // A driver that has only closed its output is ended here.
             thread::sleep(Duration::from_millis(50));
-            process.child.try_wait().ok().flatten()
+            process.child.as_mut()?.try_wait().ok().flatten()
         });
         let how = status.map_or("closed its output".to_string(), |status| format!("ended ({status})"));
         format!("the driver {how} instead of answering {}", short(request))
@@ -200,25 +212,33 @@ pub(super) struct Opening<'a> {
 
 /// A running driver. It is killed when it is dropped.
 struct Process {
-    child: Child,
-    input: ChildStdin,
+    /// The program; `None` in a test that answers in a thread.
+    child: Option<Child>,
+    input: Box<dyn Write + Send>,
     answers: Receiver<String>,
 }
 
 impl Process {
     /// Kills the driver. Returns a line that it had written before.
     fn kill(mut self) -> Option<String> {
-        // It may have ended before.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
         self.answers.recv().ok().filter(|line| line.ends_with('\n'))
+    }
+}
+
+impl Process {
+    fn end(&mut self) {
+        if let Some(child) = &mut self.child {
+            // It may have ended before.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 
@@ -232,6 +252,11 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(format!("the driver `{shown}` has no standard input and output"));
     };
+    greeted(program, Process { child: Some(child), input: Box::new(input), answers: lines_of(output) })
+}
+
+/// Returns the lines that a driver writes.
+fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     let (lines, answers) = channel();
     thread::spawn(move || {
         let mut output = BufReader::new(output);
@@ -240,7 +265,11 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
             && lines.send(std::mem::take(&mut line)).is_ok()
         {}
     });
-    let process = Process { child, input, answers };
+    answers
+}
+
+/// Asks a driver that was just started what its host is.
+fn greeted(program: &Program, process: Process) -> Result<(Process, Hello), String> {
     let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process), silent: 0 };
     let request = json!({ "hello": { "protocol": PROTOCOL } });
     let answer = driver.ask(&request)?;

@@ -16,6 +16,8 @@ mod races;
 mod report;
 mod serve;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -38,7 +40,12 @@ use report::{ConformJson, Report};
 #[command(after_help = example("conform -- python3 driver.py"))]
 pub(crate) struct ConformArgs {
     /// Program that is the driver of the host, with its arguments
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "driver")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND",
+        required_unless_present = "driver"
+    )]
     command: Vec<OsString>,
     /// Check only this part
     #[arg(long, value_enum)]
@@ -56,7 +63,7 @@ pub(crate) struct ConformArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 30, hide_short_help = true)]
     patience: u64,
     /// Be the driver of this program's own host
-    #[arg(long, hide = true, conflicts_with = "command")]
+    #[arg(long, hide_short_help = true, conflicts_with = "command")]
     driver: bool,
 }
 

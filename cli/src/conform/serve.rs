@@ -71,17 +71,7 @@ impl Serving {
                 let called = self.host()?.call(now, &tool, input).map_err(|error| error.to_string())?;
                 Ok(json!({ "ok": called.json()? }))
             }
-            "perform" => {
-                let op = match FsOp::read(given) {
-                    Ok(op) => op,
-                    Err(Malformed { at, reason }) if PATHS.iter().any(|path| at.ends_with(path)) => {
-                        return Ok(json!({ "err": { "invalid-path": reason.to_string() } }));
-                    }
-                    Err(error) => return Err(error.to_string()),
-                };
-                let opened = self.opened.as_mut().ok_or("no store is open")?;
-                value(&opened.store.perform(&op))
-            }
+            "perform" => performed(&mut self.opened.as_mut().ok_or("no store is open")?.store, given),
             other => Err(format!("`{other}` is not a request")),
         }
     }
@@ -94,6 +84,17 @@ impl Serving {
             *host = Some(opened.map_err(|error| error.to_string())?);
         }
         host.as_mut().ok_or_else(|| "no memory is open".into())
+    }
+}
+
+/// Performs an operation that is given as JSON.
+pub(super) fn performed(store: &mut dyn Executor, op: Value) -> Result<Value, String> {
+    match FsOp::read(op) {
+        Ok(op) => value(&store.perform(&op)),
+        Err(Malformed { at, reason }) if PATHS.iter().any(|path| at.ends_with(path)) => {
+            Ok(json!({ "err": { "invalid-path": reason.to_string() } }))
+        }
+        Err(error) => Err(error.to_string()),
     }
 }
 

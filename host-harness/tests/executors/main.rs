@@ -7,6 +7,5 @@ mod concurrency;
 mod conformance;
 mod leases;
 mod local_dir;
-mod page;
 mod simulator;
 mod support;

@@ -19,7 +19,9 @@ from types import SimpleNamespace
 import folder as folder_module
 import lines_of_code
 from folder import Folder
-from host import Failed, Memory, Runtime
+from host import PACKAGE, VERSION, Failed, Memory, Runtime
+from wasmtime import Store
+from wasmtime import component as wasm
 
 NOW = dict(seconds=1_779_700_000, nanoseconds=0, utc_offset_seconds=7200)  # 2026-05-25
 APPENDS = 300
@@ -27,9 +29,10 @@ EDITS = 150
 
 
 def main(program, component, *smaller):
-    for path in smaller:
-        small_world(Runtime(path), pathlib.Path(path).stem)
     runtime = Runtime(component)
+    for path in smaller:
+        name = pathlib.Path(path).stem
+        json_world(runtime.engine, path) if name == "saddlebag-json" else small_world(Runtime(path), name)
     for check in (journal, prompt, agents_md, notebook, entries, files, tools, trust, session, exchange,
                   failures):
         with tempfile.TemporaryDirectory() as folder:
@@ -66,6 +69,24 @@ def small_world(runtime, name):
             scene.fails("invalid-argument", "prompt", "context", context | dict(entries=wanted))
         scene.fails("invalid-argument", "prompt", "context", context | dict(turn=1))
     print(f"python host: {name}, {len(exports)} interfaces")
+
+
+def json_world(engine, path):
+    """The calls of the example in docs/writing-a-host.md, in the world of JSON text."""
+    page = pathlib.Path(__file__).parents[3].joinpath("docs/writing-a-host.md").read_text(encoding="utf-8")
+    example = page.split("## Without bindings")[1].split("```text\n")[1].split("```")[0]
+    # The lines of a call, and those of its answer, are indented alike.
+    joined = re.sub(r"\n +(?![ ]|\{\"ok\")", "", example)
+    calls = re.findall(r"^([a-z-]+) +(.+)\n +(.+)$", joined, re.MULTILINE)
+    store = Store(engine)
+    store.set_epoch_deadline(30)
+    instance = wasm.Linker(engine).instantiate(store, wasm.Component.from_file(engine, path))
+    inside = instance.get_export_index(store, f"{PACKAGE}/json@{VERSION}")
+    for name, given, answer in calls:
+        function = instance.get_func(store, instance.get_export_index(store, name, inside))
+        assert function(store, given) == answer, (name, given)
+    assert len(calls) == 4, calls
+    print("python host: saddlebag-json, the example of the documentation")
 
 
 class Scene:
@@ -355,9 +376,16 @@ def operations(root):
     assert outcome(folder, "make-directory", path="a/b") == "not-directory"
     _, (_, (_, page)) = folder.perform(("list-directory", dict(folder=None, after="a", limit=2, unless=None)))
     assert [entry["path"] for entry in page["entries"]] == ["deep", "folder"] and page["next"] == "folder", page
+    with open(os.fsencode(root) + b"/folder/x\xff.md", "wb"), open(root / "folder/a.md", "wb"):
+        pass
+    _, (_, (_, page)) = folder.perform(("list-directory", dict(folder="folder", after=None, limit=9, unless=None)))
+    assert [entry["path"] for entry in page["entries"]] == ["folder/a.md"], page
+    assert page["left_out"] == dict(names=[dict(path="folder/x\ufffd.md", kind="file")], count=1), page
+    (root / "folder/a.md").unlink()
     (root / "hollow/inner").mkdir(parents=True)
     for path, expected in [("hollow", "not-empty"), ("hollow/inner", "removed"), ("hollow/inner", "absent"), ("a/b", "not-directory"),
-                           ("link", "symbolic-link"), ("out/x", "symbolic-link"), ("hollow", "removed"), ("a", "not-empty")]:
+                           ("link", "symbolic-link"), ("out/x", "symbolic-link"), ("hollow", "removed"), ("a", "not-empty"),
+                           ("folder", "not-empty")]:
         assert outcome(folder, "remove-directory", path=path) == expected, path
     names = [path.name for path in root.rglob(".saddlebag-*")]
     assert not names and (root / "a/b").stat().st_mode & 0o777 == 0o600, names
