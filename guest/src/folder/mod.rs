@@ -553,7 +553,8 @@ mod tests {
             file.set_modified(old + std::time::Duration::from_secs(60 - age)).expect("set");
             for offset in [0, 1000] {
                 let read = FsOp::Read { path: path("a.md"), offset, max_bytes: 3 };
-                let Ok(FsOutcome::Read(saddlebag::protocol::ReadOutcome::Content(content))) = store.perform(&read) else {
+                let Ok(FsOutcome::Read(saddlebag::protocol::ReadOutcome::Content(content))) = store.perform(&read)
+                else {
                     panic!("no content")
                 };
                 assert_eq!(content.bytes, text(letter).as_bytes()[..3]);

@@ -46,7 +46,13 @@ impl State {
     /// Grants nothing.
     #[must_use]
     pub fn new(wasi: WasiCtx) -> Self {
-        Self { wasi, http: WasiHttpCtx::new(), table: ResourceTable::new(), hooks: NoRequests, strings: BTreeMap::new() }
+        Self {
+            wasi,
+            http: WasiHttpCtx::new(),
+            table: ResourceTable::new(),
+            hooks: NoRequests,
+            strings: BTreeMap::new(),
+        }
     }
 }
 
