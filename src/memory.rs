@@ -423,7 +423,7 @@ impl Memory {
     }
 
     /// Takes the reply of a command, if it belongs to a family.
-    #[cfg(all(target_arch = "wasm32", not(feature = "library")))]
+    #[cfg(all(target_arch = "wasm32", not(any(feature = "json", feature = "library"))))]
     pub(crate) fn take_of<P: Part>(&mut self, id: CommandId) -> Result<P::Reply, Error> {
         self.engine.take(id, P::pick)
     }

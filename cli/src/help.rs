@@ -11,7 +11,7 @@ use crate::failure::EXIT_CODES;
 const OF_PROGRAM: [&str; 9] = ["setup", "uninstall", "zk", "hook", "demo", "replay", "conform", "completions", "man"];
 
 /// Maximum width of the overview, in columns.
-const COLUMNS: usize = 80;
+const COLUMNS: usize = 94;
 
 /// Heading of the options of every command in the help of one command.
 const GLOBAL_OPTIONS: &str = "Options of every command, all of them with `saddlebag --help`";

@@ -7,6 +7,7 @@
 
 mod values;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::ExitCode;
 
@@ -51,28 +52,29 @@ fn main() -> ExitCode {
 
 fn replay(component: &str, trace: &str) -> Result<Agreed, String> {
     let text = fs::read_to_string(trace).map_err(|error| format!("cannot read {trace}: {error}"))?;
-    let lines: Vec<Value> = text
+    let lines: Vec<(&str, Value)> = text
         .lines()
-        .map(|line| serde_json::from_str(line).map_err(|error| format!("{trace}: {error}")))
-        .collect::<Result<_, _>>()?;
-    let is_header = |line: &Value| line.get("saddlebag-trace").is_some();
+        .map(|line| Ok((line, serde_json::from_str(line).map_err(|error| format!("{trace}: {error}"))?)))
+        .collect::<Result<_, String>>()?;
+    let is_header = |(_, line): &(&str, Value)| line.get("saddlebag-trace").is_some();
     let engine = Engine::new(&Config::new()).map_err(|error| error.to_string())?;
     let component = Component::from_file(&engine, component).map_err(|error| format!("{error:#}"))?;
     let mut agreed = Agreed::default();
     let mut rest = lines.as_slice();
-    while let Some((header, after)) = rest.split_first() {
+    while let Some(((_, header), after)) = rest.split_first() {
         let end = after.iter().position(is_header).unwrap_or(after.len());
         let (calls, next) = after.split_at(end);
         rest = next;
         let version = header["package"].as_str().and_then(|package| package.split_once('@'));
         let (_, version) = version.ok_or_else(|| format!("{trace} does not begin with a header"))?;
         let mut memory = Memory::open(&engine, &component, version, &header["config"])?;
-        if !calls.iter().all(|call| memory.has(call)) {
+        if !calls.iter().all(|(_, call)| memory.has(call)) {
             agreed.left_out += 1;
             continue;
         }
-        for call in calls {
-            memory.repeat(call).map_err(|error| format!("{call}\n{error}"))?;
+        for (line, call) in calls {
+            let repeated = if memory.is_json { memory.repeat_text(line) } else { memory.repeat(call) };
+            repeated.map_err(|error| format!("{call}\n{error}"))?;
             agreed.calls += 1;
             agreed.requests += call["returned"]["ok"]["requests"].as_array().map_or(0, Vec::len);
         }
@@ -90,13 +92,23 @@ struct Memory {
     instance: Instance,
     version: String,
     memory: Option<ResourceAny>,
+    /// Interface of each command.
+    interfaces: BTreeMap<String, String>,
+    /// True if calls and results are JSON text.
+    is_json: bool,
 }
 
 impl Memory {
     fn open(engine: &Engine, component: &Component, version: &str, config: &Value) -> Result<Self, String> {
         let mut store = Store::new(engine, ());
         let instance = Linker::new(engine).instantiate(&mut store, component).map_err(|error| format!("{error:#}"))?;
-        let mut opened = Self { store, instance, version: version.to_string(), memory: None };
+        let (version, interfaces) = (version.to_string(), BTreeMap::new());
+        let mut opened = Self { store, instance, version, memory: None, interfaces, is_json: false };
+        if opened.function("json", "open").is_some() {
+            opened.is_json = true;
+            let answer = opened.invoke_text("open", &config.to_string())?;
+            return if answer == r#"{"ok":null}"# { Ok(opened) } else { Err(answer) };
+        }
         let given = serde_json::json!({ "config": config });
         match opened.invoke("engine", "[static]memory.open", &given)?.0 {
             Val::Result(Ok(Some(memory))) => match *memory {
@@ -110,7 +122,10 @@ impl Memory {
 
     /// Returns true if the component has the function of a call, and the families that its arguments name.
     fn has(&mut self, call: &Value) -> bool {
-        let (interface, name, given) = target(call);
+        if self.is_json {
+            return true;
+        }
+        let (interface, name, given) = self.target(call);
         let prepared = call.get("submit").and_then(|submitted| submitted["interface"].as_str());
         let command = &given["command"];
         let sets = given["options"]["sets"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -123,9 +138,40 @@ impl Memory {
             && families.iter().all(|family| self.function(family, "prepare").is_some())
     }
 
+    /// Makes a call as JSON text, and compares the bytes of the answer.
+    fn repeat_text(&mut self, line: &str) -> Result<(), String> {
+        let parts = || {
+            let (name, rest) = line.strip_prefix("{\"")?.split_once("\":")?;
+            let (arguments, returned) = rest.strip_suffix('}')?.split_once(",\"returned\":")?;
+            Some((name, arguments, returned))
+        };
+        let (name, arguments, returned) = parts().ok_or("the line is not a call")?;
+        let answer = self.invoke_text(name, arguments)?;
+        // A result that cannot fail has no `ok` in a trace.
+        if answer == returned || answer == format!("{{\"ok\":{returned}}}") {
+            Ok(())
+        } else {
+            Err(format!("returned {answer}"))
+        }
+    }
+
+    fn invoke_text(&mut self, name: &str, argument: &str) -> Result<String, String> {
+        let function = self.function("json", name).ok_or_else(|| format!("it lacks json.{name}"))?;
+        let mut results = [Val::Bool(false)];
+        let given = [Val::String(argument.to_string())];
+        function.call(&mut self.store, &given, &mut results).map_err(|error| format!("{error:#}"))?;
+        match results {
+            [Val::String(answer)] => Ok(answer),
+            [other] => Err(format!("json.{name} returned {other:?}")),
+        }
+    }
+
     /// Makes a call. The error names the result if it is not the recorded one.
     fn repeat(&mut self, call: &Value) -> Result<(), String> {
-        let (interface, name, given) = target(call);
+        let (interface, name, given) = self.target(call);
+        if let (Some(id), Some(prepared)) = (given["id"].as_str(), given["interface"].as_str()) {
+            self.interfaces.insert(id.to_string(), prepared.to_string());
+        }
         let (returned, wanted) = self.invoke(&interface, name, given)?;
         // As JSON, an empty list of bytes and an empty list would differ.
         if returned == values::read(&call["returned"], &wanted)? {
@@ -162,24 +208,26 @@ impl Memory {
         let of_result = wanted.results().next().ok_or_else(|| format!("{interface}.{name} returns nothing"))?;
         Ok((result, of_result))
     }
-}
 
-/// Returns the interface, the function and the arguments of a call.
-fn target(call: &Value) -> (String, &str, &Value) {
-    if let Some(given) = call.get("take") {
-        return (given["interface"].as_str().unwrap_or_default().to_string(), "take", given);
-    }
-    if let Some(given) = call.get("call") {
-        return ("tools".to_string(), "call", given);
-    }
-    for (name, method) in [
-        ("submit", "[method]memory.submit"),
-        ("handle-memory-result", "[method]memory.handle-memory-result"),
-        ("cancel", "[method]memory.cancel"),
-    ] {
-        if let Some(given) = call.get(name) {
-            return ("engine".to_string(), method, given);
+    /// Returns the interface, the function and the arguments of a call.
+    fn target<'a>(&self, call: &'a Value) -> (String, &'a str, &'a Value) {
+        if let Some(given) = call.get("take") {
+            let id = given["id"].as_str().unwrap_or_default();
+            // For an unknown command, every interface returns the same.
+            return (self.interfaces.get(id).map_or("prompt", String::as_str).to_string(), "take", given);
         }
+        if let Some(given) = call.get("call") {
+            return ("tools".to_string(), "call", given);
+        }
+        for (name, method) in [
+            ("submit", "[method]memory.submit"),
+            ("handle-memory-result", "[method]memory.handle-memory-result"),
+            ("cancel", "[method]memory.cancel"),
+        ] {
+            if let Some(given) = call.get(name) {
+                return ("engine".to_string(), method, given);
+            }
+        }
+        ("engine".to_string(), "", &Value::Null)
     }
-    ("engine".to_string(), "", &Value::Null)
 }

@@ -1,7 +1,7 @@
 //! Clients of the Model Context Protocol that this project did not write: the `mcp` package of PyPI, and the command
 //! line of the MCP Inspector of npm. They are installed below `target/` at pinned versions, and run against the
-//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well. The plugins for OpenClaw and
-//! Hermes run in stubs of their hosts.
+//! program. A host in Python, on the `wasmtime` package of PyPI, runs the component as well, and so do the hosts in
+//! JavaScript, in Node.js and in Chromium. The plugins for OpenClaw and Hermes run in stubs of their hosts.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,9 +15,15 @@ const SCRIPTS: &str = "cli/tests/clients";
 /// Folder of the requirements of the tools that check packages.
 const TOOLS: &str = "packaging/tools";
 const JCO: &str = "xtask/node";
+/// Folder of the hosts in JavaScript.
+const JAVASCRIPT: &str = "hosts/js";
+/// Browser of their tests, as the package `chromium` of Debian installs it.
+const CHROMIUM: &str = "/usr/bin/chromium";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
-/// The smaller worlds that the host in Python loads, too.
-const SMALL: [&str; 2] = ["journal-memory", "entries-memory"];
+/// The driver of the same host, for `saddlebag conform`.
+const PYTHON_DRIVER: &str = "tests/clients/python_host/driver.py";
+/// The other worlds that the host in Python loads, too.
+const OTHERS: [&str; 3] = ["journal-memory", "entries-memory", "saddlebag-json"];
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
                        --slow --without-clients` leaves it out";
@@ -27,6 +33,9 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     let root = root()?;
     install_python(&root, SCRIPTS, &python_folder(&root), output).map_err(with_way_out)?;
     install_node(&root, output).map_err(with_way_out)?;
+    install_jco(output)?;
+    install_packages(&root, &javascript(&root), JAVASCRIPT, output).map_err(with_way_out)?;
+    install_chromium(output);
     install_tools(output).map_err(with_way_out)
 }
 
@@ -62,11 +71,65 @@ pub(crate) fn run() -> Result<(), String> {
     }
     // The component that the tests run, built by the build script of `saddlebag-component`.
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
-    let mut arguments = vec![OsString::from(PYTHON_HOST), program.into(), component.into()];
-    for world in WORLDS.iter().filter(|world| SMALL.contains(&world.name)) {
+    run_javascript(&root, &program, &component, output)?;
+    let mut arguments = vec![OsString::from(PYTHON_HOST), program.clone().into(), component.clone().into()];
+    for world in WORLDS.iter().filter(|world| OTHERS.contains(&world.name)) {
         arguments.push(build_for_tests(world, output)?.into());
     }
-    command(&python, arguments, environment, output)
+    command(&python, arguments, environment, output)?;
+    let own = format!("{} --engine native conform --driver", program.display());
+    let conform = ["conform", "--rounds", "20", "--with", &own, "--", &python, PYTHON_DRIVER].map(OsString::from);
+    command(&program.to_string_lossy(), conform.into_iter().chain([component.into()]), environment, output)
+}
+
+/// Tests the hosts in JavaScript, and checks each store with the conformance kit of the program.
+fn run_javascript(root: &Path, program: &Path, component: &Path, output: &mut Output) -> Result<(), String> {
+    let made = javascript(root).join("component");
+    let transpile = ["transpile", "--quiet", "--valid-lifting-optimization", "--instantiation", "async"];
+    let named = ["--name".into(), "saddlebag".into(), "-o".into(), made.clone().into(), component.into()];
+    let arguments = std::iter::once(jco(root).into_os_string()).chain(transpile.map(OsString::from)).chain(named);
+    command("node", arguments, &[], output)?;
+    let modules = javascript(root).join("node_modules");
+    let environment = &[("NODE_PATH", &*modules.to_string_lossy())];
+    let tests = Path::new(JAVASCRIPT).join("tests");
+    let files = fs::read_dir(root.join(&tests)).map_err(|error| format!("cannot list {}: {error}", tests.display()))?;
+    let names = files.filter_map(|file| Some(file.ok()?.file_name()));
+    let mut tests: Vec<_> =
+        names.filter(|name| name.to_string_lossy().ends_with(".test.js")).map(|name| tests.join(name)).collect();
+    tests.sort();
+    let options = ["--test".into(), "--test-reporter=spec".into()];
+    command("node", options.into_iter().chain(tests.into_iter().map(PathBuf::into_os_string)), environment, output)?;
+    let conform = |options: &[String], driver: &str, store: &[&str], output: &mut Output| {
+        let driver = Path::new(JAVASCRIPT).join("drivers").join(driver);
+        let start = ["--".into(), "node".into(), driver.into_os_string(), made.join("saddlebag.js").into_os_string()];
+        let options = std::iter::once("conform").chain(options.iter().map(String::as_str)).map(OsString::from);
+        let arguments = options.chain(start).chain(store.iter().map(OsString::from));
+        command(&program.to_string_lossy(), arguments, environment, output)
+    };
+    // A killed holder of a lease is waited for, so few are killed. The program, which has kernel locks, takes part in the race.
+    let with = format!("'{}' conform --driver", program.display());
+    conform(&["--rounds".into(), "3".into(), "--with".into(), with], "node.js", &[], output)?;
+    if !Path::new(CHROMIUM).exists() {
+        eprintln!("left out: the stores of browsers, which need {CHROMIUM} (`apt-get install chromium`)");
+        return Ok(());
+    }
+    conform(&[], "chromium.js", &["map"], output)?;
+    conform(&[], "chromium.js", &["opfs"], output)
+}
+
+/// Installs the browser, if this is a machine with `apt-get` and its user may. Otherwise its tests are left out by name.
+fn install_chromium(output: &mut Output) {
+    if !Path::new(CHROMIUM).exists() {
+        let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
+        if let Err(error) = command("apt-get", install, &[("DEBIAN_FRONTEND", "noninteractive")], output) {
+            eprintln!("chromium is not installed, so the stores of browsers will not be tested: {error}");
+        }
+    }
+}
+
+/// The folder of the hosts in JavaScript: their packages, and the component.
+fn javascript(root: &Path) -> PathBuf {
+    root.join("target/clients/js")
 }
 
 pub(crate) fn with_way_out(error: String) -> String {

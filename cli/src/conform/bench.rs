@@ -50,8 +50,24 @@ impl<'a> Bench<'a> {
     pub(super) fn open(driver: &'a mut Driver, stores: &mut Stores) -> Result<Self, String> {
         driver.ready()?;
         let store = stores.fresh(driver.hello())?;
-        driver.open(&Opening { store: &store, epoch: 1, project: None, agent: None })?;
-        Ok(Self { driver, store })
+        Self::on(driver, &store, 1)
+    }
+
+    /// Opens a store that exists.
+    pub(super) fn on(driver: &'a mut Driver, store: &str, epoch: u64) -> Result<Self, String> {
+        let mut bench = Self { driver, store: store.into() };
+        bench.reopen(epoch)?;
+        Ok(bench)
+    }
+
+    /// Returns the name of the store.
+    pub(super) fn store(&self) -> &str {
+        &self.store
+    }
+
+    /// Opens the store again, with a driver that was started again if it was killed.
+    pub(super) fn reopen(&mut self, epoch: u64) -> Result<(), String> {
+        self.driver.open(&Opening { store: &self.store, epoch, project: None, agent: None })
     }
 
     pub(super) fn perform(&mut self, op: &Value) -> Result<Answer, String> {

@@ -5,38 +5,18 @@
 //! not makes the component read again.
 
 use saddlebag::protocol::FsOutcome;
-use saddlebag::store::Timestamp;
 use saddlebag_host::{Difference, EngineKind, Simulator, first_difference};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::bench::Stores;
 use super::driver::{Driver, Opening, short};
-use super::host::{CallingHost, OwnedOpening, value};
+use super::host::{CallingHost, INDEX, OwnedOpening, calls_of, time, value};
 use super::report::{Ended, Ran, Report, check, left_out};
-use crate::failure::{Failure, ProgramCode};
+use crate::failure::Failure;
 
 const PART: &str = "loop";
 /// Scheme whose versions follow from the bytes alone.
 const OF_BYTES: &str = "sha256-hex";
-/// Time of the first call, in seconds. Each call is an hour after the one before.
-const START: i64 = 1_780_125_300;
-/// Offset of the local time from UTC, in seconds.
-const OFFSET: i32 = 7200;
-/// Beginning of the paths of the index, whose bytes contain versions.
-const INDEX: &str = ".saddlebag/index";
-/// Calls, one on each line.
-const CALLS: &str = include_str!("calls.jsonl");
-
-/// A call of a tool.
-#[derive(Deserialize)]
-struct CallLine {
-    /// Scenarios that make it.
-    r#in: String,
-    tool: String,
-    input: Value,
-}
-
 /// A memory, and the calls that it gets.
 struct Scenario {
     name: &'static str,
@@ -59,13 +39,9 @@ pub(super) fn run(
     stores: &mut Stores,
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
-    let lines: Result<Vec<CallLine>, _> = CALLS.lines().map(serde_json::from_str).collect();
-    let lines =
-        lines.map_err(|error| Failure::new(ProgramCode::Component, error.to_string(), "rebuild the program"))?;
     let compares_reads = driver.hello().version_scheme == OF_BYTES;
     for scenario in SCENARIOS {
-        let calls: Vec<&CallLine> = lines.iter().filter(|line| line.r#in == scenario.calls).collect();
-        let ran = agrees(&scenario, &calls, compares_reads, kind, driver, stores);
+        let ran = agrees(&scenario, compares_reads, kind, driver, stores);
         report.add(PART, format!("{}: answers and requests are those of this program", scenario.name), ran)?;
     }
     if !compares_reads {
@@ -77,7 +53,6 @@ pub(super) fn run(
 
 fn agrees(
     scenario: &Scenario,
-    calls: &[&CallLine],
     compares_reads: bool,
     kind: &EngineKind,
     driver: &mut Driver,
@@ -87,6 +62,7 @@ fn agrees(
     let Scenario { project, agent, .. } = *scenario;
     let store = stores.fresh(driver.hello())?;
     let scheme = driver.hello().version_scheme.clone();
+    let calls = calls_of(scenario.calls)?;
     let mut disk = Simulator::new(1).with_hashes_of(&scheme);
     let (mut numbers, mut own_numbers) = (Vec::new(), Vec::new());
     // The second opening finds what the first one has left, such as its copy of the index.
@@ -98,9 +74,8 @@ fn agrees(
         let opening = OwnedOpening { epoch, project: project.map(Into::into), agent: agent.map(Into::into) };
         let mut own =
             CallingHost::open(kind.clone(), opening, &scheme, &mut disk).map_err(|error| error.to_string())?;
-        for (number, call) in (1_i64..).zip(calls) {
-            let seconds = START + number * 3600 + if epoch == 77 { 0 } else { 30 * 86_400 };
-            let now = Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: OFFSET };
+        for (number, call) in (1..).zip(&calls) {
+            let now = time(number, epoch);
             let expected = own.call(now, &call.tool, call.input.to_string()).map_err(|error| error.to_string())?;
             let request = json!({ "call": {
                 "id": number.to_string(), "now": value(&now)?, "tool": call.tool, "input": call.input,

@@ -3,8 +3,8 @@
 //! Every failure is a text. A driver that does not follow the protocol is killed; [`Driver::ready`] starts it again.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 
 /// Version of the protocol between the kit and a driver.
 pub(super) const PROTOCOL: u32 = 1;
+/// Number of answers that may not come before the driver is given up.
+const SILENT: u32 = 3;
 /// Maximum number of characters of a request or an answer in a message.
 const SHOWN: usize = 160;
 
@@ -68,18 +70,27 @@ pub(super) struct Driver {
     program: Program,
     hello: Hello,
     process: Option<Process>,
+    /// Number of answers that did not come.
+    silent: u32,
 }
 
 impl Driver {
     /// Starts the program, and asks it what its host is.
     pub(super) fn start(program: Program) -> Result<Self, String> {
         let (process, hello) = started(&program)?;
-        Ok(Self { program, hello, process: Some(process) })
+        Ok(Self { program, hello, process: Some(process), silent: 0 })
     }
 
-    /// Starts another driver of the same program.
-    pub(super) fn another(&self) -> Result<Self, String> {
-        Self::start(self.program.clone())
+    /// Speaks with a driver that answers in a thread.
+    #[cfg(test)]
+    pub(super) fn within(
+        input: impl Write + Send + 'static,
+        output: impl Read + Send + 'static,
+    ) -> Result<Self, String> {
+        let program = Program { command: Vec::new(), patience: Duration::from_secs(30) };
+        let process = Process { child: None, input: Box::new(input), answers: lines_of(output) };
+        let (process, hello) = greeted(&program, process)?;
+        Ok(Self { program, hello, process: Some(process), silent: 0 })
     }
 
     pub(super) fn hello(&self) -> &Hello {
@@ -88,6 +99,9 @@ impl Driver {
 
     /// Starts the program again if it does not run.
     pub(super) fn ready(&mut self) -> Result<(), String> {
+        if self.silent >= SILENT {
+            return Err(format!("the driver was given up: {SILENT} answers did not come"));
+        }
         if self.process.is_none() {
             let (process, hello) = started(&self.program)?;
             (self.process, self.hello) = (Some(process), hello);
@@ -164,6 +178,7 @@ impl Driver {
             Err(RecvTimeoutError::Disconnected) => return Err(self.ended(request)),
             Err(RecvTimeoutError::Timeout) => {
                 self.process = None;
+                self.silent += 1;
                 let seconds = self.program.patience.as_secs();
                 return Err(format!("the driver did not answer {} within {seconds} s", short(request)));
             }
@@ -179,7 +194,7 @@ impl Driver {
         let status = self.process.take().and_then(|mut process| {
             // A driver that has only closed its output is ended here.
             thread::sleep(Duration::from_millis(50));
-            process.child.try_wait().ok().flatten()
+            process.child.as_mut()?.try_wait().ok().flatten()
         });
         let how = status.map_or("closed its output".to_string(), |status| format!("ended ({status})"));
         format!("the driver {how} instead of answering {}", short(request))
@@ -197,25 +212,33 @@ pub(super) struct Opening<'a> {
 
 /// A running driver. It is killed when it is dropped.
 struct Process {
-    child: Child,
-    input: ChildStdin,
+    /// The program; `None` in a test that answers in a thread.
+    child: Option<Child>,
+    input: Box<dyn Write + Send>,
     answers: Receiver<String>,
 }
 
 impl Process {
     /// Kills the driver. Returns a line that it had written before.
     fn kill(mut self) -> Option<String> {
-        // It may have ended before.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
         self.answers.recv().ok().filter(|line| line.ends_with('\n'))
+    }
+}
+
+impl Process {
+    fn end(&mut self) {
+        if let Some(child) = &mut self.child {
+            // It may have ended before.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 
@@ -229,6 +252,11 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(format!("the driver `{shown}` has no standard input and output"));
     };
+    greeted(program, Process { child: Some(child), input: Box::new(input), answers: lines_of(output) })
+}
+
+/// Returns the lines that a driver writes.
+fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     let (lines, answers) = channel();
     thread::spawn(move || {
         let mut output = BufReader::new(output);
@@ -237,8 +265,12 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
             && lines.send(std::mem::take(&mut line)).is_ok()
         {}
     });
-    let process = Process { child, input, answers };
-    let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process) };
+    answers
+}
+
+/// Asks a driver that was just started what its host is.
+fn greeted(program: &Program, process: Process) -> Result<(Process, Hello), String> {
+    let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process), silent: 0 };
     let request = json!({ "hello": { "protocol": PROTOCOL } });
     let answer = driver.ask(&request)?;
     let said = answer.get("hello").unwrap_or(&Value::Null);

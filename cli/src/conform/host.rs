@@ -6,10 +6,36 @@ use saddlebag::Config;
 use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::{FsError, FsOutcome, FsRequest};
 use saddlebag::store::Timestamp;
-use saddlebag::tools::{CallTool, Dialect, ToolAnswer, ToolSet};
+use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
 use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical};
 use saddlebag_host::{Engine, EngineKind, Executor, Host, HostError, Observer, open_engine};
+use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// Beginning of the paths of the index, whose bytes contain versions.
+pub(super) const INDEX: &str = ".saddlebag/index";
+/// Calls, one on each line.
+const CALLS: &str = include_str!("calls.jsonl");
+
+/// A call of a tool.
+#[derive(Deserialize)]
+pub(super) struct ToolCall {
+    r#in: String,
+    pub(super) tool: String,
+    pub(super) input: Value,
+}
+
+/// Returns the calls of a scenario.
+pub(super) fn calls_of(scenario: &str) -> Result<Vec<ToolCall>, String> {
+    let calls: Result<Vec<ToolCall>, _> = CALLS.lines().map(serde_json::from_str).collect();
+    Ok(calls.map_err(|error| error.to_string())?.into_iter().filter(|call| call.r#in == scenario).collect())
+}
+
+/// Returns the time of a call. Each call is an hour after the one before, each opening a month.
+pub(super) fn time(call: u32, opening: u64) -> Timestamp {
+    let seconds = 1_780_125_300 + i64::from(call) * 3600 + opening as i64 * 30 * 86_400;
+    Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: 7200 }
+}
 
 /// Result of a call of a tool.
 pub(super) struct Called {
@@ -66,13 +92,14 @@ impl<X: Executor> CallingHost<X> {
 
     /// Runs a tool of any set.
     pub(super) fn call(&mut self, now: Timestamp, tool: &str, input: String) -> Result<Called, HostError> {
-        let command = CallTool { name: tool.into(), input, sets: ToolSet::ALL.to_vec(), dialect: Dialect::Docs };
+        let command = CallTool { tool: tool.into(), input, options: ToolOptions::default() };
         let answer = self.host.call(now, command)?;
         Ok(Called { answer, changed: self.host.take_changed(), requests: self.performed.take() })
     }
 }
 
 /// What a memory is opened with, besides its store.
+#[derive(Clone)]
 pub(super) struct OwnedOpening {
     pub(super) epoch: u64,
     pub(super) project: Option<String>,

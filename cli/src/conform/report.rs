@@ -98,6 +98,13 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
+    /// Returns the cases that failed, with their reasons.
+    #[cfg(test)]
+    pub(super) fn failed(&self) -> Vec<String> {
+        let failed = self.cases.iter().filter(|case| case.result == "failed");
+        failed.map(|case| format!("{}: {}", case.name, case.reason.as_deref().unwrap_or_default())).collect()
+    }
+
     /// Prints the end of the report.
     pub(super) fn end(self, host: Hello) -> Result<Exit, Failure> {
         let count = |result| self.cases.iter().filter(|case| case.result == result).count();

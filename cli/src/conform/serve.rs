@@ -1,6 +1,7 @@
 //! The driver of this program: its own host on the local disk.
 
 use std::io::{BufRead, stdin};
+use std::path::PathBuf;
 
 use saddlebag::protocol::FsOp;
 use saddlebag::store::Timestamp;
@@ -20,14 +21,14 @@ const PATHS: [&str; 6] = ["path", "to", "folder", "after", "keep-as", "like"];
 
 /// Answers the requests on standard input until it ends.
 pub(super) fn serve(global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let kind = engine(global)?;
-    let options = LocalDirOptions { durability: global.durability.into(), ..LocalDirOptions::default() };
-    let mut memory = None;
+    let mut driver = Serving {
+        kind: engine(global)?,
+        options: LocalDirOptions { durability: global.durability.into(), ..LocalDirOptions::default() },
+        opened: None,
+    };
     for line in stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?) {
-            Ok(request) => {
-                answer(request, &kind, &options, &mut memory).unwrap_or_else(|reason| json!({ "err": reason }))
-            }
+            Ok(request) => driver.answer(request).unwrap_or_else(|reason| json!({ "err": reason })),
             Err(error) => json!({ "err": format!("the request is not JSON: {error}") }),
         };
         output.object(&answer)?;
@@ -36,40 +37,64 @@ pub(super) fn serve(global: &Global, output: &mut Output) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-fn answer(
-    request: Value,
-    kind: &EngineKind,
-    options: &LocalDirOptions,
-    memory: &mut Option<CallingHost<LocalDir>>,
-) -> Result<Value, String> {
-    let Value::Object(request) = request else { return Err("the request is not an object".into()) };
-    let Some((what, given)) = request.into_iter().next() else { return Err("the request is empty".into()) };
-    let opened = memory.as_mut().ok_or("no store is open");
-    match what.as_str() {
-        "hello" => Ok(json!({ "hello": hello() })),
-        "open" => {
-            let (root, opening) = read_opening(given).map_err(|error| error.to_string())?;
-            let store = LocalDir::open(root.as_ref(), options.clone()).map_err(|error| error.to_string())?;
-            let host = CallingHost::open(kind.clone(), opening, LocalDir::VERSION_SCHEME, store);
-            *memory = Some(host.map_err(|error| error.to_string())?);
-            Ok(json!({ "ok": null }))
+/// The driver between two requests.
+struct Serving {
+    kind: EngineKind,
+    options: LocalDirOptions,
+    opened: Option<Opened>,
+}
+
+/// An open memory.
+struct Opened {
+    root: PathBuf,
+    opening: OwnedOpening,
+    /// Performs operations without an engine.
+    store: LocalDir,
+    /// Runs calls. It is opened for the first of them, because most stores of the kit get none.
+    host: Option<CallingHost<LocalDir>>,
+}
+
+impl Serving {
+    fn answer(&mut self, request: Value) -> Result<Value, String> {
+        let Value::Object(request) = request else { return Err("the request is not an object".into()) };
+        let Some((what, given)) = request.into_iter().next() else { return Err("the request is empty".into()) };
+        match what.as_str() {
+            "hello" => Ok(json!({ "hello": hello() })),
+            "open" => {
+                let (root, opening) = read_opening(given).map_err(|error| error.to_string())?;
+                let store = LocalDir::open(&root, self.options.clone()).map_err(|error| error.to_string())?;
+                self.opened = Some(Opened { root, opening, store, host: None });
+                Ok(json!({ "ok": null }))
+            }
+            "call" => {
+                let (now, tool, input) = read_call(given).map_err(|error| error.to_string())?;
+                let called = self.host()?.call(now, &tool, input).map_err(|error| error.to_string())?;
+                Ok(json!({ "ok": called.json()? }))
+            }
+            "perform" => performed(&mut self.opened.as_mut().ok_or("no store is open")?.store, given),
+            other => Err(format!("`{other}` is not a request")),
         }
-        "call" => {
-            let (now, tool, input) = read_call(given).map_err(|error| error.to_string())?;
-            let called = opened?.call(now, &tool, input).map_err(|error| error.to_string())?;
-            Ok(json!({ "ok": called.json()? }))
+    }
+
+    fn host(&mut self) -> Result<&mut CallingHost<LocalDir>, String> {
+        let Opened { root, opening, host, .. } = self.opened.as_mut().ok_or("no store is open")?;
+        if host.is_none() {
+            let store = LocalDir::open(root, self.options.clone()).map_err(|error| error.to_string())?;
+            let opened = CallingHost::open(self.kind.clone(), opening.clone(), LocalDir::VERSION_SCHEME, store);
+            *host = Some(opened.map_err(|error| error.to_string())?);
         }
-        "perform" => {
-            let op = match FsOp::read(given) {
-                Ok(op) => op,
-                Err(Malformed { at, reason }) if PATHS.iter().any(|path| at.ends_with(path)) => {
-                    return Ok(json!({ "err": { "invalid-path": reason.to_string() } }));
-                }
-                Err(error) => return Err(error.to_string()),
-            };
-            value(&opened?.executor_mut().perform(&op))
+        host.as_mut().ok_or_else(|| "no memory is open".into())
+    }
+}
+
+/// Performs an operation that is given as JSON.
+pub(super) fn performed(store: &mut dyn Executor, op: Value) -> Result<Value, String> {
+    match FsOp::read(op) {
+        Ok(op) => value(&store.perform(&op)),
+        Err(Malformed { at, reason }) if PATHS.iter().any(|path| at.ends_with(path)) => {
+            Ok(json!({ "err": { "invalid-path": reason.to_string() } }))
         }
-        other => Err(format!("`{other}` is not a request")),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -86,11 +111,11 @@ fn hello() -> Hello {
     }
 }
 
-fn read_opening(given: Value) -> Result<(String, OwnedOpening), Malformed> {
+fn read_opening(given: Value) -> Result<(PathBuf, OwnedOpening), Malformed> {
     let mut fields = Fields::of(given)?;
     let opening =
         OwnedOpening { epoch: fields.take("epoch")?, project: fields.take("project")?, agent: fields.take("agent")? };
-    Ok((fields.take("store")?, opening))
+    Ok((fields.take::<String>("store")?.into(), opening))
 }
 
 fn read_call(given: Value) -> Result<(Timestamp, String, String), Malformed> {

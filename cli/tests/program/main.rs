@@ -5,6 +5,7 @@
 mod backfill;
 mod bad_input;
 mod concurrency;
+mod conform;
 mod disk;
 mod entries;
 mod exchange;

@@ -93,10 +93,10 @@ pub fn is_locks(name: &str) -> bool {
 /// Returns true if a segment is the name of a temporary file.
 #[must_use]
 pub fn is_temporary(name: &str) -> bool {
-    is_spelling(name, ".saddlebag-*.tmp") || is_spelling(name, SHORT_NAME)
+    [".saddlebag-*.tmp", SHORT_NAME, "saddle~#.tmp"].iter().any(|own| is_spelling(name, own))
 }
 
-/// Short name of Windows for every name that begins with `.saddlebag`.
+/// Short name of Windows for a name that begins with `.saddlebag`.
 const SHORT_NAME: &str = "saddle~#";
 
 /// Returns true if some file system may take `name` for `own`, in which `*` stands for any characters and `#` for digits.
@@ -111,6 +111,15 @@ pub fn is_spelling(name: &str, own: &str) -> bool {
 
 /// Follows all ways to read `name` at once. A set of places in `own` has a bit for each.
 fn matches(name: &str, own: &[u8]) -> bool {
+    // Nearly every name ends here: every file of a store is looked at.
+    let may_be = |letter: Option<u8>, token: Option<&u8>| {
+        letter.zip(token).is_some_and(|(letter, token)| {
+            !letter.is_ascii() || letter.eq_ignore_ascii_case(token) || *token == b'#' && letter.is_ascii_digit()
+        })
+    };
+    if !may_be(name.bytes().next(), own.first()) || !may_be(name.bytes().last(), own.last()) {
+        return false;
+    }
     let places = |wanted: &dyn Fn(u8) -> bool| {
         own.iter()
             .enumerate()
@@ -194,6 +203,7 @@ mod tests {
             "a/.SADDLEBAG-1.TMP::$DATA",
             "a/.saddlebag-1.tmp. .",
             "a/Saddle~12",
+            "a/SADDLE~1.TMP/b",
         ] {
             assert!(is_own(path), "{path}");
         }
@@ -211,6 +221,7 @@ mod tests {
             ".saddlebag-x.md",
             ".saddlebag-日本",
             "notes/é.tmp",
+            "notes/saddle~.md",
             "saddle~x",
             // As long as the name of a temporary file, in another script.
             "Конфиденциальные-документы/план.md",

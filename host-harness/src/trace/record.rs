@@ -1,6 +1,5 @@
 //! [`RecordingEngine`]: an engine that records every call with its result.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -70,8 +69,6 @@ pub struct RecordingEngine<E> {
     engine: E,
     recording: Recording,
     scribe: Scribe,
-    /// Interface of each command in flight, and of each finished command whose reply was not taken yet.
-    interfaces: BTreeMap<CommandId, &'static str>,
 }
 
 impl<E: Engine> RecordingEngine<E> {
@@ -88,13 +85,7 @@ impl<E: Engine> RecordingEngine<E> {
             plain.json(&recording.content.as_str().to_string()),
             plain.json(&never_written),
         ));
-        Self { engine, recording, scribe, interfaces: BTreeMap::new() }
-    }
-
-    /// Returns the interface whose `take` returns the reply of a command. For an unknown command, every interface
-    /// returns the same.
-    pub(super) fn interface_of(&self, id: CommandId) -> Option<&'static str> {
-        self.interfaces.get(&id).copied()
+        Self { engine, recording, scribe }
     }
 
     /// Writes a call. `returned` is the result that the contract gives it, or the failure of the engine.
@@ -113,11 +104,6 @@ impl<E: Engine> RecordingEngine<E> {
             Err(EngineError::Result(error)) => Ok(self.scribe.json(&Err::<&Step, _>(error))),
             Err(error) => Err(error),
         };
-        if let Ok(step) = step {
-            for finished in step.finished.iter().filter(|finished| finished.error.is_some()) {
-                self.interfaces.remove(&finished.id);
-            }
-        }
         self.put(call, returned);
     }
 }
@@ -125,29 +111,24 @@ impl<E: Engine> RecordingEngine<E> {
 impl<E: Engine> Engine for RecordingEngine<E> {
     fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
         let mut json = |value: &dyn ToCanonical| self.scribe.json(value);
-        let given = format!("\"id\":{},\"now\":{},\"origin\":{}", json(&id), json(&now), json(&submission.origin),);
-        let (call, interface) = match command_value(&submission.command) {
+        let given = format!("\"id\":{},\"now\":{},\"origin\":{}", json(&id), json(&now), json(&submission.origin));
+        let call = match command_value(&submission.command) {
             Ok((interface, command)) => {
                 let command = json(command);
-                let call = format!("\"submit\":{{\"interface\":\"{interface}\",{given},\"command\":{command}}}");
-                (call, Some(interface))
+                format!("\"submit\":{{\"interface\":\"{interface}\",{given},\"command\":{command}}}")
             }
             Err(CallTool { tool, input, options }) => {
                 let (tool, input, options) = (json(tool), json(input), json(options));
-                (format!("\"call\":{{{given},\"tool\":{tool},\"input\":{input},\"options\":{options}}}"), None)
+                format!("\"call\":{{{given},\"tool\":{tool},\"input\":{input},\"options\":{options}}}")
             }
         };
         let step = self.engine.submit(id, now, submission);
-        if let (Ok(_), Some(interface)) = (&step, interface) {
-            self.interfaces.insert(id, interface);
-        }
         self.put_step(&call, &step);
         step
     }
 
     fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
-        let interface = self.interface_of(id).unwrap_or("journal");
-        let call = format!("\"take\":{{\"interface\":\"{interface}\",\"id\":{}}}", self.scribe.json(&id));
+        let call = format!("\"take\":{{\"id\":{}}}", self.scribe.json(&id));
         let taken = self.engine.take(id);
         match &taken {
             Ok(reply) => {
@@ -155,9 +136,6 @@ impl<E: Engine> Engine for RecordingEngine<E> {
                 self.put(&call, Ok(returned));
             }
             Err(error) => self.put(&call, Err(error)),
-        }
-        if matches!(taken, Ok(Ok(_))) {
-            self.interfaces.remove(&id);
         }
         taken
     }
@@ -172,7 +150,6 @@ impl<E: Engine> Engine for RecordingEngine<E> {
     fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
         let call = format!("\"cancel\":{{\"id\":{}}}", self.scribe.json(&id));
         let step = self.engine.cancel(id);
-        self.interfaces.remove(&id);
         match &step {
             Ok(step) => {
                 let returned = self.scribe.json(&step.finished.first());

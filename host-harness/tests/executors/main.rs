@@ -5,7 +5,7 @@
 mod agreement;
 mod concurrency;
 mod conformance;
+mod leases;
 mod local_dir;
-mod page;
 mod simulator;
 mod support;

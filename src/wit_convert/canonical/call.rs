@@ -28,13 +28,8 @@ pub enum Call {
     HandleMemoryResult(FsResult),
     /// `memory.cancel`.
     Cancel(CommandId),
-    /// `take` of an interface.
-    Take {
-        /// Interface.
-        interface: String,
-        /// Id of the command.
-        id: CommandId,
-    },
+    /// `take` of the interface of the command.
+    Take(CommandId),
 }
 
 impl Call {
@@ -62,7 +57,7 @@ impl Call {
             }
             "handle-memory-result" => Self::HandleMemoryResult(fields.take("reply")?),
             "cancel" => Self::Cancel(fields.take("id")?),
-            "take" => Self::Take { interface: fields.take("interface")?, id: fields.take("id")? },
+            "take" => Self::Take(fields.take("id")?),
             other => return Err(Malformed::wrong(format!("there is no call `{other}`"))),
         };
         fields.end()?;

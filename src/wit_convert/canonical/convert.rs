@@ -244,6 +244,10 @@ impl<T: FromCanonical> FromCanonical for Option<T> {
     fn read(value: Value) -> Result<Self, Malformed> {
         if value.is_null() { Ok(None) } else { T::read(value).map(Some) }
     }
+
+    fn left_out() -> Option<Self> {
+        Some(None)
+    }
 }
 
 impl<T: ToCanonical, E: ToCanonical> ToCanonical for Result<T, E> {

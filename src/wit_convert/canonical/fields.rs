@@ -16,6 +16,12 @@ pub trait FromCanonical: Sized {
     ///
     /// The JSON is not a value of this type, or incomplete. Unknown fields are refused.
     fn read(value: Value) -> Result<Self, Malformed>;
+
+    /// Returns the value of a field that is left out: `None` of an option, and nothing for any other type.
+    #[must_use]
+    fn left_out() -> Option<Self> {
+        None
+    }
 }
 
 /// Reason why JSON is not a value of the contract, with the place.
@@ -98,17 +104,23 @@ impl Fields {
     ///
     /// The field is missing.
     pub fn take_value(&mut self, name: &str) -> Result<Value, Malformed> {
-        let name = wit_name(name);
-        self.0.remove(&name).ok_or_else(|| Malformed::wrong(format!("the field `{name}` is missing")))
+        self.take_present(name).ok_or_else(|| missing(name))
     }
 
-    /// Takes a field.
+    fn take_present(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(&wit_name(name))
+    }
+
+    /// Takes a field. An option may be missing.
     ///
     /// # Errors
     ///
     /// The field is missing, or has another type.
     pub fn take<T: FromCanonical>(&mut self, name: &str) -> Result<T, Malformed> {
-        T::read(self.take_value(name)?).map_err(|error| error.below(&wit_name(name)))
+        match self.take_present(name) {
+            Some(value) => T::read(value).map_err(|error| error.below(&wit_name(name))),
+            None => T::left_out().ok_or_else(|| missing(name)),
+        }
     }
 
     /// Checks that every field was taken.
@@ -122,6 +134,10 @@ impl Fields {
             Some((name, _)) => Err(Malformed::wrong(format!("the field `{name}` is unknown"))),
         }
     }
+}
+
+fn missing(name: &str) -> Malformed {
+    Malformed::wrong(format!("the field `{}` is missing", wit_name(name)))
 }
 
 /// Case of a variant: `"case"`, or `{"case": value}`.

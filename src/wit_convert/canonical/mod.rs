@@ -12,6 +12,7 @@ mod call;
 mod content;
 mod convert;
 mod fields;
+mod memory;
 mod scribe;
 mod types;
 
@@ -19,6 +20,7 @@ pub use call::Call;
 pub use content::{Content, listed};
 pub use convert::{command_value, read_command, read_reply};
 pub use fields::{Case, Fields, FromCanonical, Malformed, Reason};
+pub use memory::JsonMemory;
 pub use scribe::{Scribe, ToCanonical, Writer};
 pub use types::Place;
 

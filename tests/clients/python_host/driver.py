@@ -10,7 +10,6 @@ from host import Memory, Runtime
 
 # Numbers of 64 bits in records; in JSON they are strings.
 LONG = {"offset", "size", "modified", "command"}
-SETS = ["journal", "entries", "notebook", "anthropic"]
 HELLO = {"protocol": 1, "name": "python_host", "package": "saddlebag:memory@0.3.0-dev", "version-scheme": Folder.VERSION_SCHEME,
          "folder": True, "links": True, "folders": True, "lock": "kernel"}
 
@@ -45,8 +44,7 @@ class Driver:
         self.memory.steps = []
         now = dict(given["now"], seconds=int(given["now"]["seconds"]))
         now = {name.replace("-", "_"): value for name, value in now.items()}
-        command = dict(name=given["tool"], input=json.dumps(given["input"]), sets=SETS, dialect="docs")
-        answer = self.memory.run("tools", ("call-tool", command), now=now)
+        answer = self.memory.run("tools", ("call", dict(tool=given["tool"], input=json.dumps(given["input"]))), now=now)
         structured = answer.structured and json.loads(answer.structured)
         requests = [request for step in self.memory.steps for request in step.requests]
         changed = any(ended.changed for step in self.memory.steps for ended in step.finished)
@@ -66,7 +64,7 @@ class Watched(Memory):
 
     def call(self, interface, name, *arguments):
         result = super().call(interface, name, *arguments)
-        if name.endswith((".submit", ".handle-memory-result")) and result[0] == "ok":
+        if name in ("call", "[method]memory.handle-memory-result") and result[0] == "ok":
             self.steps.append(result[1])
         return result
 

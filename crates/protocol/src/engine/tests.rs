@@ -63,7 +63,7 @@ fn the_order_of_results_is_not_seen() {
             let result = answer(&step.requests[place], content(["a", "b", "c"][place]));
             finished = engine.handle_result(result).expect("taken").finished;
         }
-        assert_eq!(finished, [Finished { id: CommandId(1), changed: false, error: None }]);
+        assert_eq!(finished, [Finished { id: CommandId(1), changed: false, error: None, answer: None }]);
         assert_eq!(engine.take(CommandId(1), Ok), Ok("abc".to_string()));
     }
 }

@@ -1,0 +1,325 @@
+//! `conform`: the driver of the program conforms, and each fault of a driver is found by name.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write, stdin};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Run, Store, engine, run};
+
+/// The engines of this program.
+const ENGINES: &[&str] = if cfg!(feature = "component") { &["native", "component"] } else { &["native"] };
+/// Variable that names the fault of [`a_driver_with_a_fault`].
+const FAULT: &str = "SADDLEBAG_TEST_FAULT";
+/// Answer that is written without the quotes of JSON.
+const NOT_JSON: &str = "Welcome to the driver";
+/// Runs a test as a driver. The driver writes to its third file, because tests print to standard output.
+const AS_DRIVER: &str = "exec \"$0\" --exact conform::a_driver_with_a_fault --ignored --nocapture 3>&1 >/dev/null";
+
+#[test]
+fn the_drivers_of_both_engines_conform() {
+    for engine in ENGINES {
+        let store = Store::new();
+        let mut command = store.bare(&["--json", "--engine", engine]);
+        command.args(["conform", "--rounds", "4", "--races", "3", "--with", &own_driver("native").join(" "), "--"]);
+        command.args(own_driver(engine));
+        let found = run(&mut command, None).exits(0).json();
+        let parts = |result: &str| -> Vec<String> {
+            let cases = found["cases"].as_array().unwrap().iter().filter(|case| case["result"] == result);
+            cases
+                .map(|case| format!("{}: {}", case["part"].as_str().unwrap(), case["name"].as_str().unwrap()))
+                .collect()
+        };
+        assert_eq!(found["failed"], 0);
+        for part in ["table", "operations", "loop", "crashes", "races"] {
+            assert!(parts("ok").iter().any(|name| name.starts_with(part)), "{part}: {found}");
+        }
+        let left_out = parts("left-out");
+        assert!(left_out.len() <= 3, "{left_out:?}");
+    }
+}
+
+/// Faults, the part of the kit that finds each, and a part of the name of a case that does.
+const FAULTS: [(&str, &str, &str); 20] = [
+    ("ignored precondition", "table", "write: absent"),
+    ("move over a file", "table", "rename, of to"),
+    ("torn append", "operations", "an append adds at the end"),
+    ("no newline", "operations", "an append adds at the end"),
+    ("ignored version", "operations", "preconditions decide about a write"),
+    ("lost keep-as", "operations", "keeps the replaced bytes"),
+    ("unsorted listing", "operations", "sorted by whole paths"),
+    ("no folders", "operations", "has the folders"),
+    ("whole page", "operations", "comes in pages"),
+    ("always unchanged", "operations", "the version of `unless`"),
+    ("nothing left out", "operations", "left out and counted"),
+    ("wrong version", "operations", "the versions of a write"),
+    ("one version", "operations", "a version changes with the bytes"),
+    ("any path", "operations", "paths that are not valid"),
+    ("one generation", "operations", "`generation`"),
+    ("lost request", "loop", "a notebook with an agent"),
+    ("performed twice", "loop", "a notebook with an agent"),
+    ("answered too early", "crashes", "another driver finds"),
+    ("half a write", "crashes", "during a write"),
+    ("no lock", "races", "drivers of one store"),
+];
+
+#[test]
+#[cfg(unix)]
+fn each_fault_of_a_driver_is_found_by_name() {
+    // A fault waits for its driver most of the time.
+    std::thread::scope(|scope| {
+        for (fault, part, case) in FAULTS {
+            scope.spawn(move || {
+                let run = check(fault, &["--json", "conform", "--rounds", "12", "--only", part]).exits(1);
+                let found = run.json();
+                let failed = found["cases"].as_array().unwrap().iter().filter(|case| case["result"] == "failed");
+                let names: Vec<&str> = failed.map(|case| case["name"].as_str().unwrap()).collect();
+                assert!(names.iter().any(|name| name.contains(case)), "{fault}: {names:?}");
+            });
+        }
+    });
+}
+
+#[test]
+#[cfg(unix)]
+fn a_driver_that_does_not_follow_the_protocol_is_named() {
+    for (fault, says) in [
+        ("silent", "did not answer {\"hello\":{\"protocol\":1}} within 1 s"),
+        ("not JSON", "is not JSON"),
+        ("ends", "ended (exit status: 0) instead of answering {\"hello\""),
+        ("another protocol", "the protocol of the driver is 2, and this program checks 1"),
+        ("another package", "the package of the driver is \"saddlebag:memory@9.0.0\", and this program checks"),
+        ("no name", "missing field `name`"),
+    ] {
+        check(fault, &["conform", "--patience", "1"]).exits(3).complains(says);
+    }
+    for (fault, says) in [
+        ("silent later", "did not answer {\"write\""),
+        ("not JSON later", "is not JSON"),
+        ("ends later", "instead of answering {\"append\""),
+        ("neither", "is not valid"),
+        ("another operation", "it belongs to another operation"),
+    ] {
+        let run = check(fault, &["conform", "--patience", "1", "--only", "operations"]).exits(1);
+        let line = run.stdout.lines().find(|line| line.starts_with("FAILED") && line.contains("an append adds"));
+        assert!(line.is_some_and(|line| line.contains(says) || line.contains("given up")), "{fault}: {}", run.stdout);
+        assert!(run.stdout.contains(says), "{fault}: {}", run.stdout);
+        // Other cases go on with a driver that is started again.
+        assert!(
+            run.stdout.contains("ok        operations: a listing is sorted") || fault == "silent later",
+            "{}",
+            run.stdout
+        );
+    }
+    let store = Store::new();
+    let nowhere = store.bare(&["conform", "--", "/nowhere/driver"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&nowhere.stderr).contains("the driver `/nowhere/driver` does not start"));
+}
+
+/// Checks the driver with a fault.
+#[cfg(unix)]
+fn check(fault: &str, arguments: &[&str]) -> Run {
+    let store = Store::new();
+    let mut command = store.bare(arguments);
+    command.args(["--engine", &engine(), "--", "sh", "-c", AS_DRIVER]).arg(std::env::current_exe().unwrap());
+    run(command.env(FAULT, fault).env_remove("RUST_TEST_THREADS"), None)
+}
+
+fn own_driver(engine: &str) -> [String; 7] {
+    let program = env!("CARGO_BIN_EXE_saddlebag");
+    [program, "--engine", engine, "--durability", "fast", "conform", "--driver"].map(Into::into)
+}
+
+/// Not a test: the driver of the program, with the fault that a variable names.
+#[test]
+#[ignore = "a driver, which other tests run"]
+#[cfg(unix)]
+fn a_driver_with_a_fault() {
+    let fault = std::env::var(FAULT).unwrap();
+    let mut own = Own::start();
+    let mut out = OpenOptions::new().write(true).open("/dev/fd/3").unwrap();
+    for line in stdin().lock().lines() {
+        let request = serde_json::from_str(&line.unwrap()).unwrap();
+        let answer = own.answer(&fault, request);
+        let is_json = answer != NOT_JSON;
+        writeln!(out, "{}", if is_json { answer.to_string() } else { NOT_JSON.to_string() }).unwrap();
+    }
+}
+
+/// The driver of the program.
+struct Own {
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    /// Operation that was acknowledged and not performed yet.
+    owed: Option<Value>,
+    performed: u32,
+}
+
+impl Own {
+    fn start() -> Self {
+        let [program, arguments @ ..] = own_driver("native");
+        let child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let child = child.unwrap();
+        let (input, output) = (child.stdin.unwrap(), BufReader::new(child.stdout.unwrap()));
+        Self { input, output, owed: None, performed: 0 }
+    }
+
+    fn ask(&mut self, request: &Value) -> Value {
+        writeln!(self.input, "{request}").unwrap();
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Answers a request as a driver with this fault does.
+    fn answer(&mut self, fault: &str, mut request: Value) -> Value {
+        if let Some(owed) = self.owed.take() {
+            self.ask(&owed);
+        }
+        if request.get("hello").is_some() {
+            let mut answer = self.ask(&request);
+            match fault {
+                "silent" => std::thread::sleep(Duration::from_secs(5)),
+                "not JSON" => return NOT_JSON.into(),
+                "ends" => std::process::exit(0),
+                "another protocol" => answer["hello"]["protocol"] = 2.into(),
+                "another package" => answer["hello"]["package"] = "saddlebag:memory@9.0.0".into(),
+                "no name" => drop(answer["hello"].as_object_mut().unwrap().remove("name")),
+                _ => {}
+            }
+            return answer;
+        }
+        if let Some(op) = request.get_mut("perform") {
+            if let Some(answer) = self.instead(fault, op) {
+                return answer;
+            }
+        }
+        let mut answer = self.ask(&request);
+        self.spoil(fault, &request, &mut answer);
+        answer
+    }
+
+    /// Changes an operation, or answers it in another way.
+    fn instead(&mut self, fault: &str, op: &mut Value) -> Option<Value> {
+        self.performed += 1;
+        let kind = op.as_object().and_then(|op| op.keys().next()).cloned().unwrap_or_default();
+        let fields = &mut op[&kind];
+        let content = || -> Vec<u8> { fields["content"].as_str().unwrap_or_default().bytes().collect() };
+        match (fault, kind.as_str()) {
+            ("ignored precondition", "write") => fields["precondition"] = "any".into(),
+            ("ignored version" | "one version", _) if fields["precondition"]["matches"].is_string() => {
+                fields["precondition"] = "any".into();
+            }
+            // Whole groups of base64.
+            ("torn append", "append") => {
+                fields["content"] = String::from_utf8(content()[..content().len() / 8 * 4].into()).unwrap().into()
+            }
+            ("no newline", "append") => fields["newline-first"] = false.into(),
+            ("lost keep-as", "write") => fields["keep-as"] = Value::Null,
+            ("whole page", "list-directory") => fields["limit"] = 1000.into(),
+            ("move over a file", "rename") => {
+                let (path, to) = (fields["path"].clone(), fields["to"].clone());
+                let read =
+                    self.ask(&json!({ "perform": { "read": { "path": path, "offset": "0", "max-bytes": 9999 } } }));
+                let bytes = read["ok"]["read"]["content"]["bytes"].as_str()?.to_string();
+                self.ask(&write(&to, &bytes));
+                self.ask(&json!({ "perform": { "remove": {
+                    "path": path, "precondition": "any", "keep-as": null, "may-return": false,
+                } } }));
+                return Some(json!({ "ok": { "rename": "done" } }));
+            }
+            ("no lock", "append") => {
+                let path = fields["path"].clone();
+                let new = fields["content"].as_str()?.to_string();
+                let read =
+                    self.ask(&json!({ "perform": { "read": { "path": path, "offset": "0", "max-bytes": 99999 } } }));
+                let old = read["ok"]["read"]["content"]["bytes"].as_str().unwrap_or_default().to_string();
+                std::thread::sleep(Duration::from_millis(2));
+                let mut written = self.ask(&write(&path, &joined(&old, &new)));
+                let outcome = written["ok"]["write"].take();
+                return Some(json!({ "ok": { "append": outcome } }));
+            }
+            ("half a write", "write") if fields["content"].as_str()?.len() > 1000 => {
+                let path = fields["path"].clone();
+                let content = fields["content"].as_str()?.to_string();
+                self.ask(&write(&path, &content[..content.len() / 8 * 4]));
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            ("answered too early", "write")
+                if fields["precondition"] == "any" || fields["precondition"] == "absent" =>
+            {
+                self.owed = Some(json!({ "perform": op }));
+                return Some(json!({ "ok": { "write": { "written": "v" } } }));
+            }
+            ("one generation", _) if *op == "generation" => return Some(json!({ "ok": { "generation": "1" } })),
+            ("silent later", _) => std::thread::sleep(Duration::from_secs(5)),
+            ("not JSON later", "append") => return Some(NOT_JSON.into()),
+            ("ends later", "append") => std::process::exit(1),
+            ("neither", "append") => return Some(json!({ "okay": {} })),
+            ("another operation", "append") => return Some(json!({ "ok": "make-directory" })),
+            _ => {}
+        }
+        None
+    }
+
+    /// Changes an answer.
+    fn spoil(&mut self, fault: &str, request: &Value, answer: &mut Value) {
+        if let Some(page) = answer.pointer_mut("/ok/list-directory/page") {
+            match fault {
+                "unsorted listing" => page["entries"].as_array_mut().unwrap().reverse(),
+                "no folders" => page["entries"].as_array_mut().unwrap().retain(|entry| entry["kind"] != "directory"),
+                "nothing left out" => page["left-out"] = json!({ "names": [], "count": 0 }),
+                "always unchanged" if request["perform"]["list-directory"]["unless"].is_string() => {
+                    answer["ok"]["list-directory"] = "unchanged".into();
+                }
+                _ => {}
+            }
+        }
+        match fault {
+            "wrong version" => {
+                if let Some(version) = answer.pointer_mut("/ok/write/written") {
+                    *version = "another".into();
+                }
+            }
+            "one version" => {
+                for at in ["/ok/write/written", "/ok/read/content/version"] {
+                    if let Some(version) = answer.pointer_mut(at) {
+                        *version = "one".into();
+                    }
+                }
+            }
+            "any path" if answer["err"]["invalid-path"].is_string() && request["perform"]["read"].is_object() => {
+                *answer = json!({ "ok": { "read": "absent" } });
+            }
+            "lost request" => {
+                if let Some(Value::Array(requests)) = answer.pointer_mut("/ok/requests") {
+                    requests.retain(|request| request["op"].get("append").is_none());
+                }
+            }
+            "performed twice" => {
+                let requests = answer.pointer("/ok/requests").and_then(Value::as_array).cloned().unwrap_or_default();
+                for request in requests.iter().filter(|request| request["op"].get("append").is_some()) {
+                    self.ask(&json!({ "perform": request["op"] }));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn write(path: &Value, content: &str) -> Value {
+    json!({ "perform": { "write": {
+        "path": path, "content": content, "precondition": "any", "keep-as": null, "like": null,
+    } } })
+}
+
+/// Returns the base64 of two texts in base64, one after the other.
+fn joined(one: &str, other: &str) -> String {
+    use base64::Engine as _;
+    use base64::prelude::BASE64_STANDARD;
+
+    let bytes = [one, other].map(|text| BASE64_STANDARD.decode(text).unwrap()).concat();
+    BASE64_STANDARD.encode(bytes)
+}
