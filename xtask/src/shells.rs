@@ -52,7 +52,9 @@ pub(crate) fn build(released: bool) -> Result<(), String> {
             .chain(chosen)
             .map(str::to_owned)
             .collect::<Vec<String>>();
-        arguments.extend(paths::left_out(target)?);
+        if released {
+            arguments.extend(paths::left_out(target)?);
+        }
         if bare {
             // The linker of the other target makes a component of any module.
             arguments.extend(["--", "-Clinker=wasm-component-ld"].map(str::to_owned));

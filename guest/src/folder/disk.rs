@@ -191,6 +191,18 @@ impl Disk {
         if synced { file.sync_all() } else { Ok(()) }
     }
 
+    /// Refuses a file that has a second name, which may be outside of the store. WASI does not tell.
+    #[cfg_attr(not(unix), allow(clippy::unused_self, clippy::unnecessary_wraps, unused_variables))]
+    pub(super) fn refuse_second_name(&self, path: &str) -> Result<(), FsError> {
+        #[cfg(unix)]
+        if fs::symlink_metadata(self.at(path))
+            .is_ok_and(|found| found.is_file() && std::os::unix::fs::MetadataExt::nlink(&found) > 1)
+        {
+            return Err(FsError::Other("a file of the locks has a second name".into()));
+        }
+        Ok(())
+    }
+
     /// Writes over the first bytes of a file that exists. Returns false if it does not.
     pub(super) fn overwrite(&self, path: &str, bytes: &[u8]) -> Result<bool, FsError> {
         if !self.is_file(path)? {
@@ -198,11 +210,6 @@ impl Disk {
         }
         match options().write(true).open(self.at(path)) {
             Ok(mut file) => {
-                // Another name may be outside of the store. WASI does not tell.
-                #[cfg(unix)]
-                if file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 1) {
-                    return Err(FsError::Other("a file of the locks has a second name".into()));
-                }
                 file.write_all(bytes).map(|()| true).map_err(fs_error)
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

@@ -87,6 +87,10 @@ impl Folder {
     ) -> Result<Attempt, FsError> {
         let (path, keep_as) = (change.path.as_str(), change.keep_as.map(RelPath::as_str));
         let model = if change.old.is_some() { Some(path) } else { change.like.map(RelPath::as_str) };
+        // The temporary file of a host without the lock has a record that nobody keeps.
+        if !is_held(guard)? {
+            return Ok(Attempt::Lost);
+        }
         self.disk().create(temporary, change.new, model)?;
         if keep_as.is_some() {
             // An editor may not have synced it.
@@ -339,7 +343,8 @@ impl Storage for Folder {
         }
         // A store without locks has no token, and an index that was written without one is never compared by it.
         self.join().map_err(|_| FsError::Unsupported)?;
-        generation(&self.files, "").ok_or(FsError::Unsupported)
+        // The leases are synced, so no start of the machine brings back an earlier token.
+        generation(&self.files, "").ok_or_else(|| FsError::Locked("a file of the store is being changed".into()))
     }
 }
 

@@ -8,6 +8,7 @@ use std::fs;
 use saddlebag_shells_tests::{Shell, State};
 use serde_json::{Value, json};
 use wasmtime::StoreContextMut;
+use wasmtime::component::Val;
 use wasmtime_wasi::{FsPerms, WasiCtx};
 
 const STORED: &str = r#"{"key": "port", "content": "8080"}"#;
@@ -28,7 +29,7 @@ fn a_tool_runs_from_the_command_line() {
     assert!(found.code == 0 && found.output.contains("8080"), "{found:?}");
     assert_eq!(run(&["memory_recall", "{}"]).code, 1);
     let usage = run(&[]);
-    assert!(usage.code == 2 && usage.errors.contains("usage"), "{usage:?}");
+    assert!(usage.code == 1 && usage.errors.contains("usage"), "{usage:?}");
     let entry = fs::read_to_string(folder.path().join("agents/main/entries/core/port.md")).unwrap();
     assert!(entry.contains("8080"), "{entry}");
     assert!(fs::read(folder.path().join(".saddlebag/locks")).unwrap().starts_with(b"lock protocol 3\n"));
@@ -100,11 +101,11 @@ fn an_extension_imports_its_store_of_strings_alone() {
         let mut store = shell.store(state);
         let instance = linker.instantiate(&mut store, shell.component()).unwrap();
         let function = instance.get_func(&mut store, function).unwrap();
-        let arguments: Vec<_> = arguments.iter().map(|text| wasmtime::component::Val::String((*text).into())).collect();
-        let mut results = [wasmtime::component::Val::Bool(false)];
+        let arguments: Vec<_> = arguments.iter().map(|text| Val::String((*text).into())).collect();
+        let mut results = [Val::Bool(false)];
         function.call(&mut store, &arguments, &mut results).unwrap();
         strings = std::mem::take(&mut store.data_mut().strings);
-        let [wasmtime::component::Val::String(text)] = results else { panic!("{results:?}") };
+        let [Val::String(text)] = results else { panic!("{results:?}") };
         parsed(&text)
     };
     assert_eq!(call("list-tools", &[]).as_array().map(Vec::len), Some(13));
@@ -121,6 +122,46 @@ fn an_extension_imports_its_store_of_strings_alone() {
         (0..6).map(|_| call("execute-tool", &["memory_write", &long])["is_error"].clone()).collect();
     assert!(outcomes.contains(&json!(false)) && outcomes.contains(&json!(true)), "{outcomes:?}");
     assert!(call("execute-tool", &["memory_recall", QUESTION])["content"].as_str().unwrap().contains("8080"));
+}
+
+#[test]
+fn each_tool_is_a_function_with_docs() {
+    let (shell, folder) = (Shell::new("tools"), tempfile::tempdir().unwrap());
+    let mut linker = shell.linker();
+    wasmtime_wasi::p2::add_to_linker_sync(&mut linker).unwrap();
+    // Calls a function in a fresh instance.
+    let call = |name: &str, arguments: &[Val]| {
+        let wasi = WasiCtx::builder().preopened_dir(folder.path(), "/memory", FsPerms::ReadWrite).unwrap().build();
+        let mut store = shell.store(State::new(wasi));
+        let instance = linker.instantiate(&mut store, shell.component()).unwrap();
+        let mut results = [Val::Bool(false)];
+        instance.get_func(&mut store, name).unwrap().call(&mut store, arguments, &mut results).unwrap();
+        match results {
+            [Val::Result(Ok(Some(text)))] => Ok(*text),
+            [Val::Result(Err(Some(text)))] => Err(*text),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (text, none) = (|text: &str| Val::String(text.into()), || Val::Option(None));
+    call("memory-store", &[text("port"), text("8080"), none(), none(), none()]).unwrap();
+    let query = Val::Option(Some(Box::new(text("port"))));
+    let Ok(Val::String(found)) = call("memory-recall", &[none(), query, none(), none()]) else { panic!("not found") };
+    assert!(found.contains("8080"), "{found}");
+    assert!(call("memory-recall", &[none(), none(), none(), none()]).is_err());
+
+    let bytes = fs::read(saddlebag_shells_tests::file("tools")).unwrap();
+    let sections = wasmparser::Parser::new(0).parse_all(&bytes).filter_map(|payload| match payload {
+        Ok(wasmparser::Payload::CustomSection(section)) => Some((section.name().to_owned(), section.data().to_vec())),
+        _ => None,
+    });
+    let docs = sections.filter(|(name, _)| name == "package-docs").last().unwrap().1;
+    assert_eq!(docs[0], 1, "the number of the format");
+    let docs = parsed(std::str::from_utf8(&docs[1..]).unwrap());
+    let functions = docs["worlds"]["saddlebag-tools"]["func_exports"].as_object().unwrap();
+    let ty = shell.component().component_type();
+    let exports: Vec<&str> = ty.exports(shell.component().engine()).map(|(name, _)| name).collect();
+    assert_eq!(functions.len(), 13);
+    assert!(functions.iter().all(|(name, docs)| exports.contains(&name.as_str()) && docs.is_string()), "{exports:?}");
 }
 
 #[test]
