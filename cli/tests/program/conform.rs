@@ -72,7 +72,8 @@ fn each_fault_of_a_driver_is_found_by_name() {
     std::thread::scope(|scope| {
         for (fault, part, case) in FAULTS {
             scope.spawn(move || {
-                let run = check(fault, &["--json", "conform", "--rounds", "12", "--only", part]).exits(1);
+                let run =
+                    check(fault, &["--json", "conform", "--rounds", "12", "--kills", "12", "--only", part]).exits(1);
                 let found = run.json();
                 let failed = found["cases"].as_array().unwrap().iter().filter(|case| case["result"] == "failed");
                 let names: Vec<&str> = failed.map(|case| case["name"].as_str().unwrap()).collect();
