@@ -51,7 +51,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Fails unless another driver finds what the one before it has written.
+/// Fails unless another driver finds what a killed one has written.
 fn stores_survive(driver: &mut Driver, stores: &Stores) -> Ran {
     let mut bench = Bench::open(driver, stores)?;
     bench.put("a.md", "text")?;
