@@ -40,8 +40,11 @@ struct Start {
 }
 
 fn start_with(kind: Kind, config: Config, store: Simulator) -> Start {
-    let since = usize::try_from(store.operations()).unwrap();
-    let mut drive = Drive::new(kind, config, store);
+    start_of(Drive::new(kind, config, store))
+}
+
+fn start_of(mut drive: Drive<Simulator>) -> Start {
+    let since = usize::try_from(drive.executor.operations()).unwrap();
     let tags = drive.run(NotebookCommand::Tags(Tags)).unwrap();
     let log = drive.executor.log()[since..].iter();
     let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/")).count();
@@ -113,6 +116,37 @@ fn a_host_never_believes_a_version_of_another_scheme(kind: Kind) {
     assert_eq!((got.reads, got.answers), (FEW, expected.answers));
     // Under one name the versions would be trusted, so hosts must not share a name.
     assert_eq!(start_with(kind, config("a/1", true), other).reads, 0);
+}
+
+/// Starts the host a number of days after the others.
+fn start_after(kind: Kind, days: i64, scheme: &str, store: Simulator) -> Start {
+    let mut drive = Drive::new(kind, config(scheme, true), store.with_versions_of(scheme));
+    drive.now.seconds += days * 86_400;
+    start_of(drive)
+}
+
+/// Invariant (search): a fifth scheme drops the one that was used longest ago, and a use alone does not write the index.
+#[both_engines]
+fn a_scheme_that_is_used_is_not_dropped(kind: Kind) {
+    let mut used = starts(&["a/1", "b/1", "c/1", "d/1"], store(FEW));
+    let writes = |store: &Simulator| {
+        let log = store.log().iter();
+        log.filter(|done| done.op == "write" && done.path.starts_with(".saddlebag/index/")).count()
+    };
+    let before = writes(&used);
+    // On the same day, and if another scheme is the next to go, nothing is written.
+    used = start_after(kind, 0, "a/1", used).store;
+    used = start_after(kind, 2, "b/1", used).store;
+    assert_eq!(writes(&used), before);
+    for (days, written) in [(2, 1), (2, 1), (3, 1), (9, 1)] {
+        let start = start_after(kind, days, "a/1", used);
+        assert_eq!((start.reads, writes(&start.store) - before), (0, written), "after {days} days");
+        used = start.store;
+    }
+    let five = start(kind, "e/1", used).store;
+    for (scheme, reads) in [("a/1", 0), ("b/1", FEW), ("c/1", 0), ("d/1", 0), ("e/1", 0)] {
+        assert_eq!(start(kind, scheme, five.clone()).reads, reads, "{scheme} of five");
+    }
 }
 
 #[both_engines]

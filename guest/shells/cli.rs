@@ -18,13 +18,10 @@ fn main() -> ExitCode {
             println!("{text}");
             ExitCode::SUCCESS
         }
-        Ok((text, true)) => {
+        // WASI has one code for all failures.
+        Ok((text, true)) | Err(text) => {
             eprintln!("{text}");
-            ExitCode::from(1)
-        }
-        Err(reason) => {
-            eprintln!("{reason}");
-            ExitCode::from(2)
+            ExitCode::FAILURE
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `saddlebag-disk.wasm`: the folder as a component, for components that are composed with it.
 
 #![cfg(target_arch = "wasm32")]
-#![allow(unsafe_code, reason = "generated bindings")]
+#![allow(missing_docs, unsafe_code, reason = "generated bindings")]
 
 use std::cell::RefCell;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Drivers of the conformance kit: the folder, or with the argument `key-value` a store of strings in memory.
+//! Drivers of the conformance kit: the folder, or with the argument `key-value` a store of strings in memory. With
+//! `only-hosts-write`, the folder tells whether anything changed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,7 +11,8 @@ use saddlebag_guest::environment::random;
 use saddlebag_guest::{Executor, Folder, InMemory, KeyValue, Storage};
 
 fn main() -> io::Result<()> {
-    if std::env::args().nth(1).as_deref() == Some("key-value") {
+    let argument = std::env::args().nth(1).unwrap_or_default();
+    if argument == "key-value" {
         let stores: RefCell<BTreeMap<String, InMemory>> = RefCell::default();
         let host = Host { name: "guest_key_value", folder: false, folders: false, lock: "none" };
         return drive(Driver::new(host, move |name| {
@@ -20,8 +22,9 @@ fn main() -> io::Result<()> {
         }));
     }
     let host = Host { name: "guest_folder", folder: true, folders: true, lock: "lease" };
-    drive(Driver::new(host, |name| {
-        let storage = Folder::open(Path::new(name), false, random).map_err(|error| error.to_string())?;
+    let only_hosts_write = argument == "only-hosts-write";
+    drive(Driver::new(host, move |name| {
+        let storage = Folder::open(Path::new(name), only_hosts_write, random).map_err(|error| error.to_string())?;
         Ok(Executor::new(storage, random))
     }))
 }

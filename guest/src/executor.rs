@@ -1,5 +1,8 @@
 //! [`Executor`]: performs the operations of the component on a [`Storage`].
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, LeftOut, LeftOutName, ListOutcome, Listing,
     MAX_LEFT_OUT_NAMES, Precondition, ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version,
@@ -9,7 +12,7 @@ use saddlebag::store::{MAX_SEGMENT_BYTES, RelPath};
 use saddlebag_locks::is_own;
 use sha2::{Digest, Sha256};
 
-use crate::storage::{Attempt, Described, Found, Move, Name, Replace, Storage};
+use crate::storage::{Attempt, Described, Found, Move, Name, Replace, Stamp, Storage};
 
 /// Version scheme of every store of this crate: SHA-256 of the bytes, as hexadecimal digits.
 pub const VERSION_SCHEME: &str = "sha256-hex";
@@ -28,12 +31,24 @@ pub struct Executor<S> {
     storage: S,
     max_bytes: u64,
     random: fn() -> u64,
+    seen: RefCell<Option<Seen>>,
 }
+
+/// A large file that was read whole. It is read in several parts, and its version needs all of its bytes.
+struct Seen {
+    path: RelPath,
+    stamp: Stamp,
+    bytes: Rc<[u8]>,
+    version: Version,
+}
+
+/// Minimum size of such a file in bytes.
+const LARGE: usize = 256 * 1024;
 
 impl<S: Storage> Executor<S> {
     /// Creates an executor. `random` gives numbers for the versions of files that cannot be read.
     pub fn new(storage: S, random: fn() -> u64) -> Self {
-        Self { storage, max_bytes: MAX_BYTES, random }
+        Self { storage, max_bytes: MAX_BYTES, random, seen: RefCell::new(None) }
     }
 
     /// Sets the maximum number of bytes of one read or write.
@@ -78,17 +93,34 @@ impl<S: Storage> Executor<S> {
     fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
         refuse_own([path])?;
         self.storage.settled(path)?;
-        let Some(whole) = self.storage.read(path)? else { return Ok(ReadOutcome::Absent) };
+        let Some((whole, version)) = self.whole(path)? else { return Ok(ReadOutcome::Absent) };
         let size = whole.len() as u64;
         let wanted = size.saturating_sub(offset).min(u64::from(max_bytes));
         if wanted > self.max_bytes {
             return Err(FsError::TooLarge(self.max_bytes));
         }
-        let version = version_of(&whole);
         let start = usize::try_from(offset.min(size)).unwrap_or(usize::MAX);
         let bytes = whole.get(start..).unwrap_or_default();
         let bytes = bytes.get(..usize::try_from(wanted).unwrap_or(usize::MAX)).unwrap_or_default().to_vec();
         Ok(ReadOutcome::Content(FileContent { bytes, version, size }))
+    }
+
+    /// Returns all bytes of a file, and their version.
+    fn whole(&self, path: &RelPath) -> Result<Option<(Rc<[u8]>, Version)>, FsError> {
+        let stamp = self.storage.stamp(path);
+        if let (Some(seen), Some(stamp)) = (&*self.seen.borrow(), stamp)
+            && (&seen.path, seen.stamp) == (path, stamp)
+        {
+            return Ok(Some((seen.bytes.clone(), seen.version.clone())));
+        }
+        let Some(whole) = self.storage.read(path)? else { return Ok(None) };
+        let (bytes, version): (Rc<[u8]>, Version) = (whole.as_slice().into(), version_of(&whole));
+        // The stamp is older than the bytes: if they have changed in between, it is not that of the next read.
+        if let Some(stamp) = stamp.filter(|_| bytes.len() >= LARGE) {
+            let (path, bytes, version) = (path.clone(), bytes.clone(), version.clone());
+            self.seen.replace(Some(Seen { path, stamp, bytes, version }));
+        }
+        Ok(Some((bytes, version)))
     }
 
     fn write(

@@ -30,4 +30,4 @@ pub use guest::{Answered, Guest, Options};
 pub use http::{HttpRequest, respond};
 pub use key_value::{InMemory, KeyValue, Strings, StringsError};
 pub use mcp::Mcp;
-pub use storage::{Attempt, Described, Found, Move, Name, Replace, Storage};
+pub use storage::{Attempt, Described, Found, Move, Name, Replace, Stamp, Storage};

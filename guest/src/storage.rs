@@ -36,6 +36,11 @@ pub trait Storage {
         Ok(())
     }
 
+    /// Returns what shows cheaply that a file has not changed: as long as it is the same, the bytes are. `None` if nothing does.
+    fn stamp(&self, _path: &RelPath) -> Option<Stamp> {
+        None
+    }
+
     /// Returns what is directly in the folder, in any order; nothing if it does not exist.
     ///
     /// # Errors
@@ -99,6 +104,10 @@ pub trait Storage {
     /// `Unsupported` if the storage cannot tell.
     fn generation(&self) -> Result<String, FsError>;
 }
+
+/// Size and time of change of a file that did not change just now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp(pub u64, pub u64);
 
 /// Outcome of one attempt to change a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

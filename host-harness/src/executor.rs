@@ -3,7 +3,8 @@
 use saddlebag::protocol::{
     Entry, EntryKind, FsError, FsOp, FsOutcome, LeftOut, LeftOutName, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, Version,
 };
-use saddlebag::store::{MAX_SEGMENT_BYTES, RelPath, folded_name, is_name};
+use saddlebag::store::{MAX_SEGMENT_BYTES, RelPath};
+use saddlebag_locks::{is_own, is_spelling};
 use sha2::{Digest, Sha256};
 
 /// Maximum number of entries on one page of a listing, whatever the component requests.
@@ -227,30 +228,22 @@ fn refuse_reserved(op: &FsOp) -> Result<(), FsError> {
     Ok(())
 }
 
-/// Returns true if `path` is a temporary file, in the folder of the locks, or keeps a folder of the host out of git.
-///
-/// Case is ignored, so that a file system that ignores it does not offer a way around.
+/// Returns true if `path` is one of the host's own, or keeps a folder of the host out of git.
 pub(crate) fn is_reserved(path: &str) -> bool {
-    let mut segments = path.split('/').filter(|segment| !folded_name(segment).is_empty());
-    let in_locks =
-        segments.next().is_some_and(|first| is_name(first, STATE_FOLDER)) && segments.next().is_some_and(is_locks);
-    in_locks || is_ignore_file(path) || path.split('/').any(is_temporary)
+    is_own(path) || is_ignore_file(path)
 }
 
 /// Returns true for [`IGNORE_FILE`] in a folder of the host.
 fn is_ignore_file(path: &str) -> bool {
-    let mut names = path.rsplit('/').filter(|segment| !folded_name(segment).is_empty());
-    names.next().is_some_and(|name| is_name(name, IGNORE_FILE))
-        && names.next().is_some_and(|folder| is_name(folder, STATE_FOLDER))
+    let mut names = path.rsplit('/');
+    names.next().is_some_and(|name| is_spelling(name, IGNORE_FILE))
+        && names.next().is_some_and(|folder| is_spelling(folder, STATE_FOLDER))
 }
 
 /// Host's own folder at the top of a store. A project has a folder of this name for the files of the component.
 pub(crate) const STATE_FOLDER: &str = ".saddlebag";
 /// File that keeps such a folder out of version control.
 pub(crate) const IGNORE_FILE: &str = ".gitignore";
-/// Folder of the lock files in [`STATE_FOLDER`], and first part of its name. The folder of lock protocol N is
-/// `locks-N`, the folder of the first protocol was `locks`.
-pub(crate) const LOCKS_FOLDER: &str = "locks";
 /// Folder for text found in temporary files, in [`STATE_FOLDER`].
 pub(crate) const RECOVERED_FOLDER: &str = "recovered";
 /// Prefix of the names of temporary files.
@@ -258,58 +251,22 @@ pub(crate) const TEMPORARY_PREFIX: &str = ".saddlebag-";
 /// Suffix of the names of temporary files.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Returns true if `name` in [`STATE_FOLDER`] belongs to the locks of some protocol.
-pub(crate) fn is_locks(name: &str) -> bool {
-    is_name(name, LOCKS_FOLDER)
-        || folded_name(name).strip_prefix(LOCKS_FOLDER).is_some_and(|rest| rest.starts_with('-'))
-}
-
-/// Returns true if `name` is the name of a temporary file, of this process or of one that died, or the short name that
-/// Windows may give it.
-pub(crate) fn is_temporary(name: &str) -> bool {
-    let name = folded_name(name);
-    let short = name.strip_suffix(TEMPORARY_SUFFIX).unwrap_or(&name).strip_prefix("saddle~");
-    name.strip_prefix(TEMPORARY_PREFIX).is_some_and(|rest| rest.ends_with(TEMPORARY_SUFFIX))
-        || short.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn locks_and_temporary_files_are_reserved_whatever_their_case() {
+    fn own_names_are_reserved_whatever_their_spelling() {
         for path in [
-            ".saddlebag/locks",
-            ".saddlebag/locks/07",
-            ".Saddlebag/LOCKS/x",
-            ".saddlebag/Locks-2",
+            ".saddlebag/locks-3/07",
             ".saddlebag/.gitignore",
             "projects/p/.Saddlebag/.GITIGNORE",
             "notes/.saddlebag-1-2-3.tmp",
-        ]
-        .into_iter()
-        .chain([
-            ".\u{17f}addlebag/loc\u{212a}s/07",
-            ".saddlebag./locks /07",
-            "SADDLE~1/locks",
-            "a/.SADDLEBAG-1.TMP::$DATA",
-            "a/SADDLE~12",
-            "a/SADDLE~1.TMP/b",
-        ]) {
+            ".\u{17f}addlebag/.gitignore. ",
+        ] {
             assert!(is_reserved(path), "{path}");
         }
-        for path in [
-            ".saddlebag/index",
-            ".saddlebag/locksmith",
-            ".gitignore",
-            ".saddlebag/x/.gitignore",
-            "x/.saddlebag/locks",
-            ".saddlebag-x.md",
-            "notes/é.tmp",
-            "notes/saddle~.md",
-            ".saddlebag-日本",
-        ] {
+        for path in [".saddlebag/index", ".gitignore", ".saddlebag/x/.gitignore"] {
             assert!(!is_reserved(path), "{path}");
         }
     }

@@ -8,7 +8,7 @@
  */
 
 /** Most bytes of one read and one change. */
-export const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** Attempts at an operation while editors replace the file, or remove its folder. */
 export const ATTEMPTS = 8;
 const MAX_LEFT_OUT_NAMES = 64;
@@ -47,7 +47,8 @@ export class Executor {
       const method = Object.hasOwn(METHODS, tag) ? this[METHODS[tag]] : undefined;
       if (!method) throw new Refused('unsupported');
       for (const name of ['path', 'to', 'folder', 'keepAs', 'like']) if (val?.[name] !== undefined) checkPath(val[name]);
-      if (val?.keepAs !== undefined && val.keepAs === val.path) throw new Refused('invalid-path', 'a file cannot be kept at its own path');
+      if (val?.keepAs !== undefined && val.keepAs === val.path)
+        throw new Refused('invalid-path', 'a file cannot be kept at its own path');
       if (val?.content?.length > MAX_BYTES) throw new Refused('too-large', BigInt(MAX_BYTES));
       return { tag: 'ok', val: { tag, val: await method.call(this, val) } };
     } catch (error) {
@@ -175,7 +176,7 @@ function isOwn(path) {
   // A file system skips a segment that it cuts to nothing.
   const [first, second, ...rest] = path.split('/').map(folded).filter(segment => segment !== '');
   const isLocks = /^(\.saddlebag|saddle~[0-9]+)$/.test(first) && /^locks(-[0-9]+)?$/.test(second);
-  return isLocks || [first, second, ...rest].some(segment => /^(\.saddlebag-.*\.tmp|saddle~[0-9]+)$/s.test(segment));
+  return isLocks || [first, second, ...rest].some(segment => /^(\.saddlebag-.*\.tmp|saddle~[0-9]+(\.tmp)?)$/s.test(segment));
 }
 
 /**

@@ -75,7 +75,7 @@ export class MapStore extends OwnStore {
 
   children(path) {
     const folder = path === undefined ? this.#root : this.find(path);
-    return Array.from(folder, ([name, { kind }]) => ({ name, kind }));
+    return Array.from(folder, ([name, child]) => ({ name, kind: child.kind, find: () => child }));
   }
 
   /** Every change of the store makes a new one, which is often enough. */

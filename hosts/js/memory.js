@@ -45,17 +45,32 @@ export class Component {
         throw new Error(`the component imports ${String(name)}; a component of ${PACKAGE} imports nothing`);
       },
     });
-    const exports = await this.#instantiate(name => this.#module(name), imports);
+    const exports = await withPromising(() => this.#instantiate(name => this.#module(name), imports));
     const prefix = `${PACKAGE}/engine@`;
-    const versions = Object.keys(exports).filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
+    const engines = Object.keys(exports).filter(name => name.startsWith(prefix));
+    const versions = engines.map(name => name.slice(prefix.length));
     if (versions.length !== 1 || versions[0] !== VERSION)
-      throw new Error(`the component has version ${versions.join(', ') || 'none'} of ${PACKAGE}, and this host needs ${VERSION}`);
+      throw new Error(`the component has version ${versions.join() || 'none'} of ${PACKAGE}, and this host needs ${VERSION}`);
     return exports;
   }
 
   #module(name) {
     if (!this.#modules.has(name)) this.#modules.set(name, compile(new URL(name, this.#base)));
     return this.#modules.get(name);
+  }
+}
+
+/**
+ * Calls `work` where `WebAssembly.promising` exists. Without it, jco uses each function as it is, but only after an error; for
+ * the message of the error V8 reads the whole code again, which takes 100 ms in all.
+ */
+async function withPromising(work) {
+  if (WebAssembly.promising) return work();
+  WebAssembly.promising = exported => exported;
+  try {
+    return await work();
+  } finally {
+    delete WebAssembly.promising;
   }
 }
 
@@ -78,7 +93,7 @@ export class Memory {
   #gone;
 
   constructor(component, store, memory) {
-    Object.assign(this, { component });
+    this.component = component;
     this.#store = store;
     this.#memory = memory;
   }
@@ -105,7 +120,9 @@ export class Memory {
    * @param {{now?: object, origin?: object}} [given]
    */
   async run(family, command, argument, given = {}) {
-    const { id } = await this.#finish(() => this.component[family].prepare({ tag: command, val: argument }), given);
+    const start = (id, now, origin) =>
+      this.#memory.submit(id, now, origin, this.component[family].prepare({ tag: command, val: argument }));
+    const { id } = await this.#start(start, given);
     return this.#call(() => this.component[family].take(this.#memory, id)).val;
   }
 
@@ -113,13 +130,13 @@ export class Memory {
    * Runs a tool for a model.
    * @param {string} name
    * @param {object} input the arguments of the tool
+   * @param {{now?: object, origin?: object, options?: {sets: string[], dialect: 'docs' | 'sdk'}}} [given]
    * @returns {Promise<{text: string, structured?: object, isError: boolean, changed: boolean}>}
    */
-  async callTool(name, input, { sets = ['journal', 'entries', 'notebook', 'anthropic'], dialect = 'docs', ...given } = {}) {
-    const { tools } = this.component;
-    const call = { name, input: JSON.stringify(input), sets, dialect };
-    const { id, changed } = await this.#finish(() => tools.prepare({ tag: 'call-tool', val: call }), given);
-    const answer = this.#call(() => tools.take(this.#memory, id)).val;
+  async callTool(name, input, { options, ...given } = {}) {
+    const start = (id, now, origin) =>
+      this.component.tools.call(this.#memory, id, now, origin, name, JSON.stringify(input), options);
+    const { answer, changed } = await this.#start(start, given);
     return { ...answer, structured: answer.structured && JSON.parse(answer.structured), changed };
   }
 
@@ -130,14 +147,11 @@ export class Memory {
     this.#memory[Symbol.dispose ?? Symbol.for('dispose')]();
   }
 
-  #finish(prepare, { now = timestamp(), origin = {} }) {
+  #start(start, { now = timestamp(), origin = {} }) {
     return new Promise((resolve, reject) => {
       const id = this.#last + 1n;
-      const step = this.#call(() => {
-        const command = prepare();
-        this.#last = id;
-        return this.#memory.submit(id, now, origin, command);
-      });
+      const step = this.#call(() => start(id, now, origin));
+      this.#last = id;
       this.#running.set(id, { resolve, reject });
       this.#advance(step);
     });
@@ -145,11 +159,11 @@ export class Memory {
 
   /** Ends what has finished, and starts what is requested. */
   #advance({ requests, finished }) {
-    for (const { id, changed, error } of finished) {
-      const { resolve, reject } = this.#running.get(id);
-      this.#running.delete(id);
-      if (error) reject(new Failed(error, changed));
-      else resolve({ id, changed });
+    for (const ended of finished) {
+      const { resolve, reject } = this.#running.get(ended.id);
+      this.#running.delete(ended.id);
+      if (ended.error) reject(new Failed(ended.error, ended.changed));
+      else resolve(ended);
     }
     for (const request of requests) this.#perform(request).catch(error => this.#end(error));
   }
@@ -166,7 +180,8 @@ export class Memory {
       return this.#call(() => this.#memory.handleMemoryResult({ key, outcome }));
     } catch (error) {
       // The request is still owed a result. jco has a `TypeError` for what is no value of the contract at all.
-      const reason = error.cause?.tag === 'invalid-result' ? error.cause.val.reason : error instanceof TypeError && error.message;
+      const isWrong = error.cause?.tag === 'invalid-result';
+      const reason = isWrong ? error.cause.val.reason : error instanceof TypeError && error.message;
       if (!reason) throw error;
       const val = `the store gave a result that does not fit, so it may have made the change: ${reason}`;
       return this.#call(() => this.#memory.handleMemoryResult({ key, outcome: { tag: 'err', val: { tag: 'other', val } } }));
@@ -206,8 +221,8 @@ function explained(work) {
 /** The time of the system, in its time zone. */
 function timestamp() {
   const now = new Date(), milliseconds = now.getTime();
-  const seconds = Math.floor(milliseconds / 1000);
-  return { seconds: BigInt(seconds), nanoseconds: (milliseconds - seconds * 1000) * 1e6, utcOffsetSeconds: -now.getTimezoneOffset() * 60 };
+  const seconds = Math.floor(milliseconds / 1000), nanoseconds = (milliseconds - seconds * 1000) * 1e6;
+  return { seconds: BigInt(seconds), nanoseconds, utcOffsetSeconds: -now.getTimezoneOffset() * 60 };
 }
 
 const newEpoch = () => crypto.getRandomValues(new BigUint64Array(1))[0] >> 1n;

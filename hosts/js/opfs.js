@@ -6,9 +6,9 @@
 import { Refused, split } from './executor.js';
 import { OwnStore, counts } from './own_store.js';
 
-/** Files of the host, which no path of the component names. */
+/** Folder of the host, whose files no path of the component names: the new file, the old one, a record, and the token. */
 const OWN = '.saddlebag/locks-3';
-const STAGED = `${OWN}/staged`, OLD = `${OWN}/old`, KEEPING = `${OWN}/keeping`, TOKEN = `${OWN}/token`;
+const STAGED = 'staged', OLD = 'old', KEEPING = 'keeping', TOKEN = 'token';
 /** A file that was changed longer ago than this, when it was read, has the bytes that its size and time say. */
 const SETTLED = 2_000;
 const ATTEMPTS = 8;
@@ -20,6 +20,8 @@ const ERRORS = {
 export class OpfsStore extends OwnStore {
   #root;
   #name;
+  /** The folder of the host, while a change is made. */
+  #own;
   /** Versions by path, with size and time of the file. */
   #versions = new Map();
 
@@ -35,82 +37,87 @@ export class OpfsStore extends OwnStore {
    */
   static async open(name) {
     if (!globalThis.navigator?.storage?.getDirectory || !navigator.locks)
-      throw new Error('this page has no Origin Private File System: it needs a secure context (https, or localhost) and a browser that has it');
+      throw new Error('this page has no Origin Private File System: it needs a secure context (https or localhost)');
     try {
       const top = await navigator.storage.getDirectory();
-      return new OpfsStore(await top.getDirectoryHandle(name, { create: true }), name);
+      const store = new OpfsStore(await top.getDirectoryHandle(name, { create: true }), name);
+      await store.#begin();
+      return store;
     } catch (error) {
-      throw new Error(`the browser does not give this page its storage (${error.name}: ${error.message}); private windows and blocked site data are usual reasons`, { cause: error });
+      const usual = 'private windows and blocked site data are usual reasons';
+      throw new Error(`the browser does not give this page its storage (${error.message}); ${usual}`, { cause: error });
     }
   }
 
   errorOf(error) {
-    if (error.name === 'NoModificationAllowedError') return { tag: 'locked', val: 'another page of this origin has the file open' };
+    if (error.name === 'NoModificationAllowedError') return { tag: 'locked', val: 'another page has the file open' };
     return Object.hasOwn(ERRORS, error.name) ? { tag: ERRORS[error.name] } : super.errorOf(error);
   }
 
   /** A token that each change replaces before it is made; while one is made, there is none. */
   async generation() {
-    const token = await navigator.locks.request(this.#lock, { ifAvailable: true, mode: 'shared' }, lock => lock && this.#text(TOKEN));
-    if (!token) throw new Refused('locked', 'another page changes the store, or nobody has changed it yet');
+    const read = async lock => lock && textOf(await this.#folder(OWN), TOKEN);
+    const token = await navigator.locks.request(this.#lock, { ifAvailable: true, mode: 'shared' }, read);
+    if (!token) throw new Refused('locked', 'another page changes the store');
     return token;
+  }
+
+  /** A new store has a token, too. */
+  #begin() {
+    return navigator.locks.request(this.#lock, async () => {
+      const own = await this.make(OWN);
+      if (!(await textOf(own, TOKEN))) await fill(own, TOKEN, crypto.randomUUID());
+    });
   }
 
   exclusive(path, work) {
     return navigator.locks.request(this.#lock, async () => {
       await this.#checkRoot();
+      this.#own = await this.make(OWN);
       await this.#finishKeeping();
-      if (counts(path)) await this.put(TOKEN, new TextEncoder().encode(crypto.randomUUID()));
+      if (counts(path)) await fill(this.#own, TOKEN, crypto.randomUUID());
       return work();
     });
   }
 
   async find(path) {
-    for (let attempt = 1; ; attempt++) {
+    const [above, name] = split(path);
+    const folder = await this.#folder(above), handle = folder && (await entryOf(folder, name));
+    if (handle) return this.#look(path, handle);
+    if (!folder || folder === this.#root) await this.#checkRoot();
+    return undefined;
+  }
+
+  /** The file of a handle at one moment; `undefined` if it is gone. */
+  async #look(path, handle) {
+    for (let attempt = 1; handle.kind === 'file'; attempt++) {
       try {
-        return await this.#find(path);
+        const file = await handle.getFile(), key = `${file.size} ${file.lastModified}`;
+        let content;
+        const bytes = async () => (content ??= new Uint8Array(await file.arrayBuffer()));
+        const known = this.#versions.get(path), isSettled = file.lastModified < Date.now() - SETTLED;
+        const version = known?.key === key ? known.version : await this.sha256(await bytes());
+        if (isSettled) this.#versions.set(path, { key, version });
+        return { kind: 'file', size: BigInt(file.size), version, modified: BigInt(file.lastModified) * 1_000_000n, bytes };
       } catch (error) {
+        if (error.name === 'NotFoundError') return undefined;
         // Another page has replaced the file since it was found.
         if (error.name !== 'NotReadableError' || attempt === ATTEMPTS) throw error;
       }
     }
-  }
-
-  async #find(path) {
-    const [above, name] = split(path);
-    const folder = await this.#folder(above), handle = folder && (await entryOf(folder, name));
-    if (!handle) {
-      if (!folder || folder === this.#root) await this.#checkRoot();
-      return undefined;
-    }
-    if (handle.kind === 'directory') return handle;
-    const file = await handle.getFile(), key = `${file.size} ${file.lastModified}`;
-    let content;
-    const bytes = async () => (content ??= new Uint8Array(await file.arrayBuffer()));
-    if (this.#versions.get(path)?.key !== key) {
-      const isSettled = file.lastModified < Date.now() - SETTLED;
-      const version = await this.sha256(await bytes());
-      if (isSettled) this.#versions.set(path, { key, version });
-      else this.#versions.delete(path);
-      return found(file, version, bytes);
-    }
-    return found(file, this.#versions.get(path).version, bytes);
+    return handle;
   }
 
   /** Readers see the old file until the new one, which is whole, takes its place. */
   async put(path, bytes) {
-    const staged = await (await this.make(OWN)).getFileHandle(split(STAGED)[1], { create: true });
-    const writable = await staged.createWritable();
-    await writable.write(bytes);
-    await writable.close();
-    await this.#moveTo(staged, path);
+    await this.#moveTo(await fill(this.#own, STAGED, bytes), path);
     return this.sha256(bytes);
   }
 
   /** A page can end between any two steps: the next change finishes what the record says. */
   async putKeeping(path, bytes, old, keepAs) {
-    await this.put(OLD, await old.bytes());
-    await this.put(KEEPING, new TextEncoder().encode(JSON.stringify({ path, keepAs, version: old.version })));
+    await fill(this.#own, OLD, await old.bytes());
+    await fill(this.#own, KEEPING, JSON.stringify({ path, keepAs, version: old.version }));
     const version = await this.put(path, bytes);
     await this.#finishKeeping();
     return version;
@@ -135,7 +142,9 @@ export class OpfsStore extends OwnStore {
   async children(path) {
     const folder = await this.#folder(path), found = [];
     if (folder === this.#root) await this.#checkRoot();
-    for await (const [name, { kind }] of folder.entries()) found.push({ name, kind });
+    const prefix = path === undefined ? '' : `${path}/`;
+    for await (const [name, handle] of folder.entries())
+      found.push({ name, kind: handle.kind, find: () => this.#look(prefix + name, handle) });
     return found;
   }
 
@@ -163,7 +172,7 @@ export class OpfsStore extends OwnStore {
       await this.#root.keys().next();
     } catch (error) {
       if (error.name !== 'NotFoundError') throw error;
-      throw new Refused('other', 'the browser has removed the storage of this origin, or the page its store; open it again, as an empty store');
+      throw new Refused('other', 'the browser has removed the storage of this origin, or a page this store; open it again');
     }
   }
 
@@ -174,25 +183,26 @@ export class OpfsStore extends OwnStore {
   }
 
   async #finishKeeping() {
-    const record = await this.#text(KEEPING);
-    if (record === undefined) return;
-    const { path, keepAs, version } = JSON.parse(record);
-    if (await this.find(OLD)) {
-      const isChanged = (await this.find(path))?.version !== version;
-      await (isChanged ? this.move(OLD, keepAs) : this.delete(OLD));
-    }
-    await this.delete(KEEPING);
-  }
-
-  async #text(path) {
-    const file = await this.find(path);
-    return file && new TextDecoder().decode(await file.bytes());
+    const record = await textOf(this.#own, KEEPING);
+    if (!record) return;
+    const { path, keepAs, version } = JSON.parse(record), old = await entryOf(this.#own, OLD);
+    if (old && (await this.find(path))?.version !== version) await this.#moveTo(old, keepAs);
+    await this.#own.removeEntry(KEEPING);
   }
 }
 
-const found = (file, version, bytes) => ({
-  kind: 'file', size: BigInt(file.size), version, modified: BigInt(file.lastModified) * 1_000_000n, bytes,
-});
+/** Replaces the content of a file in one step. */
+async function fill(folder, name, content) {
+  const handle = await folder.getFileHandle(name, { create: true }), writable = await handle.createWritable();
+  await writable.write(content);
+  await writable.close();
+  return handle;
+}
+
+async function textOf(folder, name) {
+  const handle = folder && (await entryOf(folder, name));
+  return handle && (await handle.getFile()).text();
+}
 
 /** The handle of a name; `undefined` where there is nothing. */
 async function entryOf(folder, name) {

@@ -5,7 +5,7 @@
  * - `find(path)`: a folder as `{kind}`, a file as an `Entry` with `bytes()`, or `undefined`
  * - `put(path, bytes)`: writes a file and makes the folders above it; `putKeeping(path, bytes, old, keepAs)` keeps the old one
  * - `move(path, to)`: replaces a file at `to`; `delete(path)`: a file or an empty folder
- * - `make(path)`: a folder; `children(path)`: `[{name, kind}]`, of the root if `path` is `undefined`
+ * - `make(path)`: a folder; `children(path)`: `[{name, kind, find}]`, of the root if `path` is `undefined`
  */
 
 import { Executor, Refused, addition, concat, part, require } from './executor.js';
@@ -81,9 +81,9 @@ export class OwnStore extends Executor {
   async inFolder(folder, work) {
     const found = folder === undefined ? { kind: 'directory' } : await this.find(folder);
     if (found?.kind === 'file') throw new Refused('not-directory');
-    const prefix = folder === undefined ? '' : `${folder}/`;
-    return work(found ? await this.children(folder) : [], async name => {
-      const found = await this.find(prefix + name);
+    const children = new Map((found ? await this.children(folder) : []).map(child => [child.name, child]));
+    return work([...children.values()], async name => {
+      const found = await children.get(name).find();
       if (found?.kind !== 'file') return found && { kind: 'directory', size: 0n, version: '', modified: 0n };
       return { kind: 'file', size: found.size, version: found.version, modified: found.modified };
     });

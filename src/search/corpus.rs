@@ -631,6 +631,7 @@ impl Corpus {
     /// Records that the index was written, and the token at which it has all files.
     pub(super) fn saved(&mut self, writing: u64, generation: Option<String>) {
         self.unsaved = 0;
+        self.others.own_written();
         self.set_complete_index(writing, generation);
     }
 

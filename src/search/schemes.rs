@@ -17,8 +17,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
 
-/// Maximum number of schemes in the index file. A host of a further scheme drops the one that was written longest ago.
+/// Maximum number of schemes in the index file. A host of a further scheme drops the one that was written longest ago. A host
+/// that uses this one writes it again, so that it is not dropped.
 pub(super) const MAX_SCHEMES: usize = 4;
+
+/// Age in seconds from which a used column is written again. Without it, four hosts in turn would write the index at each use.
+const AGE_SECONDS: i64 = 86_400;
 
 /// Hash that shows if two hosts have read the same bytes. It protects against accidents only: whoever makes two files
 /// with one hash can make words of one match the other, which they could also write into the index file.
@@ -85,6 +89,8 @@ impl<'a> SeenColumn<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct OtherScheme {
     pub(super) name: String,
+    /// Time when its hosts wrote it, in seconds since 1970-01-01T00:00:00Z.
+    pub(super) written: i64,
     /// Records of the files of the index file: a [`SeenColumn`].
     pub(super) seen: Range<usize>,
     /// Number of these files.
@@ -100,11 +106,23 @@ pub(super) struct OtherSchemes {
     schemes: Vec<OtherScheme>,
     /// Folders in which a file was added, removed or changed.
     changed: SortedSet<Option<RelPath>>,
+    /// Time when the scheme of this engine was written, if a further scheme would drop it.
+    next_to_go: Option<i64>,
 }
 
 impl OtherSchemes {
-    pub(super) fn new(schemes: Vec<OtherScheme>) -> Self {
-        Self { schemes, changed: SortedSet::default() }
+    pub(super) fn new(schemes: Vec<OtherScheme>, next_to_go: Option<i64>) -> Self {
+        Self { schemes, changed: SortedSet::default(), next_to_go }
+    }
+
+    /// Returns true if the scheme of this engine should be written again, because it is used and would be dropped.
+    pub(super) fn would_drop_own(&self, now: i64) -> bool {
+        self.next_to_go.is_some_and(|written| now.saturating_sub(written) >= AGE_SECONDS)
+    }
+
+    /// Records that the scheme of this engine was written.
+    pub(super) fn own_written(&mut self) {
+        self.next_to_go = None;
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &OtherScheme> {
@@ -149,8 +167,8 @@ mod tests {
         let mut alone = OtherSchemes::default();
         alone.folder_changed(folder.clone());
         assert!(alone.is_unchanged(&folder));
-        let scheme = OtherScheme { name: "b".into(), seen: 0..0, count: 0, listed: 0..0 };
-        let mut with = OtherSchemes::new(alloc::vec![scheme]);
+        let scheme = OtherScheme { name: "b".into(), written: 0, seen: 0..0, count: 0, listed: 0..0 };
+        let mut with = OtherSchemes::new(alloc::vec![scheme], None);
         with.folder_changed(folder.clone());
         assert!(!with.is_unchanged(&folder) && with.is_unchanged(&None));
     }

@@ -29,11 +29,22 @@ pub enum Kind {
     Setup,
     /// Files of the plugins.
     Plugins,
+    /// The world of the shell with a function for each tool.
+    Shells,
 }
 
 impl Kind {
-    const ALL: [Self; 8] =
-        [Self::Contract, Self::Docs, Self::Schemas, Self::Json, Self::Text, Self::Hooks, Self::Setup, Self::Plugins];
+    const ALL: [Self; 9] = [
+        Self::Contract,
+        Self::Docs,
+        Self::Schemas,
+        Self::Json,
+        Self::Text,
+        Self::Hooks,
+        Self::Setup,
+        Self::Plugins,
+        Self::Shells,
+    ];
 
     fn word(self) -> String {
         format!("{self:?}").to_lowercase()

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `count`, `bench`, `compare`, `build`, `dist`.
+//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `count`, `bench`, `compare`, `build`, `shells`, `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
 //! yet, and installs what such a machine lacks.
@@ -13,6 +13,7 @@ mod new_user;
 mod paths;
 mod release;
 mod run;
+mod shells;
 mod structure;
 mod test;
 
@@ -30,6 +31,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask bench [--notes N] [--write]
        cargo xtask compare [PROGRAM]
        cargo xtask build
+       cargo xtask shells [test]
        cargo xtask dist [oci|twice]
 
   demo                Build the program and show an agent's memory at work on a sample store
@@ -47,6 +49,8 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   compare             Ask other memories the same questions, and print the table; needs Python 3.12 and Node.js
     PROGRAM           The program to measure, instead of that of a release build
   build               Build the component of a release, check its size and print its path
+  shells              Build the components for runtimes that load them, into target/shells
+    test              Build them quickly, and run their tests in wasmtime
   dist                Build the files of a release: components, program, packages; needs Node.js
     oci               Only the components, and an OCI layout of each and of the contract
     twice             Only the components, each twice, and compare the bytes";
@@ -59,6 +63,7 @@ enum Task {
     Bench { notes: Option<usize>, write: bool },
     Compare { program: Option<PathBuf> },
     Build,
+    Shells { test: bool },
     Dist(Dist),
     Help,
 }
@@ -86,7 +91,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
     let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut notes, mut write) =
         (false, false, false, false, false, None, false);
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
-    let (mut program, mut dist) = (None, Dist::Everything);
+    let (mut program, mut dist, mut test) = (None, Dist::Everything, false);
     let mut options = options.iter().map(String::as_str);
     while let Some(option) = options.next() {
         match (task.as_str(), option) {
@@ -107,6 +112,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
             }
             ("bench", "--write") => write = true,
             ("compare", path) if !path.starts_with('-') && program.is_none() => program = Some(PathBuf::from(path)),
+            ("shells", "test") => test = true,
             ("dist", "oci") => dist = Dist::Oci,
             ("dist", "twice") => dist = Dist::Twice,
             (_, "--help" | "-h") => return Ok(Task::Help),
@@ -121,6 +127,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "bench" => Ok(Task::Bench { notes, write }),
         "compare" => Ok(Task::Compare { program }),
         "build" => Ok(Task::Build),
+        "shells" => Ok(Task::Shells { test }),
         "dist" => Ok(Task::Dist(dist)),
         "help" | "--help" | "-h" => Ok(Task::Help),
         other => Err(format!("there is no task `{other}`\n\n{USAGE}")),
@@ -143,6 +150,8 @@ fn perform(task: Task) -> Result<(), String> {
             eprintln!("built {}", built.display());
             Ok(())
         }
+        Task::Shells { test: true } => shells::test(),
+        Task::Shells { test: false } => shells::build(true),
         Task::Dist(Dist::Everything) => dist::dist(),
         Task::Dist(Dist::Oci) => dist::oci(),
         Task::Dist(Dist::Twice) => dist::twice(),

@@ -8,7 +8,7 @@ use crate::{clients, component, new_user, release};
 
 /// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
 /// Of most tests in both engines the native one stays with [`all`].
-const SLOW: [&str; 16] = [
+const SLOW: [&str; 17] = [
     "agents_are_isolated::agents_are_isolated::component",
     "agents_are_isolated::no_spelling_of_a_name_reaches_the_memory_of_another",
     "catalogue::a_host_that_fails_once_loses_no_text::component",
@@ -20,6 +20,7 @@ const SLOW: [&str; 16] = [
     "index_file::an_index_in_parts_is_taken_whole_or_not_at_all",
     "index_file::commands_at_once_leave_an_index_that_is_true::component",
     "index_file::damage_in_what_is_read_later_is_noticed::component",
+    "leases::a_killed_host_with_a_lease_blocks_others_for_less_than_ten_seconds",
     "notebook::hostile::a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known",
     "notebook::hostile::notes_with_more_links_than_fit_into_memory_end_in_a_typed_error",
     "nothing_escapes_the_root::links_to_files_are_neither_followed_nor_replaced",
@@ -52,9 +53,11 @@ const COMPONENT: [&str; 16] = [
 ];
 
 /// The other packages with tests.
-const PACKAGES: [&str; 14] = [
+const PACKAGES: [&str; 16] = [
     "--package",
     "saddlebag-component",
+    "--package",
+    "saddlebag-guest",
     "--package",
     "saddlebag-locks",
     "--package",
@@ -73,7 +76,9 @@ const PACKAGES: [&str; 14] = [
 const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 13] = [
+const NATIVE: [&str; 15] = [
+    "--package",
+    "saddlebag-guest",
     "--package",
     "saddlebag-locks",
     "--package",

@@ -58,8 +58,8 @@ fn killed_writers_leave_no_temporary_file_once_another_has_written() {
 
 #[test]
 fn a_text_that_is_recovered_is_named_once() {
-    // The folder `locks` is that of programs with lock protocol 1.
-    for (json, locks) in [(false, "locks-2"), (true, "locks-2"), (false, "locks")] {
+    // The other folders are those of programs with earlier lock protocols.
+    for (json, locks) in [(false, "locks-3"), (true, "locks-3"), (false, "locks-2"), (false, "locks")] {
         let store = Store::notebook();
         store.put(".saddlebag-1-1-1.tmp", "PERSON");
         store.put(

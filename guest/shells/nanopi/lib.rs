@@ -1,8 +1,7 @@
 //! `saddlebag-nanopi.wasm`: the memory as an extension of nanopi, in its store of strings. It imports nothing else.
 
 #![cfg(target_arch = "wasm32")]
-#![allow(unsafe_code, reason = "generated bindings")]
-#![allow(missing_docs)]
+#![allow(missing_docs, unsafe_code, reason = "generated bindings")]
 
 use std::cell::RefCell;
 

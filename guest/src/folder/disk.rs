@@ -6,11 +6,14 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use saddlebag::protocol::{EntryKind, FsError};
 
-use crate::storage::{Found, Name};
+use crate::storage::{Found, Name, Stamp};
+
+/// Time after which a change has another time on every file system, even one that counts whole seconds.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// Number of times that a file is read again if it changes meanwhile.
 const ATTEMPTS: u32 = 8;
@@ -92,6 +95,7 @@ impl Disk {
                 Some(_) => return Err(self.not_a_folder(folder)),
                 None => {}
             }
+            #[cfg_attr(not(unix), allow(unused_mut))]
             let mut builder = fs::DirBuilder::new();
             #[cfg(unix)]
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -131,6 +135,16 @@ impl Disk {
             }
         }
         Err(FsError::Other("the file kept changing while it was read; try again".into()))
+    }
+
+    /// Returns size and time of change of a file, unless it changed so lately that another change could have the same time.
+    pub(super) fn stamp(&self, path: &str) -> Option<Stamp> {
+        if !self.is_file(path).ok()? {
+            return None;
+        }
+        let found = fs::symlink_metadata(self.at(path)).ok()?;
+        let age = found.modified().ok()?.elapsed().ok()?;
+        (age > SETTLED).then(|| Stamp(found.len(), modified(&found)))
     }
 
     /// Returns what is in a folder; nothing if it does not exist.
@@ -177,6 +191,18 @@ impl Disk {
         if synced { file.sync_all() } else { Ok(()) }
     }
 
+    /// Refuses a file that has a second name, which may be outside of the store. WASI does not tell.
+    #[cfg_attr(not(unix), allow(clippy::unused_self, clippy::unnecessary_wraps, unused_variables))]
+    pub(super) fn refuse_second_name(&self, path: &str) -> Result<(), FsError> {
+        #[cfg(unix)]
+        if fs::symlink_metadata(self.at(path))
+            .is_ok_and(|found| found.is_file() && std::os::unix::fs::MetadataExt::nlink(&found) > 1)
+        {
+            return Err(FsError::Other("a file of the locks has a second name".into()));
+        }
+        Ok(())
+    }
+
     /// Writes over the first bytes of a file that exists. Returns false if it does not.
     pub(super) fn overwrite(&self, path: &str, bytes: &[u8]) -> Result<bool, FsError> {
         if !self.is_file(path)? {
@@ -184,11 +210,6 @@ impl Disk {
         }
         match options().write(true).open(self.at(path)) {
             Ok(mut file) => {
-                // Another name may be outside of the store. WASI does not tell.
-                #[cfg(unix)]
-                if file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 1) {
-                    return Err(FsError::Other("a file of the locks has a second name".into()));
-                }
                 file.write_all(bytes).map(|()| true).map_err(fs_error)
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

@@ -24,10 +24,12 @@ impl LockFiles for Files {
     type Error = FsError;
 
     fn read(&self, path: &str) -> Result<Option<Vec<u8>>, FsError> {
+        self.disk.refuse_second_name(path)?;
         Ok(self.disk.read(path)?.map(|content| content.bytes))
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<bool, FsError> {
+        self.disk.refuse_second_name(path)?;
         self.disk.overwrite(path, bytes)
     }
 

@@ -15,7 +15,7 @@ use saddlebag_locks::{
 use sha2::{Digest, Sha256};
 
 use crate::executor::{hex, version_of};
-use crate::storage::{Attempt, Described, Found, Move, Replace, Storage};
+use crate::storage::{Attempt, Described, Found, Move, Replace, Stamp, Storage};
 use disk::{Disk, above};
 use locks::Files;
 
@@ -30,6 +30,11 @@ pub struct Folder {
     count: Cell<u64>,
     /// True once the store was found to have this lock protocol.
     joined: Cell<bool>,
+    /// On WASI the preopened folder stays open, whatever becomes of its path.
+    #[cfg(unix)]
+    root: std::path::PathBuf,
+    #[cfg(unix)]
+    id: (u64, u64),
 }
 
 /// The locks of a change in a [`Folder`].
@@ -49,7 +54,17 @@ impl Folder {
         let files = Files { disk: Disk::new(root), began: Instant::now(), synced: only_hosts_write };
         // A process that is a component does not know its number.
         let identity = Identity::new("0", "saddlebag-guest", random());
-        Ok(Self { files, identity, random, count: Cell::new(0), joined: Cell::new(false) })
+        Ok(Self {
+            files,
+            identity,
+            random,
+            count: Cell::new(0),
+            joined: Cell::new(false),
+            #[cfg(unix)]
+            root: root.into(),
+            #[cfg(unix)]
+            id: id_of(root).map_err(disk::fs_error)?,
+        })
     }
 
     fn disk(&self) -> &Disk {
@@ -72,6 +87,10 @@ impl Folder {
     ) -> Result<Attempt, FsError> {
         let (path, keep_as) = (change.path.as_str(), change.keep_as.map(RelPath::as_str));
         let model = if change.old.is_some() { Some(path) } else { change.like.map(RelPath::as_str) };
+        // The temporary file of a host without the lock has a record that nobody keeps.
+        if !is_held(guard)? {
+            return Ok(Attempt::Lost);
+        }
         self.disk().create(temporary, change.new, model)?;
         if keep_as.is_some() {
             // An editor may not have synced it.
@@ -187,6 +206,10 @@ impl Storage for Folder {
     type Guard<'s> = FolderGuard<'s>;
 
     fn lock(&self, paths: &[&RelPath]) -> Result<Self::Guard<'_>, FsError> {
+        #[cfg(unix)]
+        if id_of(&self.root).ok() != Some(self.id) {
+            return Err(FsError::Other("the folder of the store was replaced by another one; open it again".into()));
+        }
         self.join()?;
         let numbers = Number::of_all(paths.iter().map(|path| path.as_str()));
         LeaseGuard::acquire(&self.files, &self.identity, numbers, PATIENCE).map(FolderGuard).map_err(lock_error)
@@ -198,6 +221,10 @@ impl Storage for Folder {
 
     fn settled(&self, path: &RelPath) -> Result<(), FsError> {
         self.settle(path)
+    }
+
+    fn stamp(&self, path: &RelPath) -> Option<Stamp> {
+        self.disk().stamp(path.as_str())
     }
 
     fn list(&self, folder: Option<&RelPath>) -> Result<Vec<Found>, FsError> {
@@ -311,9 +338,22 @@ impl Storage for Folder {
     }
 
     fn generation(&self) -> Result<String, FsError> {
-        let token = if self.files.synced { generation(&self.files, "") } else { None };
-        token.ok_or(FsError::Unsupported)
+        if !self.files.synced {
+            return Err(FsError::Unsupported);
+        }
+        // A store without locks has no token, and an index that was written without one is never compared by it.
+        self.join().map_err(|_| FsError::Unsupported)?;
+        // The leases are synced, so no start of the machine brings back an earlier token.
+        generation(&self.files, "").ok_or_else(|| FsError::Locked("a file of the store is being changed".into()))
     }
+}
+
+/// Returns the device and the number of a folder.
+#[cfg(unix)]
+fn id_of(folder: &Path) -> std::io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = std::fs::metadata(folder)?;
+    Ok((found.dev(), found.ino()))
 }
 
 /// Looks at the clock, directly before a step that changes a file. Returns false if the lock was lost.
@@ -450,7 +490,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_and_pipes_are_neither_followed_nor_replaced() {
+    fn links_are_neither_followed_nor_replaced() {
         let (root, outside) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         fs::write(outside.path().join("a.md"), "theirs").expect("written");
         let link = |to: &Path, at: &str| std::os::unix::fs::symlink(to, root.path().join(at)).expect("linked");
@@ -469,6 +509,19 @@ mod tests {
         assert_eq!(fs::read_to_string(root.path().join("b.md")).expect("read"), "ours");
         assert_eq!(fs::read_to_string(outside.path().join("a.md")).expect("read"), "theirs");
         assert_eq!(fs::read_dir(outside.path()).expect("listed").count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_was_replaced_is_not_written() {
+        let above = tempfile::tempdir().expect("a folder");
+        let root = above.path().join("store");
+        fs::create_dir(&root).expect("made");
+        let store = open(&root, false);
+        fs::rename(&root, above.path().join("moved")).expect("moved");
+        fs::create_dir(&root).expect("made");
+        assert!(matches!(store.perform(&write("a.md", "text", None)), Err(FsError::Other(_))));
+        assert_eq!(fs::read_dir(&root).expect("listed").count(), 0);
     }
 
     #[test]
@@ -491,6 +544,28 @@ mod tests {
         store.perform(&FsOp::remove(path("a.md"), Precondition::Any)).expect("removed");
         token(true);
         assert_eq!(open(root.path(), false).perform(&FsOp::Generation), Err(FsError::Unsupported));
+    }
+
+    #[test]
+    fn a_large_file_is_read_again_once_it_has_changed() {
+        let root = tempfile::tempdir().expect("a folder");
+        let store = open(root.path(), false);
+        let text = |letter: &str| letter.repeat(300_000);
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+        for (letter, age) in [("a", 60), ("c", 50), ("d", 0), ("e", 0)] {
+            fs::write(root.path().join("a.md"), text(letter)).expect("written");
+            let file = fs::File::options().write(true).open(root.path().join("a.md")).expect("opened");
+            file.set_modified(old + std::time::Duration::from_secs(60 - age)).expect("set");
+            for offset in [0, 1000] {
+                let read = FsOp::Read { path: path("a.md"), offset, max_bytes: 3 };
+                let Ok(FsOutcome::Read(saddlebag::protocol::ReadOutcome::Content(content))) = store.perform(&read)
+                else {
+                    panic!("no content")
+                };
+                assert_eq!(content.bytes, text(letter).as_bytes()[..3]);
+                assert_eq!(content.version, version_of(text(letter).as_bytes()));
+            }
+        }
     }
 
     #[test]

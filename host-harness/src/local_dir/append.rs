@@ -9,8 +9,9 @@ use saddlebag::protocol::{AppendOutcome, FsError, Precondition, Version};
 use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
-use super::error::{not_durable, refusal};
+use super::error::{Failed, not_durable, refusal};
 use super::lock::Guard;
+use super::permit::Permit;
 use super::sys::{self, Access, Stat};
 use super::version::{self, Check};
 use super::walk;
@@ -28,8 +29,8 @@ impl LocalDir {
         newline_first: bool,
         precondition: &Precondition,
     ) -> Result<AppendOutcome, FsError> {
-        let guard = self.lock(&[path])?;
-        self.append_locked(&guard, path, content, newline_first, precondition)
+        let mut added = false;
+        self.change(&[path], |guard| self.append_locked(guard, path, content, newline_first, precondition, &mut added))
     }
 
     /// Writes a file again, to new blocks, if its last change could not be synced. If that fails, the file stays
@@ -39,7 +40,10 @@ impl LocalDir {
         let settled = self.lock_within(&[path], Duration::ZERO).and_then(|guard| {
             let found = walk::find(&self.root, path)?;
             match found.map(|(folder, name)| walk::probe(&folder, name)).transpose()?.flatten() {
-                Some(_) => self.append_locked(&guard, path, b"", false, &Precondition::Any).map(drop),
+                Some(_) => {
+                    let appended = self.append_locked(&guard, path, b"", false, &Precondition::Any, &mut false);
+                    appended.map(drop).map_err(Failed::into_answer)
+                }
                 None => {
                     self.unsynced().remove(&self.root, path);
                     Ok(())
@@ -51,15 +55,17 @@ impl LocalDir {
         }
     }
 
-    /// Appends like [`append`](Self::append), while holding the lock of `path`.
+    /// Appends like [`append`](Self::append), while holding the lock of `path`. `added` says if an earlier attempt has added the
+    /// text to a file that was replaced since.
     fn append_locked(
         &self,
-        guard: &Guard,
+        guard: &Guard<'_>,
         path: &RelPath,
         content: &[u8],
         newline_first: bool,
         precondition: &Precondition,
-    ) -> Result<AppendOutcome, FsError> {
+        added: &mut bool,
+    ) -> Result<AppendOutcome, Failed> {
         if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
             return Ok(AppendOutcome::Stale(None));
         }
@@ -67,7 +73,6 @@ impl LocalDir {
         let place = Place { store: self, guard, folder: &folder, path, keep: None };
         let durable = self.options.durability == Durability::Full;
         let unsynced = durable && self.unsynced().contains(&self.root, path);
-        let mut added = false;
         for _ in 0..ATTEMPTS {
             let found = walk::probe(&folder, name)?;
             if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)? {
@@ -76,7 +81,7 @@ impl LocalDir {
             // Bytes that were not synced must be written again. A file with a second name is replaced, so that the
             // other name, which may be outside of the store, keeps its text.
             if let Some(found) = found.as_ref().filter(|found| unsynced || found.links > 1) {
-                let addition = Addition { content, newline_first, may_be_there: added };
+                let addition = Addition { content, newline_first, may_be_there: *added };
                 match self.append_by_replacing(place, name, found, &addition)? {
                     Some((start, version)) => {
                         self.confirm(&folder, path)?;
@@ -86,31 +91,40 @@ impl LocalDir {
                 }
             }
             let access = if found.is_some() { Access::Append } else { Access::AppendNew };
+            #[cfg(test)]
+            self.before_creating.call();
+            guard.check()?;
             let mut file = match sys::open_file(&folder, name, access) {
                 Ok(file) => file,
+                // The folder is gone.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && found.is_none() => return Err(Failed::Again),
                 // Created or removed by hand since it was looked at.
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {
                     continue;
                 }
-                Err(error) => return Err(refusal(error)),
+                Err(error) => return Err(refusal(error).into()),
             };
             let before = walk::regular(sys::stat_of(&file).map_err(refusal)?)?;
             // Whoever replaced the file may have included the text of the first attempt.
-            let repeated = added && ends_with(&mut file, &before, content).map_err(refusal)?;
+            let repeated = *added && ends_with(&mut file, &before, content).map_err(refusal)?;
             let start = if repeated {
                 before.size.saturating_sub(content.len() as u64)
             } else {
-                match add(&mut file, before.size, content, newline_first) {
+                let permit = guard.check();
+                match permit.and_then(|permit| {
+                    Ok(add(permit, &mut file, before.size, content, newline_first).map_err(refusal)?)
+                }) {
                     Ok(start) => start,
-                    Err(error) => {
-                        if found.is_none() {
+                    Err(failed) => {
+                        // If the lock was lost, others may have added to the file.
+                        if found.is_none() && matches!(failed, Failed::Refused(_)) {
                             let _ = folder.remove_file(name);
                         }
-                        return Err(refusal(error));
+                        return Err(failed);
                     }
                 }
             };
-            added = true;
+            *added = true;
             #[cfg(test)]
             self.before_placing.call();
             // An editor takes no lock. If it has replaced the file, the text must be added to the new file.
@@ -119,12 +133,12 @@ impl LocalDir {
             }
             if durable && let Err(error) = sync(&folder, &file, found.is_none()) {
                 self.unsynced().add(&self.root, path);
-                return Err(not_durable(error));
+                return Err(not_durable(error).into());
             }
             // The bytes are in place and synced. A failure from here on is not an error but an unknown outcome.
             return Ok(version_of(&mut file).map_or(AppendOutcome::Unknown(start), AppendOutcome::Written));
         }
-        Err(FsError::Other("the file kept being replaced while it was appended to; try again".into()))
+        Err(FsError::Other("the file kept being replaced while it was appended to; try again".into()).into())
     }
 }
 
@@ -145,13 +159,13 @@ impl LocalDir {
         name: &str,
         found: &Stat,
         addition: &Addition<'_>,
-    ) -> Result<Option<(u64, Option<Version>)>, FsError> {
+    ) -> Result<Option<(u64, Option<Version>)>, Failed> {
         let folder = place.folder;
         let now = sys::now();
         let mut file = match sys::open_file(folder, name, Access::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(refusal(error)),
+            Err(error) => return Err(refusal(error).into()),
         };
         let mut bytes = Vec::new();
         io::Read::read_to_end(&mut file, &mut bytes).map_err(refusal)?;
@@ -181,7 +195,7 @@ impl LocalDir {
 }
 
 /// Adds `content` at the end of a file of `size` bytes, and returns its offset.
-fn add(file: &mut File, size: u64, content: &[u8], newline_first: bool) -> io::Result<u64> {
+fn add(_: Permit<'_>, file: &mut File, size: u64, content: &[u8], newline_first: bool) -> io::Result<u64> {
     let newline = newline_first && size > 0 && last_byte(file)? != Some(b'\n');
     if newline {
         let mut joined = Vec::with_capacity(1 + content.len());

@@ -7,7 +7,7 @@ use saddlebag::protocol::{FsError, FsOp, Precondition, RemoveDirectoryOutcome, R
 use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
-use super::error::{not_durable, refusal};
+use super::error::{Failed, failed, not_durable, refusal};
 use super::keep::Keep;
 use super::version::{self, Check};
 use super::{sys, walk};
@@ -22,41 +22,40 @@ impl LocalDir {
         may_return: bool,
     ) -> Result<RemoveOutcome, FsError> {
         let paths: Vec<&RelPath> = [path].into_iter().chain(keep_as).collect();
-        let _guard = self.lock(&paths)?;
-        let Some((folder, name)) = walk::find(&self.root, path)? else {
-            return Ok(RemoveOutcome::Done);
-        };
-        let Some(found) = walk::probe(&folder, name)? else {
-            return Ok(RemoveOutcome::Done);
-        };
-        match version::check(&folder, name, Some(&found), precondition)? {
-            Check::Holds => {}
-            Check::Stale(Some(current)) => return Ok(RemoveOutcome::Stale(current)),
-            Check::Stale(None) => return Ok(RemoveOutcome::Done),
-        }
-        let keep = keep_as.map(|keep_as| Keep::open(self, keep_as, path, (&folder, name), &found)).transpose()?;
-        let removed = match &keep {
-            None => folder.remove_file(name),
-            Some(keep) => keep.take(&folder, name).and_then(|()| {
-                // If both paths are names of one file, a rename does nothing.
-                let is_left = found.links > 1 && sys::stat_at(&folder, name).is_ok_and(|stat| stat.same_file(&found));
-                if is_left { folder.remove_file(name) } else { Ok(()) }
-            }),
-        };
-        match removed {
-            Ok(()) => {
-                if let Some(keep) = &keep {
-                    keep.confirm(self, path)?;
-                }
-                self.unsynced().remove(&self.root, path);
-                if !may_return {
-                    self.sync(&folder)?;
-                }
+        self.change(&paths, |guard| {
+            let Some((folder, name)) = walk::find(&self.root, path)? else {
+                return Ok(RemoveOutcome::Done);
+            };
+            let Some(found) = walk::probe(&folder, name)? else {
+                return Ok(RemoveOutcome::Done);
+            };
+            match version::check(&folder, name, Some(&found), precondition)? {
+                Check::Holds => {}
+                Check::Stale(Some(current)) => return Ok(RemoveOutcome::Stale(current)),
+                Check::Stale(None) => return Ok(RemoveOutcome::Done),
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(refusal(error)),
-        }
-        Ok(RemoveOutcome::Done)
+            let keep = keep_as.map(|keep_as| Keep::open(self, keep_as, path, (&folder, name), &found)).transpose()?;
+            #[cfg(test)]
+            self.before_placing.call();
+            match &keep {
+                None => sys::remove(guard.check()?, &folder, name),
+                Some(keep) => keep.take(guard.check()?, &folder, name),
+            }
+            .map_err(failed)?;
+            // If both paths are names of one file, a rename does nothing.
+            if keep.is_some() && found.links > 1 && sys::stat_at(&folder, name).is_ok_and(|stat| stat.same_file(&found))
+            {
+                sys::remove(guard.check()?, &folder, name).map_err(failed)?;
+            }
+            if let Some(keep) = &keep {
+                keep.confirm(self, path)?;
+            }
+            self.unsynced().remove(&self.root, path);
+            if !may_return {
+                self.sync(&folder)?;
+            }
+            Ok(RemoveOutcome::Done)
+        })
     }
 
     pub(super) fn rename(
@@ -65,38 +64,38 @@ impl LocalDir {
         to: &RelPath,
         precondition: &Precondition,
     ) -> Result<RenameOutcome, FsError> {
-        let _guard = self.lock(&[from, to])?;
-        let Some((old_folder, old_name)) = walk::find(&self.root, from)? else {
-            return Ok(RenameOutcome::Absent);
-        };
-        let Some(found) = walk::probe(&old_folder, old_name)? else {
-            return Ok(RenameOutcome::Absent);
-        };
-        match version::check(&old_folder, old_name, Some(&found), precondition)? {
-            Check::Holds => {}
-            Check::Stale(Some(current)) => return Ok(RenameOutcome::Stale(current)),
-            Check::Stale(None) => return Ok(RenameOutcome::Absent),
-        }
-        let (new_folder, new_name) = walk::make(&self.root, to, self.options.durability)?;
-        match sys::move_new(&old_folder, old_name, &new_folder, new_name) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Ok(RenameOutcome::Exists);
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        self.change(&[from, to], |guard| {
+            let Some((old_folder, old_name)) = walk::find(&self.root, from)? else {
                 return Ok(RenameOutcome::Absent);
+            };
+            let Some(found) = walk::probe(&old_folder, old_name)? else {
+                return Ok(RenameOutcome::Absent);
+            };
+            match version::check(&old_folder, old_name, Some(&found), precondition)? {
+                Check::Holds => {}
+                Check::Stale(Some(current)) => return Ok(RenameOutcome::Stale(current)),
+                Check::Stale(None) => return Ok(RenameOutcome::Absent),
             }
-            Err(error) => return Err(refusal(error)),
-        }
-        // Bytes that were not synced under the old name are not synced under the new one either.
-        if self.unsynced().contains(&self.root, from) {
-            self.unsynced().add(&self.root, to);
-            self.unsynced().remove(&self.root, from);
-        }
-        // The new name is synced first: at worst a power cut leaves both.
-        self.sync(&new_folder)?;
-        self.sync(&old_folder)?;
-        Ok(RenameOutcome::Done)
+            let (new_folder, new_name) = walk::make(&self.root, to, self.options.durability)?;
+            #[cfg(test)]
+            self.before_placing.call();
+            match sys::move_new(guard.check()?, &old_folder, old_name, &new_folder, new_name) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Ok(RenameOutcome::Exists);
+                }
+                Err(error) => return Err(failed(error)),
+            }
+            // Bytes that were not synced under the old name are not synced under the new one either.
+            if self.unsynced().contains(&self.root, from) {
+                self.unsynced().add(&self.root, to);
+                self.unsynced().remove(&self.root, from);
+            }
+            // The new name is synced first: at worst a power cut leaves both.
+            self.sync(&new_folder)?;
+            self.sync(&old_folder)?;
+            Ok(RenameOutcome::Done)
+        })
     }
 
     /// Moves a folder to a free name in the same folder, in one step.
@@ -107,10 +106,10 @@ impl LocalDir {
             None => Ok::<_, FsError>(None),
         };
         // No writer is at work in the folder.
-        let _guard = self.lock_all()?;
+        let guard = self.lock_all()?;
         let Some((old_folder, old_name)) = found(from)? else { return Ok(RenameOutcome::Absent) };
         let (new_folder, new_name) = walk::make(&self.root, to, self.options.durability)?;
-        match sys::move_new(&old_folder, old_name, &new_folder, new_name) {
+        match sys::move_new(guard.check().map_err(Failed::into_answer)?, &old_folder, old_name, &new_folder, new_name) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(RenameOutcome::Exists),
             Err(error) => return Err(refusal(error)),
@@ -129,8 +128,7 @@ impl LocalDir {
             Some((folder, name)) if walk::find_folder(&folder, name)?.is_some() => (folder, name),
             _ => return Ok(RemoveDirectoryOutcome::Absent),
         };
-        // A writer that has opened the folder, and is about to create a file in it, holds the lock of that file.
-        let _guard = self.lock_all()?;
+        // It takes no lock. A writer that has opened the folder, and finds that it is gone, begins again.
         walk::clear_ignored(&folder, name);
         match folder.remove_dir(name) {
             Ok(()) => {
@@ -144,12 +142,6 @@ impl LocalDir {
                 _ => Err(refusal(error)),
             },
         }
-    }
-
-    /// People edit the files of a folder, and take no lock.
-    #[allow(clippy::unused_self, reason = "every executor has the method")]
-    pub(super) fn generation(&self) -> Result<String, FsError> {
-        Err(FsError::Unsupported)
     }
 
     /// A disk has no model.

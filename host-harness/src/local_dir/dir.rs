@@ -10,10 +10,11 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, FsOp};
 use saddlebag::store::RelPath;
+use saddlebag_locks::Number;
 
-use super::error::{self, io_cause};
+use super::error::{self, Failed, io_cause};
 use super::leftovers::{self, Recovered};
-use super::lock::{self, Guard};
+use super::lock::{Guard, LockFolder};
 #[cfg(test)]
 use super::tests::Hook;
 use super::unsynced::Unsynced;
@@ -22,6 +23,9 @@ use crate::executor::{Durability, is_read};
 
 /// Time for which a check of the root's place is valid for reads. Changes check each time.
 pub(super) const ROOT_IS_FRESH: Duration = Duration::from_millis(50);
+
+/// Number of times that a change is begun because its folder was removed, or its lock taken over.
+const ATTEMPTS: u32 = 64;
 
 /// Options of a [`LocalDir`].
 #[derive(Clone, Debug)]
@@ -37,6 +41,10 @@ pub struct LocalDirOptions {
     pub lock_timeout: Duration,
     /// Called for each recovered temporary file of a writer that died.
     pub on_recovered: Option<fn(&Recovered)>,
+    /// True if nothing changes the files except hosts of the lock protocol: no editor, no version control, no synchronisation with
+    /// another machine. Then [`FsOp::Generation`] is answered, and memories that have seen the present state list nothing.
+    /// A change by anything else would stay unseen. Only on Linux. False by default.
+    pub only_hosts_write: bool,
 }
 
 impl Default for LocalDirOptions {
@@ -47,6 +55,7 @@ impl Default for LocalDirOptions {
             max_write_bytes: 16 * 1024 * 1024,
             lock_timeout: Duration::from_secs(10),
             on_recovered: None,
+            only_hosts_write: false,
         }
     }
 }
@@ -104,11 +113,14 @@ pub struct LocalDir {
     /// Time when the root was last seen at its path.
     seen: Mutex<Option<Instant>>,
     pub(super) options: LocalDirOptions,
+    locks: LockFolder,
     unsynced: OnceLock<Unsynced>,
     /// True if the leftovers of dead writers have been looked for.
     cleared: AtomicBool,
     /// True if this host has joined the lock protocol of the store.
     joined: AtomicBool,
+    #[cfg(test)]
+    pub(super) before_creating: Hook,
     #[cfg(test)]
     pub(super) before_placing: Hook,
     #[cfg(test)]
@@ -138,6 +150,7 @@ impl LocalDir {
         let opened = Dir::open_ambient_dir(root, ambient_authority()).map_err(unusable)?;
         Ok(Self {
             identity: sys::root_of(&opened).map_err(unusable)?,
+            locks: LockFolder::new(opened.try_clone().map_err(unusable)?, options.on_recovered),
             root: opened,
             path,
             seen: Mutex::new(None),
@@ -145,6 +158,8 @@ impl LocalDir {
             unsynced: OnceLock::new(),
             cleared: AtomicBool::new(false),
             joined: AtomicBool::new(false),
+            #[cfg(test)]
+            before_creating: Hook::default(),
             #[cfg(test)]
             before_placing: Hook::default(),
             #[cfg(test)]
@@ -219,56 +234,61 @@ impl LocalDir {
     /// Removes the temporary files of writers that died, as the first change does. For callers that may change nothing.
     pub fn clear_leftovers(&self) {
         if !self.cleared.swap(true, Ordering::Relaxed) {
-            lock::abandoned(&self.root).iter_mut().for_each(|guard| self.clear(guard));
+            self.locks.clear_abandoned();
         }
     }
 
-    /// Waits for the locks of `paths` and removes the leftovers of dead writers.
-    pub(super) fn lock(&self, paths: &[&RelPath]) -> Result<Guard, FsError> {
-        self.lock_within(paths, self.options.lock_timeout)
-    }
-
-    /// Waits for the locks of all paths.
-    pub(super) fn lock_all(&self) -> Result<Guard, FsError> {
-        self.hold(|| lock::acquire_all(&self.root, self.options.lock_timeout))
-    }
-
-    pub(super) fn lock_within(&self, paths: &[&RelPath], patience: Duration) -> Result<Guard, FsError> {
-        self.hold(|| lock::acquire(&self.root, paths, patience))
-    }
-
-    fn hold(&self, acquire: impl FnOnce() -> Result<Guard, FsError>) -> Result<Guard, FsError> {
-        if !self.joined.load(Ordering::Relaxed) {
-            for recovered in takeover::join(&self.root, self.options.lock_timeout)? {
-                self.report(&recovered);
+    /// Makes a change by `attempt`, which is given the locks of `paths`, and begins it again if it must be.
+    pub(super) fn change<T>(
+        &self,
+        paths: &[&RelPath],
+        mut attempt: impl FnMut(&Guard<'_>) -> Result<T, Failed>,
+    ) -> Result<T, FsError> {
+        for _ in 0..ATTEMPTS {
+            let guard = self.lock_within(paths, self.options.lock_timeout)?;
+            match attempt(&guard) {
+                Ok(outcome) => return Ok(outcome),
+                Err(Failed::Refused(error)) => return Err(error),
+                Err(Failed::Again) => {}
             }
+        }
+        Err(FsError::Other("the folder of the file kept disappearing while it was changed; try again".into()))
+    }
+
+    /// Waits for the locks of all paths, so that no writer is active.
+    pub(super) fn lock_all(&self) -> Result<Guard<'_>, FsError> {
+        self.hold(Number::all(), self.options.lock_timeout)
+    }
+
+    /// Waits for the locks of `paths`, at most `patience` for each as long as one writer holds it.
+    pub(super) fn lock_within(&self, paths: &[&RelPath], patience: Duration) -> Result<Guard<'_>, FsError> {
+        self.hold(Number::of_all(paths.iter().map(|path| path.as_str())), patience)
+    }
+
+    fn hold(&self, numbers: impl IntoIterator<Item = Number>, patience: Duration) -> Result<Guard<'_>, FsError> {
+        if !self.joined.load(Ordering::Relaxed) {
+            takeover::join(&self.locks, self.options.lock_timeout)?;
             self.joined.store(true, Ordering::Relaxed);
         }
         self.clear_leftovers();
-        let mut guard = acquire()?;
-        self.clear(&mut guard);
-        guard.sign();
-        Ok(guard)
+        self.locks.acquire(numbers, patience)
     }
 
-    fn clear(&self, guard: &mut Guard) {
-        for text in guard.leftovers() {
-            if let Some(recovered) = leftovers::clear(&self.root, &text) {
-                self.report(&recovered);
-            }
-        }
+    /// Returns a token of the whole store, which is different after each change of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`FsError::Unsupported`] without [`only_hosts_write`](LocalDirOptions::only_hosts_write), and where the system does not tell
+    /// when it was started. [`FsError::Locked`] while a writer is at work, and before the first change.
+    pub fn generation(&self) -> Result<String, FsError> {
+        let boot = if self.options.only_hosts_write { sys::boot() } else { None };
+        let token = saddlebag_locks::generation(&self.locks, &boot.ok_or(FsError::Unsupported)?);
+        token.ok_or_else(|| FsError::Locked("another program is changing the store".into()))
     }
 
     /// Keeps the text of someone else that has a temporary name.
     pub(super) fn recover(&self, folder: &Dir, temporary: &str, path: &str) {
-        self.report(&leftovers::keep(&self.root, folder, temporary, path));
-    }
-
-    fn report(&self, recovered: &Recovered) {
-        tracing::warn!(path = %recovered.path, kept = %recovered.kept, "text is recovered");
-        if let Some(tell) = self.options.on_recovered {
-            tell(recovered);
-        }
+        self.locks.report(&leftovers::keep(&self.root, folder, temporary, path));
     }
 
     /// Returns the files that could not be synced, by this process or another.

@@ -4,6 +4,46 @@ use std::io;
 
 use saddlebag::protocol::FsError;
 
+/// Why an attempt at a change failed.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// The change is not made.
+    Refused(FsError),
+    /// Its folder is gone, or another host has taken its lock over: begin again.
+    Again,
+}
+
+impl Failed {
+    /// Returns the answer to an operation that is not begun again.
+    pub(super) fn into_answer(self) -> FsError {
+        match self {
+            Self::Refused(error) => error,
+            Self::Again => FsError::Locked("another program has taken the lock over".into()),
+        }
+    }
+}
+
+impl From<FsError> for Failed {
+    fn from(error: FsError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<saddlebag_locks::Error<FsError>> for Failed {
+    fn from(error: saddlebag_locks::Error<FsError>) -> Self {
+        match error {
+            saddlebag_locks::Error::Locked(locked) => Self::Refused(FsError::Locked(locked.to_string())),
+            saddlebag_locks::Error::Lost => Self::Again,
+            saddlebag_locks::Error::Files(error) => Self::Refused(error),
+        }
+    }
+}
+
+/// Returns why a file could not be created or moved. A file or folder that was there a moment ago is gone.
+pub(super) fn failed(error: io::Error) -> Failed {
+    if error.kind() == io::ErrorKind::NotFound { Failed::Again } else { Failed::Refused(refusal(error)) }
+}
+
 /// Returns the contract's error for `error`. It never contains a path of this machine.
 pub(super) fn refusal(error: io::Error) -> FsError {
     if is_link_error(&error) {

@@ -9,6 +9,7 @@ use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
 use super::error::{not_durable, refusal};
+use super::permit::Permit;
 use super::sys::{self, Access, Stat};
 use super::walk;
 use crate::Durability;
@@ -51,8 +52,8 @@ impl<'d> Keep<'d> {
     }
 
     /// Moves the file `name` of `folder`, which has the bytes, to the path, in one step.
-    pub(super) fn take(&self, folder: &Dir, name: &str) -> io::Result<()> {
-        sys::replace_across(folder, name, &self.folder, self.name)
+    pub(super) fn take(&self, permit: Permit<'_>, folder: &Dir, name: &str) -> io::Result<()> {
+        sys::replace_across(permit, folder, name, &self.folder, self.name)
     }
 
     /// Syncs the new name, and moves the record of an earlier failed sync of the file at `path` with the bytes.

@@ -9,12 +9,14 @@ use std::io;
 use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, Version};
 use saddlebag::store::RelPath;
+use saddlebag_locks::{Record, second_name};
 
 use super::error::refusal;
+use super::permit::Permit;
 use super::sys::{self, Stat};
 use super::{version, walk};
 use crate::Durability;
-use crate::executor::{RECOVERED_FOLDER, STATE_FOLDER, TEMPORARY_SUFFIX, is_reserved, is_temporary};
+use crate::executor::{RECOVERED_FOLDER, STATE_FOLDER, is_reserved};
 
 /// Text that was found in a temporary file. It is kept because it may be the only copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,44 +27,9 @@ pub struct Recovered {
     pub kept: String,
 }
 
-/// Progress of a writer with its temporary file.
-#[derive(Clone, Debug)]
-pub(super) enum Stage<'a> {
-    /// The temporary file was never at the name of the file, so only the writer has written to it.
-    Staged,
-    /// The temporary file is being exchanged with the file: the temporary name has the new file or the old one.
-    Placing {
-        /// Stat of the new file after it was written.
-        new: &'a Stat,
-        /// Version of the old file.
-        old: &'a Version,
-        /// Path under which the old file is kept.
-        keep_as: Option<&'a RelPath>,
-    },
-    /// The temporary file is about to replace the file, whose bytes have a [second name](second_name) and are kept.
-    Keeping {
-        /// Path under which the old file is kept.
-        keep_as: &'a RelPath,
-    },
-}
-
-/// Returns the record for a temporary file in the folder of `path`.
-pub(super) fn record(path: &RelPath, temporary: &str, stage: &Stage<'_>) -> String {
-    let folder = folder_of(path.as_str());
-    match stage {
-        Stage::Staged => format!("staged\t{folder}{temporary}\t{path}\n"),
-        Stage::Placing { new, old, keep_as } => {
-            let new = version::of_stat(new);
-            let keep_as = keep_as.map(|keep_as| format!("\t{keep_as}")).unwrap_or_default();
-            format!("placing\t{folder}{temporary}\t{path}\t{}\t{}{keep_as}\n", identity(&new), old.0)
-        }
-        Stage::Keeping { keep_as } => format!("keeping\t{folder}{temporary}\t{path}\t{keep_as}\n"),
-    }
-}
-
-/// Returns the name that the old file has beside `temporary`, the new one.
-pub(super) fn second_name(temporary: &str) -> String {
-    format!("{}-old{TEMPORARY_SUFFIX}", temporary.strip_suffix(TEMPORARY_SUFFIX).unwrap_or(temporary))
+/// Returns how a [`Record`] names a new file.
+pub(super) fn new_file(stat: &Stat) -> String {
+    identity(&version::of_stat(stat)).to_owned()
 }
 
 /// Returns the folder of a path with a slash at its end; empty for the root.
@@ -70,26 +37,21 @@ fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..=slash])
 }
 
-/// Removes the leftovers of a writer whose lock file has this text, and finishes its change if the new file is in place.
+/// Removes the leftovers of a writer that had this record, and finishes its change if the new file is in place.
 ///
-/// Two holders may do this at the same time, because the record of a file that is kept is in the lock files of both paths:
-/// each step is one rename or removal of a name that no other writer uses.
-pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
-    // The first line names the holder. The step after an incomplete line was not begun.
-    let line = text.split_inclusive('\n').nth(1)?.strip_suffix('\n')?;
-    let mut fields = line.split('\t');
-    let (stage, temporary, path) = (fields.next()?, fields.next()?, fields.next()?);
+/// Two holders may do this at the same time, because the record of a file that is kept is in the locks of both paths, and a writer
+/// that was taken for dead may go on: each step is one rename or removal of a name that no other writer uses.
+pub(super) fn clear(root: &Dir, record: &Record<'_>) -> Option<Recovered> {
+    let (Record::Staged { temporary, path }
+    | Record::Placing { temporary, path, .. }
+    | Record::Keeping { temporary, path, .. }) = *record;
     let temporary = RelPath::new(temporary).ok()?;
-    // Anyone can write to a lock file.
-    if !is_temporary(temporary.file_name()) {
-        return None;
-    }
     let (folder, name) = walk::find(root, &temporary).ok()??;
-    if stage == "keeping" {
+    if let Record::Keeping { keep_as, .. } = *record {
         let second = second_name(name);
         let is_placed = walk::probe(&folder, name).ok()?.is_none();
         if is_placed && walk::probe(&folder, &second).ok()?.is_some() {
-            return finish(root, &folder, &second, path, fields.next()?);
+            return finish(root, &folder, &second, path, keep_as);
         }
         // The second name goes first: without the new file, it would be taken for the old one.
         let _ = folder.remove_file(&second);
@@ -97,15 +59,13 @@ pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
         return None;
     }
     let stat = walk::probe(&folder, name).ok()??;
-    let is_ours = match stage {
-        "staged" => true,
-        "placing" => {
-            let (new, old) = (fields.next()?, fields.next()?);
+    let is_ours = match *record {
+        Record::Placing { new, old, keep_as, .. } => {
             let _ = folder.remove_file(second_name(name));
-            if identity(&version::of_stat(&stat)) == new {
+            if new_file(&stat) == new {
                 true
             } else if was(&folder, name, &stat, old) {
-                if let Some(keep_as) = fields.next() {
+                if let Some(keep_as) = keep_as {
                     return finish(root, &folder, name, path, keep_as);
                 }
                 true
@@ -113,7 +73,7 @@ pub(super) fn clear(root: &Dir, text: &str) -> Option<Recovered> {
                 false
             }
         }
-        _ => false,
+        _ => true,
     };
     if is_ours || stat.size == 0 {
         let removed = folder.remove_file(name);
@@ -145,7 +105,7 @@ fn keep_old(root: &Dir, folder: &Dir, temporary: &str, keep_as: &str) -> Result<
     }
     let (kept_folder, kept_name) = walk::make(root, &keep_as, Durability::Full)?;
     walk::probe(&kept_folder, kept_name)?;
-    sys::replace_across(folder, temporary, &kept_folder, kept_name).map_err(refusal)?;
+    sys::replace_across(Permit::of_record(), folder, temporary, &kept_folder, kept_name).map_err(refusal)?;
     // Two names of one file stay as they are.
     let _ = folder.remove_file(temporary);
     if let Err(error) = sys::sync_folder(&kept_folder).and_then(|()| sys::sync_folder(folder)) {
@@ -169,7 +129,7 @@ fn move_to_recovered(root: &Dir, folder: &Dir, temporary: &str, path: &str) -> O
     let stem: String = path.chars().map(|c| if c == '/' { '-' } else { c }).take(60).collect();
     for number in 1..10_000 {
         let name = format!("{stem}.{number}");
-        match sys::move_new(folder, temporary, &recovered, &name) {
+        match sys::move_new(Permit::of_record(), folder, temporary, &recovered, &name) {
             Ok(()) => {
                 let synced = sys::sync_folder(&recovered).and_then(|()| sys::sync_folder(folder));
                 if let Err(error) = synced {

@@ -4,15 +4,14 @@ use std::io;
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::{Entry, EntryKind, FsError, LeftOut, ListOutcome, Version};
-use saddlebag::store::{RelPath, is_name};
+use saddlebag::store::RelPath;
+use saddlebag_locks::{is_locks, is_spelling, is_temporary};
 
 use super::dir::LocalDir;
 use super::error::refusal;
 use super::sys::{self, Kind};
 use super::{batch, version, walk};
-use crate::executor::{
-    IGNORE_FILE, MAX_LIST_ENTRIES, STATE_FOLDER, is_locks, is_temporary, left_out, list_outcome, spelled,
-};
+use crate::executor::{IGNORE_FILE, MAX_LIST_ENTRIES, STATE_FOLDER, left_out, list_outcome, spelled};
 
 /// A path relative to the root, and its kind if the folder tells it.
 type Name = (RelPath, Option<Kind>);
@@ -93,10 +92,10 @@ fn gather(folder: &Dir, prefix: &str, after: &str) -> Result<(Vec<Name>, Vec<Unn
         names => names.map_err(refusal)?,
     };
     let (mut found, mut others) = (Vec::new(), Vec::new());
-    let in_state = is_name(prefix.rsplit('/').next().unwrap_or_default(), STATE_FOLDER);
+    let in_state = is_spelling(prefix.rsplit('/').next().unwrap_or_default(), STATE_FOLDER);
+    let is_state = is_spelling(prefix, STATE_FOLDER);
     for sys::Name { text: name, is_exact, kind } in names {
-        let is_locks = is_name(prefix, STATE_FOLDER) && is_locks(&name);
-        if is_locks || is_temporary(&name) || in_state && is_name(&name, IGNORE_FILE) {
+        if is_state && is_locks(&name) || is_temporary(&name) || in_state && is_spelling(&name, IGNORE_FILE) {
             continue;
         }
         let mut text = String::with_capacity(prefix.len() + 1 + name.len());

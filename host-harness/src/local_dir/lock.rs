@@ -1,287 +1,239 @@
-//! Locks that keep writers of one path apart, in this process and in others.
+//! The locks of a store ([`saddlebag_locks`]), as files that are opened from its root.
 //!
-//! A path belongs to one of [`SHARDS`] lock files in the folder of the lock [`protocol`]. A data file itself is never
-//! locked: each write replaces it, and a lock on the old file would stop nobody.
-//!
-//! While it is held, a lock file names the holder, for those who wait, and the holder's temporary file, for the next
-//! holder if this one dies. At all other times it is empty.
+//! A data file itself is never locked: each write replaces it, and a lock on the old file would stop nobody.
 
-use std::fmt;
 use std::fs::{File, TryLockError};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::FsError;
-use saddlebag::store::RelPath;
+use saddlebag_locks::{Identity, KernelGuard, KernelLocks, LOCKS_FOLDER, LockFiles, Number, Record};
 
-use super::error::refusal;
-use super::protocol;
+use super::error::{Failed, refusal};
+use super::leftovers::{self, Recovered};
+use super::permit::Permit;
 use super::sys::{self, Access, Kind};
-
-/// Number of lock files: enough that two paths seldom share one.
-const SHARDS: u64 = 64;
-
-/// Maximum pause between two attempts to get a lock.
-const LONGEST_PAUSE: Duration = Duration::from_millis(1);
-
-/// Pause between two checks of the holder of a lock.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-/// Maximum wait, as a multiple of the patience, while the lock moves from one writer to the next.
-const MOST_PATIENCES: u32 = 12;
+use super::{protocol, walk};
+use crate::Durability;
 
 /// Maximum number of bytes that are read from a lock file, more than a holder and two paths need.
 const LONGEST_TEXT: u64 = 16 * 1024;
 
-/// Holds the locks of some paths until it is dropped.
+/// The locks of some paths. It gives them back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Guard {
-    held: Vec<Held>,
+pub(super) struct Guard<'d>(KernelGuard<'d, LockFolder>);
+
+impl Guard<'_> {
+    /// Returns the permit for the step that comes next.
+    pub(super) fn check(&self) -> Result<Permit<'_>, Failed> {
+        Ok(self.0.check()?.into())
+    }
+
+    /// Records the step that comes next, for the next holder of a lock if this process dies.
+    pub(super) fn note(&self, record: &Record<'_>) {
+        self.0.note(record);
+    }
 }
 
-/// A lock file that is held.
+/// The files of the locks.
 #[derive(Debug)]
-struct Held {
-    file: File,
-    /// Length of the line that names the holder, in bytes.
-    header: u64,
-    /// True if the file may be written to: a second name of it may be outside of the store.
-    is_ours: bool,
-}
-
-impl Held {
-    fn new(file: File) -> Self {
-        let is_ours = sys::stat_of(&file).is_ok_and(|stat| stat.kind == Kind::File && stat.links == 1);
-        Self { file, header: 0, is_ours }
-    }
-}
-
-impl Guard {
-    /// Returns the records of dead holders in the lock files.
-    pub(super) fn leftovers(&mut self) -> Vec<String> {
-        let ours = self.held.iter_mut().filter(|held| held.is_ours);
-        ours.map(|held| text_of(&mut held.file)).filter(|text| !text.is_empty()).collect()
-    }
-
-    /// Writes this process as the holder into the lock files. An error is ignored, because the lock holds without the
-    /// text.
-    pub(super) fn sign(&mut self) {
-        for held in self.held.iter_mut().filter(|held| held.is_ours) {
-            let line = holder_line();
-            let signed = held.file.set_len(0).and_then(|()| write_at(&held.file, 0, &line));
-            held.header = if signed.is_ok() { line.len() as u64 } else { 0 };
-        }
-    }
-
-    /// Records the temporary file in use in each lock file, for the next holder if this process dies.
-    pub(super) fn note(&self, record: &str) {
-        for held in self.held.iter().filter(|held| held.is_ours) {
-            if let Err(error) = write_at(&held.file, held.header, record) {
-                tracing::debug!(%error, "a temporary file is not noted in its lock file");
-            }
-        }
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        for held in self.held.iter().filter(|held| held.is_ours) {
-            // Text that stays tells the next holder that a program died, so it looks for leftovers.
-            let _ = held.file.set_len(0);
-        }
-    }
-}
-
-/// Waits for the locks of `paths`, at most `patience` for each as long as one writer holds it.
-pub(super) fn acquire(root: &Dir, paths: &[&RelPath], patience: Duration) -> Result<Guard, FsError> {
-    acquire_shards(root, paths.iter().map(|path| shard(path.as_str())).collect(), patience)
-}
-
-/// Waits for all locks, so that no writer of any path is active.
-pub(super) fn acquire_all(root: &Dir, patience: Duration) -> Result<Guard, FsError> {
-    acquire_shards(root, (0..SHARDS).collect(), patience)
-}
-
-fn acquire_shards(root: &Dir, mut shards: Vec<u64>, patience: Duration) -> Result<Guard, FsError> {
-    // All writers use the same order, or two renames in opposite directions would wait for each other. Two paths of one
-    // number share a lock, and a second attempt to take it would wait for the first.
-    shards.sort_unstable();
-    shards.dedup();
-    let mut held = Vec::with_capacity(shards.len());
-    for shard in shards {
-        held.push(Held::new(acquire_one(|| protocol::folder(root), &file_name(shard), patience)?));
-    }
-    Ok(Guard { held })
-}
-
-/// Waits for all lock files in the folder of an earlier protocol, so that no host of it is changing the store.
-pub(super) fn acquire_earlier(folder: &Dir, patience: Duration) -> Result<Guard, FsError> {
-    let open = || folder.try_clone().map_err(refusal);
-    let held = (0..SHARDS).map(|shard| acquire_one(open, &file_name(shard), patience).map(Held::new));
-    Ok(Guard { held: held.collect::<Result<_, _>>()? })
-}
-
-/// Returns the names of all lock files.
-pub(super) fn file_names() -> impl Iterator<Item = String> {
-    (0..SHARDS).map(file_name)
-}
-
-fn file_name(shard: u64) -> String {
-    format!("{shard:02}")
-}
-
-/// Returns the locks, each held, whose holders seem to have died with unfinished work.
-pub(super) fn abandoned(root: &Dir) -> Vec<Guard> {
-    let Ok(Some(folder)) = protocol::find(root) else { return Vec::new() };
-    let names = sys::names(&folder).unwrap_or_default().into_iter().map(|name| name.text);
-    names
-        .filter(|name| name.len() == 2 && name.parse::<u64>().is_ok_and(|shard| shard < SHARDS))
-        .filter(|name| sys::stat_at(&folder, name).is_ok_and(|stat| stat.size > 0))
-        .filter_map(|name| acquire_one(|| protocol::folder(root), &name, Duration::ZERO).ok())
-        .map(|file| Guard { held: vec![Held::new(file)] })
-        .collect()
-}
-
-fn acquire_one(open: impl Fn() -> Result<Dir, FsError>, name: &str, patience: Duration) -> Result<File, FsError> {
-    let mut wait = Wait::new(patience);
-    loop {
-        // Opened again each time, because an old handle may be of a deleted file.
-        let folder = open()?;
-        let mut file = sys::open_file(&folder, name, Access::Lock).map_err(refusal)?;
-        // Polls, because a blocking wait cannot end in time if the holder was suspended.
-        while let Err(error) = file.try_lock() {
-            match error {
-                TryLockError::WouldBlock => wait.pause(&mut file)?,
-                TryLockError::Error(error) => return Err(refusal(error)),
-            }
-        }
-        if is_current(&folder, name, &file).map_err(refusal)? {
-            return Ok(file);
-        }
-    }
-}
-
-/// A wait for a lock. It continues as long as the lock moves from one writer to the next, because they make progress.
-struct Wait {
-    patience: Duration,
+pub(super) struct LockFolder {
+    pub(super) root: Dir,
+    me: Identity,
     began: Instant,
-    /// Time when the present holder was first seen.
-    since: Instant,
-    looked: Option<Instant>,
-    holder: String,
-    pause: Duration,
+    on_recovered: Option<fn(&Recovered)>,
 }
 
-impl Wait {
-    fn new(patience: Duration) -> Self {
-        let now = Instant::now();
-        let pause = Duration::from_micros(20);
-        Self { patience, began: now, since: now, looked: None, holder: String::new(), pause }
-    }
-
-    /// Sleeps for a moment, or gives up.
-    fn pause(&mut self, file: &mut File) -> Result<(), FsError> {
-        let now = Instant::now();
-        let is_over = now.duration_since(self.since) >= self.patience;
-        if is_over || self.looked.is_none_or(|looked| now.duration_since(looked) >= LOOK_EVERY) {
-            let holder = text_of(file).lines().next().unwrap_or_default().to_owned();
-            // An empty text means that the holder has not written its name yet.
-            if holder != self.holder && !holder.is_empty() {
-                if self.looked.is_some() {
-                    self.since = now;
-                }
-                self.holder = holder;
-            }
-            self.looked = Some(now);
-        }
-        let waited = now.duration_since(self.since);
-        let all = now.duration_since(self.began);
-        if waited >= self.patience || all >= self.patience * MOST_PATIENCES {
-            let holder = Holder(&self.holder);
-            return Err(FsError::Locked(if waited >= self.patience {
-                format!("{holder} has held the lock of this file for {}", Seconds(waited))
-            } else {
-                format!("other writers have held the lock of this file for {}, now {holder}", Seconds(all))
-            }));
-        }
-        thread::sleep(self.pause);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
-        Ok(())
-    }
-}
-
-/// First line of a lock file, formatted for a message.
-struct Holder<'a>(&'a str);
-
-impl fmt::Display for Holder<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = self.0.split('\t');
-        let process = words.next().and_then(|word| word.parse::<u32>().ok());
-        match (process, words.next()) {
-            (Some(process), Some(program)) => write!(f, "process {process} ({program})"),
-            _ => f.write_str("another program"),
-        }
-    }
-}
-
-struct Seconds(Duration);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 < Duration::from_secs(1) {
-            return write!(f, "{} ms", self.0.as_millis());
-        }
-        write!(f, "{} s", self.0.as_secs())
-    }
-}
-
-/// Returns the process, the program, and a number that no other lock of the process has.
-fn holder_line() -> String {
-    static PROGRAM: OnceLock<String> = OnceLock::new();
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let program = PROGRAM.get_or_init(|| {
+impl LockFolder {
+    pub(super) fn new(root: Dir, on_recovered: Option<fn(&Recovered)>) -> Self {
         let path = std::env::current_exe().ok();
-        let name = path.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
-        let name = name.unwrap_or_else(|| "unknown program".into());
-        name.chars().filter(|c| !c.is_control()).take(64).collect()
-    });
-    format!("{}\t{program}\t{}\n", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
-}
+        let program = path.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
+        let program = program.unwrap_or_else(|| "unknown program".into());
+        let process = std::process::id();
+        // The hasher has a random key.
+        let me = Identity::new(&process.to_string(), &program, RandomState::new().hash_one(process));
+        Self { root, me, began: Instant::now(), on_recovered }
+    }
 
-/// Returns the text of a lock file; empty if it cannot be read.
-fn text_of(file: &mut File) -> String {
-    let mut bytes = Vec::new();
-    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(LONGEST_TEXT).read_to_end(&mut bytes));
-    if read.is_ok() { String::from_utf8_lossy(&bytes).into_owned() } else { String::new() }
-}
+    /// Waits for locks, at most `patience` for each as long as one host holds it.
+    pub(super) fn acquire(
+        &self,
+        numbers: impl IntoIterator<Item = Number>,
+        patience: Duration,
+    ) -> Result<Guard<'_>, FsError> {
+        KernelGuard::acquire(self, &self.me, numbers, patience)
+            .map(Guard)
+            .map_err(|error| Failed::from(error).into_answer())
+    }
 
-fn write_at(mut file: &File, offset: u64, text: &str) -> io::Result<()> {
-    file.seek(SeekFrom::Start(offset))?;
-    file.write_all(text.as_bytes())
-}
+    /// Clears up after writers that seem to have died with unfinished work.
+    pub(super) fn clear_abandoned(&self) {
+        let Ok(Some(names)) = self.list(LOCKS_FOLDER) else { return };
+        for number in names.iter().filter_map(|name| Number::from_name(name)) {
+            let content = self.read(&format!("{LOCKS_FOLDER}/{number}"));
+            if content.is_ok_and(|content| {
+                content.is_some_and(|content| !content.is_empty() && !content.starts_with(b"free"))
+            }) {
+                // If the holder lives, it has the lock.
+                drop(self.acquire([number], Duration::ZERO));
+            }
+        }
+    }
 
-/// Returns true if the locked file is still the one that others would lock.
-fn is_current(folder: &Dir, name: &str, file: &File) -> io::Result<bool> {
-    match sys::stat_at(folder, name) {
-        Ok(stat) => Ok(stat.same_file(&sys::stat_of(file)?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
+    pub(super) fn report(&self, recovered: &Recovered) {
+        tracing::warn!(path = %recovered.path, kept = %recovered.kept, "text is recovered");
+        if let Some(tell) = self.on_recovered {
+            tell(recovered);
+        }
+    }
+
+    /// Opens the folder of a path, and returns it with the last segment; `None` if it does not exist.
+    pub(super) fn find<'p>(&self, path: &'p str) -> Result<Option<(Dir, &'p str)>, FsError> {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        Ok(walk::find_folder(&self.root, above)?.map(|folder| (folder, name)))
+    }
+
+    /// Opens a file that exists and has no second name, which may be outside of the store; `None` if it does not exist.
+    fn open_existing(&self, path: &str, access: Access) -> Result<Option<File>, FsError> {
+        let Some((folder, name)) = self.find(path)? else { return Ok(None) };
+        match sys::open_file(&folder, name, access) {
+            Ok(file) if is_ours(&file) => Ok(Some(file)),
+            Ok(_) => Err(second_name()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(refusal(error)),
+        }
     }
 }
 
-/// FNV-1a over the ASCII characters of the path, in lower case.
-///
-/// If the file system ignores case, two spellings of one file must share a lock. Hosts whose Unicode tables differ
-/// disagree about the lower case of other characters, so these do not count.
-fn shard(path: &str) -> u64 {
-    let letters = path.bytes().filter(u8::is_ascii).map(|byte| byte.to_ascii_lowercase());
-    let hash =
-        letters.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    hash % SHARDS
+impl LockFiles for LockFolder {
+    type Error = FsError;
+
+    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, FsError> {
+        let Some(mut file) = self.open_existing(path, Access::Read)? else { return Ok(None) };
+        content_of(&mut file).map(Some).map_err(refusal)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<bool, FsError> {
+        let Some(mut file) = self.open_existing(path, Access::Overwrite)? else { return Ok(false) };
+        file.write_all(bytes).map(|()| true).map_err(refusal)
+    }
+
+    fn create(&self, path: &str, content: &[u8]) -> Result<bool, FsError> {
+        let Some((folder, name)) = self.find(path)? else { return Err(refusal(io::ErrorKind::NotFound.into())) };
+        match sys::open_file(&folder, name, Access::WriteNew) {
+            Ok(mut file) => file.write_all(content).map(|()| true).map_err(refusal),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(refusal(error)),
+        }
+    }
+
+    fn list(&self, folder: &str) -> Result<Option<Vec<String>>, FsError> {
+        let Some(folder) = walk::find_folder(&self.root, folder)? else { return Ok(None) };
+        let names = sys::names(&folder).map_err(refusal)?;
+        Ok(Some(names.into_iter().map(|name| name.text).collect()))
+    }
+
+    fn remove(&self, path: &str) -> Result<(), FsError> {
+        let Some((folder, name)) = self.find(path)? else { return Ok(()) };
+        match folder.remove_file(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(refusal(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn make_folder(&self, path: &str) -> Result<(), FsError> {
+        walk::make_folder(&self.root, path, Durability::Fast).map(drop)
+    }
+
+    fn now(&self) -> Duration {
+        let now = self.began.elapsed();
+        #[cfg(test)]
+        let now = now + super::tests::stopped_for();
+        now
+    }
+
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn clean_up(&self, record: &Record<'_>) {
+        if let Some(recovered) = leftovers::clear(&self.root, record) {
+            self.report(&recovered);
+        }
+    }
+}
+
+/// An open lock file.
+#[derive(Debug)]
+pub(super) struct LockFile {
+    file: File,
+    /// True if it has no second name, which may be outside of the store.
+    is_ours: bool,
+    folder: Dir,
+    name: String,
+}
+
+impl KernelLocks for LockFolder {
+    type File = LockFile;
+
+    fn open(&self, path: &str) -> Result<LockFile, FsError> {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = protocol::folder(&self.root, self, above)?;
+        let file = sys::open_file(&folder, name, Access::Lock).map_err(refusal)?;
+        Ok(LockFile { is_ours: is_ours(&file), file, folder, name: name.into() })
+    }
+
+    fn try_lock(&self, file: &LockFile) -> Result<bool, FsError> {
+        match file.file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(refusal(error)),
+        }
+    }
+
+    fn is_at(&self, file: &LockFile, _: &str) -> Result<bool, FsError> {
+        match sys::stat_at(&file.folder, &file.name) {
+            Ok(stat) => Ok(stat.same_file(&sys::stat_of(&file.file).map_err(refusal)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(refusal(error)),
+        }
+    }
+
+    fn read_open(&self, file: &LockFile) -> Result<Vec<u8>, FsError> {
+        if !file.is_ours {
+            return Err(second_name());
+        }
+        let mut open = &file.file;
+        open.seek(SeekFrom::Start(0)).and_then(|_| content_of(&mut open)).map_err(refusal)
+    }
+
+    fn write_open(&self, file: &LockFile, offset: u64, bytes: &[u8]) -> Result<(), FsError> {
+        if !file.is_ours {
+            return Err(second_name());
+        }
+        let mut open = &file.file;
+        let written = open.seek(SeekFrom::Start(offset)).and_then(|_| open.write_all(bytes));
+        written.map_err(|error| {
+            let _ = open.set_len(0);
+            refusal(error)
+        })
+    }
+}
+
+fn content_of(file: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(LONGEST_TEXT).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn is_ours(file: &File) -> bool {
+    sys::stat_of(file).is_ok_and(|stat| stat.kind == Kind::File && stat.links == 1)
+}
+
+fn second_name() -> FsError {
+    FsError::Other("a file of the locks has a second name; remove one of the two".into())
 }
 
 #[cfg(test)]
@@ -289,95 +241,43 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
 
-    fn root() -> (tempfile::TempDir, Dir) {
+    fn locks() -> (tempfile::TempDir, LockFolder) {
         let folder = tempfile::tempdir().unwrap();
         let root = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
-        (folder, root)
+        (folder, LockFolder::new(root, None))
     }
 
-    fn path() -> RelPath {
-        RelPath::new("a.md").unwrap()
-    }
-
-    fn lock(root: &Dir) -> Guard {
-        let mut guard = acquire(root, &[&path()], Duration::from_secs(10)).unwrap();
-        guard.sign();
-        guard
-    }
-
-    /// Invariant (disk): no data file is ever locked, because a write puts another file in its place, and writers of
-    /// different releases agree on the lock of a path.
-    #[test]
-    fn shards_stay_what_they_are() {
-        // Writers of different releases must use the same shards.
-        assert_eq!([shard("MEMORY.md"), shard("memory.MD"), shard("daily/2026-05-30.md")], [9, 9, 48]);
-    }
-
-    #[test]
-    fn a_character_that_hosts_lower_differently_does_not_count() {
-        for path in ["notes/Ɤ.md", "notes/ɤ.md", "notes/é.md", "notes/笔记.MD", "Notes/.md"] {
-            assert_eq!(shard(path), 42, "{path}");
-        }
-    }
-
-    #[test]
-    fn two_paths_of_one_number_are_locked_once() {
-        let (_folder, root) = root();
-        let paths = ["notes/笔.md", "notes/记.md"].map(|path| RelPath::new(path).unwrap());
-        let guard = acquire(&root, &[&paths[0], &paths[1]], Duration::ZERO).unwrap();
-        assert_eq!(guard.held.len(), 1);
+    fn number() -> [Number; 1] {
+        [Number::of("a.md")]
     }
 
     #[test]
     fn a_lock_that_is_not_given_back_ends_in_time_out_and_names_its_holder() {
-        let (_folder, root) = root();
-        let path = path();
-        let mut held = acquire(&root, &[&path, &path], Duration::ZERO).unwrap();
-        let FsError::Locked(text) = acquire(&root, &[&path], Duration::ZERO).unwrap_err() else { panic!("not locked") };
-        assert!(text.starts_with("another program has held"), "{text}");
-        held.sign();
-        let error = acquire(&root, &[&path], Duration::from_millis(30)).unwrap_err();
+        let (_folder, locks) = locks();
+        let held = locks.acquire(number(), Duration::ZERO).unwrap();
+        let error = locks.acquire(number(), Duration::from_millis(30)).unwrap_err();
         let text = error.to_string();
         let expected = format!("timed out: process {} (", std::process::id());
         assert!(text.starts_with(&expected) && text.contains("has held the lock of this file for "), "{text}");
         drop(held);
-        assert!(acquire(&root, &[&path], Duration::ZERO).is_ok());
+        assert!(locks.acquire(number(), Duration::ZERO).is_ok());
     }
 
     #[test]
-    fn a_lock_that_goes_from_one_writer_to_the_next_is_waited_for_longer() {
-        let (_folder, root) = root();
-        let (mut file, patience) = (tempfile::tempfile().unwrap(), Duration::from_millis(100));
-        let path = path();
-        let mut wait = Wait::new(patience);
-        let began = Instant::now();
-        while began.elapsed() < patience * 3 {
-            file.set_len(0).unwrap();
-            write_at(&file, 0, &holder_line()).unwrap();
-            wait.pause(&mut file).unwrap();
-        }
-        // A holder that stays ends the wait.
-        let error = loop {
-            if let Err(error) = wait.pause(&mut file) {
-                break error;
-            }
-        };
-        assert!(matches!(error, FsError::Locked(_)));
-        assert!(began.elapsed() < patience * MOST_PATIENCES);
-        drop(acquire(&root, &[&path], patience).unwrap());
-    }
-
-    #[test]
-    fn the_record_of_a_dead_holder_is_found_once_and_a_clean_end_leaves_nothing() {
-        let (_folder, root) = root();
-        drop(lock(&root));
-        assert!(abandoned(&root).is_empty());
-        let guard = lock(&root);
-        guard.note("staged \ta\tb\n");
-        assert!(abandoned(&root).is_empty(), "the holder is alive");
-        // A process that dies runs no destructor, and its files are closed.
-        guard.held[0].file.unlock().unwrap();
-        let [dead] = &mut abandoned(&root)[..] else { panic!("not found") };
-        assert!(dead.leftovers()[0].ends_with("\nstaged \ta\tb\n"));
+    fn a_holder_leaves_its_name_and_its_record_until_it_gives_the_lock_back() {
+        let (folder, locks) = locks();
+        let text = || std::fs::read_to_string(folder.path().join(".saddlebag/locks-3/15")).unwrap();
+        let guard = locks.acquire(number(), Duration::ZERO).unwrap();
+        let mut lines = Vec::from_iter(text().lines().map(str::to_owned));
+        assert_eq!((lines.len(), lines.pop().as_deref()), (2, Some("")));
+        let record = Record::Staged { temporary: ".saddlebag-1.tmp", path: "a.md" };
+        guard.note(&record);
+        assert_eq!(text(), format!("{}\n{record}", lines[0]));
+        assert!(lines[0].starts_with(&format!("held\t{}\t", std::process::id())), "{lines:?}");
+        drop(guard);
+        assert_eq!(text(), format!("free{}\n{record}", &lines[0][4..]));
+        // Each line is a new one.
+        drop(locks.acquire(number(), Duration::ZERO).unwrap());
+        assert_ne!(text().lines().next(), Some(&*format!("free{}", &lines[0][4..])));
     }
 }

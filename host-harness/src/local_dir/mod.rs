@@ -8,20 +8,30 @@
 //!
 //! # How does the disk stay whole?
 //!
-//! `LocalDir` is the executor on a folder of the local disk. **Locks:** a writer holds the lock of its path's shard:
-//! one of 64 files, `.saddlebag/locks-2/00` to `63`, chosen by FNV-1a over the ASCII characters of the path in lower
-//! case, because some file systems ignore case. 2 is the number of the lock protocol ([`protocol`]). A store has one
+//! `LocalDir` is the executor on a folder of the local disk. **Locks:** a writer holds the kernel lock (`flock`) of its path's number:
+//! one of 128 files, `.saddlebag/locks-3/00` to `127`, chosen by FNV-1a over the ASCII characters of the path in lower
+//! case, because some file systems ignore case. Half of them are for paths below a folder `.saddlebag`. 3 is the number of the lock
+//! protocol ([`protocol`]), whose rules are in the crate `saddlebag-locks`. A store has one
 //! protocol, and a host of an earlier protocol is refused. A rename, and a change that keeps the old file, takes both
 //! in ascending order. A lock is requested again and again for at most 10 seconds; then the answer is `locked` and
 //! names the process that holds it. After taking a lock, the writer checks that the locked file is still the one that
 //! others would lock. The 10 seconds begin again when the lock moves to another writer, for at most two minutes: many
-//! writers on a slow disk wait for each other, but nobody waits for a suspended one. Readers take no lock.
+//! writers on a slow disk wait for each other, but nobody waits for a suspended one. Readers take no lock, and neither does the
+//! removal of a folder: a writer whose folder is gone begins again.
 //!
-//! **Lock files** are empty unless the lock is held. The holder writes its process and program into the file, the name of its
+//! **Hosts without kernel locks** take leases, numbered files in `.saddlebag/locks-3/leases`. Without that folder they cost a writer one
+//! failed open. Directly before each step that changes a file, the writer looks at the clock: the [`Permit`](permit::Permit) of that look
+//! is an argument of each such step. After 4 seconds it renews its line, and begins the change again if a host with a lease came meanwhile,
+//! because that host takes a holder for dead whose line has not changed for 8 seconds.
+//!
+//! **Lock files** begin with `free` unless the lock is held. The holder writes its process and program into the file, the name of its
 //! temporary file, and its progress. The next holder of the lock, or the first change of a newly opened store, finds there what
 //! a dead holder left. A temporary file that was never in place is removed. After an exchange it is removed if it is the new
 //! file or the old one, unchanged; an old one that is to be kept is moved to its path. Anything else may be a person's text, is
 //! moved to `.saddlebag/recovered` and named on standard error. The records are not synced: after a power cut a temporary file stays.
+//!
+//! **Generation.** Each line of a holder is a new one, so the content of all lock files is different after each change. With
+//! [`only_hosts_write`](LocalDirOptions::only_hosts_write) its digest answers whether anything has changed.
 //!
 //! **Write.** Take the lock, check the precondition, write `.saddlebag-<process>-<count>-<random>.tmp` in the same folder
 //! with the mode and, if permitted, the owner of the old file, sync it. Then put it in place: by exchange for `matches`,
@@ -51,7 +61,7 @@
 //!
 //! **Durability.** `full` syncs the file and the folder before the answer, new folders included, and is the default. `fast`
 //! syncs nothing: it survives the end of the process, not a power cut. If a sync fails after the bytes are in place, the
-//! outcome is `not-durable`, and the path gets a marker in `.saddlebag/locks-2/unsynced`. Linux marks bytes that it failed to
+//! outcome is `not-durable`, and the path gets a marker in `.saddlebag/locks-3/unsynced`. Linux marks bytes that it failed to
 //! write as clean, so the next sync would succeed without them: the next append or read of a marked file writes all of it to a
 //! new file first. A new folder that cannot be synced is removed again.
 //!
@@ -89,6 +99,7 @@ mod keep;
 mod leftovers;
 mod list;
 mod lock;
+mod permit;
 mod protocol;
 mod read;
 mod sys;

@@ -1,6 +1,7 @@
 //! System calls that differ between systems, each on one name in an open folder.
 //!
-//! Nothing here follows a symbolic link: every name is a single segment, which is opened or examined itself.
+//! Nothing here follows a symbolic link: every name is a single segment, which is opened or examined itself. What changes a
+//! file takes a [`Permit`] of the locks.
 
 use std::fs::File;
 use std::io;
@@ -8,6 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
+
+use super::permit::Permit;
 
 /// Returns nanoseconds since 1970.
 ///
@@ -88,6 +91,8 @@ pub(super) enum Access {
     Flush,
     /// Reads and writes; the file is created if it is missing.
     Lock,
+    /// Reads and writes; the file exists.
+    Overwrite,
 }
 
 /// Opens the file `name` itself. A link is an error; a pipe or a device does not block.
@@ -102,6 +107,7 @@ pub(super) fn open_file(folder: &Dir, name: &str, access: Access) -> io::Result<
         // Windows syncs only what is open for writing.
         Access::Flush => options.read(true).append(cfg!(windows)),
         Access::Lock => options.read(true).write(true).create(true),
+        Access::Overwrite => options.read(true).write(true),
     };
     #[cfg(unix)]
     {
@@ -159,13 +165,30 @@ pub(super) fn make_folder(folder: &Dir, name: &str) -> io::Result<()> {
 }
 
 /// Moves `from` to `to` in one step, and replaces whatever is there.
-pub(super) fn replace(folder: &Dir, from: &str, to: &str) -> io::Result<()> {
-    replace_across(folder, from, folder, to)
+pub(super) fn replace(permit: Permit<'_>, folder: &Dir, from: &str, to: &str) -> io::Result<()> {
+    replace_across(permit, folder, from, folder, to)
 }
 
 /// Moves `from` in one folder to `to` in another in one step, and replaces whatever is there.
-pub(super) fn replace_across(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
+pub(super) fn replace_across(
+    _: Permit<'_>,
+    from_folder: &Dir,
+    from: &str,
+    to_folder: &Dir,
+    to: &str,
+) -> io::Result<()> {
     from_folder.rename(from, to_folder, to)
+}
+
+/// Removes a file.
+pub(super) fn remove(_: Permit<'_>, folder: &Dir, name: &str) -> io::Result<()> {
+    folder.remove_file(name)
+}
+
+/// Returns what is different after each start of the machine; `None` if the system does not tell.
+pub(super) fn boot() -> Option<String> {
+    // Only Linux has it in a file.
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
 }
 
 /// Syncs the bytes of a file, so that they survive a power cut.
@@ -383,7 +406,7 @@ mod portable {
 
 /// Exchanges two names in one step. Returns `false` if the system or the file system cannot.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-pub(super) fn exchange(folder: &Dir, one: &str, other: &str) -> io::Result<bool> {
+pub(super) fn exchange(_: Permit<'_>, folder: &Dir, one: &str, other: &str) -> io::Result<bool> {
     use rustix::fs::RenameFlags;
     match rustix::fs::renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),
@@ -394,12 +417,12 @@ pub(super) fn exchange(folder: &Dir, one: &str, other: &str) -> io::Result<bool>
 
 /// Exchanges two names in one step. Returns `false` if the system or the file system cannot.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-pub(super) fn exchange(_: &Dir, _: &str, _: &str) -> io::Result<bool> {
+pub(super) fn exchange(_: Permit<'_>, _: &Dir, _: &str, _: &str) -> io::Result<bool> {
     Ok(false)
 }
 
 /// Moves a file to a free name in one step; `AlreadyExists` if the name is taken.
-pub(super) fn move_new(from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
+pub(super) fn move_new(_: Permit<'_>, from_folder: &Dir, from: &str, to_folder: &Dir, to: &str) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {
         use rustix::fs::RenameFlags;

@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use saddlebag::protocol::{
     AppendOutcome, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome, Version, WriteOutcome,
@@ -64,6 +65,15 @@ fn plan_syncs(good: usize, bad: usize) {
 }
 
 thread_local! {
+    /// Time for which this thread was stopped, as its monotonic clock shows it.
+    static STOPPED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+pub(super) fn stopped_for() -> Duration {
+    STOPPED.get()
+}
+
+thread_local! {
     /// Function that runs while an operation of this thread waits for an empty file to be filled.
     static PAUSE: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
     static PAUSES: RefCell<u32> = const { RefCell::new(0) };
@@ -116,7 +126,7 @@ fn a_file_that_an_editor_has_just_truncated_is_not_taken_for_empty() {
 fn an_empty_file_that_stays_empty_is_changed_and_an_old_one_at_once() {
     let mut store = Store::new();
     let file = fs::File::create(store.file()).unwrap();
-    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(1)).unwrap();
+    file.set_modified(std::time::SystemTime::now() - Duration::from_secs(1)).unwrap();
     PAUSES.set(0);
     let version = store.version();
     assert!(matches!(store.write(Precondition::Matches(version)), WriteOutcome::Written(_)));
@@ -124,7 +134,7 @@ fn an_empty_file_that_stays_empty_is_changed_and_an_old_one_at_once() {
     let file = fs::File::create(store.file()).unwrap();
     let version = store.version();
     // It is old by the first look after the pause.
-    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(2);
+    let old = std::time::SystemTime::now() - Duration::from_secs(2);
     PAUSE.set(Some(Box::new(move || file.set_modified(old).unwrap())));
     // Its time was changed, so the writer looks at it again.
     let outcome = store.write(Precondition::Matches(version));
@@ -198,15 +208,15 @@ impl Store {
 
     /// Waits until the version is one of the stat, as for an older file.
     fn age(&self) {
-        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(100);
+        let long_ago = std::time::SystemTime::now() - Duration::from_secs(100);
         fs::File::options().write(true).open(self.file()).unwrap().set_modified(long_ago).unwrap();
         // The change time cannot be set, so the test waits until it is settled.
-        std::thread::sleep(std::time::Duration::from_millis(25));
+        std::thread::sleep(Duration::from_millis(25));
     }
 
     /// Lets the version be that of the content, however long the test has to wait for the processor.
     fn put_in_doubt(&self) {
-        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(1000);
+        let later = std::time::SystemTime::now() + Duration::from_secs(1000);
         fs::File::options().write(true).open(self.file()).unwrap().set_modified(later).unwrap();
     }
 
@@ -361,6 +371,10 @@ impl Store {
         entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
     }
 
+    fn locks_are_free(&self) -> bool {
+        self.own("locks-3").iter().all(|lock| fs::read(lock).unwrap().starts_with(b"free"))
+    }
+
     fn temporary(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
         entries.filter(|path| path.extension().is_some_and(|suffix| suffix == "tmp")).collect()
@@ -431,7 +445,7 @@ fn the_change_after_a_failed_sync_writes_the_whole_file_to_new_blocks() {
         let second = store.inode();
         store.append("four\n").unwrap();
         assert_eq!(store.inode(), second);
-        assert!(store.own("locks-2/unsynced").is_empty());
+        assert!(store.own("locks-3/unsynced").is_empty());
         store.assert_tidy();
     }
 }
@@ -470,7 +484,7 @@ fn among_many_reads_what_was_not_synced_is_written_again_before_it_is_read() {
             matches!(outcome, Ok(FsOutcome::Read(ReadOutcome::Content(content))) if content.bytes == b"one\ntwo\n")
         );
     }
-    assert!(store.own("locks-2/unsynced").is_empty());
+    assert!(store.own("locks-3/unsynced").is_empty());
 }
 
 #[cfg(unix)]
@@ -538,7 +552,7 @@ fn an_append_does_not_write_through_a_second_name() {
 fn a_lock_file_with_a_second_name_is_not_written_to() {
     let mut store = durable();
     store.append("one\n").unwrap();
-    let [lock] = &store.own("locks-2")[..] else { panic!("one lock") };
+    let [lock] = &store.own("locks-3")[..] else { panic!("one lock") };
     let other = store.folder.path().join("theirs.txt");
     fs::write(&other, "theirs\nstaged\t.saddlebag-x.tmp\ta.md\n").unwrap();
     fs::write(store.folder.path().join(".saddlebag-x.tmp"), "x").unwrap();
@@ -564,7 +578,7 @@ fn without_syncs_a_file_is_replaced_and_never_exchanged() {
         let notes = Arc::new(Mutex::new(String::new()));
         let (seen, root) = (notes.clone(), store.folder.path().to_path_buf());
         store.dir.after_placing.set(move || {
-            let texts = fs::read_dir(root.join(".saddlebag/locks-2")).unwrap().map(|entry| entry.unwrap().path());
+            let texts = fs::read_dir(root.join(".saddlebag/locks-3")).unwrap().map(|entry| entry.unwrap().path());
             *seen.lock().unwrap() = texts.filter_map(|path| fs::read_to_string(path).ok()).collect();
         });
         assert!(matches!(store.write(Precondition::Matches(version)), WriteOutcome::Written(_)));
@@ -614,7 +628,7 @@ fn leave_behind_keeping(store: &mut Store, at: &str, change_after: Option<&str>,
     let keep = saved.clone();
     let copy = move || {
         let mut files = keep.lock().unwrap();
-        for folder in [root.clone(), root.join(".saddlebag/locks-2")] {
+        for folder in [root.clone(), root.join(".saddlebag/locks-3")] {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
                 let path = entry.path();
                 if path.is_file() {
@@ -677,7 +691,7 @@ fn what_a_killed_writer_left_is_removed_by_the_next_process() {
         store.assert_tidy();
         assert_eq!(store.text(), text, "{at}");
         assert!(store.own("recovered").is_empty());
-        assert!(store.own("locks-2").iter().all(|lock| fs::metadata(lock).unwrap().len() == 0));
+        assert!(store.locks_are_free());
     }
 }
 
@@ -698,7 +712,7 @@ fn a_text_of_somebody_else_under_a_temporary_name_is_kept_and_named() {
 fn a_note_in_a_lock_file_removes_nothing_but_temporary_files() {
     let mut store = durable();
     store.append("one\n").unwrap();
-    let [lock] = &store.own("locks-2")[..] else { panic!("one lock") };
+    let [lock] = &store.own("locks-3")[..] else { panic!("one lock") };
     for record in
         ["staged\ta.md\ta.md\n", "staged\t../a.md\ta.md\n", "staged\n", "\n", "staged\t.saddlebag-x.tmp\ta.md"]
     {
@@ -710,9 +724,9 @@ fn a_note_in_a_lock_file_removes_nothing_but_temporary_files() {
     }
 }
 
-/// Makes the lock folder of a host of the first protocol, and takes the lock of `number` as it does.
-fn first_protocol(store: &Store, number: u8) -> fs::File {
-    let folder = store.folder.path().join(".saddlebag/locks");
+/// Makes the lock folder of a host of an earlier protocol, and takes the lock of `number` as it does.
+fn earlier_protocol(store: &Store, folder: &str, number: u8) -> fs::File {
+    let folder = store.folder.path().join(".saddlebag").join(folder);
     fs::create_dir_all(&folder).unwrap();
     let options = fs::File::options().read(true).write(true).create(true).truncate(false).clone();
     let lock = options.open(folder.join(format!("{number:02}"))).unwrap();
@@ -721,32 +735,35 @@ fn first_protocol(store: &Store, number: u8) -> fs::File {
 }
 
 #[test]
-fn a_host_of_the_first_lock_protocol_is_waited_for_and_then_refused() {
-    let mut store = Store::new();
-    store.dir.options.lock_timeout = std::time::Duration::from_millis(20);
-    let append =
-        FsOp::Append { path: path(), content: b"x\n".into(), newline_first: true, precondition: Precondition::Any };
-    let lock = first_protocol(&store, 63);
-    assert!(matches!(store.dir.perform(&append), Err(FsError::Locked(_))));
-    assert!(!store.file().exists());
-    drop(lock);
+fn a_host_of_an_earlier_lock_protocol_is_waited_for_and_then_refused() {
+    for name in ["locks", "locks-2"] {
+        let mut store = Store::new();
+        store.dir.options.lock_timeout = Duration::from_millis(20);
+        let lock = earlier_protocol(&store, name, 63);
+        assert!(matches!(store.append("x\n"), Err(FsError::Locked(_))));
+        assert!(!store.file().exists());
+        drop(lock);
 
-    store.dir.perform(&append).unwrap();
+        store.append("x\n").unwrap();
 
-    let old = store.folder.path().join(".saddlebag/locks");
-    let text = fs::read_to_string(&old).unwrap();
-    assert!(text.starts_with("lock protocol 2\n") && text.contains("use a newer release"), "{text}");
-    // An earlier host makes this folder, and opens a file in it, before each change.
-    assert_eq!(fs::create_dir(&old).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-    let opened = fs::File::options().write(true).create(true).truncate(false).open(old.join("63"));
-    assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::NotADirectory);
-    assert_eq!(store.text(), "x\n");
+        for name in ["locks", "locks-2"] {
+            let old = store.folder.path().join(".saddlebag").join(name);
+            let text = fs::read_to_string(&old).unwrap();
+            assert!(text.starts_with("lock protocol 3\n") && text.contains("use a newer release"), "{text}");
+            // An earlier host makes this folder, and opens a file in it, before each change.
+            assert_eq!(fs::create_dir(&old).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            let opened = fs::File::options().write(true).create(true).truncate(false).open(old.join("63"));
+            assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::NotADirectory);
+        }
+        assert_eq!(store.text(), "x\n");
+    }
 }
 
 #[test]
 fn hosts_that_take_a_store_over_at_the_same_time_all_write() {
     let store = Store::new();
-    drop(first_protocol(&store, 9));
+    drop(earlier_protocol(&store, "locks", 9));
+    drop(earlier_protocol(&store, "locks-2", 9));
     let writers: Vec<_> = (0..4)
         .map(|number| {
             let root = store.folder.path().to_path_buf();
@@ -766,40 +783,187 @@ fn hosts_that_take_a_store_over_at_the_same_time_all_write() {
         writer.join().unwrap().unwrap();
     }
     assert_eq!(store.text().lines().count(), 4);
-    assert!(store.folder.path().join(".saddlebag/locks").is_file());
+    assert!(["locks", "locks-2"].iter().all(|name| store.folder.path().join(".saddlebag").join(name).is_file()));
 }
 
 #[test]
-fn what_a_dead_host_of_the_first_protocol_left_is_taken_over() {
-    let store = durable();
-    drop(first_protocol(&store, 9));
-    let root = store.folder.path();
-    fs::write(root.join(".saddlebag-1-1-1.tmp"), "half").unwrap();
-    fs::write(root.join(".saddlebag/locks/09"), "1\tdead\t0\nstaged\t.saddlebag-1-1-1.tmp\tMEMORY.md\n").unwrap();
-    fs::create_dir(root.join(".saddlebag/locks/unsynced")).unwrap();
-    let marker = root.join(".saddlebag/locks/unsynced/00");
-    fs::write(&marker, "a.md").unwrap();
-    assert!(store.dir.unsynced().is_known(&path()));
+fn what_a_dead_host_of_an_earlier_protocol_left_is_taken_over() {
+    for name in ["locks", "locks-2"] {
+        let store = durable();
+        drop(earlier_protocol(&store, name, 9));
+        let root = store.folder.path();
+        let folder = root.join(".saddlebag").join(name);
+        fs::write(root.join(".saddlebag-1-1-1.tmp"), "half").unwrap();
+        fs::write(folder.join("09"), "1\tdead\t0\nstaged\t.saddlebag-1-1-1.tmp\tMEMORY.md\n").unwrap();
+        fs::create_dir(folder.join("unsynced")).unwrap();
+        let marker = folder.join("unsynced/00");
+        fs::write(&marker, "a.md").unwrap();
+        assert!(store.dir.unsynced().is_known(&path()));
 
-    store.dir.lock(&[&RelPath::new("b.md").unwrap()]).unwrap();
+        drop(store.dir.lock_all().unwrap());
 
-    store.assert_tidy();
-    assert!(!marker.exists());
-    assert_eq!(fs::read_to_string(root.join(".saddlebag/locks-2/unsynced/00")).unwrap(), "a.md");
+        store.assert_tidy();
+        assert!(!marker.exists());
+        assert_eq!(fs::read_to_string(root.join(".saddlebag/locks-3/unsynced/00")).unwrap(), "a.md");
+    }
 }
 
 #[test]
 fn a_store_of_a_later_lock_protocol_is_read_and_not_changed() {
     let mut store = Store::new();
     fs::create_dir(store.folder.path().join(".saddlebag")).unwrap();
-    fs::write(store.folder.path().join(".saddlebag/locks-2"), "lock protocol 3\n").unwrap();
+    fs::write(store.folder.path().join(".saddlebag/locks-3"), "lock protocol 4\n").unwrap();
     fs::write(store.file(), "text").unwrap();
     store.version();
 
-    let append =
-        FsOp::Append { path: path(), content: b"x".into(), newline_first: true, precondition: Precondition::Any };
-    let error = store.dir.perform(&append).unwrap_err().to_string();
+    let error = store.append("x").unwrap_err().to_string();
 
-    assert!(error.contains("lock protocol 3, and this program knows 2; use a newer release"), "{error}");
+    assert!(error.contains("lock protocol 4, and this program knows 3; use a newer release"), "{error}");
     assert_eq!(store.text(), "text");
+}
+
+#[test]
+fn a_folder_that_is_removed_under_a_writer_is_made_again() {
+    let at = RelPath::new("d/a.md").unwrap();
+    let append = |content: &[u8]| FsOp::Append {
+        path: at.clone(),
+        content: content.into(),
+        newline_first: true,
+        precondition: Precondition::Any,
+    };
+    let rename = FsOp::Rename { path: path(), to: at.clone(), precondition: Precondition::Any };
+    let keep =
+        FsOp::Remove { path: path(), precondition: Precondition::Any, keep_as: Some(at.clone()), may_return: false };
+    let write = |precondition| FsOp::write(at.clone(), b"text".to_vec(), precondition);
+    for op in [write(Precondition::Any), write(Precondition::Absent), append(b"text"), rename, keep] {
+        let mut store = Store::new();
+        fs::write(store.file(), "text").unwrap();
+        let folder = store.folder.path().join("d");
+        let is_move = matches!(op, FsOp::Rename { .. } | FsOp::Remove { .. });
+        let hook = if is_move { &store.dir.before_placing } else { &store.dir.before_creating };
+        hook.set(move || fs::remove_dir(folder).unwrap());
+        store.dir.perform(&op).unwrap();
+        assert_eq!(fs::read_to_string(store.folder.path().join("d/a.md")).unwrap(), "text", "{op:?}");
+    }
+}
+
+/// Lets another host, which has leases, take the lock of [`path`] over and give it back.
+fn take_lock_over(root: &std::path::Path, count: u64) {
+    let leases = root.join(".saddlebag/locks-3/leases/15");
+    fs::create_dir_all(&leases).unwrap();
+    let _ = fs::remove_file(leases.join((count - 1).to_string()));
+    fs::write(leases.join(count.to_string()), "free\t1\tother\t0-0\n").unwrap();
+}
+
+/// Returns how many lines were written into the lock of [`path`].
+fn signed(root: &std::path::Path) -> u64 {
+    let text = fs::read_to_string(root.join(".saddlebag/locks-3/15")).unwrap();
+    text.lines().next().unwrap().rsplit('-').next().unwrap().parse().unwrap()
+}
+
+/// Invariant (disk): a process that was stopped for so long that another host took its lock over undoes its change and makes it
+/// again.
+#[test]
+fn a_change_of_a_host_that_was_stopped_begins_again() {
+    assert_eq!(saddlebag_locks::Number::of("a.md").to_string(), "15");
+    type Change = fn(&mut Store) -> bool;
+    let changes: [(Change, &str); 5] = [
+        (|store| matches!(store.write(Precondition::Any), WriteOutcome::Written(_)), "agent"),
+        (|store| matches!(store.append("line\n"), Ok(AppendOutcome::Written(_))), "OTHER\nline\n"),
+        (|store| matches!(store.write(Precondition::Absent), WriteOutcome::Stale(Some(_))), "OTHER\n"),
+        (|store| matches!(store.dir.perform(&FsOp::remove(path(), Precondition::Any)), Ok(FsOutcome::Remove(_))), ""),
+        (
+            |store| {
+                let to = RelPath::new("b.md").unwrap();
+                let op = FsOp::Rename { path: path(), to, precondition: Precondition::Any };
+                matches!(store.dir.perform(&op), Ok(FsOutcome::Rename(_)))
+            },
+            "",
+        ),
+    ];
+    for (index, (change, expected)) in changes.into_iter().enumerate() {
+        // The other host is the first with leases, or a later one.
+        for count in [1, 2] {
+            let mut store = Store::new();
+            let root = store.folder.path().to_path_buf();
+            if count > 1 {
+                store.append("").unwrap();
+                take_lock_over(&root, 1);
+                fs::remove_file(store.file()).unwrap();
+            }
+            if expected.is_empty() {
+                fs::write(store.file(), "text").unwrap();
+            }
+            let file = store.file();
+            let hook = if index == 1 { &store.dir.before_creating } else { &store.dir.before_placing };
+            let before = Arc::new(Mutex::new(0));
+            let (seen, at) = (before.clone(), root.clone());
+            hook.set(move || {
+                *seen.lock().unwrap() = signed(&root);
+                STOPPED.set(STOPPED.get() + Duration::from_secs(5));
+                take_lock_over(&root, count);
+                fs::write(file, "OTHER\n").unwrap();
+            });
+            assert!(change(&mut store), "{index} {count}");
+            // A line when it looked again, and one when it began again; a rename has two locks.
+            assert!(signed(&at) >= *before.lock().unwrap() + 2, "{index} {count}");
+            assert_eq!(fs::read_to_string(store.file()).unwrap_or_default(), expected, "{index} {count}");
+            store.assert_tidy();
+            assert!(store.locks_are_free());
+        }
+    }
+}
+
+#[test]
+fn a_change_that_takes_long_keeps_its_lock_if_nobody_takes_it_over() {
+    let mut store = Store::new();
+    let root = store.folder.path().to_path_buf();
+    let at = root.clone();
+    store.dir.before_placing.set(move || {
+        let before = fs::read_to_string(at.join(".saddlebag/locks-3/15")).unwrap();
+        assert!(before.starts_with("held\t") && before.contains("\nstaged\t.saddlebag-"), "{before}");
+        assert_eq!(signed(&at), 0);
+        STOPPED.set(STOPPED.get() + Duration::from_secs(5));
+    });
+    assert!(matches!(store.write(Precondition::Any), WriteOutcome::Written(_)));
+    assert_eq!((store.text().as_str(), signed(&root)), ("agent", 1));
+    assert!(store.locks_are_free());
+}
+
+/// Invariant (disk): if only hosts of the lock protocol change a store, its generation is different after each change of a file, and
+/// is not told while one is under way.
+#[test]
+fn the_generation_changes_with_every_change_of_a_file() {
+    if super::sys::boot().is_none() {
+        return;
+    }
+    let mut store = Store::new();
+    assert_eq!(store.dir.generation(), Err(FsError::Unsupported), "people may edit the files");
+    store.dir.options.only_hosts_write = true;
+    let is_locked = |store: &Store| matches!(store.dir.generation(), Err(FsError::Locked(_)));
+    assert!(is_locked(&store), "nobody has taken a lock");
+    let mut seen = std::collections::BTreeSet::new();
+    let mut is_new = |store: &Store| seen.insert(store.dir.generation().unwrap());
+    store.append("one\n").unwrap();
+    assert!(is_new(&store) && !is_new(&store));
+    store.append("one\n").unwrap();
+    assert!(is_new(&store));
+    store.try_write("b.md", Precondition::Any).unwrap();
+    assert!(is_new(&store));
+    store.dir.perform(&FsOp::remove(path(), Precondition::Any)).unwrap();
+    assert!(is_new(&store));
+    // The index belongs to the component, and a read changes nothing.
+    store.try_write(".saddlebag/index", Precondition::Any).unwrap();
+    store.dir.perform(&FsOp::Read { path: path(), offset: 0, max_bytes: 1 }).unwrap();
+    assert!(!is_new(&store));
+    take_lock_over(store.folder.path(), 1);
+    assert!(is_new(&store));
+
+    let guard = store.dir.lock_within(&[&path()], Duration::ZERO).unwrap();
+    assert!(is_locked(&store));
+    drop(guard);
+    assert!(is_new(&store));
+    let lock = store.folder.path().join(".saddlebag/locks-3/15");
+    fs::write(&lock, "").unwrap();
+    assert!(is_locked(&store));
 }

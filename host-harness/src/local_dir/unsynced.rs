@@ -15,10 +15,8 @@ use cap_std::fs::Dir;
 use saddlebag::store::RelPath;
 use sha2::{Digest, Sha256};
 
-use super::protocol::MARKERS_FOLDER;
+use super::protocol;
 use super::sys::{self, Access};
-use super::{protocol, walk};
-use crate::Durability;
 
 /// Files of a store that could not be synced.
 #[derive(Debug, Default)]
@@ -82,8 +80,7 @@ impl Unsynced {
 }
 
 fn leave_marker(root: &Dir, marked: &str) -> io::Result<()> {
-    let locks = protocol::folder(root).map_err(io::Error::other)?;
-    let folder = walk::make_folder(&locks, MARKERS_FOLDER, Durability::Fast).map_err(io::Error::other)?;
+    let folder = protocol::make_markers(root).map_err(io::Error::other)?;
     match sys::open_file(&folder, &marker(marked), Access::WriteNew) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         file => file?.write_all(marked.as_bytes()),

@@ -11,8 +11,8 @@ use super::sys::{self, Access, Kind, Stat};
 use crate::Durability;
 use crate::executor::{IGNORE_FILE, STATE_FOLDER};
 
-/// Maximum number of times that a folder may appear between two looks before it is an error.
-const OPEN_ATTEMPTS: usize = 16;
+/// Maximum number of times that a folder may appear or disappear between two looks before it is an error.
+const OPEN_ATTEMPTS: usize = 64;
 
 /// Opens the folder that holds `path`, and returns it with the last segment; `None` if the folder does not exist.
 pub(super) fn find<'p>(root: &Dir, path: &'p RelPath) -> Result<Option<(Dir, &'p str)>, FsError> {
@@ -23,10 +23,12 @@ pub(super) fn find<'p>(root: &Dir, path: &'p RelPath) -> Result<Option<(Dir, &'p
 
 /// Opens the folder `path`, empty for the root; `None` if it does not exist.
 pub(super) fn find_folder(root: &Dir, path: &str) -> Result<Option<Dir>, FsError> {
-    if path.contains('/')
-        && let Ok(folder) = sys::open_folder_at(root, path)
-    {
-        return Ok(Some(folder));
+    if path.contains('/') {
+        match sys::open_folder_at(root, path) {
+            Ok(folder) => return Ok(Some(folder)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(_) => {}
+        }
     }
     // If that is not possible, walks segment by segment, also to find out why it failed.
     let mut folder = None;
@@ -48,19 +50,32 @@ pub(super) fn make<'p>(root: &Dir, path: &'p RelPath, durability: Durability) ->
 
 /// Opens like [`find_folder`], but creates missing folders.
 pub(super) fn make_folder(root: &Dir, path: &str, durability: Durability) -> Result<Dir, FsError> {
+    for _ in 0..OPEN_ATTEMPTS {
+        if let Some(folder) = make_all(root, path, durability)? {
+            return Ok(folder);
+        }
+    }
+    Err(refusal(io::ErrorKind::NotFound.into()))
+}
+
+/// Returns `None` if somebody has removed one of the folders meanwhile.
+fn make_all(root: &Dir, path: &str, durability: Durability) -> Result<Option<Dir>, FsError> {
     let mut folder = None;
     for name in segments(path) {
         let above = folder.as_ref().unwrap_or(root);
         let next = match open_one(above, name)? {
             Some(next) => next,
-            None => make_one(above, name, durability)?,
+            None => match make_one(above, name, durability)? {
+                Some(next) => next,
+                None => return Ok(None),
+            },
         };
         if name == STATE_FOLDER {
             ignore_in_git(&next);
         }
         folder = Some(next);
     }
-    folder.map_or_else(|| root.try_clone().map_err(refusal), Ok)
+    folder.map_or_else(|| root.try_clone().map_err(refusal), Ok).map(Some)
 }
 
 /// Looks at `name`, which must be a regular file or missing.
@@ -82,7 +97,8 @@ pub(super) fn regular(stat: Stat) -> Result<Stat, FsError> {
     }
 }
 
-fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsError> {
+/// Returns `None` if somebody has removed the new folder, or the one above it, meanwhile.
+fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Option<Dir>, FsError> {
     match sys::make_folder(folder, name) {
         Ok(()) if durability == Durability::Full => {
             if let Err(error) = sys::sync_folder(folder) {
@@ -94,9 +110,10 @@ fn make_one(folder: &Dir, name: &str, durability: Durability) -> Result<Dir, FsE
         Ok(()) => {}
         // Another writer was faster, which is equally good.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(refusal(error)),
     }
-    open_one(folder, name)?.ok_or_else(|| refusal(io::ErrorKind::NotFound.into()))
+    open_one(folder, name)
 }
 
 /// Content of the file that keeps a folder of the host out of version control.

@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cap_std::fs::Dir;
 use saddlebag::protocol::{FsError, Precondition, Version, WriteOutcome};
 use saddlebag::store::RelPath;
+use saddlebag_locks::{Record, second_name};
 
 use super::dir::LocalDir;
-use super::error::{not_durable, refusal};
+use super::error::{Failed, failed, not_durable, refusal};
 use super::keep::{Keep, name_twice};
-use super::leftovers::{self, Stage, second_name};
+use super::leftovers;
 use super::lock::Guard;
+use super::permit::Permit;
 use super::sys::{self, Access, Stat};
 use super::version::{self, Check};
 use super::walk;
@@ -30,51 +32,54 @@ impl LocalDir {
         like: Option<&RelPath>,
     ) -> Result<WriteOutcome, FsError> {
         let paths: Vec<&RelPath> = [path].into_iter().chain(keep_as).collect();
-        let guard = self.lock(&paths)?;
-        // A stale write creates no folders.
-        if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
-            return Ok(WriteOutcome::Stale(None));
-        }
-        let (folder, name) = walk::make(&self.root, path, self.options.durability)?;
-        let found = walk::probe(&folder, name)?;
-        if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)? {
-            return Ok(WriteOutcome::Stale(current));
-        }
-
-        let keep = match (keep_as, &found) {
-            (Some(keep_as), Some(found)) => Some(Keep::open(self, keep_as, path, (&folder, name), found)?),
-            _ => None,
-        };
-        let model = found.or_else(|| like.and_then(|like| self.stat_of(like)));
-        let place = Place { store: self, guard: &guard, folder: &folder, path, keep: keep.as_ref() };
-        let mut staged = Staged::new(place, content, model.as_ref())?;
-        #[cfg(test)]
-        self.before_placing.call();
-        match (precondition, &found) {
-            (Precondition::Matches(version), Some(found)) => {
-                if let Some(stale) = staged.exchange(name, found, version)? {
-                    return Ok(stale);
-                }
+        self.change(&paths, |guard| {
+            // A stale write creates no folders.
+            if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
+                return Ok(WriteOutcome::Stale(None));
             }
-            (Precondition::Absent, _) => match staged.move_to(name) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    return current(&folder, name);
+            let (folder, name) = walk::make(&self.root, path, self.options.durability)?;
+            let found = walk::probe(&folder, name)?;
+            if let Check::Stale(current) = version::check(&folder, name, found.as_ref(), precondition)? {
+                return Ok(WriteOutcome::Stale(current));
+            }
+
+            let keep = match (keep_as, &found) {
+                (Some(keep_as), Some(found)) => Some(Keep::open(self, keep_as, path, (&folder, name), found)?),
+                _ => None,
+            };
+            let model = found.or_else(|| like.and_then(|like| self.stat_of(like)));
+            let place = Place { store: self, guard, folder: &folder, path, keep: keep.as_ref() };
+            #[cfg(test)]
+            self.before_creating.call();
+            let mut staged = Staged::new(place, content, model.as_ref())?;
+            #[cfg(test)]
+            self.before_placing.call();
+            match (precondition, &found) {
+                (Precondition::Matches(version), Some(found)) => {
+                    if let Some(other) = staged.exchange(name, found, version)? {
+                        return Ok(other);
+                    }
                 }
-                Err(error) => return Err(refusal(error)),
-            },
-            _ => staged.replace(name, found.as_ref())?,
-        }
-        drop(staged);
-        if let Some(keep) = &keep
-            && let Err(error) = keep.confirm(self, path)
-        {
-            self.unsynced().add(&self.root, path);
-            return Err(error);
-        }
-        self.confirm(&folder, path)?;
-        // The new bytes are in place and synced. A failure from here on is not an error but an unknown outcome.
-        Ok(version_of_written(&folder, name, content).map_or(WriteOutcome::Unknown, WriteOutcome::Written))
+                (Precondition::Absent, _) => match staged.move_to(guard.check()?, name) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        return Ok(current(&folder, name)?);
+                    }
+                    Err(error) => return Err(failed(error)),
+                },
+                _ => staged.replace(name, found.as_ref())?,
+            }
+            drop(staged);
+            if let Some(keep) = &keep
+                && let Err(error) = keep.confirm(self, path)
+            {
+                self.unsynced().add(&self.root, path);
+                return Err(error.into());
+            }
+            self.confirm(&folder, path)?;
+            // The new bytes are in place and synced. A failure from here on is not an error but an unknown outcome.
+            Ok(version_of_written(&folder, name, content).map_or(WriteOutcome::Unknown, WriteOutcome::Written))
+        })
     }
 }
 
@@ -123,7 +128,7 @@ fn current(folder: &Dir, name: &str) -> Result<WriteOutcome, FsError> {
 pub(super) struct Place<'d> {
     pub(super) store: &'d LocalDir,
     /// Lock of the path.
-    pub(super) guard: &'d Guard,
+    pub(super) guard: &'d Guard<'d>,
     pub(super) folder: &'d Dir,
     pub(super) path: &'d RelPath,
     /// Where the replaced bytes are kept.
@@ -153,37 +158,43 @@ pub(super) struct Staged<'d> {
 
 impl<'d> Staged<'d> {
     /// Writes `content` to a new file at `place`, with the permissions of `old`.
-    pub(super) fn new(place: Place<'d>, content: &'d [u8], old: Option<&Stat>) -> Result<Self, FsError> {
+    pub(super) fn new(place: Place<'d>, content: &'d [u8], old: Option<&Stat>) -> Result<Self, Failed> {
         let Place { store, guard, folder, path, .. } = place;
-        let (name, mut file) = create_temporary(guard, folder, path).map_err(refusal)?;
+        let (name, mut file) = create_temporary(guard, folder, path)?;
         let filled = fill(&mut file, content, old, store.options.durability);
         match filled.and_then(|()| sys::stat_of(&file)) {
             Ok(stat) => Ok(Self { place, folder, name, stat, content, end: End::Remove }),
             Err(error) => {
                 let _ = folder.remove_file(&name);
-                Err(refusal(error))
+                Err(refusal(error).into())
             }
         }
     }
 
     /// Replaces whatever is at `name`, which was `found`.
-    fn replace(&mut self, name: &str, found: Option<&Stat>) -> Result<(), FsError> {
+    fn replace(&mut self, name: &str, found: Option<&Stat>) -> Result<(), Failed> {
         let second = match (self.place.keep, found) {
             (Some(keep), Some(found)) => {
-                let stage = Stage::Keeping { keep_as: keep.path };
-                self.place.guard.note(&leftovers::record(self.place.path, &self.name, &stage));
+                let (temporary, path) = (self.path(), self.place.path.as_str());
+                let record = Record::Keeping { temporary: &temporary, path, keep_as: keep.path.as_str() };
+                self.place.guard.note(&record);
                 let second = second_name(&self.name);
                 let durability = self.place.store.options.durability;
                 match name_twice(self.folder, name, &second, found.links > 1, durability) {
                     Ok(()) => Some((keep, second)),
                     // Removed by hand meanwhile, so there is nothing to keep.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                    Err(error) => return Err(refusal(error)),
+                    Err(error) => return Err(refusal(error).into()),
                 }
             }
             _ => None,
         };
-        let mut replaced = sys::replace(self.folder, &self.name, name);
+        let permit = self.place.guard.check().inspect_err(|_| {
+            if let Some((_, second)) = &second {
+                let _ = self.folder.remove_file(second);
+            }
+        })?;
+        let mut replaced = sys::replace(permit, self.folder, &self.name, name);
         if replaced.is_ok() {
             self.end = End::Nothing;
         }
@@ -191,33 +202,35 @@ impl<'d> Staged<'d> {
             #[cfg(test)]
             self.place.store.after_placing.call();
             if replaced.is_ok() {
-                replaced = keep.take(self.folder, &second).inspect_err(|_| {
+                replaced = keep.take(Permit::of_record(), self.folder, &second).inspect_err(|_| {
                     // The old bytes are worth more than the new ones, which the caller still has.
-                    let _ = sys::replace(self.folder, &second, name);
+                    if let Ok(permit) = self.place.guard.check() {
+                        let _ = sys::replace(permit, self.folder, &second, name);
+                    }
                 });
             }
             // After an error it is superfluous. So it is if it is the same file as the one that it should replace.
             let _ = self.folder.remove_file(&second);
         }
-        replaced.map_err(refusal)
+        replaced.map_err(failed)
     }
 
     /// Keeps the old file, which has the temporary name after an exchange.
     fn keep(&self, keep: &Keep<'_>, found: &Stat) -> io::Result<()> {
         if found.links == 1 {
-            return keep.take(self.folder, &self.name);
+            return keep.take(Permit::of_record(), self.folder, &self.name);
         }
         // Another name of the file may be outside of the store, where somebody may write into it.
         let second = second_name(&self.name);
         name_twice(self.folder, &self.name, &second, true, self.place.store.options.durability)?;
-        keep.take(self.folder, &second).inspect_err(|_| {
+        keep.take(Permit::of_record(), self.folder, &second).inspect_err(|_| {
             let _ = self.folder.remove_file(&second);
         })
     }
 
     /// Moves to the free name `name`.
-    fn move_to(&mut self, name: &str) -> io::Result<()> {
-        sys::move_new(self.folder, &self.name, self.folder, name)?;
+    fn move_to(&mut self, permit: Permit<'_>, name: &str) -> io::Result<()> {
+        sys::move_new(permit, self.folder, &self.name, self.folder, name)?;
         self.end = End::Nothing;
         Ok(())
     }
@@ -229,22 +242,23 @@ impl<'d> Staged<'d> {
         name: &str,
         found: &Stat,
         expected: &Version,
-    ) -> Result<Option<WriteOutcome>, FsError> {
+    ) -> Result<Option<WriteOutcome>, Failed> {
         // A file system that writes late syncs a new file first if a rename puts it over another, but not if the two
         // are exchanged: after a power cut the old text would be gone and the new file empty.
         if self.place.store.options.durability == Durability::Fast {
             return self.replace_if_same(name, found, expected);
         }
-        let keep_as = self.place.keep.map(|keep| keep.path);
-        let stage = Stage::Placing { new: &self.stat, old: expected, keep_as };
-        self.place.guard.note(&leftovers::record(self.place.path, &self.name, &stage));
-        match sys::exchange(self.folder, &self.name, name) {
+        let (temporary, path, new) = (self.path(), self.place.path.as_str(), leftovers::new_file(&self.stat));
+        let keep_as = self.place.keep.map(|keep| keep.path.as_str());
+        let record = Record::Placing { temporary: &temporary, path, new: &new, old: &expected.0, keep_as };
+        self.place.guard.note(&record);
+        match sys::exchange(self.place.guard.check()?, self.folder, &self.name, name) {
             Ok(true) => {}
             Ok(false) => return self.replace_if_same(name, found, expected),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Some(WriteOutcome::Stale(None)));
+                return Err(Failed::Again);
             }
-            Err(error) => return Err(refusal(error)),
+            Err(error) => return Err(refusal(error).into()),
         }
         // The file that was at `name` has the temporary name now, and must not be lost.
         self.end = End::Recover;
@@ -254,31 +268,40 @@ impl<'d> Staged<'d> {
             if let Some(keep) = self.place.keep
                 && let Err(error) = self.keep(keep, found)
             {
-                self.put_back(name)?;
-                return Err(refusal(error));
+                return if self.put_back(name)? { Err(failed(error)) } else { Ok(Some(WriteOutcome::Unknown)) };
             }
             self.end = End::Remove;
             return Ok(None);
         }
-        self.put_back(name)?;
-        current(self.folder, name).map(Some)
+        Ok(Some(if self.put_back(name)? { current(self.folder, name)? } else { WriteOutcome::Unknown }))
     }
 
-    /// Undoes an exchange. A file that may not be our own is recovered.
-    fn put_back(&mut self, name: &str) -> Result<(), FsError> {
-        match sys::exchange(self.folder, &self.name, name) {
+    /// Undoes an exchange. A file that may not be our own is recovered. Returns false if another host has taken the lock over, so
+    /// that our file stays in place.
+    fn put_back(&mut self, name: &str) -> Result<bool, FsError> {
+        let permit = match self.place.guard.check() {
+            Ok(permit) => permit,
+            Err(Failed::Again) => return Ok(false),
+            Err(Failed::Refused(error)) => return Err(error),
+        };
+        match sys::exchange(permit, self.folder, &self.name, name) {
             Ok(_) => {}
             // The file was removed by hand meanwhile, so there is nothing to put back.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
             Err(error) => return Err(refusal(error)),
         }
         if self.holds_our_file() {
             self.end = End::Remove;
         } else {
             // The file was saved once more meanwhile. The later text belongs at the name.
-            sys::exchange(self.folder, &self.name, name).map_err(refusal)?;
+            sys::exchange(Permit::of_record(), self.folder, &self.name, name).map_err(refusal)?;
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Returns the path of the temporary file.
+    fn path(&self) -> String {
+        beside(self.place.path, &self.name)
     }
 
     /// Returns true if the temporary name has our file, and nobody has saved into it while it was in place.
@@ -297,9 +320,9 @@ impl<'d> Staged<'d> {
         name: &str,
         found: &Stat,
         expected: &Version,
-    ) -> Result<Option<WriteOutcome>, FsError> {
+    ) -> Result<Option<WriteOutcome>, Failed> {
         if !is_unchanged(self.folder, name, found, expected)? {
-            return current(self.folder, name).map(Some);
+            return Ok(Some(current(self.folder, name)?));
         }
         self.replace(name, Some(found))?;
         #[cfg(test)]
@@ -335,7 +358,7 @@ fn is_unchanged(folder: &Dir, name: &str, found: &Stat, expected: &Version) -> R
     Ok(!version::is_hash(expected) || version::matches(folder, name, &stat, expected)?)
 }
 
-fn create_temporary(guard: &Guard, folder: &Dir, path: &RelPath) -> io::Result<(String, File)> {
+fn create_temporary(guard: &Guard<'_>, folder: &Dir, path: &RelPath) -> Result<(String, File), Failed> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let process = std::process::id();
     let mut attempts = 0;
@@ -344,12 +367,22 @@ fn create_temporary(guard: &Guard, folder: &Dir, path: &RelPath) -> io::Result<(
         // The hasher has a random key, so the name cannot be guessed.
         let random = RandomState::new().hash_one(count);
         let name = format!("{TEMPORARY_PREFIX}{process}-{count}-{random:016x}{TEMPORARY_SUFFIX}");
-        guard.note(&leftovers::record(path, &name, &Stage::Staged));
-        match sys::open_file(folder, &name, Access::WriteNew) {
+        guard.note(&Record::Staged { temporary: &beside(path, &name), path: path.as_str() });
+        match create(guard.check()?, folder, &name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < 8 => attempts += 1,
-            result => return result.map(|file| (name, file)),
+            result => return result.map(|file| (name, file)).map_err(failed),
         }
     }
+}
+
+fn create(_: Permit<'_>, folder: &Dir, name: &str) -> io::Result<File> {
+    sys::open_file(folder, name, Access::WriteNew)
+}
+
+/// Returns the path of `name` in the folder of `path`.
+fn beside(path: &RelPath, name: &str) -> String {
+    let path = path.as_str();
+    format!("{}{name}", path.rfind('/').map_or("", |slash| &path[..=slash]))
 }
 
 fn fill(file: &mut File, content: &[u8], old: Option<&Stat>, durability: Durability) -> io::Result<()> {

@@ -111,7 +111,7 @@ impl<E: Engine> RecordingEngine<E> {
 impl<E: Engine> Engine for RecordingEngine<E> {
     fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
         let mut json = |value: &dyn ToCanonical| self.scribe.json(value);
-        let given = format!("\"id\":{},\"now\":{},\"origin\":{}", json(&id), json(&now), json(&submission.origin),);
+        let given = format!("\"id\":{},\"now\":{},\"origin\":{}", json(&id), json(&now), json(&submission.origin));
         let call = match command_value(&submission.command) {
             Ok((interface, command)) => {
                 let command = json(command);

@@ -11,9 +11,9 @@ use saddlebag::protocol::{ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, Wr
 use crate::support::{Absent, Any, Ask, Matches, open};
 
 /// Number of lines that each process appends.
-const LINES: usize = 200;
+pub(crate) const LINES: usize = 200;
 /// Number of edits that each thread makes.
-const EDITS: usize = 25;
+pub(crate) const EDITS: usize = 25;
 /// Number of stores that threads race for, and number of threads for each.
 const FRESH_STORES: usize = 500;
 const FIRST_WRITERS: usize = 4;
@@ -181,7 +181,7 @@ fn add_one(root: &Path) {
 }
 
 /// Starts this program again for one of its tests.
-fn start(test: &str, root: &Path, who: &str) -> Child {
+pub(crate) fn start(test: &str, root: &Path, who: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--ignored"])
         .env("SADDLEBAG_TEST_ROOT", root)

@@ -162,7 +162,7 @@ mod unix {
         for (name, expected) in [("d", 0o700), ("d/e", 0o700), ("d/e/a.md", 0o600), ("d/b.md", 0o600), ("f", 0o700)] {
             assert_eq!(mode(&root.join(name)), expected, "{name}");
         }
-        assert_eq!(mode(&root.join(".saddlebag/locks-2")), 0o700);
+        assert_eq!(mode(&root.join(".saddlebag/locks-3")), 0o700);
 
         fs::set_permissions(root.join("d/e/a.md"), fs::Permissions::from_mode(0o664)).unwrap();
         let version = store.content("d/e/a.md").version;
@@ -218,7 +218,7 @@ mod unix {
         store.put("a.md", "1");
         fs::remove_dir_all(folder.path().join(".saddlebag")).unwrap();
         store.put("a.md", "2");
-        assert!(folder.path().join(".saddlebag/locks-2").is_dir());
+        assert!(folder.path().join(".saddlebag/locks-3").is_dir());
     }
 
     /// Runs in a separate process, in which no file may grow beyond some size.

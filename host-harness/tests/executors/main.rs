@@ -5,6 +5,7 @@
 mod agreement;
 mod concurrency;
 mod conformance;
+mod leases;
 mod local_dir;
 mod simulator;
 mod support;

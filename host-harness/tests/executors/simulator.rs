@@ -1,6 +1,8 @@
 //! Faults, races and crashes of the simulator.
 
-use saddlebag::protocol::{AppendOutcome, EntryKind, FsError, RemoveOutcome, RenameOutcome, WriteOutcome};
+use saddlebag::protocol::{
+    AppendOutcome, EntryKind, FsError, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
+};
 use saddlebag_host::{Durability, Executor, Simulator};
 
 use crate::support::{Any, Ask, Matches, path, paths};
@@ -167,4 +169,16 @@ fn folded_names_lead_to_one_file_which_keeps_its_first_name() {
     exact.put("a.md", "one");
     exact.put("A.md", "two");
     assert_eq!(exact.files().len(), 2);
+}
+
+#[test]
+fn a_name_that_no_path_may_have_hides_no_other_and_keeps_its_folder() {
+    let mut store = Simulator::new(1);
+    store.put("d/good.md", "text");
+    store.insert_unnamed(Some(&path("d")), "back\\slash.md", EntryKind::File);
+    let page = store.list_with("d", "", 9).unwrap();
+    assert_eq!((paths(&page.entries), page.left_out.count), (vec!["d/good.md"], 1));
+    assert_eq!(page.left_out.names[0].path.as_str(), "d/back\u{fffd}slash.md");
+    store.remove("d/good.md", Any).unwrap();
+    assert_eq!(store.remove_directory("d"), Ok(RemoveDirectoryOutcome::NotEmpty));
 }

@@ -16,6 +16,7 @@ const PAGE = '<!doctype html><script type="module" src="/host/drivers/page.js"><
  * @param {string} store `map` or `opfs`
  */
 export async function openPage(component, store) {
+  const { chromium } = createRequire(import.meta.url)('playwright-core');
   const folders = { host: HOSTS, component: path.dirname(path.resolve(component)) };
   const server = createServer(async (request, response) => {
     const [, first, ...rest] = new URL(request.url, 'http://localhost').pathname.split('/');
@@ -29,10 +30,12 @@ export async function openPage(component, store) {
   });
   await new Promise(ready => server.listen(0, '127.0.0.1', ready));
   const profile = await mkdtemp(path.join(tmpdir(), 'saddlebag-chromium-'));
-  const { chromium } = createRequire(import.meta.url)('playwright-core');
   // A container has no sandbox for a browser that root runs; the page is our own.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const context = await chromium.launchPersistentContext(profile, { executablePath: executable(), args });
+  const context = await chromium.launchPersistentContext(profile, { executablePath: executable(), args }).catch(error => {
+    server.close();
+    throw error;
+  });
   const open = async () => {
     const page = await context.newPage();
     page.on('pageerror', error => console.error(error));

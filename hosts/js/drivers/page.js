@@ -1,9 +1,10 @@
-/** The driver within a page: `answer` takes a line and returns the answer to it. The store is in the address. */
+/** Within a page: `answer` takes a line of the kit and returns the answer to it. The store is in the address. */
 
 import { MapStore } from '../map.js';
 import { Component } from '../memory.js';
 import { OpfsStore } from '../opfs.js';
 import { Driver } from './driver.js';
+import { measure } from './measure.js';
 
 const kind = new URL(location).searchParams.get('store');
 const component = await Component.load(new URL('/component/saddlebag.js', location));
@@ -24,3 +25,4 @@ const stores = {
 };
 const driver = new Driver(component, stores[kind].open, stores[kind].hello);
 globalThis.answer = line => driver.answer(line);
+globalThis.measure = async () => measure(component, await stores[kind].open('bench'));

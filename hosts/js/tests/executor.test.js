@@ -10,7 +10,7 @@ import { any, bytes, of } from './support.js';
 test('the names of hosts are refused in every spelling of a file system', () => {
   for (const path of ['.saddlebag/locks', '.saddlebag/locks/07', '.saddlebag/locks-3/leases/01/2', '.Saddlebag/LOCKS-12',
     'a/.saddlebag-1-2-3.tmp', 'a/.saddlebag-1.tmp/b', '.\u017faddlebag/loc\u212as/07', '.saddlebag./locks /07',
-    'SADDLE~1/locks', 'a/saddle~12', 'a/.SADDLEBAG-1.TMP::$DATA', '.sad\u200ddlebag/\u200dlocks-\u200d2', '.../.saddlebag/locks',
+    'SADDLE~1/locks', 'a/saddle~12', 'a/SADDLE~1.TMP', 'a/.SADDLEBAG-1.TMP::$DATA', '.sad\u200ddlebag/\u200dlocks-\u200d2', '.../.saddlebag/locks',
     '.sa\u0301ddlebag/locks\u0301', '\ufeff.saddlebag/\uff4cocks-\uff12', 'a/.saddlebag-1.tmp. .'])
     assert.throws(() => checkPath(path), /kept for the host/, path);
   for (const path of ['.saddlebag/index', '.saddlebag/locksmith', 'x/.saddlebag/locks', '.saddlebag-x.md', 'notes/é.tmp',

@@ -52,6 +52,8 @@ pub(super) struct Catalog<'a> {
 #[derive(Serialize, Deserialize)]
 struct Scheme<'a> {
     name: &'a str,
+    /// Time when its hosts wrote it, in seconds since 1970-01-01T00:00:00Z.
+    written: i64,
     /// Length of its [`SeenColumn`].
     seen: usize,
     /// Length of [`Listed`], encoded.
@@ -94,7 +96,7 @@ struct ListedPage<'a> {
 
 /// Encodes the index as a head and a body, whose pieces the corpus has too, and returns the token at which it has all files.
 /// `None` if the words are not packed, or if not all of it is in memory.
-pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piece>, Option<String>)> {
+pub(super) fn encode(corpus: &Corpus, scheme: &str, now: i64) -> Option<(Vec<u8>, Vec<Piece>, Option<String>)> {
     let mut files: Vec<Row<'_>> = Vec::with_capacity(corpus.files.len());
     let mut of_records = 0_usize;
     let mut body: Vec<Piece> = Vec::new();
@@ -121,21 +123,27 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piec
     }
     let generation = corpus.generation().filter(|_| incomplete.is_empty());
     let listed = Listed::of(corpus, generation, |folder| !incomplete.contains(folder));
-    let mut columns = alloc::vec![(scheme, SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?)];
+    let mut columns = alloc::vec![(scheme, now, SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?)];
     drop((seen, listed));
     for other in corpus.others.iter().filter(|other| other.name != scheme).take(MAX_SCHEMES - 1) {
         // Damaged columns are dropped, so that the index is written.
         if let Some((seen, listed)) = seen_by(corpus, other, &rows, &incomplete) {
-            columns.push((&other.name, seen, listed));
+            columns.push((&other.name, other.written, seen, listed));
         }
     }
     let (dictionary, words) = corpus.ranked().packed()?;
     let postings = words.iter().map(|piece| piece.len()).sum();
     body.extend(words);
-    let lengths = columns.iter().map(|(name, seen, listed)| Scheme { name, seen: seen.len(), listed: listed.len() });
+    let schemes = columns.iter();
+    let schemes = schemes.map(|(name, written, seen, listed)| Scheme {
+        name,
+        written: *written,
+        seen: seen.len(),
+        listed: listed.len(),
+    });
     let supersedes = corpus.supersedes().iter().map(|(path, ids)| (path.clone(), ids.clone())).collect();
     let problems = corpus.problems().map(|(path, problem)| (path.as_str().into(), problem.clone())).collect();
-    let schemes = lengths.collect();
+    let schemes = schemes.collect();
     let mut table = Vec::new();
     rows::encode(&files, &mut table)?;
     let files = (files.len(), table.len());
@@ -150,7 +158,7 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str) -> Option<(Vec<u8>, Vec<Piec
         postings,
     };
     let catalog = postcard::to_allocvec(&catalog).ok()?;
-    body.extend(columns.into_iter().flat_map(|(_, seen, listed)| [seen, listed]).map(Piece::from));
+    body.extend(columns.into_iter().flat_map(|(.., seen, listed)| [seen, listed]).map(Piece::from));
     let mut head = Vec::new();
     head.try_reserve_exact(START + catalog.len() + table.len() + dictionary.len()).ok()?;
     head.extend_from_slice(&[0; LENGTHS_BYTES]);
@@ -271,17 +279,24 @@ impl<'a> Catalog<'a> {
             return None;
         }
         let mut others = Vec::new();
-        let (mut seen, mut listed) = (None, Listed::default());
-        for (place, (Scheme { name, .. }, [column, folders])) in self.schemes.iter().zip(columns).enumerate() {
+        let (mut seen, mut listed, mut next_to_go) = (None, Listed::default(), None);
+        for (place, (Scheme { name, written, .. }, [column, folders])) in self.schemes.iter().zip(columns).enumerate() {
             let is_named_twice = self.schemes.iter().take(place).any(|before| before.name == *name);
             if place >= MAX_SCHEMES || is_named_twice {
                 return None;
             }
             if *name == scheme {
                 seen = Some(column);
+                next_to_go = (place + 1 == MAX_SCHEMES).then_some(*written);
                 listed = postcard::from_bytes(body.bytes().get(folders)?).ok()?;
             } else {
-                others.push(OtherScheme { name: (*name).into(), seen: column, count, listed: folders });
+                others.push(OtherScheme {
+                    name: (*name).into(),
+                    written: *written,
+                    seen: column,
+                    count,
+                    listed: folders,
+                });
             }
         }
         let mut unseen: SortedSet<Option<RelPath>> = SortedSet::default();
@@ -308,7 +323,7 @@ impl<'a> Catalog<'a> {
         };
         // An unchanged page proves nothing about a note that this scheme has not seen.
         pages.retain(|folder, _| !unseen.contains(folder));
-        let others = OtherSchemes::new(others);
+        let others = OtherSchemes::new(others, next_to_go);
         let configuration = self.configuration.map(|version| Version(version.into()));
         Some(Restored { ranked, table, configuration, supersedes, problems, pages, generation, others, body })
     }

@@ -51,6 +51,7 @@
 //! - *Written* if there are at least 128 notes (`MIN_NOTES`) and a tenth of them were added, removed or changed since it was
 //!   read or written; reading fewer notes again is about as fast as writing. If the host refuses, the command continues.
 //!   The file is written from the pieces in memory: parsed notes, packed postings. Nothing has a copy of the whole file.
+//!   The column of a scheme that would be dropped next is written again by a host that uses it, at most once a day.
 //! - *Changes since* are in `recent` beside it, if the host has a token of the store; see `recent.rs`.
 //! - *Deleted* at any time; `index-file` of the `config` (`--no-index-file`) turns it off.
 //!
@@ -168,7 +169,8 @@ pub(crate) async fn read_needed(
 pub(crate) fn is_outdated(call: &Call, corpus: &Corpus) -> bool {
     let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
     // Reading a tenth of the notes is about as fast as writing the index.
-    call.scope.index_file && notes >= MIN_NOTES && unsaved * 10 >= notes
+    let is_outdated = unsaved * 10 >= notes || corpus.others.would_drop_own(call.now.timestamp().seconds);
+    call.scope.index_file && notes >= MIN_NOTES && is_outdated
 }
 
 /// Writes the index if enough has changed, otherwise the changes since it was written, if the host tells of changes.
@@ -183,7 +185,7 @@ pub(crate) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
     if !corpus.borrow_mut().pack_words() {
         return;
     }
-    let encoded = catalog::encode(&corpus.borrow(), &call.scope.version_scheme);
+    let encoded = catalog::encode(&corpus.borrow(), &call.scope.version_scheme, call.now.timestamp().seconds);
     let Some((mut head, body, generation)) = encoded else { return };
     let Some((writing, parts)) = parts::parts(&mut head, &body) else { return };
     corpus.borrow_mut().saved(writing, generation);

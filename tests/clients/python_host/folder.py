@@ -1,7 +1,7 @@
 """The executor: performs the operations of the component on a folder, as docs/writing-a-host.md says.
 
 `Folder.perform` takes an operation, `("read", {...})`, and gives its result: `("ok", outcome)` or `("err", fs_error)`.
-It needs `flock` and calls that take an open folder, so it runs on Linux and macOS. A version is the SHA-256 of the bytes.
+It needs `flock` and calls that take an open folder, so it runs on Linux and macOS. Its versions are those of `sha256-hex`.
 """
 
 import contextlib
@@ -15,12 +15,13 @@ import re
 import secrets
 import stat
 import time
-import unicodedata
 
-LOCKS, RECOVERED, UNSYNCED = ".saddlebag/locks-2", ".saddlebag/recovered", ".saddlebag/locks-2/unsynced"
-EARLIER, REFUSAL = "locks", b"lock protocol 2\nThe locks are in `locks-2`; a program that needs a folder here is too old.\n"
-MAX_BYTES, PATIENCE, ATTEMPTS = 16 * 1024 * 1024, 10, 8
-COUNT = itertools.count()
+LOCKS, RECOVERED, UNSYNCED = ".saddlebag/locks-3", ".saddlebag/recovered", ".saddlebag/locks-3/unsynced"
+EARLIER, REFUSAL = ("locks", "locks-2"), b"lock protocol 3\nThe locks are in `locks-3`; a program that needs a folder here is too old.\n"
+TEMPORARY = (".saddlebag-*.tmp", "saddle~#", "saddle~#.tmp")
+DEAD_AFTER, RENEW_AFTER = 8, 4
+MAX_BYTES, PATIENCE, ATTEMPTS = 16 * 1024 * 1024, 10, 32
+COUNT, RANDOM = itertools.count(), secrets.token_hex(8)
 ERRORS = dict(EACCES="denied", EPERM="denied", ENOSPC="no-space", EDQUOT="no-space", EROFS="read-only",
               EISDIR="is-directory", ENOTDIR="not-directory", ELOOP="symbolic-link", ETIMEDOUT="timed-out")
 
@@ -33,8 +34,12 @@ class Stale(Exception):
     """The precondition does not hold; the argument is the version of the file, `None` if there is none."""
 
 
+class Again(Exception):
+    """Another host has taken the lock over: the operation is begun again."""
+
+
 class Folder:
-    VERSION_SCHEME = "python-sha256/1"
+    VERSION_SCHEME = "sha256-hex"
 
     def __init__(self, root):
         self.path = os.path.abspath(root)
@@ -51,7 +56,11 @@ class Folder:
             if not os.path.samestat(os.stat(self.path), os.fstat(self.root)):
                 raise Refused("other", "the store's folder was replaced by another one; open it again")
             method = getattr(self, kind.replace("-", "_"))
-            return "ok", (kind, method(**{key.replace("-", "_"): value for key, value in args.items()}))
+            for _ in range(ATTEMPTS):
+                # A folder may be removed at any time, because that takes no lock.
+                with contextlib.suppress(Again, FileNotFoundError):
+                    return "ok", (kind, method(**{key.replace("-", "_"): value for key, value in args.items()}))
+            raise Refused("other", "the folder of the file kept disappearing; try again")
         except Stale as stale:
             return "ok", (kind, ("stale", *stale.args))
         except Refused as refused:
@@ -75,13 +84,13 @@ class Folder:
         return ("content", dict(bytes=part, version=version, size=len(whole)))
 
     def write(self, path, content, precondition, keep_as, like):
-        with self.locked(path, *filter(None, [keep_as])) as note:
-            return "written", self.replace(path, content, precondition, note, keep_as, like)
+        with self.locked(path, *filter(None, [keep_as])) as guard:
+            return "written", self.replace(path, content, precondition, guard, keep_as, like)
 
     def append(self, path, content, newline_first, precondition, settling=False):
         """`settling`: only writes a file again, to new blocks, whose last change could not be synced."""
-        with self.locked(path) as note:
-            return "written", self.add(path, content, newline_first, precondition, note, settling)
+        with self.locked(path) as guard:
+            return "written", self.add(path, content, newline_first, precondition, guard, settling)
 
     def list_directory(self, folder, after, limit, unless):
         entries, others = [], []
@@ -101,14 +110,17 @@ class Folder:
         page = entries[:max(1, limit)]
         cursor = page[-1]["path"] if len(entries) > len(page) else None
         others = sorted(others, key=lambda other: other["path"]) if after is None else []
-        # Without a version of the page, the component compares the files of it each time.
-        return ("page", dict(entries=page, next=cursor, left_out=dict(names=others[:64], count=len(others)), version=None))
+        version = version_of_page(page, cursor, others)
+        if version is not None and version == unless:
+            return ("unchanged",)
+        return ("page", dict(entries=page, next=cursor, left_out=dict(names=others[:64], count=len(others)), version=version))
 
     def remove(self, path, precondition, keep_as, may_return):
-        with self.locked(path, *filter(None, [keep_as])), self.above(path) as (folder, name):
+        with self.locked(path, *filter(None, [keep_as])) as guard, self.above(path) as (folder, name):
             old = content_of(folder, name)
             if old is not None:
                 require(old, precondition)
+                guard.check()
                 if keep_as is None:
                     os.unlink(name, dir_fd=folder)
                 else:
@@ -118,12 +130,13 @@ class Folder:
             return ("done",)
 
     def rename(self, path, to, precondition):
-        with self.locked(path, to), self.above(path) as (folder, name):
+        with self.locked(path, to) as guard, self.above(path) as (folder, name):
             old = content_of(folder, name)
             if old is None:
                 return ("absent",)
             require(old, precondition)
             with self.above(to, make=True) as (new_folder, new_name):
+                guard.check()
                 if not place_new(folder, name, new_folder, new_name):
                     return ("exists",)
                 self.mark(to, self.is_unsynced(path))
@@ -136,8 +149,7 @@ class Folder:
             return None
 
     def remove_directory(self, path):
-        # A writer that has opened the folder, and is about to make a file in it, holds the lock of that file.
-        with self.locked(shards=range(64)), self.above(path) as (above, name), self.folder(path) as folder:
+        with self.above(path) as (above, name), self.folder(path) as folder:
             if folder is None:
                 return "absent"
             try:
@@ -156,7 +168,7 @@ class Folder:
 
     # Changes, by the holder of the lock.
 
-    def replace(self, path, content, precondition, note, keep_as=None, like=None):
+    def replace(self, path, content, precondition, guard, keep_as=None, like=None):
         """Puts a whole new file in the place of the old one, and gives its version."""
         with self.above(path, make=precondition[0] != "matches") as (folder, name):
             old = content_of(folder, name)
@@ -165,7 +177,7 @@ class Folder:
             temporary = f".saddlebag-{os.getpid()}-{next(COUNT)}-{secrets.token_hex(8)}.tmp"
             second = second_name(temporary)
             stage, kept = ("staged", "") if keep_as is None else ("keeping", f"\t{keep_as}")
-            note(f"{stage}\t{path[:len(path) - len(name)]}{temporary}\t{path}{kept}\n")
+            guard.note(f"{stage}\t{path[:len(path) - len(name)]}{temporary}\t{path}{kept}\n")
             try:
                 with opened(folder, temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
                     with self.above(path if old is not None or like is None else like) as model:
@@ -174,6 +186,7 @@ class Folder:
                     os.fsync(file)
                 if keep_as is not None:
                     os.link(name, second, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+                guard.check()
                 if precondition[0] == "absent":
                     if not place_new(folder, temporary, folder, name):
                         raise Stale(version_of(content_of(folder, name) or b""))
@@ -204,7 +217,7 @@ class Folder:
                 os.rename(name, place, src_dir_fd=folder, dst_dir_fd=folder)
             raise
 
-    def add(self, path, content, newline_first, precondition, note, settling):
+    def add(self, path, content, newline_first, precondition, guard, settling):
         """Adds to a file by one write, and gives its version."""
         added = False
         for _ in range(ATTEMPTS):
@@ -217,13 +230,14 @@ class Folder:
                 again = added and old is not None and old.endswith(content)  # An editor may have read it in.
                 newline = b"\n" if newline_first and old and not old.endswith(b"\n") else b""
                 addition = b"" if again else newline + content
-                with contextlib.suppress(FileNotFoundError, FileExistsError, Stale):
+                with contextlib.suppress(FileExistsError, Stale, *([] if old is None else [FileNotFoundError])):
                     flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if old is None else 0)
                     with opened(folder, name, flags) as file:
                         before = os.fstat(file)
                         # Another name may be outside of the store: it keeps its text.
                         if before.st_nlink > 1 or self.is_unsynced(path):
-                            return self.replace(path, old + addition, ("matches", version_of(old)), note)
+                            return self.replace(path, old + addition, ("matches", version_of(old)), guard)
+                        guard.check()
                         if os.write(file, addition) < len(addition):
                             os.ftruncate(file, before.st_size)
                             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -259,54 +273,70 @@ class Folder:
     # Locks.
 
     @contextlib.contextmanager
-    def locked(self, *paths, shards=()):
-        """Holds the locks of the paths; gives the function that notes which temporary file is in use."""
+    def locked(self, *paths):
+        """Holds the locks of the paths, in one order for everybody, or two renames would wait for each other."""
         self.join_protocol()
         with contextlib.ExitStack() as held:
-            # In one order for everybody, or two renames would wait for each other. Two paths may have one number.
-            files = [held.enter_context(self.lock(shard)) for shard in sorted({*shards, *map(shard_of, paths)})]
-            files = [file for file in files if os.fstat(file).st_nlink == 1]  # Another name may be outside.
-            line = f"{os.getpid()}\tpython_host\t{next(COUNT)}\n".encode()
-            for file in files:
-                self.clear(file)
-                os.pwrite(file, line, 0)
-                held.callback(os.ftruncate, file, 0)
-            yield lambda record: files and os.pwrite(files[0], record.encode(), len(line))
+            # Two paths may have one number.
+            yield Guard(held.enter_context(self.lock(number)) for number in sorted(set(map(number_of, paths))))
 
     def join_protocol(self):
-        """Makes the file that keeps hosts of the first lock protocol out, which have a folder there."""
+        """Makes the files that keep hosts of earlier lock protocols out, which have folders there."""
         with self.folder(".saddlebag", make=True) as folder:
-            try:
-                with opened(folder, EARLIER, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
-                    write_all(file, REFUSAL)
-            except FileExistsError:
-                if status_of(folder, EARLIER)[1] != "file":
-                    message = "the store has locks of protocol 1; change it once with a program that takes them over"
-                    raise Refused("other", message) from None
+            for name in EARLIER:
+                try:
+                    with opened(folder, name, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
+                        write_all(file, REFUSAL)
+                except FileExistsError:
+                    if status_of(folder, name)[1] != "file":
+                        message = "the store has locks of an earlier protocol; change it once with a program that takes them over"
+                        raise Refused("other", message) from None
 
     @contextlib.contextmanager
-    def lock(self, shard, patience=PATIENCE):
-        name, since, holder = f"{shard:02}", time.monotonic(), None
-        current = os.path.join(self.path, LOCKS, name)
+    def lock(self, number, patience=PATIENCE):
+        current, wait = os.path.join(self.path, LOCKS, f"{number:02}"), Wait(patience)
         while True:
-            with self.folder(LOCKS, make=True) as folder, opened(folder, name, os.O_RDWR | os.O_CREAT) as file:
+            with self.folder(LOCKS, make=True) as folder, opened(folder, f"{number:02}", os.O_RDWR | os.O_CREAT) as file:
                 while not try_lock(file):
-                    if (last := read_all(file).split(b"\n")[0]) != holder:
-                        holder, since = last, time.monotonic()  # It passes from one writer to the next.
-                    if time.monotonic() - since >= patience:
-                        raise Refused("locked", holder.decode(errors="replace") or "another program")
-                    time.sleep(0.0005)
+                    wait.give_up(wait.unchanged(time.monotonic(), (read_all(file), self.lease(number))))
                 # Somebody may have deleted the file while it was waited for.
                 if os.path.exists(current) and os.path.samestat(os.lstat(current), os.fstat(file)):
-                    yield file
+                    lock = Lock(self, number, file)
+                    try:
+                        lock.wait_for_leases(wait)
+                        yield lock
+                    finally:
+                        lock.release()
                     return
 
-    def clear(self, file):
+    def lease(self, number):
+        """The newest lease: its number and its content; `None` if no host has leases of this lock."""
+        with self.folder(f"{LOCKS}/leases/{number:02}") as folder:
+            while folder is not None and (counts := counts_in(folder)):
+                with contextlib.suppress(FileNotFoundError), opened(folder, str(counts[-1]), os.O_RDONLY) as file:
+                    return counts[-1], read_all(file)
+            return None if folder is None else (0, b"free")
+
+    def take_lease_over(self, number, dead):
+        """Makes the lease after one whose holder died, clears up, and gives it free. Another host may be faster."""
+        with self.folder(f"{LOCKS}/leases/{number:02}") as folder, contextlib.suppress(FileExistsError):
+            with opened(folder, str(dead + 1), os.O_WRONLY | os.O_CREAT | os.O_EXCL) as mine:
+                os.pwrite(mine, line(), 0)
+                counts = counts_in(folder)
+                if counts[-1] != dead + 1:
+                    return os.unlink(str(dead + 1), dir_fd=folder)
+                for count in counts[:-1]:
+                    with opened(folder, str(count), os.O_RDONLY) as file:
+                        self.clear(read_all(file))
+                    os.unlink(str(count), dir_fd=folder)
+                os.pwrite(mine, b"free", 0)
+
+    def clear(self, content):
         """Clears up after a holder that died: removes its own temporary file, keeps what may be somebody's text."""
-        lines = read_all(file).decode(errors="replace").split("\n")
+        lines = [] if content.startswith(b"free") else content.decode(errors="replace").split("\n")
         fields = lines[1].split("\t") if len(lines) > 2 else []
         stage, temporary, path, new, old, kept = (fields + [""] * 6)[:6]
-        if is_temporary(temporary.rpartition("/")[2]):
+        if is_spelling(temporary.rpartition("/")[2], TEMPORARY[0]):
             with contextlib.suppress(Refused, OSError), self.above(temporary) as (folder, name):
                 second = second_name(name)
                 if stage == "staged":
@@ -326,7 +356,6 @@ class Folder:
                     with self.folder(RECOVERED, make=True) as kept:
                         names = (f"{path.replace('/', '-')[:60]}.{number}" for number in itertools.count(1))
                         next(kept_as for kept_as in names if place_new(folder, name, kept, kept_as))
-        os.ftruncate(file, 0)
 
     # Folders, one segment at a time and through no link.
 
@@ -348,6 +377,90 @@ class Folder:
         above, _, name = path.rpartition("/")
         with self.folder(above, make) as folder:
             yield folder, name
+
+
+class Guard(list):
+    """The locks of an operation."""
+
+    def note(self, record):
+        """Notes which temporary file is in use, for the next holder if this process dies."""
+        for lock in self:
+            lock.sign(record)
+        self.check()
+
+    def check(self):
+        """Comes directly before each step that changes a file."""
+        for lock in self * 2:
+            lock.check()
+
+
+class Lock:
+    """One lock file whose kernel lock is held."""
+
+    def __init__(self, folder, number, file):
+        self.folder, self.number, self.file = folder, number, file
+        # Another name of the file may be outside of the store.
+        self.is_ours = os.fstat(file).st_nlink == 1
+        if self.is_ours:
+            folder.clear(read_all(file))
+
+    def wait_for_leases(self, wait):
+        self.sign("\n")
+        while (lease := self.folder.lease(self.number)) and not lease[1].startswith(b"free"):
+            self.release()
+            at, lease = time.monotonic(), self.folder.lease(self.number)
+            if not lease[1].startswith(b"free"):
+                unchanged = wait.unchanged(at, lease)
+                if unchanged >= DEAD_AFTER:
+                    self.folder.take_lease_over(self.number, lease[0])
+                else:
+                    wait.give_up(unchanged)
+            self.sign("\n")
+        if lease and not self.is_ours:
+            raise Refused("other", "a lock file has a second name")
+        self.count = lease and lease[0]
+
+    def sign(self, record):
+        self.time, self.record = time.monotonic(), record
+        if self.is_ours:
+            os.pwrite(self.file, line() + record.encode(), 0)
+
+    def check(self):
+        if time.monotonic() - self.time > RENEW_AFTER:
+            self.sign(self.record)
+            lease = self.folder.lease(self.number)
+            if (lease[0] if lease else 0) != (self.count or 0):
+                raise Again()
+
+    def release(self):
+        if self.is_ours:
+            os.pwrite(self.file, b"free", 0)
+
+
+class Wait:
+    """A wait for a lock, which goes on as long as the lock passes from one holder to the next."""
+
+    def __init__(self, patience):
+        self.patience, self.seen, self.began = patience, None, time.monotonic()
+
+    def unchanged(self, at, seen):
+        """For how long the lock is the same. `at` is a time before this look; the first one counts from its end."""
+        if seen != self.seen:
+            self.seen, self.since = seen, time.monotonic()
+        return max(0, at - self.since)
+
+    def give_up(self, unchanged):
+        if unchanged >= self.patience or time.monotonic() - self.began >= 12 * self.patience:
+            raise Refused("locked", f"another program has held the lock of this file for {unchanged:.0f} s: {self.seen}")
+        time.sleep(0.0005)
+
+
+def line():
+    return f"held\t{os.getpid()}\tpython_host\t{RANDOM}-{next(COUNT)}\n".encode()
+
+
+def counts_in(folder):
+    return sorted(int(name) for name in os.listdir(folder) if re.fullmatch("[1-9][0-9]{0,14}", name))
 
 
 def open_folder(above, name, make):
@@ -396,7 +509,7 @@ def content_of(folder, name):
 
 def is_forbidden(letter):
     """No path may have it: a byte that is not UTF-8, a backslash, a control character."""
-    return "\ud800" <= letter <= "\udfff" or letter == "\\" or unicodedata.category(letter) == "Cc"
+    return "\ud800" <= letter <= "\udfff" or letter == "\\" or letter < " " or "\x7f" <= letter < "\xa0"
 
 
 def status_of(folder, name):
@@ -409,7 +522,7 @@ def entry_of(folder, name, path):
     found, kind = status_of(folder, name)
     if kind != "file":
         return dict(path=path, kind=kind, size=0, version="", modified=0)
-    size, version = found.st_size, "r"  # A file that cannot be read hides no other one, and matches nothing.
+    size, version = found.st_size, f"unreadable {secrets.token_hex(8)}"  # A file that cannot be read hides no other one, and matches nothing.
     with contextlib.suppress(Refused, PermissionError):
         whole = content_of(folder, name)
         if whole is None:
@@ -426,7 +539,16 @@ def require(old, precondition):
 
 
 def version_of(content):
-    return "h" + hashlib.sha256(content).hexdigest()
+    return hashlib.sha256(content).hexdigest()
+
+
+def version_of_page(entries, cursor, others):
+    """`None` if a file of the page is in doubt."""
+    if any(entry["version"].startswith("unreadable") for entry in entries):
+        return None
+    fields = [entry[key] for entry in entries for key in ("path", "kind", "size", "version", "modified")]
+    fields += [other[key] for other in others[:64] for key in ("path", "kind")] + [len(others), cursor or ""]
+    return version_of("".join(f"{field}\0" for field in fields).encode())
 
 
 def place_new(folder, name, new_folder, new_name):
@@ -463,18 +585,30 @@ def try_lock(file):
         return True
 
 
-def shard_of(path):
+def number_of(path):
     fnv_1a = lambda digest, byte: (digest ^ byte) * 0x100000001B3 % (1 << 64)
-    return functools.reduce(fnv_1a, path.encode("ascii", "ignore").lower(), 0xCBF29CE484222325) % 64
+    number = functools.reduce(fnv_1a, path.encode("ascii", "ignore").lower(), 0xCBF29CE484222325) % 64
+    return number + 64 * (b".saddlebag" in path.encode().lower().split(b"/"))
 
 
 def marker(path):
     return hashlib.sha256(path.encode()).hexdigest()[:32]
 
 
-def folded(name):
-    """The name as file systems that ignore case take it."""
-    return unicodedata.normalize("NFD", name.split(":")[0]).casefold().rstrip(". ")
+def is_spelling(name, own):
+    """Whether a file system may take a name for an own one, in which `*` are any characters and `#` digits. A character that is
+    not ASCII may stand for one of them or for none, but one ASCII letter must be equal."""
+    states = {(own, False)}
+    for letter in name.split(":")[0].rstrip(". ").encode().lower().decode():
+        wide, reached = letter > "\x7f", set()
+        for rest, equal in states | {(rest[1:], equal) for rest, equal in states if rest[:1] == "*"}:
+            digit = rest[:1] == "#" and letter.isdigit()
+            if wide or digit or rest[:1] == "*":
+                reached.add((rest, equal))
+            if rest and (wide or digit or rest[0] == letter):
+                reached.add((rest[1:], equal or not wide and letter.isalpha()))
+        states = reached
+    return any(equal and not rest.strip("*") for rest, equal in states)
 
 
 def second_name(temporary):
@@ -488,17 +622,15 @@ def is_new(folder, name, new):
     return "s" + ".".join(f"{part:x}" for part in (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)) == new
 
 
-def is_temporary(name):
-    return re.fullmatch(r"\.saddlebag-.*\.tmp|saddle~\d+(\.tmp)?", folded(name), re.DOTALL)
-
-
-def is_locks(names):
-    return re.match(rf"\.saddlebag/{EARLIER}(-|/|$)", "/".join(map(folded, names)))
+def is_own(names):
+    in_state = len(names) > 1 and is_spelling(names[0], ".saddlebag")
+    is_locks = in_state and any(is_spelling(names[1], own) for own in ("locks", "locks-#"))
+    return is_locks or any(is_spelling(name, own) for name in names for own in TEMPORARY)
 
 
 def check_path(path):
     names = path.split("/")
-    if any(map(is_temporary, names)) or is_locks(names):
+    if is_own(names):
         raise Refused("invalid-path", "this name is kept for the host")
     bad = any(map(is_forbidden, path)) or {"", ".", ".."} & set(names)
     if bad or len(path.encode()) > 4096 or any(len(name.encode()) > 255 for name in names):

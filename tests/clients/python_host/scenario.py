@@ -13,12 +13,15 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from types import SimpleNamespace
 
 import folder as folder_module
 import lines_of_code
 from folder import Folder
-from host import Failed, Memory, Runtime
+from host import PACKAGE, VERSION, Failed, Memory, Runtime
+from wasmtime import Store
+from wasmtime import component as wasm
 
 NOW = dict(seconds=1_779_700_000, nanoseconds=0, utc_offset_seconds=7200)  # 2026-05-25
 APPENDS = 300
@@ -26,9 +29,10 @@ EDITS = 150
 
 
 def main(program, component, *smaller):
-    for path in smaller:
-        small_world(Runtime(path), pathlib.Path(path).stem)
     runtime = Runtime(component)
+    for path in smaller:
+        name = pathlib.Path(path).stem
+        json_world(runtime.engine, path) if name == "saddlebag-json" else small_world(Runtime(path), name)
     for check in (journal, prompt, agents_md, notebook, entries, files, tools, trust, session, exchange,
                   failures):
         with tempfile.TemporaryDirectory() as folder:
@@ -65,6 +69,24 @@ def small_world(runtime, name):
             scene.fails("invalid-argument", "prompt", "context", context | dict(entries=wanted))
         scene.fails("invalid-argument", "prompt", "context", context | dict(turn=1))
     print(f"python host: {name}, {len(exports)} interfaces")
+
+
+def json_world(engine, path):
+    """The calls of the example in docs/writing-a-host.md, in the world of JSON text."""
+    page = pathlib.Path(__file__).parents[3].joinpath("docs/writing-a-host.md").read_text(encoding="utf-8")
+    example = page.split("## Without bindings")[1].split("```text\n")[1].split("```")[0]
+    # The lines of a call, and those of its answer, are indented alike.
+    joined = re.sub(r"\n +(?![ ]|\{\"ok\")", "", example)
+    calls = re.findall(r"^([a-z-]+) +(.+)\n +(.+)$", joined, re.MULTILINE)
+    store = Store(engine)
+    store.set_epoch_deadline(30)
+    instance = wasm.Linker(engine).instantiate(store, wasm.Component.from_file(engine, path))
+    inside = instance.get_export_index(store, f"{PACKAGE}/json@{VERSION}")
+    for name, given, answer in calls:
+        function = instance.get_func(store, instance.get_export_index(store, name, inside))
+        assert function(store, given) == answer, (name, given)
+    assert len(calls) == 4, calls
+    print("python host: saddlebag-json, the example of the documentation")
 
 
 class Scene:
@@ -323,7 +345,12 @@ def operations(root):
     version = folder.perform(("read", dict(path="file", offset=0, max_bytes=0)))[1][1][1]["version"]
     reads = [("absent", "absent"), ("file", "content"), ("folder", "is-directory"), ("link", "symbolic-link"),
              ("file/x", "not-directory"), ("out/x", "symbolic-link"), ("absent/x", "absent"), ("../x", "invalid-path"),
-             (".saddlebag/locks-2/00", "invalid-path"), (".saddlebag/LOCKS", "invalid-path"), (".SADDLEBAG-1.tmp", "invalid-path")]
+             (".saddlebag/locks-3/00", "invalid-path"), (".saddlebag/LOCKS", "invalid-path"), (".SADDLEBAG-1.tmp", "invalid-path")]
+    # The long s, the Kelvin sign, an accent, a joiner, a stream, dropped endings and short names.
+    own = (".\u017faddlebag/loc\u212as", ".sa\u0301ddlebag/locks/a", ".sad\u200ddlebag/locks-\u200d2", ".saddlebag:x/locks::$DATA",
+           "a/.saddlebag-1.tmp. .", "SADDLE~1/a", "a/SADDLE~12.TMP")
+    reads += [(path, "invalid-path") for path in own]
+    reads += [(path, "absent") for path in (".saddlebag/locksmith", ".saddlebag/x", "x/.saddlebag/locks", "Конфиденциальные-документы/x")]
     for path, expected in reads:
         assert outcome(folder, "read", path=path, offset=0, max_bytes=9) == expected, path
         if expected in ("content", "absent"):
@@ -334,11 +361,11 @@ def operations(root):
             assert found == expected, (kind, path, found)
     change = dict(content=b"new")
     for path, precondition, expected in [
-            ("file", ("absent",), "stale"), ("file", ("matches", "h0"), "stale"), ("no", ("matches", "h0"), "stale"),
-            ("a/b", ("matches", "h0"), "stale"), ("a/b", ("absent",), "written"), ("file", ("matches", version), "written")]:
+            ("file", ("absent",), "stale"), ("file", ("matches", "0"), "stale"), ("no", ("matches", "0"), "stale"),
+            ("a/b", ("matches", "0"), "stale"), ("a/b", ("absent",), "written"), ("file", ("matches", version), "written")]:
         assert outcome(folder, "write", path=path, precondition=precondition, **change) == expected, (path, precondition)
         assert (root / "a").exists() == (precondition == ("absent",) and path == "a/b" or (root / "a/b").exists()), path
-    assert outcome(folder, "remove", path="absent/x", precondition=("matches", "h0")) == "done"
+    assert outcome(folder, "remove", path="absent/x", precondition=("matches", "0")) == "done"
     assert outcome(folder, "remove", path="file", precondition=("matches", version)) == "stale"
     move = dict(path="file", to="deep/er/file", precondition=("any",))
     assert outcome(folder, "rename", **move | dict(to="a/b")) == "exists"
@@ -349,9 +376,16 @@ def operations(root):
     assert outcome(folder, "make-directory", path="a/b") == "not-directory"
     _, (_, (_, page)) = folder.perform(("list-directory", dict(folder=None, after="a", limit=2, unless=None)))
     assert [entry["path"] for entry in page["entries"]] == ["deep", "folder"] and page["next"] == "folder", page
+    with open(os.fsencode(root) + b"/folder/x\xff.md", "wb"), open(root / "folder/a.md", "wb"):
+        pass
+    _, (_, (_, page)) = folder.perform(("list-directory", dict(folder="folder", after=None, limit=9, unless=None)))
+    assert [entry["path"] for entry in page["entries"]] == ["folder/a.md"], page
+    assert page["left_out"] == dict(names=[dict(path="folder/x\ufffd.md", kind="file")], count=1), page
+    (root / "folder/a.md").unlink()
     (root / "hollow/inner").mkdir(parents=True)
     for path, expected in [("hollow", "not-empty"), ("hollow/inner", "removed"), ("hollow/inner", "absent"), ("a/b", "not-directory"),
-                           ("link", "symbolic-link"), ("out/x", "symbolic-link"), ("hollow", "removed"), ("a", "not-empty")]:
+                           ("link", "symbolic-link"), ("out/x", "symbolic-link"), ("hollow", "removed"), ("a", "not-empty"),
+                           ("folder", "not-empty")]:
         assert outcome(folder, "remove-directory", path=path) == expected, path
     names = [path.name for path in root.rglob(".saddlebag-*")]
     assert not names and (root / "a/b").stat().st_mode & 0o777 == 0o600, names
@@ -360,28 +394,55 @@ def operations(root):
 def neighbours(root):
     """What hosts of one folder leave for each other: locks, notes of the dead, markers, second names."""
     folder = Folder(root)
-    assert [folder_module.shard_of(path) for path in ("MEMORY.md", "memory.MD", "daily/2026-05-30.md")] == [9, 9, 48]
-    assert {folder_module.shard_of(path) for path in ("notes/Ɤ.md", "notes/ɤ.md", "notes/笔.md", "notes/记.md")} == {42}
+    numbers = [folder_module.number_of(path) for path in ("MEMORY.md", "memory.MD", "daily/2026-05-30.md", ".saddlebag/a")]
+    assert numbers == [9, 9, 48, 80], numbers
+    assert {folder_module.number_of(path) for path in ("notes/Ɤ.md", "notes/ɤ.md", "notes/笔.md", "notes/记.md")} == {42}
     assert outcome(folder, "write", path="notes/笔.md", content=b"x", precondition=("any",)) == "written"
     assert outcome(folder, "rename", path="notes/笔.md", to="notes/记.md", precondition=("any",)) == "done"
-    with tempfile.TemporaryDirectory() as earlier:
-        os.makedirs(os.path.join(earlier, ".saddlebag/locks"))
-        assert outcome(Folder(earlier), "write", path="a", content=b"x", precondition=("any",)) == "other"
-        assert not os.path.exists(os.path.join(earlier, "a"))
+    for name in folder_module.EARLIER:
+        with tempfile.TemporaryDirectory() as earlier:
+            os.makedirs(os.path.join(earlier, ".saddlebag", name))
+            assert outcome(Folder(earlier), "write", path="a", content=b"x", precondition=("any",)) == "other"
+            assert not os.path.exists(os.path.join(earlier, "a"))
+    lock = root / ".saddlebag/locks-3/09"
     with folder.locked("MEMORY.md"):
-        assert (root / ".saddlebag/locks-2/09").read_text().split("\t")[1] == "python_host"
+        assert lock.read_text().split("\t")[::2] == ["held", "python_host"]
         try:
             with Folder(root).lock(9, patience=0.01):
                 raise AssertionError("a lock that is held was given")
         except folder_module.Refused as refused:
             assert refused.args[0] == "locked", refused
-    assert (root / ".saddlebag/locks-2/09").read_bytes() == b""
+    assert lock.read_bytes().startswith(b"free\t")
+
+    # A host with leases that gives its lease back, and one that died.
+    leases = root / ".saddlebag/locks-3/leases/09"
+    leases.mkdir(parents=True)
+    (leases / "7").write_bytes(b"free")
+    with folder.locked("MEMORY.md") as guard:
+        guard[0].time -= 5
+        guard.check()
+        guard[0].time -= 5
+        (leases / "8").write_bytes(b"")
+        try:
+            guard.check()
+            raise AssertionError("a lock that was lost was used")
+        except folder_module.Again:
+            pass
+    threading.Timer(0.1, lambda: (leases / "8").write_bytes(b"free")).start()
+    with folder.locked("MEMORY.md"):
+        assert (leases / "8").read_bytes() == b"free"
+    (root / ".saddlebag-1-1-1.tmp").write_text("of a dead host")
+    (leases / "9").write_text("held\t1\tdead\t0-0\nstaged\t.saddlebag-1-1-1.tmp\tMEMORY.md\n")
+    folder_module.DEAD_AFTER, began = 0.2, time.monotonic()
+    with folder.locked("MEMORY.md"):
+        assert time.monotonic() - began >= 0.2 and not (root / ".saddlebag-1-1-1.tmp").exists()
+    assert {path.name: path.read_bytes()[:4] for path in leases.iterdir()} == {"10": b"free"}
 
     append = dict(path="MEMORY.md", content=b"line\n", newline_first=True, precondition=("any",))
     for stage in ("staged", "placing"):
         temporary = root / f".saddlebag-1-1-{stage}.tmp"
         temporary.write_text(f"a text that was {stage}")
-        (root / ".saddlebag/locks-2/09").write_text(f"1\tdead\t0\n{stage}\t{temporary.name}\tMEMORY.md\n")
+        lock.write_text(f"held\t1\tdead\t0-0\n{stage}\t{temporary.name}\tMEMORY.md\n")
         assert outcome(folder, "append", **append) == "written" and not temporary.exists(), stage
     kept = [path.read_text() for path in (root / ".saddlebag/recovered").iterdir()]
     assert kept == ["a text that was placing"], kept
@@ -391,7 +452,7 @@ def neighbours(root):
     assert (root / "second name").read_bytes() == b"line\n" * 2 and (root / "MEMORY.md").read_bytes() == b"line\n" * 3
 
     folder.mark("MEMORY.md", True)
-    marker = root / ".saddlebag/locks-2/unsynced" / hashlib.sha256(b"MEMORY.md").hexdigest()[:32]
+    marker = root / ".saddlebag/locks-3/unsynced" / hashlib.sha256(b"MEMORY.md").hexdigest()[:32]
     before = (root / "MEMORY.md").stat().st_ino
     assert marker.read_text() == "MEMORY.md"
     assert outcome(folder, "read", path="MEMORY.md", offset=0, max_bytes=9) == "content"
@@ -474,7 +535,8 @@ def race(program, runtime, root):
     counts = (root / "notes/counts.md").read_text()
     assert counts == "".join(f"{who}={edits};\n" for who in hosts + programs), counts
     left = [str(path) for path in root.rglob(".saddlebag-*")]
-    locks = [path.name for path in (root / ".saddlebag/locks-2").iterdir() if path.is_file() and path.stat().st_size]
+    files = [path for path in (root / ".saddlebag/locks-3").iterdir() if path.is_file()]
+    locks = [path.name for path in files if not path.read_bytes().startswith(b"free")]
     assert not left and not locks, (left, locks)
     writers = len(threads)
     print(f"python host and program in one folder: {writers * APPENDS} appends and {writers * edits} edits, none lost")

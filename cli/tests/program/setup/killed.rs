@@ -111,7 +111,7 @@ fn what_a_killed_sync_of_agents_md_left_is_removed_by_the_next_one_and_by_uninst
         let home = Home::new();
         home.put("shop/AGENTS.md", "# Rules\n");
         home.put("shop/.saddlebag-1-1-1.tmp", "# Rules of the killed run\n");
-        home.put("shop/.saddlebag/locks-2/07", "1\tsaddlebag\t0\nstaged\t.saddlebag-1-1-1.tmp\tAGENTS.md\n");
+        home.put("shop/.saddlebag/locks-3/07", "held\t1\tsaddlebag\t0\nstaged\t.saddlebag-1-1-1.tmp\tAGENTS.md\n");
         let shop: PathBuf = home.path.join("shop");
         home.put(".local/state/saddlebag/syncing/0123456789abcdef", shop.to_str().expect("text"));
         run(&mut home.command(arguments), None).exits(0);

@@ -108,7 +108,7 @@ fn a_change_whose_replaced_bytes_cannot_be_kept_is_not_made() {
         assert_eq!(store.keep(precondition.clone(), "a.bak"), Err(FsError::IsDirectory));
         assert_eq!(store.remove(precondition.clone(), "a.bak"), Err(FsError::IsDirectory));
         assert!(matches!(store.keep(precondition.clone(), "a.md"), Err(FsError::InvalidPath(_))));
-        assert!(matches!(store.keep(precondition.clone(), ".saddlebag/locks-2/x"), Err(FsError::InvalidPath(_))));
+        assert!(matches!(store.keep(precondition.clone(), ".saddlebag/locks-3/x"), Err(FsError::InvalidPath(_))));
         // The place is taken between the checks and the change.
         let place = store.folder.path().join("b.bak");
         store.dir.after_placing.set(move || fs::create_dir(place).unwrap());
@@ -148,7 +148,7 @@ fn what_was_not_synced_stays_so_where_it_is_kept() {
     assert!(store.dir.unsynced().is_known(&RelPath::new("a.bak").unwrap()));
     // What replaces it there is synced.
     store.keep(Precondition::Any, "a.bak").unwrap();
-    assert!(store.own("locks-2/unsynced").is_empty());
+    assert!(store.own("locks-3/unsynced").is_empty());
 }
 
 #[cfg(unix)]
@@ -195,7 +195,7 @@ fn what_a_killed_writer_had_to_keep_is_kept_by_the_next_process() {
             assert!(store.own("recovered").is_empty());
             store.dir = LocalDir::open(store.folder.path(), LocalDirOptions::default()).unwrap();
             store.try_write("c.md", Precondition::Any).unwrap();
-            assert!(store.own("locks-2").iter().all(|lock| fs::metadata(lock).unwrap().len() == 0));
+            assert!(store.locks_are_free());
         }
     }
 }
@@ -237,11 +237,11 @@ fn a_text_of_somebody_else_is_recovered_and_not_kept_as_the_old_one() {
 fn a_note_of_what_to_keep_moves_nothing_but_temporary_files_and_only_into_the_store() {
     let mut store = durable();
     store.append("one\n").unwrap();
-    let [lock] = &store.own("locks-2")[..] else { panic!("one lock") };
+    let [lock] = &store.own("locks-3")[..] else { panic!("one lock") };
     for (record, is_moved) in [
         ("keeping\t.saddlebag-x.tmp\ta.md\ta.bak\n", true),
         ("keeping\t.saddlebag-x.tmp\ta.md\t../a.bak\n", false),
-        ("keeping\t.saddlebag-x.tmp\ta.md\t.saddlebag/locks-2/07\n", false),
+        ("keeping\t.saddlebag-x.tmp\ta.md\t.saddlebag/locks-3/07\n", false),
         ("keeping\ta.md\ta.md\ta.bak\n", false),
         ("keeping\t.saddlebag-x.tmp\ta.md\n", false),
     ] {
