@@ -209,9 +209,7 @@ impl Disk {
             return Ok(false);
         }
         match options().write(true).open(self.at(path)) {
-            Ok(mut file) => {
-                file.write_all(bytes).map(|()| true).map_err(fs_error)
-            }
+            Ok(mut file) => file.write_all(bytes).map(|()| true).map_err(fs_error),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(fs_error(error)),
         }
