@@ -11,6 +11,7 @@ mod crashes;
 mod driver;
 mod grid;
 mod host;
+mod names;
 mod ops;
 mod races;
 mod report;

@@ -1,0 +1,272 @@
+//! Cases about names: paths that a host refuses, its own names, and what is not a file: links, pipes, names that no path
+//! can have.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use saddlebag::protocol::EntryKind;
+use serde_json::Value;
+
+use super::bench::{Bench, on_disk};
+use super::ops::{
+    append, list, make_directory, matches, read, remove, remove_directory, remove_with, rename, write, write_with,
+};
+use super::report::{Ran, check, left_out};
+
+pub(super) fn names_are_left_out(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    bench.put("d/a.md", "text")?;
+    let mut made = unusable_names();
+    made.retain(|name| fs::write(root.join("d").join(name), "text").is_ok());
+    if made.is_empty() {
+        return left_out("this file system refuses such names");
+    }
+    let page = bench.page(&list(Some("d"), None, 9, None))?;
+    let paths: Vec<&str> = page.entries.iter().map(|entry| entry.path.as_str()).collect();
+    check!(paths == ["d/a.md"], "the entries are {paths:?}");
+    let (count, names) = (page.left_out.count as usize, &page.left_out.names);
+    check!(count == made.len() && names.len() == count, "{count} of {} such names are counted", made.len());
+    for name in names {
+        let path = name.path.as_str();
+        check!(path.starts_with("d/") && path.contains('\u{fffd}'), "the left-out name is spelled `{path}`");
+    }
+    check!(names.is_sorted_by_key(|name| &name.path), "the left-out names are not sorted: {names:?}");
+    let page = bench.page(&list(Some("d"), Some("d/a.md"), 9, None))?;
+    check!(page.left_out.count == 0 && page.left_out.names.is_empty(), "a later page has left-out names");
+    Ok(())
+}
+
+#[cfg(unix)]
+fn unusable_names() -> Vec<std::ffi::OsString> {
+    use std::os::unix::ffi::OsStringExt;
+
+    [&b"not-\xff-utf8"[..], b"back\\slash", b"tab\there", b"line\nend"]
+        .map(|name| std::ffi::OsString::from_vec(name.to_vec()))
+        .to_vec()
+}
+
+#[cfg(not(unix))]
+fn unusable_names() -> Vec<std::ffi::OsString> {
+    Vec::new()
+}
+
+pub(super) fn unreadable_files_are_listed(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    bench.put("a.md", "text")?;
+    bench.put("b.md", "text")?;
+    if !make_unreadable(&root.join("a.md")) {
+        return left_out("this user can read every file");
+    }
+    let found = bench.paths(None)?;
+    check!(found == ["a.md", "b.md"], "the listing is {found:?}");
+    bench.expect(&read("a.md", 0, 9), &["denied"])?;
+    bench.holds("b.md", Some("text"))
+}
+
+/// Takes the permission to read a file away. Returns false if it can still be read.
+fn make_unreadable(file: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+
+        let taken = fs::set_permissions(file, fs::Permissions::from_mode(0o000));
+        taken.is_ok() && fs::File::open(file).is_err()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        false
+    }
+}
+
+/// Operations on a path, with another path for what they need besides.
+fn operations_on(path: &str) -> [Value; 8] {
+    [
+        read(path, 0, 9),
+        write(path, b"x", "any"),
+        append(path, b"x", true, "any"),
+        remove(path, "any"),
+        rename(path, "free.md", "any"),
+        list(Some(path), None, 9, None),
+        make_directory(path),
+        remove_directory(path),
+    ]
+}
+
+pub(super) fn a_file_above(bench: &mut Bench<'_>) -> Ran {
+    bench.needs_folders()?;
+    bench.put("a.md", "text")?;
+    bench.put("b.md", "text")?;
+    for op in operations_on("a.md/x") {
+        bench.expect(&op, &["not-directory"])?;
+    }
+    bench.expect(&rename("b.md", "a.md/x", "any"), &["not-directory"])?;
+    bench.holds("a.md", Some("text"))
+}
+
+pub(super) fn a_link_above(bench: &mut Bench<'_>) -> Ran {
+    bench.put("d/x", "text")?;
+    bench.put("b.md", "text")?;
+    bench.link("d", "inside")?;
+    let outside = bench.on_disk()?.with_extension("outside");
+    fs::create_dir(&outside).map_err(|error| on_disk("a folder outside", &error))?;
+    bench.link(&outside.to_string_lossy(), "outside")?;
+    for op in ["inside/x", "outside/x"].into_iter().flat_map(operations_on) {
+        bench.expect(&op, &["symbolic-link"])?;
+    }
+    bench.expect(&rename("b.md", "inside/y", "any"), &["symbolic-link"])?;
+    bench.expect(&write_with("b.md", b"x", "any", Some("inside/y"), None), &["symbolic-link"])?;
+    bench.holds("b.md", Some("text"))?;
+    bench.holds("d/x", Some("text"))?;
+    let escaped = fs::read_dir(&outside).map_err(|error| on_disk("a folder outside", &error))?.next().is_some();
+    check!(!escaped, "a file was made outside of the store, through a link");
+    Ok(())
+}
+
+pub(super) fn links_are_listed(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    bench.link("a.md", "link")?;
+    bench.link("nowhere", "dangling")?;
+    let others: Vec<String> = bench
+        .entries(None)?
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::Other && entry.size == 0 && entry.version.0.is_empty())
+        .map(|entry| entry.path.to_string())
+        .collect();
+    check!(others == ["dangling", "link"], "the links are {others:?}");
+    Ok(())
+}
+
+pub(super) fn pipes(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    bench.put("source", "text")?;
+    if !bench.driver.hello().links || !Command::new("mkfifo").arg(root.join("pipe")).status().is_ok_and(|s| s.success())
+    {
+        return left_out("no pipe can be made here");
+    }
+    for op in [
+        read("pipe", 0, 9),
+        write("pipe", b"x", "any"),
+        append("pipe", b"x", true, "any"),
+        remove("pipe", "any"),
+        rename("pipe", "free.md", "any"),
+    ] {
+        bench.expect(&op, &["not-regular"])?;
+    }
+    for op in [list(Some("pipe"), None, 9, None), make_directory("pipe"), remove_directory("pipe")] {
+        bench.expect(&op, &["not-directory"])?;
+    }
+    bench.expect(&rename("source", "pipe", "any"), &["exists"])?;
+    let kind = bench.entries(None)?.iter().find(|entry| entry.path.as_str() == "pipe").map(|entry| entry.kind);
+    check!(kind == Some(EntryKind::Other), "a pipe is listed as {kind:?}");
+    Ok(())
+}
+
+pub(super) fn second_names_keep_their_text(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    let outside = root.with_extension("second-name");
+    bench.put("a.md", "one\n")?;
+    if fs::hard_link(root.join("a.md"), &outside).is_err() {
+        return left_out("this file system has no hard links");
+    }
+    bench.expect(&append("a.md", b"two\n", true, "any"), &["written"])?;
+    bench.holds("a.md", Some("one\ntwo\n"))?;
+    let text = fs::read_to_string(&outside).map_err(|error| on_disk("the second name", &error))?;
+    check!(text == "one\n", "an append changed the file outside of the store to {text:?}");
+    Ok(())
+}
+
+pub(super) fn long_names(bench: &mut Bench<'_>) -> Ran {
+    let name = "n".repeat(255);
+    let version = bench.put(&name, "text")?;
+    bench.expect(&append(&name, b"more", true, matches(&version)), &["written"])?;
+    bench.put(&name, "again")?;
+    check!(bench.paths(None)? == [name.as_str()], "it is not listed");
+    bench.holds(&name, Some("again"))
+}
+
+/// Checks that every field of every operation refuses a path, and that nothing has changed.
+fn refused_everywhere(bench: &mut Bench<'_>, path: &str) -> Ran {
+    let others = [
+        rename("a.md", path, "any"),
+        write_with("a.md", b"x", "any", Some(path), None),
+        write_with("new.md", b"x", "any", None, Some(path)),
+        remove_with("a.md", "any", Some(path), false),
+    ];
+    for op in operations_on(path).into_iter().chain(others) {
+        bench.expect(&op, &["invalid-path"])?;
+    }
+    Ok(())
+}
+
+pub(super) fn invalid_paths_are_refused(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    let (long_segment, long_path) = ("n".repeat(256), "segment/".repeat(512) + "x");
+    for path in [
+        "",
+        "/a.md",
+        "a.md/",
+        "d//a.md",
+        ".",
+        "..",
+        "../a.md",
+        "d/../a.md",
+        "d/./a.md",
+        "d\\a.md",
+        "d\0a.md",
+        "d\na.md",
+        "d\u{7f}a.md",
+        "d\u{85}a.md",
+        &long_segment,
+        &long_path,
+    ] {
+        refused_everywhere(bench, path)?;
+    }
+    check!(bench.paths(None)? == ["a.md"], "the store has {:?}", bench.paths(None)?);
+    bench.holds("a.md", Some("text"))
+}
+
+/// Spellings of the host's own names that some file system takes for them.
+const OWN_NAMES: [&str; 15] = [
+    ".saddlebag/locks",
+    ".saddlebag/locks/00",
+    ".saddlebag/locks-2",
+    ".saddlebag/locks-3/09",
+    ".saddlebag/locks-12/x/y",
+    ".Saddlebag/LOCKS-3/x",
+    ".saddlebag-1-2-3.tmp",
+    "d/.saddlebag-x.tmp",
+    "d/.SADDLEBAG-X.TMP/y",
+    ".saddlebag./locks /07",
+    ".saddlebag/locks-3:stream",
+    "d/.saddlebag-x.tmp::$DATA",
+    ".\u{17f}addlebag/loc\u{212a}s/07",
+    "SADDLE~1/locks",
+    "d/SADDLE~2",
+];
+
+pub(super) fn own_names_are_refused(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    for path in OWN_NAMES {
+        refused_everywhere(bench, path)?;
+    }
+    for path in [".saddlebag/index", ".saddlebag/locksmith", "x/.saddlebag/locks", ".saddlebag-x.md", "saddlebag.tmp"] {
+        bench.put(path, "text")?;
+        bench.holds(path, Some("text"))?;
+    }
+    bench.holds("a.md", Some("text"))
+}
+
+pub(super) fn own_names_are_not_listed(bench: &mut Bench<'_>) -> Ran {
+    bench.put("a.md", "text")?;
+    bench.put(".saddlebag/index", "text")?;
+    if let Ok(root) = bench.on_disk() {
+        let name = ".saddlebag-1-2-3.tmp";
+        fs::write(root.join(name), "text").map_err(|error| on_disk(name, &error))?;
+    }
+    let (found, own) = (bench.paths(None)?, bench.paths(Some(".saddlebag"))?);
+    check!(found == ["a.md"], "the root has {found:?}");
+    check!(own == [".saddlebag/index"], "`.saddlebag` has {own:?}");
+    Ok(())
+}
