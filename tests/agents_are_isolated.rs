@@ -142,7 +142,7 @@ fn more_tool_calls(name: &str) -> Vec<CallTool> {
         call("memory_store", json!({ "key": "mine", "content": "mine", "category": name })),
         call("memory_recall", json!({ "query": SECRET, "limit": 100 })),
         call("memory_list", json!({ "category": name, "cursor": format!("99999999999:{name}") })),
-        call("notebook_link", json!({ "from": name, "to": name })),
+        call("notebook_link", json!({ "source": name, "target": name })),
         call("memory", json!({ "command": "view", "path": "/memories/entries" })),
         call("memory", json!({ "command": "view", "path": "/memories/agents" })),
     ];

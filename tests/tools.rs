@@ -298,7 +298,7 @@ fn notes_are_remembered_linked_recalled_and_related(kind: Kind) {
     assert_eq!(made["path"], json!("projects/proj/decisions/use-nginx.md"));
     let (text, _) = done(&mut host, "notebook_recall", json!({ "query": "how many nodes?" }));
     assert!(text.contains("1. Load balancer (projects/proj/facts/load-balancer.md)\n"), "{text}");
-    let (_, linked) = done(&mut host, "notebook_link", json!({ "from": "Load balancer", "to": "Use nginx" }));
+    let (_, linked) = done(&mut host, "notebook_link", json!({ "source": "Load balancer", "target": "Use nginx" }));
     assert_eq!(linked["already_linked"], json!(false));
     let (text, _) = done(&mut host, "notebook_related", json!({ "note": "Load balancer" }));
     assert_eq!(text, "Linked with Load balancer:\n- Use nginx (projects/proj/decisions/use-nginx.md): links both ways");
@@ -391,7 +391,7 @@ fn a_host_that_fails_is_an_answer_and_loses_nothing(kind: Kind) {
         ("memory_forget", json!({ "key": "k" })),
         ("notebook_remember", json!({ "title": "B", "content": "more" })),
         ("notebook_recall", json!({ "query": "text" })),
-        ("notebook_link", json!({ "from": "A", "to": "A" })),
+        ("notebook_link", json!({ "source": "A", "target": "A" })),
         ("memory", json!({ "command": "view", "path": "/memories" })),
         ("memory", json!({ "command": "create", "path": "/memories/new", "file_text": "more" })),
         ("memory", change("/memories/MEMORY.md", "the")),

@@ -8,7 +8,7 @@
  */
 
 /** Most bytes of one read and one change. */
-export const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** Attempts at an operation while editors replace the file, or remove its folder. */
 export const ATTEMPTS = 8;
 const MAX_LEFT_OUT_NAMES = 64;
@@ -47,7 +47,8 @@ export class Executor {
       const method = Object.hasOwn(METHODS, tag) ? this[METHODS[tag]] : undefined;
       if (!method) throw new Refused('unsupported');
       for (const name of ['path', 'to', 'folder', 'keepAs', 'like']) if (val?.[name] !== undefined) checkPath(val[name]);
-      if (val?.keepAs !== undefined && val.keepAs === val.path) throw new Refused('invalid-path', 'a file cannot be kept at its own path');
+      if (val?.keepAs !== undefined && val.keepAs === val.path)
+        throw new Refused('invalid-path', 'a file cannot be kept at its own path');
       if (val?.content?.length > MAX_BYTES) throw new Refused('too-large', BigInt(MAX_BYTES));
       return { tag: 'ok', val: { tag, val: await method.call(this, val) } };
     } catch (error) {

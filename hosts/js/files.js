@@ -82,7 +82,8 @@ export function statusIfThere(folder, name) {
 export function statusOf(folder, name) {
   const status = folder && statusIfThere(folder, name);
   if (!status || status.isFile()) return status;
-  throw new Refused(status.isDirectory() ? 'is-directory' : status.isSymbolicLink() ? 'symbolic-link' : 'not-regular');
+  if (status.isDirectory()) throw new Refused('is-directory');
+  throw new Refused(status.isSymbolicLink() ? 'symbolic-link' : 'not-regular');
 }
 
 export const kindOf = status => (status.isFile() ? 'file' : status.isDirectory() ? 'directory' : 'other');
@@ -94,7 +95,7 @@ export function nameOf(bytes) {
 }
 
 /** What `LocalDir` notes of its new file: device, inode, size and time of change. */
-export const statusVersion = status => `s${[status.dev, status.ino, status.size, status.mtimeNs].map(part => part.toString(16)).join('.')}`;
+export const statusVersion = ({ dev, ino, size, mtimeNs }) => `s${[dev, ino, size, mtimeNs].map(part => part.toString(16)).join('.')}`;
 
 /** Opens a file; `undefined` if it is gone, or is there where it must be new. */
 export function openIf(folder, name, how) {
@@ -110,7 +111,7 @@ export function openIf(folder, name, how) {
 export function readWhole(fd) {
   const bytes = Buffer.allocUnsafe(Number(fs.fstatSync(fd).size));
   let length = 0;
-  for (let read; length < bytes.length && (read = fs.readSync(fd, bytes, length, bytes.length - length, length)) > 0; ) length += read;
+  for (let read = 1; read > 0; length += read) read = fs.readSync(fd, bytes, length, bytes.length - length, length);
   return bytes.subarray(0, length);
 }
 

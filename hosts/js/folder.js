@@ -85,7 +85,8 @@ export class FolderStore extends Executor {
   }
 
   async write({ path, keepAs, ...write }) {
-    return { tag: 'written', val: await this.#change([path, keepAs], held => this.#replace(held, { path, keepAs, ...write })) };
+    const version = await this.#change([path, keepAs], held => this.#replace(held, { path, keepAs, ...write }));
+    return { tag: 'written', val: version };
   }
 
   async append({ path, content, newlineFirst, precondition }) {
@@ -191,7 +192,7 @@ export class FolderStore extends Executor {
         return await this.#leases.hold(paths.filter(path => path !== undefined).map(lockOf), work);
       } catch (error) {
         if (!(error instanceof Lost) && error.code !== 'ENOENT') throw error;
-        if (attempt === ATTEMPTS) throw new Refused('other', 'the file or its folder kept changing during the change; try again');
+        if (attempt === ATTEMPTS) throw new Refused('other', 'the file or its folder kept changing meanwhile; try again');
       }
     }
   }
@@ -361,7 +362,7 @@ export class FolderStore extends Executor {
       for (const name of EARLIER) {
         if (!statusIfThere(state, name)) createNew(state, name, REFUSAL);
         if (!statusIfThere(state, name)?.isFile())
-          throw new Refused('other', `the store has locks of an earlier protocol in \`${STATE}/${name}\`; change it once with the program saddlebag, which takes them over`);
+          throw new Refused('other', `\`${STATE}/${name}\` is of an earlier lock protocol; change the store once with the program saddlebag`);
       }
     });
   }
@@ -369,10 +370,11 @@ export class FolderStore extends Executor {
   /** @returns {import('./lease.js').LockFiles} */
   #lockFiles(number) {
     const name = lockName(number);
-    const leases = this.#folder(`${LOCKS}/leases/${name}`, true, folder => new Folder(fs.openSync(folder.at('.'), flags.O_RDONLY), folder.path));
+    const reopened = folder => new Folder(fs.openSync(folder.at('.'), flags.O_RDONLY), folder.path);
+    const leases = this.#folder(`${LOCKS}/leases/${name}`, true, reopened);
     return {
       counts: () => countsIn(leases),
-      create: count => createNew(leases, `${count}`, ''),
+      create: (count, content) => createNew(leases, `${count}`, content),
       read: count => textOf(leases, `${count}`),
       write: (count, content) => overwrite(leases, `${count}`, content),
       remove: count => unlinkIfThere(leases, `${count}`),
@@ -482,7 +484,8 @@ export class FolderStore extends Executor {
 }
 
 const endsWith = (bytes, end) => bytes.length >= end.length && bytes.subarray(bytes.length - end.length).equals(end);
-const countsIn = leases => fs.readdirSync(leases.at('.')).filter(name => /^[1-9][0-9]*$/.test(name)).map(Number).filter(Number.isSafeInteger);
+const countsIn = leases =>
+  fs.readdirSync(leases.at('.')).filter(name => /^[1-9][0-9]*$/.test(name)).map(Number).filter(Number.isSafeInteger);
 const markerOf = path => sha256(path).slice(0, 32);
 
 /** The start of the machine, where the system tells. */
@@ -497,7 +500,8 @@ function bootOf() {
 /** The number of the lock of a path. */
 export function lockOf(path) {
   const ascii = path.replace(/[A-Z]/g, letter => letter.toLowerCase()).replace(/[^\0-\x7f]/g, '');
-  const hash = [...ascii].reduce((hash, letter) => BigInt.asUintN(64, (hash ^ BigInt(letter.charCodeAt(0))) * 0x100000001b3n), 0xcbf29ce484222325n);
+  const fnv = (hash, letter) => BigInt.asUintN(64, (hash ^ BigInt(letter.charCodeAt(0))) * 0x100000001b3n);
+  const hash = [...ascii].reduce(fnv, 0xcbf29ce484222325n);
   const isState = path.split('/').some(segment => /^\.saddlebag$/i.test(segment));
   return Number(hash % 64n) + (isState ? 64 : 0);
 }

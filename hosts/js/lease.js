@@ -6,7 +6,7 @@
  *
  * @typedef {object} LockFiles the files of one lock
  * @property {() => number[]} counts the COUNTs of its leases, in any order
- * @property {(count: number) => boolean} create creates a lease exclusively; false if it exists
+ * @property {(count: number, content: string) => boolean} create creates a lease exclusively; false if it exists
  * @property {(count: number) => string | undefined} read the content of a lease, if it exists
  * @property {(count: number, content: string) => void} write replaces the content of a lease, if it exists
  * @property {(count: number) => void} remove removes a lease, if it exists
@@ -44,7 +44,7 @@ export class Leases {
    * @param {() => number} [options.clock] milliseconds of a monotonic clock
    * @param {(milliseconds: number) => Promise<void>} [options.sleep]
    */
-  constructor({ open, cleanUp, line, clock = () => performance.now(), sleep = ms => new Promise(wake => setTimeout(wake, ms)) }) {
+  constructor({ open, cleanUp, line, clock = () => performance.now(), sleep = pause }) {
     Object.assign(this, { open, cleanUp, line, clock, sleep });
   }
 
@@ -70,6 +70,8 @@ export class Leases {
   }
 }
 
+const pause = milliseconds => new Promise(wake => setTimeout(wake, milliseconds));
+
 class Lease {
   #leases;
   #files;
@@ -88,34 +90,28 @@ class Lease {
   async take(check) {
     const wait = new Wait(this.#leases);
     for (;;) {
+      const at = this.#leases.clock();
       const count = newestOf(this.#files.counts()); // 1
       const content = count === 0 ? 'free' : this.#files.read(count);
       if (content === undefined) continue;
-      if (!isFree(content) && wait.unchanged(`${count} ${content}`) <= DEAD) { // 2
+      if (!isFree(content) && wait.unchanged(`${count} ${content}`, at) <= DEAD) { // 2
         check();
         await wait.pause();
         continue;
       }
       this.#since = this.#leases.clock(); // 3
-      if (this.#create(count + 1)) break; // 4
-      wait.unchanged(`${count}`);
-    }
-    this.#line = this.#leases.line();
-    this.#write();
-    for (const count of this.#files.counts().filter(count => count < this.#count)) { // 5
-      // An older lease has a record too, if its holder or the next one died before it removed it.
-      const content = this.#files.read(count) ?? 'free';
-      if (!isFree(content)) this.#cleanUp(content);
-      this.#files.remove(count);
+      if (this.#create(count + 1)) break;
+      wait.unchanged(`${count}`, at);
     }
     for (;;) { // 6
-      const content = this.#files.kernel();
+      const at = this.#leases.clock(), content = this.#files.kernel();
       if (isFreeKernel(content)) return;
-      if (wait.unchanged(content) > DEAD) {
+      check();
+      if (wait.unchanged(content, at) > DEAD) {
         this.#cleanUp(content);
+        check();
         this.#files.freeKernel();
       } else {
-        check();
         await wait.pause();
       }
     }
@@ -131,10 +127,8 @@ class Lease {
     const old = this.#count;
     this.#since = this.#leases.clock();
     this.#count = undefined;
-    this.#isLost = !this.#create(old + 1);
-    if (this.#isLost) return this.check();
-    this.#write();
-    this.#files.remove(old);
+    this.#isLost = !this.#create(old + 1, old);
+    this.check();
   }
 
   /** Writes the second line: what another host must clean up if this one dies. */
@@ -149,13 +143,22 @@ class Lease {
     this.#files.close();
   }
 
-  #create(count) {
-    if (!this.#files.create(count)) return false;
-    if (newestOf(this.#files.counts()) > count) {
+  /** 4 and 5 */
+  #create(count, own) {
+    this.#line = this.#leases.line();
+    if (!this.#files.create(count, this.#line + this.#record)) return false;
+    const counts = this.#files.counts();
+    if (newestOf(counts) > count) {
       this.#files.remove(count);
       return false;
     }
     this.#count = count;
+    // Several, if a host died while it did this.
+    for (const earlier of counts.filter(other => other < count)) {
+      const content = earlier === own ? 'free' : (this.#files.read(earlier) ?? 'free');
+      if (!isFree(content)) this.#cleanUp(content);
+      this.#files.remove(earlier);
+    }
     return true;
   }
 
@@ -179,14 +182,16 @@ class Wait {
     this.begun = clock();
   }
 
-  /** Milliseconds since this content was first seen; throws `Locked` when they are too many. */
-  unchanged(content) {
-    const now = this.clock();
-    this.begun = Math.min(this.begun, now);
+  /**
+   * Milliseconds from the end of the first look at this content to `at`, when the last look began: a host may be stopped between a
+   * look and a look at the clock. Throws `Locked` when they are too many.
+   */
+  unchanged(content, at) {
+    this.begun = Math.min(this.begun, at);
     // A clock that ran backwards begins again: a holder must not look dead too early.
-    if (content !== this.#content || now < this.#since) [this.#content, this.#since] = [content, now];
-    const passed = now - this.#since;
-    if (passed > PATIENCE_WITH_ONE || now - this.begun > PATIENCE)
+    if (content !== this.#content || at < this.#since) [this.#content, this.#since] = [content, this.clock()];
+    const passed = at - this.#since;
+    if (passed > PATIENCE_WITH_ONE || at - this.begun > PATIENCE)
       throw new Locked(content.split('\n')[0].replaceAll('\t', ' ') || 'another program');
     return passed;
   }

@@ -37,19 +37,20 @@ export class OpfsStore extends OwnStore {
    */
   static async open(name) {
     if (!globalThis.navigator?.storage?.getDirectory || !navigator.locks)
-      throw new Error('this page has no Origin Private File System: it needs a secure context (https, or localhost) and a browser that has it');
+      throw new Error('this page has no Origin Private File System: it needs a secure context (https or localhost)');
     try {
       const top = await navigator.storage.getDirectory();
       const store = new OpfsStore(await top.getDirectoryHandle(name, { create: true }), name);
       await store.#begin();
       return store;
     } catch (error) {
-      throw new Error(`the browser does not give this page its storage (${error.name}: ${error.message}); private windows and blocked site data are usual reasons`, { cause: error });
+      const usual = 'private windows and blocked site data are usual reasons';
+      throw new Error(`the browser does not give this page its storage (${error.message}); ${usual}`, { cause: error });
     }
   }
 
   errorOf(error) {
-    if (error.name === 'NoModificationAllowedError') return { tag: 'locked', val: 'another page of this origin has the file open' };
+    if (error.name === 'NoModificationAllowedError') return { tag: 'locked', val: 'another page has the file open' };
     return Object.hasOwn(ERRORS, error.name) ? { tag: ERRORS[error.name] } : super.errorOf(error);
   }
 
@@ -96,7 +97,7 @@ export class OpfsStore extends OwnStore {
         const bytes = async () => (content ??= new Uint8Array(await file.arrayBuffer()));
         const known = this.#versions.get(path), isSettled = file.lastModified < Date.now() - SETTLED;
         const version = known?.key === key ? known.version : await this.sha256(await bytes());
-        if (known || isSettled) this.#versions.set(path, { key: isSettled ? key : undefined, version });
+        if (isSettled) this.#versions.set(path, { key, version });
         return { kind: 'file', size: BigInt(file.size), version, modified: BigInt(file.lastModified) * 1_000_000n, bytes };
       } catch (error) {
         if (error.name === 'NotFoundError') return undefined;
@@ -171,7 +172,7 @@ export class OpfsStore extends OwnStore {
       await this.#root.keys().next();
     } catch (error) {
       if (error.name !== 'NotFoundError') throw error;
-      throw new Refused('other', 'the browser has removed the storage of this origin, or the page its store; open it again, as an empty store');
+      throw new Refused('other', 'the browser has removed the storage of this origin, or a page this store; open it again');
     }
   }
 

@@ -190,7 +190,7 @@ fn listed(reply: &ListEntriesReply) -> Answer {
 fn forgotten(reply: &ForgetEntryReply) -> Answer {
     let mut object = Object::new();
     object.text("key", &reply.key);
-    object.flag("forgotten", true);
+    object.flag("already_forgotten", reply.already_forgotten);
     let again = if reply.already_forgotten { " (it was forgotten before)" } else { "" };
     Answer::new(format!("Forgot memory: {}{again}", on_one_line(&reply.key)), object)
 }

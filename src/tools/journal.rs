@@ -204,7 +204,7 @@ fn found(query: &str, results: SearchResults, start: u32) -> Answer {
             let mut object = Object::new();
             object.text("path", &hit.path);
             object.texts("terms", &hit.terms);
-            object.text("text", &hit.body);
+            object.text("body", &hit.body);
             object
         })
         .collect();

@@ -32,8 +32,8 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
         }),
         Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {
-            source: arguments.needed("from")?,
-            target: arguments.needed("to")?,
+            source: arguments.needed("source")?,
+            target: arguments.needed("target")?,
             text: arguments.text("text").map(ToString::to_string),
         }),
         Id::Related => {
@@ -68,8 +68,8 @@ pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answ
         }
         NotebookReply::Link(reply) => {
             let mut object = Object::new();
-            object.text("from", &reply.source);
-            object.text("to", &reply.target);
+            object.text("source", &reply.source);
+            object.text("target", &reply.target);
             object.flag("already_linked", reply.already_linked);
             Answer::new(reply.message.as_str(), object)
         }

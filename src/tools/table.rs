@@ -27,7 +27,7 @@ pub(super) fn sample_arguments(id: Id, name: &str) -> String {
         Id::List => "{}".to_string(),
         Id::Remember => format!(r#"{{"title": "mine", "content": "mine", "links": [{name}]}}"#),
         Id::Journal => format!(r#"{{"entry": {name}}}"#),
-        Id::Link => format!(r#"{{"from": {name}, "to": "b"}}"#),
+        Id::Link => format!(r#"{{"source": {name}, "target": "b"}}"#),
         Id::Related => format!(r#"{{"note": {name}}}"#),
         Id::Memory => r#"{"command": "view", "path": "/memories"}"#.to_string(),
     }
@@ -169,7 +169,7 @@ const TABLE: &[Spec] = &[
         set: ToolSet::Entries,
         description: "Forget a key that is wrong or no longer wanted.",
         fields: &[needed("key", Kind::Text)],
-        answer: &[needed("key", Kind::Text), needed("forgotten", Kind::Flag)],
+        answer: &[needed("key", Kind::Text), needed("already_forgotten", Kind::Flag)],
         effect: ForgetEntry::EFFECT,
     },
     Spec {
@@ -214,8 +214,8 @@ const TABLE: &[Spec] = &[
         name: "notebook_link",
         set: ToolSet::Notebook,
         description: "Link two notes that belong together, by title or path.",
-        fields: &[needed("from", Kind::Text), needed("to", Kind::Text), optional("text", Kind::Text)],
-        answer: &[needed("from", Kind::Text), needed("to", Kind::Text), needed("already_linked", Kind::Flag)],
+        fields: &[needed("source", Kind::Text), needed("target", Kind::Text), optional("text", Kind::Text)],
+        answer: &[needed("source", Kind::Text), needed("target", Kind::Text), needed("already_linked", Kind::Flag)],
         effect: Link::EFFECT,
     },
     Spec {

@@ -71,7 +71,11 @@ pub(crate) fn run() -> Result<(), String> {
     }
     // The component that the tests run, built by the build script of `saddlebag-component`.
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
-    run_javascript(&root, &program, &component, output)?;
+    if cfg!(target_os = "linux") {
+        run_javascript(&root, &program, &component, output)?;
+    } else {
+        eprintln!("left out: the hosts in JavaScript, whose tests need `/proc`");
+    }
     let mut arguments = vec![OsString::from(PYTHON_HOST), program.clone().into(), component.clone().into()];
     for world in WORLDS.iter().filter(|world| OTHERS.contains(&world.name)) {
         arguments.push(build_for_tests(world, output)?.into());

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use saddlebag::protocol::{Entry, FileContent, FsOutcome, ListOutcome, Listing, ReadOutcome, Version};
 use serde_json::Value;
@@ -14,20 +15,19 @@ use super::report::{Ended, Ran, left_out};
 /// Folder of all stores of a run, which is removed at its end.
 pub(super) struct Stores {
     folder: TempDir,
-    made: u32,
+    made: AtomicU32,
 }
 
 impl Stores {
     pub(super) fn new() -> Result<Self, String> {
         let made = tempfile::Builder::new().prefix("saddlebag-conform-").tempdir();
         let folder = made.map_err(|error| format!("cannot make a folder for the stores: {error}"))?;
-        Ok(Self { folder, made: 0 })
+        Ok(Self { folder, made: AtomicU32::new(1) })
     }
 
     /// Returns the name of an empty store. For a host whose stores are folders, it is made.
-    pub(super) fn fresh(&mut self, hello: &Hello) -> Result<String, String> {
-        self.made += 1;
-        let name = format!("store-{}", self.made);
+    pub(super) fn fresh(&self, hello: &Hello) -> Result<String, String> {
+        let name = format!("store-{}", self.made.fetch_add(1, Ordering::Relaxed));
         if !hello.folder {
             // The store of another run may still exist.
             let of_run = self.folder.path().file_name().unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     /// Opens a fresh store.
-    pub(super) fn open(driver: &'a mut Driver, stores: &mut Stores) -> Result<Self, String> {
+    pub(super) fn open(driver: &'a mut Driver, stores: &Stores) -> Result<Self, String> {
         driver.ready()?;
         let store = stores.fresh(driver.hello())?;
         Self::on(driver, &store, 1)

@@ -36,7 +36,7 @@ const SCENARIOS: [Scenario; 4] = [
 pub(super) fn run(
     kind: &EngineKind,
     driver: &mut Driver,
-    stores: &mut Stores,
+    stores: &Stores,
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     let compares_reads = driver.hello().version_scheme == OF_BYTES;
@@ -51,13 +51,7 @@ pub(super) fn run(
     Ok(())
 }
 
-fn agrees(
-    scenario: &Scenario,
-    compares_reads: bool,
-    kind: &EngineKind,
-    driver: &mut Driver,
-    stores: &mut Stores,
-) -> Ran {
+fn agrees(scenario: &Scenario, compares_reads: bool, kind: &EngineKind, driver: &mut Driver, stores: &Stores) -> Ran {
     driver.ready()?;
     let Scenario { project, agent, .. } = *scenario;
     let store = stores.fresh(driver.hello())?;

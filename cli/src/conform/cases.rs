@@ -61,7 +61,7 @@ const CASES: [Case; 36] = [
 ];
 
 /// Runs all cases.
-pub(super) fn run(driver: &mut Driver, stores: &mut Stores, report: &mut Report<'_>) -> Result<(), Failure> {
+pub(super) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> Result<(), Failure> {
     for (name, case) in CASES {
         let ran = Bench::open(driver, stores).map_err(Ended::from);
         report.add(PART, name, ran.and_then(|mut bench| case(&mut bench)))?;

@@ -14,7 +14,7 @@ use saddlebag_host::{EngineKind, Executor, Simulator};
 use serde_json::Value;
 
 use super::bench::{Bench, Stores};
-use super::driver::Driver;
+use super::driver::{Driver, Program};
 use super::host::{CallingHost, INDEX, OwnedOpening, calls_of, time, value};
 use super::ops::{append, read, remove_with, rename, word, write, write_with};
 use super::report::{Ended, Ran, Report, check, left_out};
@@ -26,8 +26,9 @@ const PART: &str = "crashes";
 pub(super) fn run(
     kind: &EngineKind,
     rounds: u32,
+    kills: u32,
     driver: &mut Driver,
-    stores: &mut Stores,
+    stores: &Stores,
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     let survives = stores_survive(driver, stores);
@@ -37,14 +38,21 @@ pub(super) fn run(
         return Ok(());
     }
     report.add(PART, "a host is killed between two changes", between_changes(kind, rounds, driver, stores))?;
-    for (name, change) in CHANGES {
-        report.add(PART, format!("a host is killed during {name}"), during(change, rounds, driver, stores))?;
+    let program = driver.program();
+    let ended: Vec<Ran> = thread::scope(|scope| {
+        // Together, because the lease of a dead holder lasts for seconds.
+        let threads = CHANGES.map(|(_, change)| scope.spawn(move || during(change, kills, program, stores)));
+        let panicked = |_| Err(Ended::Failed("a thread of the kit panicked".into()));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+    });
+    for ((name, _), ran) in CHANGES.into_iter().zip(ended) {
+        report.add(PART, format!("a host is killed during {name}"), ran)?;
     }
     Ok(())
 }
 
-/// Fails unless another driver finds what the one before it has written.
-fn stores_survive(driver: &mut Driver, stores: &mut Stores) -> Ran {
+/// Fails unless another driver finds what a killed one has written.
+fn stores_survive(driver: &mut Driver, stores: &Stores) -> Ran {
     let mut bench = Bench::open(driver, stores)?;
     bench.put("a.md", "text")?;
     bench.driver.kill();
@@ -57,7 +65,7 @@ fn stores_survive(driver: &mut Driver, stores: &mut Stores) -> Ran {
     }
 }
 
-fn between_changes(kind: &EngineKind, rounds: u32, driver: &mut Driver, stores: &mut Stores) -> Ran {
+fn between_changes(kind: &EngineKind, rounds: u32, driver: &mut Driver, stores: &Stores) -> Ran {
     let scheme = driver.hello().version_scheme.clone();
     let whole = story(kind, &scheme, &mut Simulator::new(1), u32::MAX)?;
     let rounds = rounds.clamp(1, whole.changes);
@@ -256,24 +264,25 @@ const CHANGES: [(&str, Change); 5] = [
 ];
 const OLD: &[u8] = b"the old text\n";
 
-fn during(change: Change, rounds: u32, driver: &mut Driver, stores: &mut Stores) -> Ran {
+fn during(change: Change, kills: u32, program: &Program, stores: &Stores) -> Ran {
+    let driver = &mut Driver::start(program.clone())?;
     let new = b"a line of the new text\n".repeat(20_000);
     let (op, after) = change(&new);
     let after: Files = after.into_iter().map(|(path, bytes)| (path.to_string(), bytes)).collect();
     let before: Files = [("a.md".to_string(), OLD.to_vec())].into();
     let mut usual = Duration::from_millis(1);
     // The first one is not killed, and shows how long it takes.
-    for round in 0..=rounds {
+    for kill in 0..=kills {
         let mut bench = Bench::open(driver, stores)?;
         bench.expect(&write("a.md", OLD, "any"), &["written"])?;
-        let answer = if round == 0 {
+        let answer = if kill == 0 {
             let start = Instant::now();
             let answer = bench.perform(&op)?;
             usual = start.elapsed();
             Some(answer)
         } else {
             bench.driver.begin(&op)?;
-            thread::sleep(usual.mul_f64(f64::from(round) / f64::from(rounds) * 1.1));
+            thread::sleep(usual.mul_f64(f64::from(kill) / f64::from(kills) * 1.1));
             bench.driver.kill()
         };
         let is_done = answer.as_ref().is_some_and(|answer| matches!(word(answer), "written" | "done"));

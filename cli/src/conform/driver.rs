@@ -93,6 +93,10 @@ impl Driver {
         Ok(Self { program, hello, process: Some(process), silent: 0 })
     }
 
+    pub(super) fn program(&self) -> &Program {
+        &self.program
+    }
+
     pub(super) fn hello(&self) -> &Hello {
         &self.hello
     }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub(super) const PART: &str = "table";
 
 /// Checks every cell. A row is one case, and a state that the host cannot have another one.
-pub(super) fn run(driver: &mut Driver, stores: &mut Stores, report: &mut Report<'_>) -> Result<(), Failure> {
+pub(super) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> Result<(), Failure> {
     for row in rows() {
         let name = format!("{}: {}", row.operation, row.precondition);
         let mut left = Vec::new();

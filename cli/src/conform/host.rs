@@ -31,7 +31,7 @@ pub(super) fn calls_of(scenario: &str) -> Result<Vec<ToolCall>, String> {
     Ok(calls.map_err(|error| error.to_string())?.into_iter().filter(|call| call.r#in == scenario).collect())
 }
 
-/// Returns the time of a call. Each call is an hour after the one before, each opening a month.
+/// Returns the time of a call. Each call is an hour later than the previous one, each opening a month.
 pub(super) fn time(call: u32, opening: u64) -> Timestamp {
     let seconds = 1_780_125_300 + i64::from(call) * 3600 + opening as i64 * 30 * 86_400;
     Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: 7200 }

@@ -56,9 +56,13 @@ pub(crate) struct ConformArgs {
     /// Number of drivers in the races
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=64))]
     races: u32,
-    /// Number of times to kill a host in each way, and of appends and edits of each racing host
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Number of crashes between two changes, and of appends and edits of each racing driver
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+    /// Number of times to kill a driver during each kind of change; one that leases its locks then blocks the next for
+    /// seconds
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    kills: u32,
     /// Seconds to wait for an answer of the driver
     #[arg(long, value_name = "SECONDS", default_value_t = 30, hide_short_help = true)]
     patience: u64,
@@ -106,24 +110,24 @@ impl Subcommand for ConformArgs {
         let mut driver = Driver::start(programs[0].clone()).map_err(|reason| {
             Failure::new(ProgramCode::Input, reason, "docs/writing-a-host.md has the protocol of a driver")
         })?;
-        let mut stores = Stores::new().map_err(|reason| Failure::new(ErrorCode::Storage, reason, ""))?;
+        let stores = Stores::new().map_err(|reason| Failure::new(ErrorCode::Storage, reason, ""))?;
         let mut report = Report::new(output);
         let wants = |part| self.only.is_none_or(|only| only == part);
         if wants(Part::Table) {
-            grid::run(&mut driver, &mut stores, &mut report)?;
+            grid::run(&mut driver, &stores, &mut report)?;
         }
         if wants(Part::Operations) {
-            cases::run(&mut driver, &mut stores, &mut report)?;
+            cases::run(&mut driver, &stores, &mut report)?;
         }
         if wants(Part::Loop) {
-            calls::run(&engine(global)?, &mut driver, &mut stores, &mut report)?;
+            calls::run(&engine(global)?, &mut driver, &stores, &mut report)?;
         }
         if wants(Part::Crashes) {
-            crashes::run(&engine(global)?, self.rounds, &mut driver, &mut stores, &mut report)?;
+            crashes::run(&engine(global)?, self.rounds, self.kills, &mut driver, &stores, &mut report)?;
         }
         if wants(Part::Races) {
             let writers = self.races.max(programs.len() as u32);
-            races::run(&programs, writers, self.rounds, &mut driver, &mut stores, &mut report)?;
+            races::run(&programs, writers, self.rounds, &mut driver, &stores, &mut report)?;
         }
         report.end(driver.hello().clone())
     }

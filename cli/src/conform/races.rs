@@ -31,7 +31,7 @@ pub(super) fn run(
     writers: u32,
     rounds: u32,
     driver: &mut Driver,
-    stores: &mut Stores,
+    stores: &Stores,
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     let name = if programs.len() > 1 { "hosts of one store" } else { "drivers of one store" };
@@ -57,13 +57,7 @@ impl fmt::Display for Found {
     }
 }
 
-fn race(
-    programs: &[Program],
-    writers: u32,
-    rounds: u32,
-    driver: &mut Driver,
-    stores: &mut Stores,
-) -> Result<Found, Ended> {
+fn race(programs: &[Program], writers: u32, rounds: u32, driver: &mut Driver, stores: &Stores) -> Result<Found, Ended> {
     let mut bench = Bench::open(driver, stores)?;
     let mut drivers = Vec::new();
     for number in 0..writers {

@@ -78,9 +78,9 @@ fn conforms(has: Has, open: fn(&str) -> Opened) {
     });
     let mut driver = Driver::within(input, output).unwrap();
     let mut output = Output::new(true);
-    let (mut stores, mut report) = (Stores::new().unwrap(), Report::new(&mut output));
-    grid::run(&mut driver, &mut stores, &mut report).unwrap();
-    cases::run(&mut driver, &mut stores, &mut report).unwrap();
+    let (stores, mut report) = (Stores::new().unwrap(), Report::new(&mut output));
+    grid::run(&mut driver, &stores, &mut report).unwrap();
+    cases::run(&mut driver, &stores, &mut report).unwrap();
     assert!(report.failed().is_empty(), "{:#?}", report.failed());
 }
 

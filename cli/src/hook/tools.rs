@@ -352,7 +352,7 @@ fn stored(tool: &str, input: &Value) -> Option<StoredItem> {
     let item = match tool {
         "memory_store" => text("key").filter(is_named).map(|key| StoredItem::Entry(key.into())),
         "notebook_remember" => text("title").filter(is_named).map(|title| StoredItem::Note(title.into())),
-        "notebook_link" => text("from").filter(is_named).map(|from| StoredItem::Note(from.into())),
+        "notebook_link" => text("source").filter(is_named).map(|source| StoredItem::Note(source.into())),
         "memory_write" | "memory_edit" => {
             let is_note = text("target") == Some("note");
             text("name").filter(|name| is_note && is_named(name)).map(|name| StoredItem::Note(name.into()))

@@ -15,10 +15,10 @@ use crate::subcommand::Ask;
 pub(crate) struct LinkArgs {
     /// Note that gets the link
     #[arg(value_parser = shown_path)]
-    from: String,
+    source: String,
     /// Note that the link leads to
     #[arg(value_parser = shown_path)]
-    to: String,
+    target: String,
     /// Text of the link [default: the title of the note]
     text: Option<String>,
 }
@@ -27,7 +27,7 @@ impl Ask for LinkArgs {
     type Request = Link;
 
     fn request(self) -> Result<Link, Failure> {
-        Ok(Link { source: self.from, target: self.to, text: self.text })
+        Ok(Link { source: self.source, target: self.target, text: self.text })
     }
 
     fn print(reply: &LinkReply, output: &mut Output) -> Result<(), Failure> {

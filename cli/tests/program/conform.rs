@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write, stdin};
-use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -72,7 +72,8 @@ fn each_fault_of_a_driver_is_found_by_name() {
     std::thread::scope(|scope| {
         for (fault, part, case) in FAULTS {
             scope.spawn(move || {
-                let run = check(fault, &["--json", "conform", "--rounds", "12", "--only", part]).exits(1);
+                let run =
+                    check(fault, &["--json", "conform", "--rounds", "12", "--kills", "12", "--only", part]).exits(1);
                 let found = run.json();
                 let failed = found["cases"].as_array().unwrap().iter().filter(|case| case["result"] == "failed");
                 let names: Vec<&str> = failed.map(|case| case["name"].as_str().unwrap()).collect();
@@ -146,10 +147,14 @@ fn a_driver_with_a_fault() {
         let is_json = answer != NOT_JSON;
         writeln!(out, "{}", if is_json { answer.to_string() } else { NOT_JSON.to_string() }).unwrap();
     }
+    let Own { mut child, input, .. } = own;
+    drop(input);
+    child.wait().unwrap();
 }
 
 /// The driver of the program.
 struct Own {
+    child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     /// Operation that was acknowledged and not performed yet.
@@ -161,9 +166,9 @@ impl Own {
     fn start() -> Self {
         let [program, arguments @ ..] = own_driver("native");
         let child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let child = child.unwrap();
-        let (input, output) = (child.stdin.unwrap(), BufReader::new(child.stdout.unwrap()));
-        Self { input, output, owed: None, performed: 0 }
+        let mut child = child.unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output, owed: None, performed: 0 }
     }
 
     fn ask(&mut self, request: &Value) -> Value {
@@ -191,10 +196,10 @@ impl Own {
             }
             return answer;
         }
-        if let Some(op) = request.get_mut("perform") {
-            if let Some(answer) = self.instead(fault, op) {
-                return answer;
-            }
+        if let Some(op) = request.get_mut("perform")
+            && let Some(answer) = self.instead(fault, op)
+        {
+            return answer;
         }
         let mut answer = self.ask(&request);
         self.spoil(fault, &request, &mut answer);

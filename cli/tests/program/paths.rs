@@ -417,8 +417,8 @@ fn each_form_of_a_name_is_taken_by_each_tool_that_takes_one() {
             json!({ "target": "page", "name": name, "old_str": "It is", "new_str": "It is" }),
             "Edited",
         );
-        call("notebook_link", json!({ "from": "The host", "to": name }), "the-port.md");
-        call("notebook_link", json!({ "from": name, "to": "The host" }), "the-port.md");
+        call("notebook_link", json!({ "source": "The host", "target": name }), "the-port.md");
+        call("notebook_link", json!({ "source": name, "target": "The host" }), "the-port.md");
         call("notebook_related", json!({ "note": name }), "The host");
         call("notebook_remember", json!({ "title": "A mention", "content": "It.", "links": [name] }), "a-mention.md");
     }

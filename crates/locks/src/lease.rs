@@ -12,7 +12,7 @@ use crate::names::Number;
 use crate::protocol::{LEASES_FOLDER, lock_file};
 use crate::wait::{DEAD_AFTER, RENEW_AFTER, Wait};
 
-/// Largest number of a lease that is looked at: programs in any language count to it without loss.
+/// End of the numbers of leases that are looked at: programs in any language count to it without loss.
 const LARGEST: u64 = 1 << 53;
 
 /// A lease that is held.

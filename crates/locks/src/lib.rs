@@ -8,7 +8,7 @@
 //! 1. Call [`join`] before the first change of a store, and make an [`Identity`].
 //! 2. Take [`Number::of_all`] of the paths that an operation changes, and [`Guard::acquire`] them.
 //! 3. Check the precondition, note the temporary file, and create it with the [`Permit`] of a check.
-//! 4. Make each step of the change with a permit of its own. After [`Error::Lost`], undo what you prepared and go on with 2.
+//! 4. Make each step of the change with a separate permit. After [`Error::Lost`], undo what you prepared and go on with 2.
 //! 5. Sync, and drop the guard.
 //!
 //! [`generation`] says if anything was changed. [`is_own`] knows the names that an operation must not have.

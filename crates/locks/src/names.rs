@@ -68,8 +68,8 @@ impl fmt::Display for Number {
 
 /// Returns true if a path is one of the host's own: the locks of any protocol and everything in them, and temporary files.
 ///
-/// Some file systems take other spellings for these names. Without a Unicode table, a character above U+007F may stand for one
-/// character of the name or for none.
+/// Some file systems take other spellings for these names. Without a Unicode table, a character above U+007F counts as any one
+/// character of the name, or as none.
 ///
 /// ```
 /// use saddlebag_locks::is_own;
@@ -99,25 +99,23 @@ pub fn is_temporary(name: &str) -> bool {
 /// Short name of Windows for a name that begins with `.saddlebag`.
 const SHORT_NAME: &str = "saddle~#";
 
-/// Returns true if some file system may take `name` for `own`, in which `*` stands for any characters and `#` for digits.
+/// Returns true if some file system may take `name` for `own`, in which `*` means any characters and `#` digits.
 ///
 /// At least one ASCII letter must be equal: a name that is written in another script throughout is not taken for this one.
 #[must_use]
 pub fn is_spelling(name: &str, own: &str) -> bool {
     let is_short = own == ".saddlebag" && is_spelling(name, SHORT_NAME);
+    // Nearly every name ends here: every file of a store is looked at.
+    if !is_short && !may_be(name.bytes().next(), own.bytes().next()) {
+        return false;
+    }
     let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
     is_short || matches(name, own.as_bytes())
 }
 
 /// Follows all ways to read `name` at once. A set of places in `own` has a bit for each.
 fn matches(name: &str, own: &[u8]) -> bool {
-    // Nearly every name ends here: every file of a store is looked at.
-    let may_be = |letter: Option<u8>, token: Option<&u8>| {
-        letter.zip(token).is_some_and(|(letter, token)| {
-            !letter.is_ascii() || letter.eq_ignore_ascii_case(token) || *token == b'#' && letter.is_ascii_digit()
-        })
-    };
-    if !may_be(name.bytes().next(), own.first()) || !may_be(name.bytes().last(), own.last()) {
+    if !may_be(name.bytes().last(), own.last().copied()) {
         return false;
     }
     let places = |wanted: &dyn Fn(u8) -> bool| {
@@ -146,6 +144,13 @@ fn matches(name: &str, own: &[u8]) -> bool {
         }
     }
     with & 1 << own.len() != 0
+}
+
+/// Returns true if a byte of a name may belong to this token.
+fn may_be(byte: Option<u8>, token: Option<u8>) -> bool {
+    byte.zip(token).is_some_and(|(byte, token)| {
+        !byte.is_ascii() || byte.eq_ignore_ascii_case(&token) || token == b'#' && byte.is_ascii_digit()
+    })
 }
 
 #[cfg(test)]

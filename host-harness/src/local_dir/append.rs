@@ -91,6 +91,8 @@ impl LocalDir {
                 }
             }
             let access = if found.is_some() { Access::Append } else { Access::AppendNew };
+            #[cfg(test)]
+            self.before_creating.call();
             guard.check()?;
             let mut file = match sys::open_file(&folder, name, access) {
                 Ok(file) => file,
@@ -108,8 +110,6 @@ impl LocalDir {
             let start = if repeated {
                 before.size.saturating_sub(content.len() as u64)
             } else {
-                #[cfg(test)]
-                self.before_adding.call();
                 let permit = guard.check();
                 match permit.and_then(|permit| {
                     Ok(add(permit, &mut file, before.size, content, newline_first).map_err(refusal)?)

@@ -120,7 +120,7 @@ pub struct LocalDir {
     /// True if this host has joined the lock protocol of the store.
     joined: AtomicBool,
     #[cfg(test)]
-    pub(super) before_adding: Hook,
+    pub(super) before_creating: Hook,
     #[cfg(test)]
     pub(super) before_placing: Hook,
     #[cfg(test)]
@@ -159,7 +159,7 @@ impl LocalDir {
             cleared: AtomicBool::new(false),
             joined: AtomicBool::new(false),
             #[cfg(test)]
-            before_adding: Hook::default(),
+            before_creating: Hook::default(),
             #[cfg(test)]
             before_placing: Hook::default(),
             #[cfg(test)]

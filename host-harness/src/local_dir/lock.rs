@@ -223,7 +223,8 @@ impl KernelLocks for LockFolder {
 }
 
 fn content_of(file: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    // Enough for most, so that one call reads all.
+    let mut bytes = Vec::with_capacity(1024);
     file.take(LONGEST_TEXT).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -822,13 +822,43 @@ fn a_store_of_a_later_lock_protocol_is_read_and_not_changed() {
     assert_eq!(store.text(), "text");
 }
 
+#[test]
+fn a_folder_that_is_removed_under_a_writer_is_made_again() {
+    let at = RelPath::new("d/a.md").unwrap();
+    let append = |content: &[u8]| FsOp::Append {
+        path: at.clone(),
+        content: content.into(),
+        newline_first: true,
+        precondition: Precondition::Any,
+    };
+    let rename = FsOp::Rename { path: path(), to: at.clone(), precondition: Precondition::Any };
+    let keep =
+        FsOp::Remove { path: path(), precondition: Precondition::Any, keep_as: Some(at.clone()), may_return: false };
+    let write = |precondition| FsOp::write(at.clone(), b"text".to_vec(), precondition);
+    for op in [write(Precondition::Any), write(Precondition::Absent), append(b"text"), rename, keep] {
+        let mut store = Store::new();
+        fs::write(store.file(), "text").unwrap();
+        let folder = store.folder.path().join("d");
+        let is_move = matches!(op, FsOp::Rename { .. } | FsOp::Remove { .. });
+        let hook = if is_move { &store.dir.before_placing } else { &store.dir.before_creating };
+        hook.set(move || fs::remove_dir(folder).unwrap());
+        store.dir.perform(&op).unwrap();
+        assert_eq!(fs::read_to_string(store.folder.path().join("d/a.md")).unwrap(), "text", "{op:?}");
+    }
+}
+
 /// Lets another host, which has leases, take the lock of [`path`] over and give it back.
 fn take_lock_over(root: &std::path::Path, count: u64) {
     let leases = root.join(".saddlebag/locks-3/leases/15");
     fs::create_dir_all(&leases).unwrap();
     let _ = fs::remove_file(leases.join((count - 1).to_string()));
     fs::write(leases.join(count.to_string()), "free\t1\tother\t0-0\n").unwrap();
-    fs::write(root.join(".saddlebag/locks-3/15"), "free").unwrap();
+}
+
+/// Returns how many lines were written into the lock of [`path`].
+fn signed(root: &std::path::Path) -> u64 {
+    let text = fs::read_to_string(root.join(".saddlebag/locks-3/15")).unwrap();
+    text.lines().next().unwrap().rsplit('-').next().unwrap().parse().unwrap()
 }
 
 /// Invariant (disk): a process that was stopped for so long that another host took its lock over undoes its change and makes it
@@ -865,13 +895,18 @@ fn a_change_of_a_host_that_was_stopped_begins_again() {
                 fs::write(store.file(), "text").unwrap();
             }
             let file = store.file();
-            let hook = if index == 1 { &store.dir.before_adding } else { &store.dir.before_placing };
+            let hook = if index == 1 { &store.dir.before_creating } else { &store.dir.before_placing };
+            let before = Arc::new(Mutex::new(0));
+            let (seen, at) = (before.clone(), root.clone());
             hook.set(move || {
+                *seen.lock().unwrap() = signed(&root);
                 STOPPED.set(STOPPED.get() + Duration::from_secs(5));
                 take_lock_over(&root, count);
                 fs::write(file, "OTHER\n").unwrap();
             });
             assert!(change(&mut store), "{index} {count}");
+            // A line when it looked again, and one when it began again; a rename has two locks.
+            assert!(signed(&at) >= *before.lock().unwrap() + 2, "{index} {count}");
             assert_eq!(fs::read_to_string(store.file()).unwrap_or_default(), expected, "{index} {count}");
             store.assert_tidy();
             assert!(store.locks_are_free());
@@ -883,14 +918,15 @@ fn a_change_of_a_host_that_was_stopped_begins_again() {
 fn a_change_that_takes_long_keeps_its_lock_if_nobody_takes_it_over() {
     let mut store = Store::new();
     let root = store.folder.path().to_path_buf();
+    let at = root.clone();
     store.dir.before_placing.set(move || {
-        let line = || fs::read_to_string(root.join(".saddlebag/locks-3/15")).unwrap();
-        let before = line();
+        let before = fs::read_to_string(at.join(".saddlebag/locks-3/15")).unwrap();
         assert!(before.starts_with("held\t") && before.contains("\nstaged\t.saddlebag-"), "{before}");
+        assert_eq!(signed(&at), 0);
         STOPPED.set(STOPPED.get() + Duration::from_secs(5));
     });
     assert!(matches!(store.write(Precondition::Any), WriteOutcome::Written(_)));
-    assert_eq!(store.text(), "agent");
+    assert_eq!((store.text().as_str(), signed(&root)), ("agent", 1));
     assert!(store.locks_are_free());
 }
 
@@ -916,7 +952,7 @@ fn the_generation_changes_with_every_change_of_a_file() {
     assert!(is_new(&store));
     store.dir.perform(&FsOp::remove(path(), Precondition::Any)).unwrap();
     assert!(is_new(&store));
-    // The index is no file of a person, and a read changes nothing.
+    // The index belongs to the component, and a read changes nothing.
     store.try_write(".saddlebag/index", Precondition::Any).unwrap();
     store.dir.perform(&FsOp::Read { path: path(), offset: 0, max_bytes: 1 }).unwrap();
     assert!(!is_new(&store));

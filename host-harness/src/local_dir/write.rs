@@ -49,6 +49,8 @@ impl LocalDir {
             };
             let model = found.or_else(|| like.and_then(|like| self.stat_of(like)));
             let place = Place { store: self, guard, folder: &folder, path, keep: keep.as_ref() };
+            #[cfg(test)]
+            self.before_creating.call();
             let mut staged = Staged::new(place, content, model.as_ref())?;
             #[cfg(test)]
             self.before_placing.call();

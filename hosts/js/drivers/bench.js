@@ -1,4 +1,4 @@
-/** Measures a store: `node bench.js COMPONENT folder|map|opfs`; COMPONENT is the JavaScript that jco has made. */
+/** Measures a store: `node bench.js COMPONENT folder|folder-of-hosts|map|opfs`; COMPONENT is the JavaScript that jco has made. */
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -11,10 +11,11 @@ import { openPage } from './browser.js';
 import { measure } from './measure.js';
 
 const [component, kind] = process.argv.slice(2);
-if (kind === 'folder') {
+if (kind.startsWith('folder')) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'saddlebag-bench-'));
   try {
-    console.log(await measure(await Component.load(pathToFileURL(component)), new FolderStore(folder)));
+    const store = new FolderStore(folder, { onlyHostsWrite: kind !== 'folder' });
+    console.log(await measure(await Component.load(pathToFileURL(component)), store));
   } finally {
     fs.rmSync(folder, { recursive: true });
   }

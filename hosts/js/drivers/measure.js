@@ -3,7 +3,8 @@
 import { Memory } from '../memory.js';
 
 const NOTES = 1_000, RUNS = 9;
-const WORDS = 'staging port deploy server cache query index token budget release branch review tests memory agent folder lock page clock version'.split(' ');
+const WORDS = ['staging', 'port', 'deploy', 'server', 'cache', 'query', 'index', 'token', 'budget', 'release', 'branch', 'review',
+  'tests', 'memory', 'agent', 'folder', 'lock', 'page', 'clock', 'version'];
 
 /** @param {import('../memory.js').Component} component @param {import('../executor.js').Executor} store an empty one */
 export async function measure(component, store) {
@@ -31,8 +32,10 @@ export async function measure(component, store) {
     const { isError, text } = await memory.callTool(name, input(run));
     if (isError) throw new Error(text);
   };
-  times['write: a line of long-term memory'] = await median(write('memory_write', run => ({ target: 'long_term', content: `Fact ${run}.` })));
-  times['write: a new note'] = await median(write('notebook_remember', run => ({ title: `Fact ${run}`, content: `The fact ${run} is new.` })));
+  const line = run => ({ target: 'long_term', content: `Fact ${run}.` });
+  times['write: a line of long-term memory'] = await median(write('memory_write', line));
+  const note = run => ({ title: `Fact ${run}`, content: `The fact ${run} is new.` });
+  times['write: a new note'] = await median(write('notebook_remember', note));
   return times;
 }
 

@@ -181,8 +181,8 @@ test('hosts of another lock protocol and this one keep each other out', async te
     else store.put(name, text);
     return store.err('write', { path: 'a', content: bytes('x'), precondition: any });
   };
-  assert.match((await after('.saddlebag/locks')).val, /earlier protocol/);
-  assert.match((await after('.saddlebag/locks-2')).val, /earlier protocol/);
+  assert.match((await after('.saddlebag/locks')).val, /earlier lock protocol/);
+  assert.match((await after('.saddlebag/locks-2')).val, /earlier lock protocol/);
   assert.match((await after('.saddlebag/locks-3', 'lock protocol 4\n')).val, /lock protocol 4.*lock protocol 3/);
   const store = storeFor(test);
   await store.write('a', 'x');

@@ -44,7 +44,7 @@ class World {
     const leases = () => this.leases.get(number);
     return {
       counts: () => [...leases().keys()].map(Number),
-      create: count => !leases().has(`${count}`) && Boolean(leases().set(`${count}`, '')),
+      create: (count, content) => !leases().has(`${count}`) && Boolean(leases().set(`${count}`, content)),
       read: count => leases().get(`${count}`),
       write: (count, content) => leases().has(`${count}`) && leases().set(`${count}`, content),
       remove: count => leases().delete(`${count}`),
@@ -148,10 +148,10 @@ test('a lease that is smaller than another is removed again', async () => {
   const open = number => {
     const files = world.files(number), { create } = files;
     // Two others come between the look and the creation.
-    files.create = count => {
+    files.create = (count, content) => {
       files.create = create;
       world.put(number, { [`${count + 1}`]: 'free' });
-      return create(count);
+      return create(count, content);
     };
     return files;
   };
@@ -167,12 +167,13 @@ test('within 4 seconds a holder is sure, afterwards it renews its lease with its
     assert.deepEqual(Object.keys(world.of(3)), ['1']);
     world.now += 1;
     check();
-    assert.deepEqual(world.of(3), { 2: 'held\t1\ttest\tt-1\nstaged\ta\tb\n' });
+    assert.deepEqual(world.of(3), { 2: 'held\t1\ttest\tt-2\nstaged\ta\tb\n' });
+    assert.deepEqual(world.cleaned, [], 'its own record');
     world.now += 4_000;
     check();
     assert.deepEqual(Object.keys(world.of(3)), ['2']);
   });
-  assert.deepEqual(world.of(3), { 2: 'free\t1\ttest\tt-1\n' });
+  assert.deepEqual(world.of(3), { 2: 'free\t1\ttest\tt-2\n' });
 });
 
 test('a holder that was stopped notices that it lost the lock, and leaves the lease of its taker alone', async () => {

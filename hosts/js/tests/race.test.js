@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { PROGRAM, folderFor } from './support.js';
+import { folderFor } from './support.js';
 
 const ROUNDS = 25;
 

@@ -4,9 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 
-/** What `cargo xtask test --slow` has made: the component in JavaScript, and the program. */
+/** The component in JavaScript, which `cargo xtask test --slow` makes. */
 export const COMPONENT = new URL('../../../target/clients/js/component/saddlebag.js', import.meta.url);
-export const PROGRAM = new URL('../../../target/debug/saddlebag', import.meta.url).pathname;
 
 /** An empty folder that is removed after the test. */
 export function folderFor(test) {

@@ -161,7 +161,7 @@ class Folder:
             self.sync(path, above)
             return "removed"
 
-    def score(self, *_):
+    def score(self, **_):
         raise Refused("unsupported")  # It has no model, and people may edit the files.
 
     generation = score
