@@ -1,5 +1,7 @@
 //! `saddlebag-mcp.wasm`: an MCP server over standard input and output, for runtimes of `wasi:cli`.
 
+#![allow(clippy::disallowed_methods, reason = "JSON has no control characters")]
+
 use std::io::{self, BufRead as _, Write as _};
 
 use saddlebag_guest::Mcp;

@@ -29,10 +29,13 @@ pub struct Host {
     pub lock: &'static str,
 }
 
+/// Opens the storage of a name.
+type Open<S> = dyn FnMut(&str) -> Result<Executor<S>, String>;
+
 /// Answers the lines of a kit. `open` opens the storage of a name.
 pub struct Driver<S> {
     host: Host,
-    open: Box<dyn FnMut(&str) -> Result<Executor<S>, String>>,
+    open: Box<Open<S>>,
     guest: Option<Guest<S>>,
 }
 

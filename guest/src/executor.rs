@@ -42,6 +42,9 @@ struct Seen {
     version: Version,
 }
 
+/// All bytes of a file, and their version.
+type Whole = (Rc<[u8]>, Version);
+
 /// Minimum size of such a file in bytes.
 const LARGE: usize = 256 * 1024;
 
@@ -106,7 +109,7 @@ impl<S: Storage> Executor<S> {
     }
 
     /// Returns all bytes of a file, and their version.
-    fn whole(&self, path: &RelPath) -> Result<Option<(Rc<[u8]>, Version)>, FsError> {
+    fn whole(&self, path: &RelPath) -> Result<Option<Whole>, FsError> {
         let stamp = self.storage.stamp(path);
         if let (Some(seen), Some(stamp)) = (&*self.seen.borrow(), stamp)
             && (&seen.path, seen.stamp) == (path, stamp)

@@ -1,5 +1,7 @@
 //! The world of the shell with one function for each tool is that of the table of tools.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
+
 use std::path::Path;
 
 use saddlebag::tools::{DEFAULT_SETS, Tool, tools};

@@ -149,26 +149,7 @@ impl Disk {
 
     /// Returns what is in a folder; nothing if it does not exist.
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Found>, FsError> {
-        let mut found = Vec::new();
-        if !self.is_folder(folder)? {
-            return Ok(found);
-        }
-        for entry in fs::read_dir(self.at(folder)).map_err(fs_error)? {
-            let entry = entry.map_err(fs_error)?;
-            let kind = match entry.file_type() {
-                Ok(kind) if kind.is_file() => EntryKind::File,
-                Ok(kind) if kind.is_dir() => EntryKind::Directory,
-                Ok(_) => EntryKind::Other,
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(fs_error(error)),
-            };
-            let name = match entry.file_name().into_string() {
-                Ok(name) => Name::Text(name),
-                Err(name) => Name::Damaged(name.to_string_lossy().into_owned()),
-            };
-            found.push(Found { name, kind });
-        }
-        Ok(found)
+        if self.is_folder(folder)? { entries(&self.at(folder)) } else { Ok(Vec::new()) }
     }
 
     /// Creates a file that must be new, with these bytes and the permissions of another file, and syncs it.
@@ -252,7 +233,7 @@ impl Disk {
     pub(super) fn remove_folder(&self, path: &str) -> Result<bool, FsError> {
         match fs::remove_dir(self.at(path)) {
             Ok(()) => Ok(true),
-            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => Ok(false),
+            Err(error) if kind_of_error(&error) == ErrorKind::DirectoryNotEmpty => Ok(false),
             Err(error) => Err(fs_error(error)),
         }
     }
@@ -305,8 +286,86 @@ fn modified(found: &Metadata) -> u64 {
     since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
+/// Returns the entries of a folder.
+#[cfg(not(target_os = "wasi"))]
+fn entries(folder: &Path) -> Result<Vec<Found>, FsError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fs_error)? {
+        let entry = entry.map_err(fs_error)?;
+        let kind = match entry.file_type() {
+            Ok(kind) if kind.is_file() => EntryKind::File,
+            Ok(kind) if kind.is_dir() => EntryKind::Directory,
+            Ok(_) => EntryKind::Other,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(fs_error(error)),
+        };
+        let name = match entry.file_name().into_string() {
+            Ok(name) => Name::Text(name),
+            Err(name) => Name::Damaged(name.to_string_lossy().into_owned()),
+        };
+        found.push(Found { name, kind });
+    }
+    Ok(found)
+}
+
+/// Returns the entries of a folder. `std::fs` ends at a name that is not UTF-8, and WASI goes on.
+#[cfg(target_os = "wasi")]
+fn entries(folder: &Path) -> Result<Vec<Found>, FsError> {
+    use wasip2::filesystem::preopens::get_directories;
+    use wasip2::filesystem::types::{DescriptorFlags, DescriptorType, ErrorCode, OpenFlags, PathFlags};
+
+    let wasi_error = |code: ErrorCode| FsError::Other(format!("the folder cannot be listed: {code}"));
+    let mut opened = get_directories();
+    // The longest path that leads here, as `std::fs` takes it.
+    opened.sort_by_key(|(_, path)| std::cmp::Reverse(path.len()));
+    let below = |path: &str| match folder.strip_prefix(path) {
+        Err(_) if path == "." && folder.is_relative() => Some(folder),
+        below => below.ok(),
+    };
+    let mut found = opened.iter().filter_map(|(open, path)| Some((open, below(path)?.to_str()?)));
+    let (above, rest) = found.next().ok_or(FsError::Denied)?;
+    let rest = if rest.is_empty() { "." } else { rest };
+    let folder = above.open_at(PathFlags::empty(), rest, OpenFlags::DIRECTORY, DescriptorFlags::READ);
+    let stream = folder.and_then(|folder| folder.read_directory()).map_err(wasi_error)?;
+    let mut found = Vec::new();
+    loop {
+        match stream.read_directory_entry() {
+            Ok(None) => return Ok(found),
+            Ok(Some(entry)) => {
+                let kind = match entry.type_ {
+                    DescriptorType::RegularFile => EntryKind::File,
+                    DescriptorType::Directory => EntryKind::Directory,
+                    _ => EntryKind::Other,
+                };
+                found.push(Found { name: Name::Text(entry.name), kind });
+            }
+            // The name is not told.
+            Err(ErrorCode::IllegalByteSequence) => {
+                let name = Name::Damaged(char::REPLACEMENT_CHARACTER.into());
+                found.push(Found { name, kind: EntryKind::Other });
+            }
+            Err(code) => return Err(wasi_error(code)),
+        }
+    }
+}
+
+/// Returns the kind of an error. The standard library knows few of the numbers of WASI.
+fn kind_of_error(error: &io::Error) -> ErrorKind {
+    #[cfg(target_os = "wasi")]
+    match error.raw_os_error() {
+        Some(2 | 63 | 76) => return ErrorKind::PermissionDenied,
+        Some(19 | 51) => return ErrorKind::StorageFull,
+        Some(31) => return ErrorKind::IsADirectory,
+        Some(54) => return ErrorKind::NotADirectory,
+        Some(55) => return ErrorKind::DirectoryNotEmpty,
+        Some(69) => return ErrorKind::ReadOnlyFilesystem,
+        _ => {}
+    }
+    error.kind()
+}
+
 pub(super) fn fs_error(error: io::Error) -> FsError {
-    match error.kind() {
+    match kind_of_error(&error) {
         ErrorKind::PermissionDenied => FsError::Denied,
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FsError::NoSpace,
         ErrorKind::ReadOnlyFilesystem => FsError::ReadOnly,

@@ -117,10 +117,14 @@ fn an_extension_imports_its_store_of_strings_alone() {
     assert_eq!(call("list-events", &[]), json!([]));
     assert_eq!(call("handle-event", &["turn_start", "{}"]), json!({}));
     // A full store refuses, and keeps what it has.
-    let long = json!({ "target": "note", "name": "long", "content": "words of a note\n".repeat(20_000) }).to_string();
-    let outcomes: Vec<Value> =
-        (0..6).map(|_| call("execute-tool", &["memory_write", &long])["is_error"].clone()).collect();
-    assert!(outcomes.contains(&json!(false)) && outcomes.contains(&json!(true)), "{outcomes:?}");
+    let long = |number: i32| {
+        let content = "words of a note\n".repeat(1_900);
+        json!({ "target": "note", "name": format!("long-{number}"), "content": content }).to_string()
+    };
+    let outcomes: Vec<Value> = (0..40).map(|number| call("execute-tool", &["memory_write", &long(number)])).collect();
+    assert!(outcomes.iter().take(20).all(|outcome| outcome["is_error"] == false), "{outcomes:?}");
+    let last = outcomes.last().unwrap();
+    assert!(last["is_error"] == true && last["content"].as_str().unwrap().contains("no space"), "{last}");
     assert!(call("execute-tool", &["memory_recall", QUESTION])["content"].as_str().unwrap().contains("8080"));
 }
 
