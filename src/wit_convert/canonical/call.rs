@@ -13,6 +13,7 @@ use crate::tools::{CallTool, ToolOptions};
 use crate::{Command, Origin, Submission};
 
 /// A call of an open memory.
+#[allow(clippy::large_enum_variant, reason = "a call is made once, and taken apart at once")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
     /// `memory.submit`, or `tools.call`.
