@@ -1,6 +1,6 @@
 //! The shells of the memory in wasmtime, each call in a fresh instance.
 
-#![allow(clippy::expect_used, reason = "a test fails with what is wrong")]
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails with what is wrong")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
