@@ -2,6 +2,8 @@
 //!
 //! It may use the folder for temporary files, in which the kit makes its stores, and the folder `SADDLEBAG_STORES`.
 
+#![allow(clippy::panic, reason = "a program of the tests")]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 

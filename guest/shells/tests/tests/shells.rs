@@ -1,6 +1,6 @@
 //! Each shell answers a call, and a later call in a fresh instance finds what the first one wrote.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
 use std::fs;
