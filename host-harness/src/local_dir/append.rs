@@ -18,6 +18,9 @@ use super::walk;
 use super::write::{Place, Staged, version_of_written};
 use crate::Durability;
 
+/// Size of a page of memory in bytes: Linux adds a page at a time, and ends between two if the process is killed.
+const PAGE: usize = 4096;
+
 /// Maximum number of attempts if an editor replaces the file meanwhile.
 const ATTEMPTS: u32 = 8;
 
@@ -79,8 +82,10 @@ impl LocalDir {
                 return Ok(AppendOutcome::Stale(current));
             }
             // Bytes that were not synced must be written again. A file with a second name is replaced, so that the
-            // other name, which may be outside of the store, keeps its text.
-            if let Some(found) = found.as_ref().filter(|found| unsynced || found.links > 1) {
+            // other name, which may be outside of the store, keeps its text. A process that is killed can leave a part of
+            // a long addition.
+            let is_long = content.len() > PAGE;
+            if let Some(found) = found.as_ref().filter(|found| unsynced || is_long || found.links > 1) {
                 let addition = Addition { content, newline_first, may_be_there: *added };
                 match self.append_by_replacing(place, name, found, &addition)? {
                     Some((start, version)) => {

@@ -229,8 +229,9 @@ fn content_of(file: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Returns true if the file has no second name. A lease that another host has just removed has no name at all.
 fn is_ours(file: &File) -> bool {
-    sys::stat_of(file).is_ok_and(|stat| stat.kind == Kind::File && stat.links == 1)
+    sys::stat_of(file).is_ok_and(|stat| stat.kind == Kind::File && stat.links <= 1)
 }
 
 fn second_name() -> FsError {
