@@ -76,7 +76,7 @@ fn looking() -> Vec<Submission<Command>> {
 fn result_order_changes_nothing(kind: Kind) {
     for (commands, changes) in [(commutative(), true), (looking(), false)] {
         let mut expected = None;
-        for seed in each("seed", 0..40) {
+        for seed in each("seed", 0..120) {
             let mut drive = drive(kind, agent_config(), &FILES);
             for command in &commands {
                 drive.submit(command.clone());

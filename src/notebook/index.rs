@@ -96,6 +96,8 @@ pub(super) async fn catch_up_for(
         }
     }
     save_index_file(call, &notebook.corpus).await;
+    // A literal search may have read notes meanwhile, and does not index them.
+    notebook.corpus.borrow_mut().index_notes();
     Ok(config)
 }
 

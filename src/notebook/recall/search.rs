@@ -75,6 +75,8 @@ impl Asked<'_> {
         loop {
             attempt += 1;
             let selection = self.select(&refused).await?;
+            // A literal search may have read notes meanwhile, and does not index their words.
+            notebook.corpus.borrow_mut().index_notes();
             let mut ranking = self.rank(&query, &selection);
             if let Some(Ok(scored)) = &scored {
                 ranking.hits = fused(ranking.hits, scored);
