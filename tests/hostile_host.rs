@@ -179,6 +179,11 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let limits = Limits { max_list_entries: 2, ..Limits::default() };
     let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
     let id = drive.submit(search("x"));
+    for token in ["", "two words", "\u{e9}", &"x".repeat(256)] {
+        let reason = refused_outcome(&mut drive, FsOutcome::Generation(token.into()));
+        assert!(reason.ends_with("it has 1 to 255 visible ASCII characters"), "{reason}");
+    }
+    drive.answer(0);
     assert!(matches!(&drive.pending[0].op, FsOp::ListDirectory { folder: None, limit: 2, .. }));
 
     let mut nameless = entry("a.md");
