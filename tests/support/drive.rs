@@ -121,7 +121,8 @@ pub fn simulator(files: &[(&str, &[u8])]) -> Simulator {
 
 /// Returns the operations of a log that can change something.
 pub fn changes(store: &Simulator) -> Vec<String> {
-    let changes = store.log().iter().filter(|performed| !matches!(performed.op, "read" | "list-directory" | "generation"));
+    let changes =
+        store.log().iter().filter(|performed| !matches!(performed.op, "read" | "list-directory" | "generation"));
     changes.map(|performed| format!("{} {}", performed.op, performed.path)).collect()
 }
 
