@@ -657,9 +657,9 @@ impl Corpus {
         self.generation().filter(|generation| *generation != index.generation)
     }
 
-    /// Records that the changes were written.
-    pub(super) fn recorded(&mut self) {
-        if let Some((index, generation)) = self.complete_index.as_mut().zip(self.generation.clone()) {
+    /// Records that the file of the changes has this token. The corpus may have a later one by now.
+    pub(super) fn recorded(&mut self, generation: String) {
+        if let Some(index) = &mut self.complete_index {
             index.generation = generation;
         }
     }

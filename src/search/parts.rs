@@ -41,11 +41,6 @@ const BLOCKS_AT_ONCE: usize = 4 * BLOCKS_PER_PART;
 /// Length of the lengths at the start of the head.
 pub(super) const LENGTHS_BYTES: usize = 16;
 
-/// Returns the bytes after [`MAGIC`]; `None` if they begin otherwise.
-pub(super) fn without_magic(bytes: &[u8]) -> Option<&[u8]> {
-    bytes.strip_prefix(&MAGIC)
-}
-
 /// Returns true if bytes begin as a block of an index file, whatever the number of its format.
 #[cfg(feature = "trace")]
 pub(crate) fn is_part(bytes: &[u8]) -> bool {

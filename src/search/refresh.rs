@@ -63,8 +63,8 @@ pub(crate) async fn refresh(
         if corpus.loaded {
             corpus.pages = pages;
         }
+        generation.iter().for_each(|generation| corpus.recorded(generation.clone()));
         corpus.end(&update, generation);
-        corpus.recorded();
         return Ok(());
     }
     let mut changed = Vec::new();

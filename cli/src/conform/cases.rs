@@ -1,4 +1,4 @@
-//! What the table does not say: the promises of each operation, one case for each.
+//! Cases: the promises of each operation that the table does not have.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -23,7 +23,7 @@ const SILENT: u32 = 3;
 /// Maximum number of characters of a request or an answer in a message.
 const SHOWN: usize = 160;
 
-/// What a driver says about its host.
+/// Description of a host, by its driver.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Hello {
@@ -41,11 +41,11 @@ pub(super) struct Hello {
     pub(super) links: bool,
     /// True if a store has folders.
     pub(super) folders: bool,
-    /// How the host keeps other writers out.
+    /// Kind of its locks.
     pub(super) lock: Lock,
 }
 
-/// How a host keeps other writers out.
+/// Kind of the locks of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Lock {

@@ -98,7 +98,7 @@ impl<X: Executor> CallingHost<X> {
     }
 }
 
-/// What a memory is opened with, besides its store.
+/// Options that a memory is opened with.
 #[derive(Clone)]
 pub(super) struct OwnedOpening {
     pub(super) epoch: u64,

@@ -43,7 +43,7 @@ pub(super) fn run(
     report.add(PART, name, ran.map(drop))
 }
 
-/// What the writers did together.
+/// Totals of all writers.
 struct Found {
     lines: usize,
     edits: u32,

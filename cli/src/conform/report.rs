@@ -43,7 +43,7 @@ pub(super) use check;
 /// Result of checking a host.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ConformJson {
-    /// What the driver says about its host.
+    /// Description of the host.
     host: Hello,
     /// Cases, in the order in which they ran.
     cases: Vec<CaseJson>,

@@ -31,8 +31,8 @@
 //! and kept. Once literal search was used, which needs all text, all text is kept.
 //!
 //! **Versions.** A file of the index is known by the version that the host gave it, and read again when a listing shows
-//! another. One listing is the whole check, and not even
-//! that is needed if the host has a token of the store (`generation`) and the token is the same as before the last update. Hosts of other version schemes have
+//! another. One listing is the whole check. It is not needed
+//! if the host tells that nothing has changed (`generation`). Hosts of other version schemes have
 //! their own columns; see `schemes.rs`. A note with a new version but the same bytes is not indexed again.
 //!
 //! **The index file** lets a new engine begin without reading every note. It is in `.saddlebag/index/` of the scope,

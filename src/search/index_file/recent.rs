@@ -1,4 +1,4 @@
-//! The changes since the index file was written, for hosts that tell if anything has changed.
+//! Changes since the index file was written, for hosts that tell if anything has changed.
 //!
 //! Without them, a new engine would list the store after each change until the index is written again. With them, it reads the
 //! notes that have changed since. The file has the token of the store that it is true for; it is not used for any other.
@@ -47,7 +47,7 @@ pub(crate) async fn read(
     let Loaded::Whole { bytes, .. } = load(&call.fs, &path, call.scope.limits.max_file_bytes).await.ok()? else {
         return None;
     };
-    let (checksum, encoded) = parts::without_magic(&bytes)?.split_first_chunk::<CHECKSUM_BYTES>()?;
+    let (checksum, encoded) = bytes.strip_prefix(&parts::MAGIC)?.split_first_chunk::<CHECKSUM_BYTES>()?;
     if xxh3_64(encoded) != u64::from_le_bytes(*checksum) {
         return None;
     }
@@ -71,15 +71,16 @@ pub(crate) async fn read(
 
 /// Writes the changes, if the store has another token than the file says.
 pub(super) async fn save(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
-    let Some(content) = encode(call, &corpus.borrow()) else { return };
+    let Some((generation, content)) = encode(call, &corpus.borrow()) else { return };
     let Some(path) = path(call) else { return };
     // A failed write of a cache is not an error.
     if call.write_cache(&path, content).await {
-        corpus.borrow_mut().recorded();
+        corpus.borrow_mut().recorded(generation);
     }
 }
 
-fn encode(call: &Call, corpus: &Corpus) -> Option<Vec<u8>> {
+/// Returns the content of the file, and the token that it is true for.
+fn encode(call: &Call, corpus: &Corpus) -> Option<(String, Vec<u8>)> {
     let generation = corpus.unrecorded_generation()?;
     let index = corpus.writing()?;
     let changed = corpus.changed().map(|path| {
@@ -92,7 +93,7 @@ fn encode(call: &Call, corpus: &Corpus) -> Option<Vec<u8>> {
     let mut content = parts::MAGIC.to_vec();
     content.extend_from_slice(&xxh3_64(&encoded).to_le_bytes());
     content.extend_from_slice(&encoded);
-    Some(content)
+    Some((generation.into(), content))
 }
 
 fn path(call: &Call) -> Option<RelPath> {
