@@ -12,6 +12,6 @@ functions! {
     notebook_remember(title: String, content: String, kind: Option<String>, tags: Option<Vec<String>>, links: Option<Vec<String>>, supersede: Option<bool>, supersedes: Option<String>, provenance: Option<String>);
     notebook_recall(query: String, tags: Option<Vec<String>>, limit: Option<i64>, cursor: Option<String>);
     notebook_journal(entry: String);
-    notebook_link(from: String, to: String, text: Option<String>);
+    notebook_link(source: String, target: String, text: Option<String>);
     notebook_related(note: String, limit: Option<i64>, cursor: Option<String>);
 }
