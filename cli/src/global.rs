@@ -18,7 +18,9 @@ pub(crate) struct Global {
     /// missing]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) root: Option<PathBuf>,
-    /// Folder or file of the project whose memory to use [default: current folder]
+    /// Project whose memory to use [default: current folder]
+    ///
+    /// Any folder or file of the project
     #[arg(long, global = true, value_name = "PATH", conflicts_with = "notebook")]
     pub(crate) project: Option<PathBuf>,
     /// Use the root of the store as the notebook, without a project
@@ -63,7 +65,7 @@ pub(crate) struct Global {
     /// Crash that changes survive: full, of the machine; fast, only of the program
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t)]
     pub(crate) durability: Durability,
-    /// Print one JSON object; an error is a JSON object on standard error
+    /// Print one JSON object; errors too, on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// File to append every command, request and result to, one JSON object a line, with content; `replay` runs it again

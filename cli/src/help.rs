@@ -11,7 +11,7 @@ use crate::failure::EXIT_CODES;
 const OF_PROGRAM: [&str; 9] = ["setup", "uninstall", "zk", "hook", "demo", "replay", "conform", "completions", "man"];
 
 /// Maximum width of the overview, in columns.
-const COLUMNS: usize = 94;
+const COLUMNS: usize = 80;
 
 /// Heading of the options of every command in the help of one command.
 const GLOBAL_OPTIONS: &str = "Options of every command, all of them with `saddlebag --help`";
@@ -29,7 +29,7 @@ pub(crate) fn example(words: &str) -> String {
 pub(crate) fn with_overview(command: Command) -> Command {
     let global_options: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let template = format!(
-        "{{about-with-newline}}{{usage-heading}} {{usage}}\n{}{}\n{{options}}{{after-help}}",
+        "{{about}}. {{usage-heading}} {{usage}}\n{}{}\n{{options}}{{after-help}}",
         overview(&command),
         heading("Options of every command, all of them with --help")
     );
@@ -83,7 +83,7 @@ fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = String::new();
     let mut column = indent;
     for word in text.split(' ') {
-        if column > indent && column + word.len() >= COLUMNS {
+        if column > indent && column + word.len() > COLUMNS {
             let _ = write!(lines, "\n{:indent$}", "");
             column = indent;
         } else if column > indent {
@@ -127,6 +127,8 @@ mod tests {
     fn a_short_help_fits_a_screen() {
         let mut line = line();
         line.build();
+        let overview = line.render_help().to_string();
+        assert!(overview.lines().all(|line| line.chars().count() <= super::COLUMNS), "{overview}");
         for (names, command) in every(&line, "saddlebag") {
             let help = command.clone().term_width(100).render_help().to_string();
             let lines = help.lines().count();
