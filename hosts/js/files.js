@@ -173,6 +173,13 @@ export function placeNew(folder, name, newFolder, newName) {
   return true;
 }
 
+/** Moves a file over what is there. Two names of one file would both stay. */
+export function move(folder, name, newFolder, newName) {
+  const [file, there] = [statusIfThere(folder, name), statusIfThere(newFolder, newName)];
+  if (there && there.ino === file?.ino && there.dev === file.dev) fs.unlinkSync(folder.at(name));
+  else fs.renameSync(folder.at(name), newFolder.at(newName));
+}
+
 export function giveSecondName(folder, name, second) {
   try {
     fs.linkSync(folder.at(name), folder.at(second));

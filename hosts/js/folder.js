@@ -11,7 +11,7 @@ import path from 'node:path';
 
 import { ATTEMPTS, Executor, Refused, addition, checkPath, part, require, split } from './executor.js';
 import {
-  Folder, appendWhole, contentOf, createNew, giveSecondName, kindOf, nameOf, openFolder, openIf, overwrite, placeNew,
+  Folder, appendWhole, contentOf, createNew, giveSecondName, kindOf, move, nameOf, openFolder, openIf, overwrite, placeNew,
   readWhole, secondName, sha256, statusIfThere, statusOf, statusVersion, sync, syncFile, textOf, unlinkIfThere, writeNew,
 } from './files.js';
 import { Leases, Locked, Lost, isFree, isFreeKernel, newestOf } from './lease.js';
@@ -256,7 +256,7 @@ export class FolderStore extends Executor {
     return this.#above(keepAs, true, async (kept, keptName) => {
       statusOf(kept, keptName);
       held.check();
-      fs.renameSync(folder.at(name), kept.at(keptName));
+      move(folder, name, kept, keptName);
       this.#mark(keepAs, this.#isUnsynced(path));
       await this.#sync(keepAs, kept.fd);
     });
@@ -411,19 +411,19 @@ export class FolderStore extends Executor {
   }
 
   #carryOut(stage, temporary, path, newFile, keepAs) {
-    const move = (folder, name) => this.#above(keepAs, true, (kept, keptName) => {
-      if (statusIfThere(folder, name)) fs.renameSync(folder.at(name), kept.at(keptName));
+    const keep = (folder, name) => this.#above(keepAs, true, (kept, keptName) => {
+      if (statusIfThere(folder, name)) move(folder, name, kept, keptName);
     });
     this.#above(temporary, false, (folder, name) => {
       const found = folder && statusIfThere(folder, name), second = secondName(name);
       if (stage === 'keeping') {
-        if (!found) return folder && move(folder, second);
+        if (!found) return folder && keep(folder, second);
         unlinkIfThere(folder, second);
         unlinkIfThere(folder, name);
       } else if (found && (stage === 'staged' || (stage === 'placing' && keepAs && newFile === statusVersion(found)))) {
         unlinkIfThere(folder, name);
       } else if (found && stage === 'placing') {
-        if (keepAs) return move(folder, name);
+        if (keepAs) return keep(folder, name);
         this.#folder(RECOVERED, true, recovered => {
           const base = path.replaceAll('/', '-').slice(0, 60);
           for (let number = 1; !placeNew(folder, name, recovered, `${base}.${number}`); number++);

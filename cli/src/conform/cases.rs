@@ -20,7 +20,7 @@ const PART: &str = "operations";
 /// A case, on a fresh store.
 type Case = (&'static str, fn(&mut Bench<'_>) -> Ran);
 
-const CASES: [Case; 36] = [
+const CASES: [Case; 37] = [
     ("a read gives the bytes from the offset on, at most `max-bytes`", reads_give_parts),
     ("any bytes are kept as they are", any_bytes_are_kept),
     ("a large file is read and written whole", large_files),
@@ -51,6 +51,7 @@ const CASES: [Case; 36] = [
     ("a link is listed as `other`", names::links_are_listed),
     ("a pipe is `not-regular`", names::pipes),
     ("the second name of a file keeps its text", names::second_names_keep_their_text),
+    ("a file is kept at its own second name", names::second_names_are_kept),
     ("a segment of 255 bytes is a name", names::long_names),
     ("paths that are not valid are refused", names::invalid_paths_are_refused),
     ("the host's own names are refused", names::own_names_are_refused),
@@ -407,10 +408,9 @@ fn pages_have_versions(bench: &mut Bench<'_>) -> Ran {
         }
         bench.expect(&change, &["written", "done"])?;
         let unless = before.unwrap_or_else(|| Version("nothing".into()));
-        bench.expect(&list(Some("d"), None, 9, Some(&unless)), &["page"]).map_err(|ended| match ended {
-            Ended::Failed(reason) => Ended::Failed(format!("after {what}: {reason}")),
-            ended => ended,
-        })?;
+        bench
+            .expect(&list(Some("d"), None, 9, Some(&unless)), &["page"])
+            .map_err(|ended| ended.within(&format!("after {what}"), ""))?;
     }
     if given == 0 { left_out("the host gives pages no version") } else { Ok(()) }
 }

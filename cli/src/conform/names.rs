@@ -177,6 +177,27 @@ pub(super) fn second_names_keep_their_text(bench: &mut Bench<'_>) -> Ran {
     Ok(())
 }
 
+pub(super) fn second_names_are_kept(bench: &mut Bench<'_>) -> Ran {
+    let root = bench.on_disk()?;
+    for (op, left) in [
+        (write_with("a.md", b"new", "any", Some("kept.md"), None), Some("new")),
+        (remove_with("a.md", "any", Some("kept.md"), false), None),
+    ] {
+        bench.expect(&remove("kept.md", "any"), &["done"])?;
+        bench.put("a.md", "old")?;
+        if fs::hard_link(root.join("a.md"), root.join("kept.md")).is_err() {
+            return left_out("this file system has no hard links");
+        }
+        bench.expect(&op, &["written", "done"])?;
+        bench.holds("a.md", left)?;
+        bench.holds("kept.md", Some("old"))?;
+        let names = fs::read_dir(&root).map_err(|error| on_disk("a listing", &error))?.flatten();
+        let rest = names.map(|entry| entry.file_name()).find(|name| name.to_string_lossy().starts_with(".saddlebag-"));
+        check!(rest.is_none(), "the temporary file {rest:?} stays");
+    }
+    Ok(())
+}
+
 pub(super) fn long_names(bench: &mut Bench<'_>) -> Ran {
     let name = "n".repeat(255);
     let version = bench.put(&name, "text")?;

@@ -22,6 +22,16 @@ impl From<String> for Ended {
     }
 }
 
+impl Ended {
+    /// Says where a case failed, and what comes after the reason.
+    pub(super) fn within(self, place: &str, end: &str) -> Self {
+        match self {
+            Self::Failed(reason) => Self::Failed(format!("{place}: {reason}{end}")),
+            left_out => left_out,
+        }
+    }
+}
+
 /// Result of a case.
 pub(super) type Ran = Result<(), Ended>;
 

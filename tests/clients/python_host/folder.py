@@ -209,7 +209,7 @@ class Folder:
             with opened(folder, name, os.O_RDONLY) as file, self.above(keep_as, make=True) as (kept, kept_name):
                 os.fsync(file)  # An editor may not have synced it.
                 content_of(kept, kept_name)
-                os.rename(name, kept_name, src_dir_fd=folder, dst_dir_fd=kept)
+                move(folder, name, kept, kept_name)
                 self.mark(keep_as, self.is_unsynced(path))
                 self.sync(keep_as, kept)
         except (OSError, Refused) as error:
@@ -349,7 +349,7 @@ class Folder:
                     kept = kept or new  # The field where "keeping" has the path at which the old file is kept.
                     check_path(kept)
                     with self.above(kept, make=True) as (above, kept_name):
-                        os.rename(second if stage == "keeping" else name, kept_name, src_dir_fd=folder, dst_dir_fd=above)
+                        move(folder, second if stage == "keeping" else name, above, kept_name)
                 elif stage == "placing" and kept:
                     os.unlink(name, dir_fd=folder)
                 elif stage == "placing":
@@ -559,6 +559,14 @@ def place_new(folder, name, new_folder, new_name):
         return False
     os.unlink(name, dir_fd=folder)
     return True
+
+
+def move(folder, name, new_folder, new_name):
+    """Moves a file over what is there. Two names of one file would both stay."""
+    with contextlib.suppress(FileNotFoundError):
+        if os.path.samestat(status_of(folder, name)[0], status_of(new_folder, new_name)[0]):
+            return os.unlink(name, dir_fd=folder)
+    os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
 
 
 def take_over(file, folder, name):
