@@ -2,10 +2,13 @@
 //!
 //! Every failure is a text. A driver that does not follow the protocol is killed; [`Driver::ready`] starts it again.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -19,9 +22,11 @@ use serde_json::{Value, json};
 /// Version of the protocol between the kit and a driver.
 pub(super) const PROTOCOL: u32 = 1;
 /// Number of answers that may not come before the driver is given up.
-const SILENT: u32 = 3;
+const SILENT: usize = 3;
 /// Maximum number of characters of a request or an answer in a message.
 const SHOWN: usize = 160;
+/// Maximum number of lines of standard error in a message.
+const ERROR_LINES: usize = 5;
 
 /// Description of a host, by its driver.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -65,20 +70,27 @@ pub(super) struct Program {
     pub(super) patience: Duration,
 }
 
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<_> = self.command.iter().map(|word| word.to_string_lossy()).collect();
+        f.write_str(&shortened(&words.join(" ")))
+    }
+}
+
 /// A host in another program.
 pub(super) struct Driver {
     program: Program,
     hello: Hello,
     process: Option<Process>,
-    /// Number of answers that did not come.
-    silent: u32,
+    /// Requests whose answers did not come.
+    silent: Vec<String>,
 }
 
 impl Driver {
     /// Starts the program, and asks it what its host is.
     pub(super) fn start(program: Program) -> Result<Self, String> {
         let (process, hello) = started(&program)?;
-        Ok(Self { program, hello, process: Some(process), silent: 0 })
+        Ok(Self { program, hello, process: Some(process), silent: Vec::new() })
     }
 
     /// Speaks with a driver that answers in a thread.
@@ -88,9 +100,10 @@ impl Driver {
         output: impl Read + Send + 'static,
     ) -> Result<Self, String> {
         let program = Program { command: Vec::new(), patience: Duration::from_secs(30) };
-        let process = Process { child: None, input: Box::new(input), answers: lines_of(output) };
+        let process =
+            Process { child: None, input: Box::new(input), answers: lines_of(output), errors: Errors::default() };
         let (process, hello) = greeted(&program, process)?;
-        Ok(Self { program, hello, process: Some(process), silent: 0 })
+        Ok(Self { program, hello, process: Some(process), silent: Vec::new() })
     }
 
     pub(super) fn program(&self) -> &Program {
@@ -103,8 +116,8 @@ impl Driver {
 
     /// Starts the program again if it does not run.
     pub(super) fn ready(&mut self) -> Result<(), String> {
-        if self.silent >= SILENT {
-            return Err(format!("the driver was given up: {SILENT} answers did not come"));
+        if self.silent.len() >= SILENT {
+            return Err(format!("the driver was given up: it did not answer {}", self.silent.join(", ")));
         }
         if self.process.is_none() {
             let (process, hello) = started(&self.program)?;
@@ -130,13 +143,18 @@ impl Driver {
     /// Performs an operation on the open store. The result is checked to be one of this operation.
     pub(super) fn perform(&mut self, op: &Value) -> Result<Answer, String> {
         self.begin(op)?;
-        let answer = self.receive(op)?;
-        self.result(op, answer)
+        self.finish(op)
     }
 
     /// Sends an operation without waiting for its result.
     pub(super) fn begin(&mut self, op: &Value) -> Result<(), String> {
         self.send(&json!({ "perform": op }))
+    }
+
+    /// Waits for the result of an operation that was begun.
+    pub(super) fn finish(&mut self, op: &Value) -> Result<Answer, String> {
+        let answer = self.receive(op)?;
+        self.result(op, answer)
     }
 
     /// Kills the driver. Returns the result of the operation that was begun, if the driver has answered.
@@ -153,8 +171,9 @@ impl Driver {
 
     /// Ends the driver, and returns an error with the answer to a request and the reason why it is not valid.
     pub(super) fn not_valid(&mut self, request: &Value, answer: &Value, reason: &str) -> String {
+        let errors = self.errors();
         self.process = None;
-        format!("the answer {} to {} is not valid: {reason}", short(answer), short(request))
+        format!("the answer {} to {} is not valid: {reason}{errors}", short(answer), short(request))
     }
 
     fn result(&mut self, op: &Value, answer: Value) -> Result<Answer, String> {
@@ -181,27 +200,39 @@ impl Driver {
             Ok(line) => line,
             Err(RecvTimeoutError::Disconnected) => return Err(self.ended(request)),
             Err(RecvTimeoutError::Timeout) => {
+                let (asked, seconds, errors) = (short(request), self.program.patience.as_secs(), self.errors());
                 self.process = None;
-                self.silent += 1;
-                let seconds = self.program.patience.as_secs();
-                return Err(format!("the driver did not answer {} within {seconds} s", short(request)));
+                self.silent.push(asked.clone());
+                return Err(format!(
+                    "the driver did not answer {asked} within {seconds} s: it may wait for a lock, keep its answer in a buffer, or \
+                     need longer (--patience){errors}"
+                ));
             }
         };
         serde_json::from_str(&line).map_err(|error| {
+            let errors = self.errors();
             self.process = None;
-            format!("the answer to {} is not JSON ({error}): {}", short(request), shortened(&line))
+            format!("the answer to {} is not JSON ({error}): {}{errors}", short(request), shortened(&line))
         })
     }
 
     /// Returns the error for a driver that ended.
     fn ended(&mut self, request: &Value) -> String {
-        let status = self.process.take().and_then(|mut process| {
-            // A driver that has only closed its output is ended here.
-            thread::sleep(Duration::from_millis(50));
-            process.child.as_mut()?.try_wait().ok().flatten()
-        });
+        let errors = self.errors();
+        // A driver that has only closed its output is ended here.
+        let status = self.process.take().and_then(|mut process| process.child.as_mut()?.try_wait().ok().flatten());
         let how = status.map_or("closed its output".to_string(), |status| format!("ended ({status})"));
-        format!("the driver {how} instead of answering {}", short(request))
+        format!("the driver {how} instead of answering {}{errors}", short(request))
+    }
+
+    /// Returns the last lines of the driver's standard error, as the end of a message.
+    pub(super) fn errors(&self) -> String {
+        let Some(process) = &self.process else { return String::new() };
+        // What it has just written is still on its way.
+        thread::sleep(Duration::from_millis(50));
+        let lines = process.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        if lines.is_empty() { String::new() } else { format!("; its standard error ends in {:?}", lines.join("\n")) }
     }
 }
 
@@ -220,7 +251,11 @@ struct Process {
     child: Option<Child>,
     input: Box<dyn Write + Send>,
     answers: Receiver<String>,
+    errors: Errors,
 }
+
+/// Last lines of standard error.
+type Errors = Arc<Mutex<VecDeque<String>>>;
 
 impl Process {
     /// Kills the driver. Returns a line that it had written before.
@@ -250,31 +285,52 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
     let mut words = program.command.iter();
     let name = words.next().ok_or("there is no command")?;
     let mut command = Command::new(name);
-    command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let shown = name.display();
     let mut child = command.spawn().map_err(|error| format!("the driver `{shown}` does not start: {error}"))?;
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(format!("the driver `{shown}` has no standard input and output"));
     };
-    greeted(program, Process { child: Some(child), input: Box::new(input), answers: lines_of(output) })
+    let errors = child.stderr.take().map(last_lines_of).unwrap_or_default();
+    greeted(program, Process { child: Some(child), input: Box::new(input), answers: lines_of(output), errors })
 }
 
 /// Returns the lines that a driver writes.
 fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     let (lines, answers) = channel();
+    take_lines(output, move |line| lines.send(line).is_ok());
+    answers
+}
+
+/// Returns what holds the last lines that a driver writes.
+fn last_lines_of(output: impl Read + Send + 'static) -> Errors {
+    let last = Errors::default();
+    let kept = Arc::clone(&last);
+    take_lines(output, move |line| {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push_back(line);
+        if kept.len() > ERROR_LINES {
+            kept.pop_front();
+        }
+        true
+    });
+    last
+}
+
+/// Hands each line over in a thread, until it is not taken.
+fn take_lines(output: impl Read + Send + 'static, mut take: impl FnMut(String) -> bool + Send + 'static) {
     thread::spawn(move || {
         let mut output = BufReader::new(output);
-        let mut line = String::new();
-        while output.read_line(&mut line).is_ok_and(|length| length > 0)
-            && lines.send(std::mem::take(&mut line)).is_ok()
+        let mut line = Vec::new();
+        while output.read_until(b'\n', &mut line).is_ok_and(|length| length > 0)
+            && take(String::from_utf8_lossy(&std::mem::take(&mut line)).into_owned())
         {}
     });
-    answers
 }
 
 /// Asks a driver that was just started what its host is.
 fn greeted(program: &Program, process: Process) -> Result<(Process, Hello), String> {
-    let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process), silent: 0 };
+    let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process), silent: Vec::new() };
     let request = json!({ "hello": { "protocol": PROTOCOL } });
     let answer = driver.ask(&request)?;
     let said = answer.get("hello").unwrap_or(&Value::Null);
