@@ -5,12 +5,12 @@
 //! not makes the component read again.
 
 use saddlebag::protocol::FsOutcome;
-use saddlebag_host::{Difference, EngineKind, Simulator, first_difference};
+use saddlebag_host::{Difference, EngineKind, first_difference};
 use serde_json::{Value, json};
 
 use super::bench::Stores;
 use super::driver::{Driver, Opening, short};
-use super::host::{CallingHost, INDEX, OwnedOpening, calls_of, time, value};
+use super::host::{CallingHost, INDEX, InMemory, OwnedOpening, calls_of, time, value};
 use super::report::{Ended, Ran, Report, check, left_out};
 use crate::failure::Failure;
 
@@ -57,17 +57,17 @@ fn agrees(scenario: &Scenario, compares_reads: bool, kind: &EngineKind, driver: 
     let store = stores.fresh(driver.hello())?;
     let scheme = driver.hello().version_scheme.clone();
     let calls = calls_of(scenario.calls)?;
-    let mut disk = Simulator::new(1).with_hashes_of(&scheme);
+    let mut own_store = InMemory::like(driver.hello());
     let (mut numbers, mut own_numbers) = (Vec::new(), Vec::new());
     // The second opening finds what the first one has left, such as its copy of the index.
     for epoch in [77, 78] {
         driver.open(&Opening { store: &store, epoch, project, agent })?;
         if matches!(driver.perform(&"generation".into())?, Ok(FsOutcome::Generation(_))) {
-            disk = disk.with_generation();
+            own_store.disk = own_store.disk.with_generation();
         }
         let opening = OwnedOpening { epoch, project: project.map(Into::into), agent: agent.map(Into::into) };
         let mut own =
-            CallingHost::open(kind.clone(), opening, &scheme, &mut disk).map_err(|error| error.to_string())?;
+            CallingHost::open(kind.clone(), opening, &scheme, &mut own_store).map_err(|error| error.to_string())?;
         for (number, call) in (1..).zip(&calls) {
             let now = time(number, epoch);
             let expected = own.call(now, &call.tool, call.input.to_string()).map_err(|error| error.to_string())?;

@@ -4,13 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use saddlebag::Config;
 use saddlebag::entries::EntriesConfig;
-use saddlebag::protocol::{FsError, FsOutcome, FsRequest};
+use saddlebag::protocol::{FsError, FsOp, FsOutcome, FsRequest, RemoveDirectoryOutcome};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
 use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical};
-use saddlebag_host::{Engine, EngineKind, Executor, Host, HostError, Observer, open_engine};
+use saddlebag_host::{Engine, EngineKind, Executor, Host, HostError, Observer, Simulator, open_engine};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use super::driver::Hello;
 
 /// Beginning of the paths of the index, whose bytes contain versions.
 pub(super) const INDEX: &str = ".saddlebag/index";
@@ -95,6 +97,42 @@ impl<X: Executor> CallingHost<X> {
         let command = CallTool { tool: tool.into(), input, options: ToolOptions::default() };
         let answer = self.host.call(now, command)?;
         Ok(Called { answer, changed: self.host.take_changed(), requests: self.performed.take() })
+    }
+}
+
+/// The store of this program's own host, in memory.
+pub(super) struct InMemory {
+    pub(super) disk: Simulator,
+    /// False if a folder exists only as long as it has a file.
+    has_folders: bool,
+}
+
+impl InMemory {
+    /// Creates an empty store that has what the store of another host has.
+    pub(super) fn like(hello: &Hello) -> Self {
+        Self { disk: Simulator::new(1).with_hashes_of(&hello.version_scheme), has_folders: hello.folders }
+    }
+}
+
+impl Executor for InMemory {
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        match op {
+            FsOp::MakeDirectory { .. } if !self.has_folders => Ok(FsOutcome::MakeDirectory),
+            FsOp::RemoveDirectory { .. } if !self.has_folders => {
+                Ok(FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent))
+            }
+            FsOp::Remove { path, .. } | FsOp::Rename { path, .. } if !self.has_folders => {
+                let outcome = self.disk.perform(op);
+                let mut above = path.parent();
+                while let Some(path) = above {
+                    above = path.parent();
+                    // A folder that is not empty stays.
+                    let _ = self.disk.perform(&FsOp::RemoveDirectory { path });
+                }
+                outcome
+            }
+            _ => self.disk.perform(op),
+        }
     }
 }
 
