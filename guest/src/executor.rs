@@ -366,3 +366,34 @@ fn page_version(entries: &[Entry], next: Option<&RelPath>, left_out: &LeftOut) -
     add(next.map_or("", RelPath::as_str));
     Some(Version(hex(&digest.finalize())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InMemory, KeyValue};
+
+    #[test]
+    fn sizes_are_bounded() {
+        let storage = KeyValue::open(InMemory::default(), "m", 1000).expect("a store");
+        let store = Executor::new(storage, || 0).with_max_bytes(10);
+        let path = || RelPath::new("new/a.md").expect("a path");
+        let (keep_as, like, precondition, newline_first) = (None, None, Precondition::Any, false);
+        let append = |content: &str| FsOp::Append {
+            path: path(),
+            content: content.into(),
+            newline_first,
+            precondition: Precondition::Any,
+        };
+        let write = FsOp::Write { path: path(), content: "x".repeat(11).into(), precondition, keep_as, like };
+        let read = |offset| FsOp::Read { path: path(), offset, max_bytes: u32::MAX };
+        for op in [write, append(&"x".repeat(11))] {
+            assert_eq!(store.perform(&op), Err(FsError::TooLarge(10)));
+        }
+        assert_eq!(store.perform(&read(0)), Ok(FsOutcome::Read(ReadOutcome::Absent)));
+        for content in ["0123456789", "x"] {
+            store.perform(&append(content)).expect("appended");
+        }
+        assert_eq!(store.perform(&read(0)), Err(FsError::TooLarge(10)));
+        assert!(matches!(store.perform(&read(1)), Ok(FsOutcome::Read(ReadOutcome::Content(_)))));
+    }
+}

@@ -26,46 +26,13 @@ fn simulator_conforms() {
     conforms(&mut || Box::new(Simulator::new(1).with_limits(LIMIT, LIMIT).with_durability(Durability::Fast)));
 }
 
-#[test]
-fn the_folder_of_a_guest_conforms() {
-    for only_hosts_write in [false, true] {
-        conforms(&mut || {
-            let folder = tempfile::tempdir().unwrap();
-            let storage = saddlebag_guest::Folder::open(folder.path(), only_hosts_write, random).unwrap();
-            let guest = saddlebag_guest::Executor::new(storage, random).with_max_bytes(LIMIT);
-            Box::new(InFolder { dir: Guest(guest), _folder: folder })
-        });
-    }
-}
-
-#[test]
-fn the_key_value_store_of_a_guest_conforms() {
-    conforms_to(FILES, &mut || {
-        let storage = saddlebag_guest::KeyValue::open(saddlebag_guest::InMemory::default(), "m", 1000).unwrap();
-        Box::new(Guest(saddlebag_guest::Executor::new(storage, random).with_max_bytes(LIMIT)))
-    });
-}
-
-fn random() -> u64 {
-    std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0)
-}
-
-/// The executor of a program that is a component.
-struct Guest<S>(saddlebag_guest::Executor<S>);
-
-impl<S: saddlebag_guest::Storage> Executor for Guest<S> {
-    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
-        self.0.perform(op)
-    }
-}
-
 /// A store on disk together with its folder, which goes last.
-struct InFolder<E> {
-    dir: E,
+struct InFolder {
+    dir: LocalDir,
     _folder: tempfile::TempDir,
 }
 
-impl<E: Executor> Executor for InFolder<E> {
+impl Executor for InFolder {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
         self.dir.perform(op)
     }
@@ -78,21 +45,15 @@ impl<E: Executor> Executor for InFolder<E> {
 type Check = fn(&mut dyn Executor);
 
 fn conforms(fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
-    conforms_to(FILES, fresh);
-    conforms_to(FOLDERS, fresh);
-}
-
-fn conforms_to(checks: &[Check], fresh: &mut dyn FnMut() -> Box<dyn Executor>) {
+    let checks: [Check; 3] = [
+        sizes_are_bounded,
+        each_of_many_has_one_result_in_its_place,
+        a_read_among_many_sees_the_changes_before_it_and_no_later_ones,
+    ];
     for check in checks {
         check(&mut *fresh());
     }
 }
-
-/// Checks of every store.
-const FILES: &[Check] = &[sizes_are_bounded, a_read_among_many_sees_the_changes_before_it_and_no_later_ones];
-
-/// Checks of a store that has folders.
-const FOLDERS: &[Check] = &[each_of_many_has_one_result_in_its_place];
 
 fn sizes_are_bounded(store: &mut dyn Executor) {
     let (fits, too_large) = ("x".repeat(LIMIT as usize), "x".repeat(LIMIT as usize + 1));
