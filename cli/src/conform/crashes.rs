@@ -10,12 +10,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use saddlebag::protocol::{EntryKind, FsError, FsOp, FsOutcome};
-use saddlebag_host::{EngineKind, Executor, Simulator};
+use saddlebag_host::{EngineKind, Executor};
 use serde_json::Value;
 
 use super::bench::{Bench, Stores};
-use super::driver::{Driver, Program};
-use super::host::{CallingHost, INDEX, OwnedOpening, calls_of, time, value};
+use super::driver::{Driver, Lock, Program};
+use super::host::{CallingHost, INDEX, InMemory, OwnedOpening, calls_of, time, value};
+use super::locks;
 use super::ops::{append, read, remove_with, rename, word, write, write_with};
 use super::report::{Ended, Ran, Report, check, left_out};
 use crate::failure::Failure;
@@ -39,14 +40,15 @@ pub(super) fn run(
     }
     report.add(PART, "a host is killed between two changes", between_changes(kind, rounds, driver, stores))?;
     let program = driver.program();
-    let ended: Vec<Ran> = thread::scope(|scope| {
+    let ended: Vec<Result<Kills, Ended>> = thread::scope(|scope| {
         // Together, because the lease of a dead holder lasts for seconds.
         let threads = CHANGES.map(|(_, change)| scope.spawn(move || during(change, kills, program, stores)));
         let panicked = |_| Err(Ended::Failed("a thread of the kit panicked".into()));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
     });
     for ((name, _), ran) in CHANGES.into_iter().zip(ended) {
-        report.add(PART, format!("a host is killed during {name}"), ran)?;
+        let kills = ran.as_ref().map(|Kills { made, held }| format!(": {made} times, {held} of them holding a lock"));
+        report.add(PART, format!("a host is killed during {name}{}", kills.unwrap_or_default()), ran.map(drop))?;
     }
     Ok(())
 }
@@ -67,11 +69,11 @@ fn stores_survive(driver: &mut Driver, stores: &Stores) -> Ran {
 
 fn between_changes(kind: &EngineKind, rounds: u32, driver: &mut Driver, stores: &Stores) -> Ran {
     let scheme = driver.hello().version_scheme.clone();
-    let whole = story(kind, &scheme, &mut Simulator::new(1), u32::MAX)?;
+    let whole = story(kind, &scheme, &mut InMemory::like(driver.hello()), u32::MAX)?;
     let rounds = rounds.clamp(1, whole.changes);
     for round in 0..rounds {
         let at = round * whole.changes / rounds;
-        let expected = story(kind, &scheme, &mut Simulator::new(1), at)?;
+        let expected = story(kind, &scheme, &mut InMemory::like(driver.hello()), at)?;
         let mut bench = Bench::open(driver, stores)?;
         let found = story(kind, &scheme, &mut bench, at)?;
         let context =
@@ -122,13 +124,13 @@ trait Crashing: Executor {
     fn files(&mut self) -> Result<Files, String>;
 }
 
-impl Crashing for Simulator {
+impl Crashing for InMemory {
     fn crash(&mut self) -> Result<(), String> {
         Ok(())
     }
 
     fn files(&mut self) -> Result<Files, String> {
-        Ok((*self).files().clone())
+        Ok(self.disk.files())
     }
 }
 
@@ -263,27 +265,49 @@ const CHANGES: [(&str, Change); 5] = [
     ("a move", |_| (rename("a.md", "d/b.md", "any"), vec![("d/b.md", OLD.to_vec())])),
 ];
 const OLD: &[u8] = b"the old text\n";
+/// Time in which a change takes its lock.
+const HELD_WITHIN: Duration = Duration::from_millis(500);
 
-fn during(change: Change, kills: u32, program: &Program, stores: &Stores) -> Ran {
+/// Number of drivers that were killed, and of those that held a lock of the disk.
+#[derive(Default)]
+struct Kills {
+    made: u32,
+    held: u32,
+}
+
+fn during(change: Change, kills: u32, program: &Program, stores: &Stores) -> Result<Kills, Ended> {
     let driver = &mut Driver::start(program.clone())?;
     let new = b"a line of the new text\n".repeat(20_000);
     let (op, after) = change(&new);
     let after: Files = after.into_iter().map(|(path, bytes)| (path.to_string(), bytes)).collect();
     let before: Files = [("a.md".to_string(), OLD.to_vec())].into();
-    let mut usual = Duration::from_millis(1);
+    let (mut usual, mut killed) = (Duration::from_millis(1), Kills::default());
+    let has_locks = driver.hello().folder && driver.hello().lock != Lock::None;
     // The first one is not killed, and shows how long it takes.
-    for kill in 0..=kills {
+    for kill in 0..=2 * kills {
+        // Chance may spare all that held a lock.
+        if kill > kills && (!has_locks || killed.held > 0) {
+            break;
+        }
         let mut bench = Bench::open(driver, stores)?;
         bench.expect(&write("a.md", OLD, "any"), &["written"])?;
+        bench.driver.begin(&op)?;
+        let begun = Instant::now();
         let answer = if kill == 0 {
-            let start = Instant::now();
-            let answer = bench.perform(&op)?;
-            usual = start.elapsed();
+            let answer = bench.driver.finish(&op)?;
+            usual = begun.elapsed();
             Some(answer)
         } else {
-            bench.driver.begin(&op)?;
-            thread::sleep(usual.mul_f64(f64::from(kill) / f64::from(kills) * 1.1));
-            bench.driver.kill()
+            let is_held = |bench: &Bench<'_>| Ok::<_, Ended>(has_locks && locks::is_any_held(&bench.on_disk()?));
+            if kill <= kills {
+                thread::sleep(usual.mul_f64(f64::from(kill) / f64::from(kills) * 1.1));
+            } else {
+                while begun.elapsed() < HELD_WITHIN && !is_held(&bench)? {}
+            }
+            let answer = bench.driver.kill();
+            killed.made += 1;
+            killed.held += u32::from(is_held(&bench)?);
+            answer
         };
         let is_done = answer.as_ref().is_some_and(|answer| matches!(word(answer), "written" | "done"));
         check!(answer.is_none() || is_done, "it gave {answer:?}");
@@ -304,7 +328,7 @@ fn during(change: Change, kills: u32, program: &Program, stores: &Stores) -> Ran
         bench.put("a.md", "it goes on")?;
         bench.holds("a.md", Some("it goes on"))?;
     }
-    Ok(())
+    Ok(killed)
 }
 
 fn no_version() -> saddlebag::protocol::Version {

@@ -2,7 +2,7 @@
 //!
 //! [`driver`] speaks the protocol of `docs/writing-a-host.md` with another program, [`serve`] answers it. Each part of
 //! the kit is a file: [`grid`] and [`cases`] check single operations, [`calls`] the loop, [`crashes`] hosts that are killed,
-//! [`races`] hosts that change one store together.
+//! [`records`] what dead ones left, [`races`] hosts that change one store together.
 
 mod bench;
 mod calls;
@@ -11,9 +11,11 @@ mod crashes;
 mod driver;
 mod grid;
 mod host;
+mod locks;
 mod names;
 mod ops;
 mod races;
+mod records;
 mod report;
 mod serve;
 mod table;
@@ -94,6 +96,8 @@ enum Part {
     Loop,
     /// Hosts that are killed between two changes, and during one
     Crashes,
+    /// Changes that dead hosts had begun, as their locks record them
+    Records,
     /// Hosts that change one store at the same time
     Races,
 }
@@ -125,6 +129,9 @@ impl Subcommand for ConformArgs {
         }
         if wants(Part::Crashes) {
             crashes::run(&engine(global)?, self.rounds, self.kills, &mut driver, &stores, &mut report)?;
+        }
+        if wants(Part::Records) {
+            records::run(&mut driver, &stores, &mut report)?;
         }
         if wants(Part::Races) {
             let writers = self.races.max(programs.len() as u32);

@@ -1,5 +1,8 @@
 //! Races: several drivers change the same files of one store, and some are killed meanwhile. Nothing that was
 //! acknowledged may be lost, and no line may be torn or there twice.
+//!
+//! Chance may spare a host that takes no lock. So the kit also holds the lock of a file itself, changes the file once the driver has
+//! begun a change of it, and gives the lock back: the driver must not have looked at the file before.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,9 +13,11 @@ use fastrand::Rng;
 use serde_json::Value;
 
 use super::bench::{Bench, Stores};
-use super::driver::{Driver, Lock, Program};
-use super::ops::{append, matches, word, write};
-use super::report::{Ended, Ran, Report};
+use super::driver::{Answer, Driver, Lock, Program, short};
+use super::host::value;
+use super::locks::{self, Held, Kind};
+use super::ops::{append, matches, remove, rename, word, write, write_with};
+use super::report::{Ended, Ran, Report, left_out};
 use crate::failure::Failure;
 
 const PART: &str = "races";
@@ -24,6 +29,8 @@ const COUNTS: &str = "counts.md";
 const KILLED: u32 = 20;
 /// Attempts at one edit before the host is said to make no progress.
 const ATTEMPTS: u32 = 10_000;
+/// Time in which a driver that does not wait for a lock makes its change.
+const HELD: Duration = Duration::from_millis(200);
 
 /// Races `writers` drivers, taken in turn from `programs`.
 pub(super) fn run(
@@ -34,6 +41,9 @@ pub(super) fn run(
     stores: &Stores,
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
+    for kind in Kind::ALL {
+        report.add(PART, format!("changes wait for another host with {}", kind.name()), wait(kind, driver, stores))?;
+    }
     let name = if programs.len() > 1 { "hosts of one store" } else { "drivers of one store" };
     let ran = race(programs, writers, rounds, driver, stores);
     let name = match &ran {
@@ -41,6 +51,55 @@ pub(super) fn run(
         Err(_) => format!("{writers} {name}"),
     };
     report.add(PART, name, ran.map(drop))
+}
+
+/// Begins each change while the kit holds the lock, and changes the files before it gives the lock back.
+fn wait(kind: Kind, driver: &mut Driver, stores: &Stores) -> Ran {
+    let (path, free, other, kept) = (&*locks::path(0), &*locks::path(1), "other.md", "kept.md");
+    type Change<'a> = (&'a str, &'a dyn Fn(Value) -> Value, &'a str, &'a [(&'a str, Option<&'a str>)]);
+    let changes: [Change<'_>; 6] = [
+        ("an append", &|_| append(path, b"new\n", true, "any"), "written", &[(path, Some("theirs\nnew\n"))]),
+        ("a write", &|version| write(path, b"new", version), "stale(v)", &[(path, Some("theirs\n"))]),
+        (
+            "a write with `keep-as`",
+            &|_| write_with(path, b"new", "any", Some(kept), None),
+            "written",
+            &[(path, Some("new")), (kept, Some("theirs\n"))],
+        ),
+        ("a removal", &|version| remove(path, version), "stale(v)", &[(path, Some("theirs\n"))]),
+        ("a move", &|version| rename(path, other, version), "stale(v)", &[(path, Some("theirs\n")), (other, None)]),
+        (
+            "a move to the path of the lock",
+            &|_| rename("moved.md", free, "any"),
+            "exists",
+            &[(free, Some("theirs\n")), ("moved.md", Some("moved"))],
+        ),
+    ];
+    for (what, change, expected, files) in changes {
+        let mut bench = Bench::open(driver, stores)?;
+        let root = bench.on_disk()?;
+        if bench.driver.hello().lock == Lock::None {
+            return left_out("the host has no lock, so it must be the only writer");
+        }
+        let version = bench.put(path, "old")?;
+        bench.put("moved.md", "moved")?;
+        let op = change(matches(&version));
+        let held = Held::new(&root, kind, &["\n".into()])?;
+        bench.driver.begin(&op)?;
+        thread::sleep(HELD);
+        for path in [path, free] {
+            locks::replace(&root, path, "theirs\n")?;
+        }
+        held.release()?;
+        let answer = bench.driver.finish(&op)?;
+        let found = if word(&answer) == expected {
+            files.iter().try_for_each(|(path, text)| bench.holds(path, *text))
+        } else {
+            Err(Ended::Failed(format!("it gave {} instead of `{expected}`", shown(&answer))))
+        };
+        found.map_err(|ended| ended.within(&format!("{what} did not wait, or looked at the files before"), ""))?;
+    }
+    Ok(())
 }
 
 /// Totals of all writers.
@@ -72,7 +131,7 @@ fn race(programs: &[Program], writers: u32, rounds: u32, driver: &mut Driver, st
         }
         drivers.push(driver);
     }
-    let counts: String = (0..writers).map(|who| count_line(who, 0)).collect();
+    let counts: String = (1..=writers).map(|who| count_line(who, 0)).collect();
     bench.put(COUNTS, &counts)?;
     if !bench.driver.hello().folder {
         for driver in &mut drivers {
@@ -85,15 +144,19 @@ fn race(programs: &[Program], writers: u32, rounds: u32, driver: &mut Driver, st
     let store = bench.store();
     let ended: Vec<Result<Writer, Ended>> = thread::scope(|scope| {
         let work = |(who, mut driver): (u32, Driver)| {
-            let mut bench = Bench::on(&mut driver, store, u64::from(who) * 1_000_000 + 3)?;
-            let mut writer = Writer { who, epoch: u64::from(who) * 1_000_000 + 3, ..Writer::default() };
+            let (epoch, name) = (u64::from(who) * 1_000_000 + 3, format!("driver {who} ({})", driver.program()));
+            let mut bench = Bench::on(&mut driver, store, epoch)?;
+            let mut writer = Writer { who, epoch, name, ..Writer::default() };
             for number in 0..rounds {
-                writer.append(number, &mut bench)?;
-                writer.edit(&mut bench)?;
+                let appended = writer.append(number, &mut bench).map_err(|ended| ("append", ended));
+                let changed = appended.and_then(|()| writer.edit(&mut bench).map_err(|ended| ("edit", ended)));
+                changed.map_err(|(what, ended)| {
+                    ended.within(&format!("{}, {what} {number}", writer.name), &bench.driver.errors())
+                })?;
             }
             Ok(writer)
         };
-        let threads: Vec<_> = (0..).zip(drivers).map(|each| scope.spawn(move || work(each))).collect();
+        let threads: Vec<_> = (1..).zip(drivers).map(|each| scope.spawn(move || work(each))).collect();
         let joined = threads.into_iter().map(|thread| thread.join());
         joined
             .map(|ended| ended.unwrap_or_else(|_| Err(Ended::Failed("a writer of the kit panicked".into()))))
@@ -118,7 +181,8 @@ fn judge(bench: &mut Bench<'_>, writers: &[Writer]) -> Result<Found, Ended> {
             let allowed = if *acknowledged { 1..=1 } else { 0..=1 };
             if !allowed.contains(&times) {
                 let what = if *acknowledged { "acknowledged" } else { "interrupted" };
-                return Err(Ended::Failed(format!("the {what} line {line:?} is there {times} times")));
+                let name = &writer.name;
+                return Err(Ended::Failed(format!("{name}: the {what} line {line:?} is there {times} times")));
             }
             lines += times as usize;
         }
@@ -128,7 +192,7 @@ fn judge(bench: &mut Bench<'_>, writers: &[Writer]) -> Result<Found, Ended> {
     }
     let counts = String::from_utf8_lossy(&bench.content(COUNTS)?.bytes).into_owned();
     for writer in writers {
-        writer.knows(&counts)?;
+        writer.knows(&counts).map_err(|ended| ended.within(&writer.name, ""))?;
     }
     let sum = |of: fn(&Writer) -> u32| writers.iter().map(of).sum();
     Ok(Found { lines, edits: sum(|writer| writer.edits), killed: sum(|writer| writer.killed) })
@@ -138,6 +202,8 @@ fn judge(bench: &mut Bench<'_>, writers: &[Writer]) -> Result<Found, Ended> {
 #[derive(Default)]
 struct Writer {
     who: u32,
+    /// Number and command of its driver.
+    name: String,
     epoch: u64,
     random: Rng,
     /// Lines, and whether they were acknowledged.
@@ -153,11 +219,12 @@ impl Writer {
     fn append(&mut self, number: u32, bench: &mut Bench<'_>) -> Ran {
         let line = format!("- writer {} line {number}.", self.who);
         let op = append(LOGS[number as usize % LOGS.len()], format!("{line}\n").as_bytes(), true, "any");
-        match self.change(&op, bench)? {
+        let answer = self.change(&op, bench)?;
+        match answer.as_ref().map(word) {
             Some("written") => self.lines.push((line, true)),
             Some("locked" | "timed-out") => {}
             None | Some("unknown") => self.lines.push((line, false)),
-            Some(other) => return Err(Ended::Failed(format!("an append gave `{other}`"))),
+            Some(_) => return Err(unexpected(&op, answer)),
         }
         Ok(())
     }
@@ -170,7 +237,9 @@ impl Writer {
             self.edits = self.knows(&counts)?;
             self.is_unsure = false;
             let new = counts.replacen(&count_line(self.who, self.edits), &count_line(self.who, self.edits + 1), 1);
-            match self.change(&write(COUNTS, new.as_bytes(), matches(&content.version)), bench)? {
+            let op = write(COUNTS, new.as_bytes(), matches(&content.version));
+            let answer = self.change(&op, bench)?;
+            match answer.as_ref().map(word) {
                 Some("written") => {
                     self.edits += 1;
                     return Ok(());
@@ -180,7 +249,7 @@ impl Writer {
                     return Ok(());
                 }
                 Some("stale(v)" | "locked" | "timed-out") => {}
-                Some(other) => return Err(Ended::Failed(format!("an edit gave `{other}`"))),
+                Some(_) => return Err(unexpected(&op, answer)),
             }
         }
         Err(Ended::Failed(format!("an edit lost {ATTEMPTS} races in a row")))
@@ -199,10 +268,10 @@ impl Writer {
         Err(Ended::Failed(format!("an acknowledged edit is lost: {sure:?} is not in {counts:?}")))
     }
 
-    /// Performs a change, and kills the driver meanwhile now and then. Returns the word of the result, if there is one.
-    fn change(&mut self, op: &Value, bench: &mut Bench<'_>) -> Result<Option<&'static str>, Ended> {
+    /// Performs a change, and kills the driver meanwhile now and then. Returns the result, if there is one.
+    fn change(&mut self, op: &Value, bench: &mut Bench<'_>) -> Result<Option<Answer>, Ended> {
         if self.random.u32(0..KILLED) > 0 {
-            return Ok(Some(word(&bench.perform(op)?)));
+            return Ok(Some(bench.perform(op)?));
         }
         bench.driver.begin(op)?;
         thread::sleep(Duration::from_micros(self.random.u64(0..3000)));
@@ -210,8 +279,16 @@ impl Writer {
         self.killed += 1;
         self.epoch += 1;
         bench.reopen(self.epoch)?;
-        Ok(answer.as_ref().map(word))
+        Ok(answer)
     }
+}
+
+fn unexpected(op: &Value, answer: Option<Answer>) -> Ended {
+    Ended::Failed(format!("{} gave {}", short(op), answer.map_or("nothing".into(), |answer| shown(&answer))))
+}
+
+fn shown(answer: &Answer) -> String {
+    value(answer).map_or_else(|reason| reason, |answer| short(&answer))
 }
 
 fn count_line(who: u32, number: u32) -> String {

@@ -1,10 +1,13 @@
 //! `conform`: the driver of the program conforms, and each fault of a driver is found by name.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write, stdin};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use crate::support::{Run, Store, engine, run};
@@ -33,7 +36,7 @@ fn the_drivers_of_both_engines_conform() {
                 .collect()
         };
         assert_eq!(found["failed"], 0);
-        for part in ["table", "operations", "loop", "crashes", "races"] {
+        for part in ["table", "operations", "loop", "crashes", "records", "races"] {
             assert!(parts("ok").iter().any(|name| name.starts_with(part)), "{part}: {found}");
         }
         let left_out = parts("left-out");
@@ -42,7 +45,7 @@ fn the_drivers_of_both_engines_conform() {
 }
 
 /// Faults, the part of the kit that finds each, and a part of the name of a case that does.
-const FAULTS: [(&str, &str, &str); 20] = [
+const FAULTS: [(&str, &str, &str); 22] = [
     ("ignored precondition", "table", "write: absent"),
     ("move over a file", "table", "rename, of to"),
     ("torn append", "operations", "an append adds at the end"),
@@ -62,7 +65,9 @@ const FAULTS: [(&str, &str, &str); 20] = [
     ("performed twice", "loop", "a notebook with an agent"),
     ("answered too early", "crashes", "another driver finds"),
     ("half a write", "crashes", "during a write"),
-    ("no lock", "races", "drivers of one store"),
+    ("never takes over", "records", "a lock file of a dead holder is taken over"),
+    ("looks before it locks", "races", "changes wait for another host with a lease"),
+    ("no lock", "races", "changes wait for another host with a lock file"),
 ];
 
 #[test]
@@ -87,7 +92,7 @@ fn each_fault_of_a_driver_is_found_by_name() {
 #[cfg(unix)]
 fn a_driver_that_does_not_follow_the_protocol_is_named() {
     for (fault, says) in [
-        ("silent", "did not answer {\"hello\":{\"protocol\":1}} within 1 s"),
+        ("silent", "did not answer {\"hello\":{\"protocol\":1}} within 1 s: it may wait for a lock"),
         ("not JSON", "is not JSON"),
         ("ends", "ended (exit status: 0) instead of answering {\"hello\""),
         ("another protocol", "the protocol of the driver is 2, and this program checks 1"),
@@ -113,6 +118,15 @@ fn a_driver_that_does_not_follow_the_protocol_is_named() {
             "{}",
             run.stdout
         );
+    }
+    let run = check("failing later", &["conform", "--races", "2", "--only", "races"]).exits(1);
+    let line = run.stdout.lines().find(|line| line.contains("2 drivers of one store")).unwrap();
+    for says in [
+        "driver 1 (sh -c",
+        "append 0: {\"append\":{",
+        "gave {\"err\":\"no-space\"}; its standard error ends in \"the disk is full\"",
+    ] {
+        assert!(line.contains(says), "{says}: {line}");
     }
     let store = Store::new();
     let nowhere = store.bare(&["conform", "--", "/nowhere/driver"]).output().unwrap();
@@ -157,6 +171,8 @@ struct Own {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    /// Folder of the open store.
+    store: PathBuf,
     /// Operation that was acknowledged and not performed yet.
     owed: Option<Value>,
     performed: u32,
@@ -168,7 +184,7 @@ impl Own {
         let child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, input, output, owed: None, performed: 0 }
+        Self { child, input, output, store: PathBuf::new(), owed: None, performed: 0 }
     }
 
     fn ask(&mut self, request: &Value) -> Value {
@@ -195,6 +211,9 @@ impl Own {
                 _ => {}
             }
             return answer;
+        }
+        if let Some(store) = request["open"]["store"].as_str() {
+            self.store = store.into();
         }
         if let Some(op) = request.get_mut("perform")
             && let Some(answer) = self.instead(fault, op)
@@ -235,7 +254,15 @@ impl Own {
                 } } }));
                 return Some(json!({ "ok": { "rename": "done" } }));
             }
-            ("no lock", "append") => {
+            ("never takes over", "write") if is_any_held(&self.store.join(".saddlebag/locks-3")) => {
+                return Some(json!({ "err": { "locked": "by another program" } }));
+            }
+            ("no lock", "write" | "append") => return Some(self.change_without_lock(&kind, fields)),
+            ("failing later", "append") => {
+                eprintln!("the disk is full");
+                return Some(json!({ "err": "no-space" }));
+            }
+            ("looks before it locks", "append") => {
                 let path = fields["path"].clone();
                 let new = fields["content"].as_str()?.to_string();
                 let read =
@@ -267,6 +294,26 @@ impl Own {
             _ => {}
         }
         None
+    }
+
+    /// Performs a `write` or an `append` as a host that was the only writer would.
+    fn change_without_lock(&mut self, kind: &str, fields: &Value) -> Value {
+        let read = json!({ "perform": { "read": { "path": fields["path"], "offset": "0", "max-bytes": 9_999_999 } } });
+        let old = self.ask(&read)["ok"]["read"].get("content").cloned().unwrap_or_default();
+        let wanted = &fields["precondition"]["matches"];
+        if wanted.is_string() && *wanted != old["version"] {
+            return json!({ "ok": { kind: { "stale": old["version"] } } });
+        }
+        let [old, new] = [&old["bytes"], &fields["content"]].map(|bytes| bytes.as_str().unwrap_or_default());
+        let whole = if kind == "append" { joined(old, new) } else { new.into() };
+        let (path, temporary) = (
+            self.store.join(fields["path"].as_str().unwrap()),
+            self.store.join(format!(".saddlebag-{}.tmp", std::process::id())),
+        );
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&temporary, BASE64_STANDARD.decode(whole).unwrap()).unwrap();
+        fs::rename(temporary, path).unwrap();
+        json!({ "ok": { kind: { "written": self.ask(&read)["ok"]["read"]["content"]["version"] } } })
     }
 
     /// Changes an answer.
@@ -320,11 +367,19 @@ fn write(path: &Value, content: &str) -> Value {
     } } })
 }
 
+/// Returns true if a lock in this folder is held.
+fn is_any_held(locks: &Path) -> bool {
+    fs::read_dir(locks).into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        if path.is_dir() {
+            is_any_held(&path)
+        } else {
+            fs::read(path).is_ok_and(|content| content.starts_with(b"held"))
+        }
+    })
+}
+
 /// Returns the base64 of two texts in base64, one after the other.
 fn joined(one: &str, other: &str) -> String {
-    use base64::Engine as _;
-    use base64::prelude::BASE64_STANDARD;
-
     let bytes = [one, other].map(|text| BASE64_STANDARD.decode(text).unwrap()).concat();
     BASE64_STANDARD.encode(bytes)
 }
