@@ -62,8 +62,8 @@ pub(crate) struct ConformArgs {
     /// Number of crashes between two changes, and of appends and edits of each racing driver
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Number of times to kill a driver during each kind of change; one that leases its locks then blocks the next for
-    /// seconds
+    /// Number of times to kill a driver during each kind of change; up to twice as often until one held a lock, and one that
+    /// leases its locks then blocks the next for seconds
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     kills: u32,
     /// Seconds to wait for an answer of the driver
