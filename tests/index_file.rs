@@ -427,6 +427,18 @@ fn a_store_with_the_same_token_is_not_listed(kind: Kind) {
     assert!(listings(&new.executor, since) > 0, "another program has added a note");
 }
 
+#[both_engines]
+fn an_index_of_a_host_without_tokens_gets_one(kind: Kind) {
+    let mut store = indexed().with_generation();
+    for epoch in 2..5 {
+        let mut new = Drive::new(kind, config(epoch, true), store);
+        let since = new.executor.operations();
+        assert_eq!(recalled(&mut new, "word19"), ["notes/n019.md"]);
+        assert_eq!(listings(&new.executor, since) > 0, epoch == 2, "engine {epoch}");
+        store = new.executor;
+    }
+}
+
 /// Invariant (search): a new engine reads only the notes that have changed since the index was written.
 #[both_engines]
 fn a_new_engine_reads_what_has_changed_since_the_index_was_written(kind: Kind) {

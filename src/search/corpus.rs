@@ -657,6 +657,11 @@ impl Corpus {
         self.generation().filter(|generation| *generation != index.generation)
     }
 
+    /// Returns true if the corpus has a token and the index file has none: a host without tokens has written it.
+    pub(super) fn has_new_generation(&self) -> bool {
+        self.complete_index.is_none() && self.skipped.is_empty() && self.generation().is_some()
+    }
+
     /// Records that the file of the changes has this token. The corpus may have a later one by now.
     pub(super) fn recorded(&mut self, generation: String) {
         if let Some(index) = &mut self.complete_index {

@@ -4,7 +4,7 @@
 //! in between is followed, on WASI never to a place outside of the preopened folder.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -21,6 +21,8 @@ const ATTEMPTS: u32 = 8;
 /// A folder of the disk.
 pub(super) struct Disk {
     root: PathBuf,
+    #[cfg(target_os = "wasi")]
+    folder: wasip2::filesystem::types::Descriptor,
 }
 
 /// A whole file and its time of change in nanoseconds since 1970.
@@ -29,9 +31,30 @@ pub(super) struct Content {
     pub(super) modified: u64,
 }
 
+/// What was read of a file.
+enum Read {
+    Whole(Content),
+    Absent,
+    NotRegular,
+    /// It was changed meanwhile.
+    Changing,
+}
+
+impl Read {
+    /// Compares what was read with size and time of change of the file before and after.
+    fn of(bytes: Vec<u8>, [before, after]: [(u64, u64); 2]) -> Self {
+        let is_whole = before == after && before.0 == bytes.len() as u64;
+        if is_whole { Self::Whole(Content { bytes, modified: before.1 }) } else { Self::Changing }
+    }
+}
+
 impl Disk {
-    pub(super) fn new(root: &Path) -> Self {
-        Self { root: root.into() }
+    pub(super) fn new(root: &Path) -> Result<Self, FsError> {
+        Ok(Self {
+            root: root.into(),
+            #[cfg(target_os = "wasi")]
+            folder: open_folder(root)?,
+        })
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -117,24 +140,67 @@ impl Disk {
     /// Returns a whole file in a folder that was checked.
     pub(super) fn read_checked(&self, path: &str) -> Result<Option<Content>, FsError> {
         for _ in 0..ATTEMPTS {
-            let mut file = match options().read(true).open(self.at(path)) {
-                Ok(file) => file,
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(fs_error(error)),
-            };
-            let before = file.metadata().map_err(fs_error)?;
-            if !before.is_file() {
-                return Err(FsError::NotRegular);
-            }
-            let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0) + 1);
-            file.read_to_end(&mut bytes).map_err(fs_error)?;
-            let after = file.metadata().map_err(fs_error)?;
-            let modified = modified(&before);
-            if before.len() == bytes.len() as u64 && after.len() == before.len() && modified == self::modified(&after) {
-                return Ok(Some(Content { bytes, modified }));
+            match self.read_once(path).map_err(fs_error)? {
+                Read::Whole(content) => return Ok(Some(content)),
+                Read::Absent => return Ok(None),
+                Read::NotRegular => return Err(FsError::NotRegular),
+                Read::Changing => {}
             }
         }
         Err(FsError::Other("the file kept changing while it was read; try again".into()))
+    }
+
+    #[cfg(not(target_os = "wasi"))]
+    fn read_once(&self, path: &str) -> io::Result<Read> {
+        let mut file = match options().read(true).open(self.at(path)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Read::Absent),
+            Err(error) => return Err(error),
+        };
+        let before = file.metadata()?;
+        if !before.is_file() {
+            return Ok(Read::NotRegular);
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0) + 1);
+        io::Read::read_to_end(&mut file, &mut bytes)?;
+        let after = file.metadata()?;
+        Ok(Read::of(bytes, [&before, &after].map(|found| (found.len(), modified(found)))))
+    }
+
+    /// `std::fs` makes more than twice as many calls, which are most of the time of a listing.
+    #[cfg(target_os = "wasi")]
+    fn read_once(&self, path: &str) -> io::Result<Read> {
+        use wasip2::filesystem::types::{DescriptorFlags, DescriptorType, ErrorCode, OpenFlags, PathFlags};
+
+        let file = match self.folder.open_at(PathFlags::empty(), path, OpenFlags::empty(), DescriptorFlags::READ) {
+            Ok(file) => file,
+            Err(ErrorCode::NoEntry) => return Ok(Read::Absent),
+            Err(code) => return Err(wasi_error(code)),
+        };
+        let before = file.stat().map_err(wasi_error)?;
+        if before.type_ != DescriptorType::RegularFile {
+            return Ok(Read::NotRegular);
+        }
+        let mut bytes = Vec::new();
+        loop {
+            // One byte more shows the end of the file.
+            let wanted = (before.size + 1).saturating_sub(bytes.len() as u64).max(1);
+            let (read, at_end) = file.read(wanted, bytes.len() as u64).map_err(wasi_error)?;
+            let is_end = at_end || read.is_empty() || bytes.len() as u64 > before.size;
+            if bytes.is_empty() {
+                bytes = read;
+            } else {
+                bytes.extend(read);
+            }
+            if is_end {
+                break;
+            }
+        }
+        let after = file.stat().map_err(wasi_error)?;
+        let modified = |time: Option<wasip2::clocks::wall_clock::Datetime>| {
+            time.map_or(0, |time| time.seconds.saturating_mul(1_000_000_000).saturating_add(time.nanoseconds.into()))
+        };
+        Ok(Read::of(bytes, [before, after].map(|found| (found.size, modified(found.data_modification_timestamp)))))
     }
 
     /// Returns size and time of change of a file, unless it changed so lately that another change could have the same time.
@@ -149,7 +215,14 @@ impl Disk {
 
     /// Returns what is in a folder; nothing if it does not exist.
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Found>, FsError> {
-        if self.is_folder(folder)? { entries(&self.at(folder)) } else { Ok(Vec::new()) }
+        if !self.is_folder(folder)? {
+            return Ok(Vec::new());
+        }
+        #[cfg(target_os = "wasi")]
+        let found = entries(&self.folder, folder);
+        #[cfg(not(target_os = "wasi"))]
+        let found = entries(&self.at(folder));
+        found.map_err(fs_error)
     }
 
     /// Creates a file that must be new, with these bytes and the permissions of another file, and syncs it.
@@ -293,16 +366,16 @@ fn modified(found: &Metadata) -> u64 {
 
 /// Returns the entries of a folder.
 #[cfg(not(target_os = "wasi"))]
-fn entries(folder: &Path) -> Result<Vec<Found>, FsError> {
+fn entries(folder: &Path) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(fs_error)? {
-        let entry = entry.map_err(fs_error)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
         let kind = match entry.file_type() {
             Ok(kind) if kind.is_file() => EntryKind::File,
             Ok(kind) if kind.is_dir() => EntryKind::Directory,
             Ok(_) => EntryKind::Other,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(fs_error(error)),
+            Err(error) => return Err(error),
         };
         let name = match entry.file_name().into_string() {
             Ok(name) => Name::Text(name),
@@ -313,13 +386,12 @@ fn entries(folder: &Path) -> Result<Vec<Found>, FsError> {
     Ok(found)
 }
 
-/// Returns the entries of a folder. `std::fs` ends at a name that is not UTF-8, and WASI goes on.
+/// Opens a folder for the calls of WASI that `std::fs` does not have.
 #[cfg(target_os = "wasi")]
-fn entries(folder: &Path) -> Result<Vec<Found>, FsError> {
+fn open_folder(folder: &Path) -> Result<wasip2::filesystem::types::Descriptor, FsError> {
     use wasip2::filesystem::preopens::get_directories;
-    use wasip2::filesystem::types::{DescriptorFlags, DescriptorType, ErrorCode, OpenFlags, PathFlags};
+    use wasip2::filesystem::types::{DescriptorFlags, OpenFlags, PathFlags};
 
-    let wasi_error = |code: ErrorCode| FsError::Other(format!("the folder cannot be listed: {code}"));
     let mut opened = get_directories();
     // The longest path that leads here, as `std::fs` takes it.
     opened.sort_by_key(|(_, path)| std::cmp::Reverse(path.len()));
@@ -330,7 +402,30 @@ fn entries(folder: &Path) -> Result<Vec<Found>, FsError> {
     let mut found = opened.iter().filter_map(|(open, path)| Some((open, below(path)?.to_str()?)));
     let (above, rest) = found.next().ok_or(FsError::Denied)?;
     let rest = if rest.is_empty() { "." } else { rest };
-    let folder = above.open_at(PathFlags::empty(), rest, OpenFlags::DIRECTORY, DescriptorFlags::READ);
+    let folder = above.open_at(PathFlags::SYMLINK_FOLLOW, rest, OpenFlags::DIRECTORY, DescriptorFlags::READ);
+    folder.map_err(|code| fs_error(wasi_error(code)))
+}
+
+/// Returns an error of WASI as `std::fs` does.
+#[cfg(target_os = "wasi")]
+fn wasi_error(code: wasip2::filesystem::types::ErrorCode) -> io::Error {
+    use wasip2::filesystem::types::ErrorCode;
+    let kind = match code {
+        ErrorCode::Access | ErrorCode::NotPermitted => ErrorKind::PermissionDenied,
+        ErrorCode::IsDirectory => ErrorKind::IsADirectory,
+        ErrorCode::NotDirectory => ErrorKind::NotADirectory,
+        _ => ErrorKind::Other,
+    };
+    io::Error::new(kind, code)
+}
+
+/// Returns the entries of a folder below the root. `std::fs` ends at a name that is not UTF-8, and WASI goes on.
+#[cfg(target_os = "wasi")]
+fn entries(root: &wasip2::filesystem::types::Descriptor, folder: &str) -> io::Result<Vec<Found>> {
+    use wasip2::filesystem::types::{DescriptorFlags, DescriptorType, ErrorCode, OpenFlags, PathFlags};
+
+    let folder = if folder.is_empty() { "." } else { folder };
+    let folder = root.open_at(PathFlags::empty(), folder, OpenFlags::DIRECTORY, DescriptorFlags::READ);
     let stream = folder.and_then(|folder| folder.read_directory()).map_err(wasi_error)?;
     let mut found = Vec::new();
     loop {

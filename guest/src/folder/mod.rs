@@ -51,7 +51,7 @@ impl Folder {
         if !root.is_dir() {
             return Err(FsError::NotDirectory);
         }
-        let files = Files { disk: Disk::new(root), began: Instant::now(), synced: only_hosts_write };
+        let files = Files { disk: Disk::new(root)?, began: Instant::now(), synced: only_hosts_write };
         // A process that is a component does not know its number.
         let identity = Identity::new("0", "saddlebag-guest", random());
         Ok(Self {

@@ -169,7 +169,9 @@ pub(crate) async fn read_needed(
 pub(crate) fn is_outdated(call: &Call, corpus: &Corpus) -> bool {
     let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
     // Reading a tenth of the notes is about as fast as writing the index.
-    let is_outdated = unsaved * 10 >= notes || corpus.others.would_drop_own(call.now.timestamp().seconds);
+    let is_outdated = unsaved * 10 >= notes
+        || corpus.has_new_generation()
+        || corpus.others.would_drop_own(call.now.timestamp().seconds);
     call.scope.index_file && notes >= MIN_NOTES && is_outdated
 }
 
