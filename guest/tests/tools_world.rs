@@ -86,11 +86,11 @@ fn the_functions_of_the_shell_are_those_of_the_table() {
         ));
         let given: Vec<String> = arguments.iter().map(|one| format!("{}: {}", one.name, one.in_rust)).collect();
         rust.push_str(&format!("    {}({});\n", tool.name, given.join(", ")));
-        all.insert(kebab(&tool.name), docs.into());
+        all.insert(kebab(&tool.name), json!({ "docs": docs }));
     }
     wit.push_str("}\n");
     rust.push_str("}\n");
-    // The form that `wasm-tools` gives the docs of a package.
+    // The form that `wasm-tools` gives the docs of a package. A text alone is also valid there, but wassette ignores it.
     let docs = json!({ "worlds": { "saddlebag-tools": { "func_exports": all } } });
     let docs = serde_json::to_string_pretty(&docs).expect("JSON") + "\n";
     for (file, made) in [("world.wit", &wit), ("functions.rs", &rust), ("package-docs.json", &docs)] {

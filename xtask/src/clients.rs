@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::component::{TARGET, WORLDS, build_for_tests};
 use crate::run::{Output, command, program, root};
+use crate::shells;
 
 /// Folder of the scripts. Their requirements name the versions.
 const SCRIPTS: &str = "cli/tests/clients";
@@ -81,9 +82,25 @@ pub(crate) fn run() -> Result<(), String> {
         arguments.push(build_for_tests(world, output)?.into());
     }
     command(&python, arguments, environment, output)?;
-    let own = format!("{} --engine native conform --driver", program.display());
+    let own = format!("'{}' --engine native conform --driver", program.display());
     let conform = ["conform", "--rounds", "20", "--with", &own, "--", &python, PYTHON_DRIVER].map(OsString::from);
-    command(&program.to_string_lossy(), conform.into_iter().chain([component.into()]), environment, output)
+    command(&program.to_string_lossy(), conform.into_iter().chain([component.clone().into()]), environment, output)?;
+    if cfg!(target_os = "linux") { race(&root, &program, &component, output) } else { Ok(()) }
+}
+
+/// Has every host of a folder change one store: the program, Python, Node.js, and WASI, whose driver the step of the shells
+/// builds.
+fn race(root: &Path, program: &Path, component: &Path, output: &mut Output) -> Result<(), String> {
+    let own = format!("'{}' conform --driver", program.display());
+    let python = format!("'{}' {PYTHON_DRIVER} '{}'", python(root).display(), component.display());
+    let javascript = javascript(root);
+    let node = format!("node {JAVASCRIPT}/drivers/node.js '{}'", javascript.join("component/saddlebag.js").display());
+    let options = ["conform", "--only", "races", "--races", "8", "--rounds", "10"];
+    let others = ["--with", &own, "--with", &python, "--with", &node, "--"];
+    let arguments = options.into_iter().chain(others).map(OsString::from).chain([shells::driver()?.into()]);
+    let modules = javascript.join("node_modules");
+    let environment = &[("NODE_PATH", &*modules.to_string_lossy()), ("PYTHONDONTWRITEBYTECODE", "1")];
+    command(&program.to_string_lossy(), arguments, environment, output)
 }
 
 /// Tests the hosts in JavaScript, and checks each store with the conformance kit of the program.

@@ -8,6 +8,18 @@ use std::process::Command;
 pub(crate) const NATIVE_PROGRAM: [&str; 5] =
     ["--package", "saddlebag-cli", "--no-default-features", "--features", "native"];
 
+/// Arguments of cargo that choose the tests which compile components: chosen together, they share one wasmtime.
+pub(crate) const COMPILING: [&str; 8] = [
+    "--package",
+    "saddlebag-host",
+    "--package",
+    "saddlebag-tests",
+    "--package",
+    "saddlebag-shells-tests",
+    "--features",
+    "compiler",
+];
+
 /// Destination of a command's output.
 pub(crate) enum Output {
     /// The terminal, as the output arrives.

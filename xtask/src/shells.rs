@@ -1,11 +1,12 @@
 //! The shells of the memory: components for runtimes that load them, from `guest/shells/`.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::component::{SMALL, TARGET, check_size};
 use crate::paths;
-use crate::run::{Output, add_target, cargo_with, root};
+use crate::run::{COMPILING, Output, add_target, cargo, cargo_with, command, program, root};
 
 /// Target of a shell that imports nothing of WASI.
 const BARE_TARGET: &str = "wasm32-unknown-unknown";
@@ -109,8 +110,21 @@ fn leb128(mut number: usize) -> Vec<u8> {
     }
 }
 
-/// Builds the shells quickly, and runs their tests in wasmtime.
+/// Builds the shells quickly, runs their tests in wasmtime, and checks the folder of WASI with the conformance kit of the
+/// program, also in races with the program.
 pub(crate) fn test() -> Result<(), String> {
     build(false)?;
-    cargo_with(["test", "--package", "saddlebag-shells-tests"], &[], &mut Output::Inherited)
+    cargo(["build", "--bin", "saddlebag"])?;
+    cargo(["test"].into_iter().chain(COMPILING).chain(["--test", "shells"]))?;
+    let program = program()?;
+    let own = format!("'{}' conform --driver", program.display());
+    // A killed holder of a lease is waited for, so few are killed.
+    let options = ["conform", "--rounds", "10", "--kills", "2", "--with", &own, "--"].map(OsString::from);
+    let arguments = options.into_iter().chain([driver()?.into()]);
+    command(&program.to_string_lossy(), arguments, &[], &mut Output::Inherited)
+}
+
+/// The driver of the folder of WASI, which [`test`] builds.
+pub(crate) fn driver() -> Result<PathBuf, String> {
+    Ok(root()?.join("target/debug").join(format!("driver-shell{}", std::env::consts::EXE_SUFFIX)))
 }

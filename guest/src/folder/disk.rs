@@ -18,6 +18,9 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// Number of times that a file is read again if it changes meanwhile.
 const ATTEMPTS: u32 = 8;
 
+/// Number of times that a folder is listed again if something in it is removed meanwhile.
+const LISTINGS: u32 = 1000;
+
 /// A folder of the disk.
 pub(super) struct Disk {
     root: PathBuf,
@@ -215,14 +218,19 @@ impl Disk {
 
     /// Returns what is in a folder; nothing if it does not exist.
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Found>, FsError> {
-        if !self.is_folder(folder)? {
-            return Ok(Vec::new());
+        for _ in 0..LISTINGS {
+            if !self.is_folder(folder)? {
+                return Ok(Vec::new());
+            }
+            #[cfg(target_os = "wasi")]
+            let found = entries(&self.folder, folder);
+            #[cfg(not(target_os = "wasi"))]
+            let found = entries(&self.at(folder));
+            if let Some(found) = found.map_err(fs_error)? {
+                return Ok(found);
+            }
         }
-        #[cfg(target_os = "wasi")]
-        let found = entries(&self.folder, folder);
-        #[cfg(not(target_os = "wasi"))]
-        let found = entries(&self.at(folder));
-        found.map_err(fs_error)
+        Err(FsError::Other("the folder kept changing while it was listed; try again".into()))
     }
 
     /// Creates a file that must be new, with these bytes and the permissions of another file, and syncs it.
@@ -364,17 +372,22 @@ fn modified(found: &Metadata) -> u64 {
     since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// Returns the entries of a folder.
+/// Returns the entries of a folder; `None` if one was removed meanwhile. Without it, the rest may show no moment: the newest
+/// lease is removed after the next one was created.
 #[cfg(not(target_os = "wasi"))]
-fn entries(folder: &Path) -> io::Result<Vec<Found>> {
+fn entries(folder: &Path) -> io::Result<Option<Vec<Found>>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    let listing = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        listing => listing?,
+    };
+    for entry in listing {
         let entry = entry?;
         let kind = match entry.file_type() {
             Ok(kind) if kind.is_file() => EntryKind::File,
             Ok(kind) if kind.is_dir() => EntryKind::Directory,
             Ok(_) => EntryKind::Other,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         let name = match entry.file_name().into_string() {
@@ -383,7 +396,7 @@ fn entries(folder: &Path) -> io::Result<Vec<Found>> {
         };
         found.push(Found { name, kind });
     }
-    Ok(found)
+    Ok(Some(found))
 }
 
 /// Opens a folder for the calls of WASI that `std::fs` does not have.
@@ -419,18 +432,22 @@ fn wasi_error(code: wasip2::filesystem::types::ErrorCode) -> io::Error {
     io::Error::new(kind, code)
 }
 
-/// Returns the entries of a folder below the root. `std::fs` ends at a name that is not UTF-8, and WASI goes on.
+/// Returns the entries of a folder below the root; `None` if one was removed meanwhile. `std::fs` ends at a name that is not
+/// UTF-8, and WASI goes on.
 #[cfg(target_os = "wasi")]
-fn entries(root: &wasip2::filesystem::types::Descriptor, folder: &str) -> io::Result<Vec<Found>> {
+fn entries(root: &wasip2::filesystem::types::Descriptor, folder: &str) -> io::Result<Option<Vec<Found>>> {
     use wasip2::filesystem::types::{DescriptorFlags, DescriptorType, ErrorCode, OpenFlags, PathFlags};
 
     let folder = if folder.is_empty() { "." } else { folder };
     let folder = root.open_at(PathFlags::empty(), folder, OpenFlags::DIRECTORY, DescriptorFlags::READ);
-    let stream = folder.and_then(|folder| folder.read_directory()).map_err(wasi_error)?;
+    let stream = match folder.and_then(|folder| folder.read_directory()) {
+        Err(ErrorCode::NoEntry) => return Ok(None),
+        stream => stream.map_err(wasi_error)?,
+    };
     let mut found = Vec::new();
     loop {
         match stream.read_directory_entry() {
-            Ok(None) => return Ok(found),
+            Ok(None) => return Ok(Some(found)),
             Ok(Some(entry)) => {
                 let kind = match entry.type_ {
                     DescriptorType::RegularFile => EntryKind::File,
@@ -444,6 +461,8 @@ fn entries(root: &wasip2::filesystem::types::Descriptor, folder: &str) -> io::Re
                 let name = Name::Damaged(char::REPLACEMENT_CHARACTER.into());
                 found.push(Found { name, kind: EntryKind::Other });
             }
+            // The runtime looks at each entry after it has listed them all.
+            Err(ErrorCode::NoEntry) => return Ok(None),
             Err(code) => return Err(wasi_error(code)),
         }
     }

@@ -1,6 +1,7 @@
 //! The driver of the folder as a WebAssembly command, for the conformance kit: `saddlebag conform -- driver-shell`.
 //!
-//! It may use the folder for temporary files, in which the kit makes its stores, and the folder `SADDLEBAG_STORES`.
+//! It may use the folder for temporary files, in which the kit makes its stores, and the folder `SADDLEBAG_STORES`. Its
+//! arguments are those of the driver.
 
 #![allow(clippy::panic, reason = "a program of the tests")]
 
@@ -14,6 +15,7 @@ fn main() -> ExitCode {
     let shell = Shell::new("guest-driver");
     let mut wasi = WasiCtxBuilder::new();
     wasi.allow_blocking_current_thread(true).inherit_stdio().arg("driver");
+    wasi.args(&std::env::args().skip(1).collect::<Vec<_>>());
     let stores = std::env::var_os("SADDLEBAG_STORES").map(PathBuf::from);
     for folder in stores.into_iter().chain([std::env::temp_dir()]) {
         let name = folder.display().to_string();

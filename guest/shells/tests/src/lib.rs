@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use wasmtime::component::{Component, Linker, ResourceTable};
-use wasmtime::{Config, Engine, OptLevel, Store};
+use wasmtime::{Cache, CacheConfig, Config, Engine, Store, Strategy};
 use wasmtime_wasi::p2::bindings::sync::CommandPre;
 use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
@@ -97,18 +97,24 @@ impl Shell {
     /// Compiles a shell quickly.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self::compiled(name, OptLevel::None)
+        Self::compiled(name, Strategy::Winch)
     }
 
     /// Compiles a shell as runtimes do.
     #[must_use]
     pub fn optimised(name: &str) -> Self {
-        Self::compiled(name, OptLevel::Speed)
+        Self::compiled(name, Strategy::Cranelift)
     }
 
-    fn compiled(name: &str, level: OptLevel) -> Self {
-        let engine = Engine::new(Config::new().cranelift_opt_level(level)).expect("an engine");
+    fn compiled(name: &str, strategy: Strategy) -> Self {
         let file = file(name);
+        // The conformance kit starts a driver again after each kill, and an unoptimised compiler takes seconds.
+        let mut cache = CacheConfig::new();
+        cache.with_directory(std::path::absolute(file.with_file_name("compiled")).expect("a folder"));
+        // Smaller code would save nothing.
+        cache.with_optimized_compression_usage_counter_threshold(u64::MAX);
+        let cache = Cache::new(cache).expect("a cache");
+        let engine = Engine::new(Config::new().strategy(strategy).cache(Some(cache))).expect("an engine");
         let component = Component::from_file(&engine, &file);
         let component =
             component.unwrap_or_else(|error| panic!("{}: {error:#}; `cargo xtask shells` builds it", file.display()));

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
+use std::thread;
 
 use saddlebag_shells_tests::{Shell, State};
 use serde_json::{Value, json};
-use wasmtime::StoreContextMut;
-use wasmtime::component::Val;
+use wasmtime::component::{TypedFunc, Val};
+use wasmtime::{Store, StoreContextMut};
 use wasmtime_wasi::{FsPerms, WasiCtx};
 
 const STORED: &str = r#"{"key": "port", "content": "8080"}"#;
@@ -165,30 +167,80 @@ fn each_tool_is_a_function_with_docs() {
     let ty = shell.component().component_type();
     let exports: Vec<&str> = ty.exports(shell.component().engine()).map(|(name, _)| name).collect();
     assert_eq!(functions.len(), 13);
-    assert!(functions.iter().all(|(name, docs)| exports.contains(&name.as_str()) && docs.is_string()), "{exports:?}");
+    assert!(
+        functions.iter().all(|(name, docs)| exports.contains(&name.as_str()) && docs["docs"].is_string()),
+        "{exports:?}"
+    );
 }
 
 #[test]
 fn the_disk_performs_the_operations_of_another_component() {
-    let (shell, folder) = (Shell::new("disk"), tempfile::tempdir().unwrap());
-    let mut linker = shell.linker();
-    wasmtime_wasi::p2::add_to_linker_sync(&mut linker).unwrap();
-    let wasi = WasiCtx::builder().preopened_dir(folder.path(), "/memory", FsPerms::ReadWrite).unwrap().build();
-    let mut store = shell.store(State::new(wasi));
-    let instance = linker.instantiate(&mut store, shell.component()).unwrap();
-    let interface = instance.get_export_index(&mut store, None, "saddlebag:disk/disk@0.3.0-dev").unwrap();
-    let mut function = |name: &str| {
-        let index = instance.get_export_index(&mut store, Some(&interface), name).unwrap();
-        instance.get_func(&mut store, index).unwrap()
-    };
-    let (open, perform) = (function("open"), function("perform"));
-    let open = open.typed::<(&str, bool), (Result<(), String>,)>(&store).unwrap();
-    let perform = perform.typed::<(&str,), (Result<String, String>,)>(&store).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut disk = Disk::load(folder.path());
     let read = r#"{"key":"k","command":"1","op":{"read":{"path":"a.md","offset":"0","max-bytes":9}}}"#;
-    assert!(perform.call(&mut store, (read,)).unwrap().0.is_err());
-    open.call(&mut store, ("/memory", false)).unwrap().0.unwrap();
-    assert!(perform.call(&mut store, ("{}",)).unwrap().0.is_err());
+    assert!(disk.perform(read).is_err());
+    disk.open();
+    assert!(disk.perform("{}").is_err());
     fs::write(folder.path().join("a.md"), "text").unwrap();
-    let reply = parsed(&perform.call(&mut store, (read,)).unwrap().0.unwrap());
+    let reply = parsed(&disk.perform(read).unwrap());
     assert_eq!((&reply["key"], &reply["outcome"]["ok"]["read"]["content"]["bytes"]), (&json!("k"), &json!("dGV4dA==")));
+}
+
+/// A runtime lists the names, and then looks at each file: one that is gone by then is not an error.
+#[test]
+fn a_folder_is_listed_while_its_files_come_and_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut disk = Disk::load(folder.path());
+    disk.open();
+    fs::write(folder.path().join("z.md"), "text").unwrap();
+    let list = r#"{"key":"k","command":"1","op":{"list-directory":{"folder":null,"limit":99}}}"#;
+    let replies: Vec<Value> = thread::scope(|scope| {
+        let changes = scope.spawn(|| {
+            for number in 0..5000 {
+                fs::write(folder.path().join(format!("{number}.md")), "text").unwrap();
+                if number >= 20 {
+                    fs::remove_file(folder.path().join(format!("{}.md", number - 20))).unwrap();
+                }
+            }
+        });
+        std::iter::from_fn(|| (!changes.is_finished()).then(|| parsed(&disk.perform(list).unwrap()))).collect()
+    });
+    for reply in replies {
+        let entries = reply["outcome"]["ok"]["list-directory"]["page"]["entries"].as_array();
+        assert!(entries.is_some_and(|entries| entries.iter().any(|entry| entry["path"] == "z.md")), "{reply}");
+    }
+}
+
+/// The shell that performs operations, with a folder.
+struct Disk {
+    store: Store<State>,
+    open: TypedFunc<(&'static str, bool), (Result<(), String>,)>,
+    perform: TypedFunc<(&'static str,), (Result<String, String>,)>,
+}
+
+impl Disk {
+    fn load(folder: &Path) -> Self {
+        let shell = Shell::new("disk");
+        let mut linker = shell.linker();
+        wasmtime_wasi::p2::add_to_linker_sync(&mut linker).unwrap();
+        let wasi = WasiCtx::builder().preopened_dir(folder, "/memory", FsPerms::ReadWrite).unwrap().build();
+        let mut store = shell.store(State::new(wasi));
+        let instance = linker.instantiate(&mut store, shell.component()).unwrap();
+        let interface = instance.get_export_index(&mut store, None, "saddlebag:disk/disk@0.3.0-dev").unwrap();
+        let mut function = |name: &str| {
+            let index = instance.get_export_index(&mut store, Some(&interface), name).unwrap();
+            instance.get_func(&mut store, index).unwrap()
+        };
+        let (open, perform) = (function("open"), function("perform"));
+        let (open, perform) = (open.typed(&store).unwrap(), perform.typed(&store).unwrap());
+        Self { store, open, perform }
+    }
+
+    fn open(&mut self) {
+        self.open.call(&mut self.store, ("/memory", false)).unwrap().0.unwrap();
+    }
+
+    fn perform(&mut self, request: &'static str) -> Result<String, String> {
+        self.perform.call(&mut self.store, (request,)).unwrap().0
+    }
 }
