@@ -24,9 +24,6 @@ use crate::executor::{Durability, is_read};
 /// Time for which a check of the root's place is valid for reads. Changes check each time.
 pub(super) const ROOT_IS_FRESH: Duration = Duration::from_millis(50);
 
-/// Number of times that a change is begun because its folder was removed, or its lock taken over.
-const ATTEMPTS: u32 = 64;
-
 /// Options of a [`LocalDir`].
 #[derive(Clone, Debug)]
 pub struct LocalDirOptions {
@@ -238,18 +235,21 @@ impl LocalDir {
         }
     }
 
-    /// Makes a change by `attempt`, which is given the locks of `paths`, and begins it again if it must be.
+    /// Makes a change by `attempt`, which is given the locks of `paths`. Begins it again if its folder was removed or its lock
+    /// taken over, for as long as it would wait for a lock.
     pub(super) fn change<T>(
         &self,
         paths: &[&RelPath],
         mut attempt: impl FnMut(&Guard<'_>) -> Result<T, Failed>,
     ) -> Result<T, FsError> {
-        for _ in 0..ATTEMPTS {
+        let begun = Instant::now();
+        loop {
             let guard = self.lock_within(paths, self.options.lock_timeout)?;
             match attempt(&guard) {
                 Ok(outcome) => return Ok(outcome),
                 Err(Failed::Refused(error)) => return Err(error),
-                Err(Failed::Again) => {}
+                Err(Failed::Again) if begun.elapsed() < self.options.lock_timeout => {}
+                Err(Failed::Again) => break,
             }
         }
         Err(FsError::Other("the folder of the file kept disappearing while it was changed; try again".into()))
