@@ -136,6 +136,11 @@ fn more_tool_calls(name: &str) -> Vec<CallTool> {
         options: ToolOptions { sets: ToolSet::ALL.to_vec(), dialect: Dialect::Sdk },
     };
     let mut calls = vec![
+        call("mem_remember", json!({ "key": "mine", "content": "mine", "category": name })),
+        call("mem_remember", json!({ "title": "T", "content": "mine", "links": [name], "supersedes": name })),
+        call("mem_edit", json!({ "name": name, "old_str": SECRET, "new_str": "gone" })),
+        call("mem_recall", json!({ "query": SECRET, "kind": "entry", "limit": 100 })),
+        call("mem_list", json!({ "kind": "entry", "category": name, "cursor": format!("99999999999:{name}") })),
         call("memory_read", json!({ "source": "page", "name": name })),
         call("memory_edit", json!({ "target": "page", "name": name, "old_str": SECRET, "new_str": "gone" })),
         call("memory_edit", json!({ "target": "note", "name": name })),
@@ -186,7 +191,7 @@ fn is_of_entries(command: &Command) -> bool {
         Command::Tools(ToolsCommand::CallTool(call)) => {
             // Recall finds notes and entries.
             call.tool == "notebook_recall"
-                || tools(&[ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.tool)
+                || tools(&[ToolSet::Everyday, ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.tool)
         }
         _ => false,
     }

@@ -73,13 +73,13 @@ fn assert_fits(value: &Value, schema: &Value) {
 
 #[test]
 fn both_engines_describe_the_same_tools() {
-    for sets in [&[][..], &[ToolSet::Anthropic], &DEFAULT_SETS, &ToolSet::ALL] {
+    for sets in [&[][..], &[ToolSet::Anthropic], DEFAULT_SETS, &ToolSet::ALL] {
         let [native, component] = BOTH.map(|kind| engine(kind, Config::default()).tools(sets).unwrap());
         assert_eq!(native, component);
         assert!(native.iter().all(|tool| sets.contains(&tool.set)));
     }
     let all = tools(&ToolSet::ALL);
-    assert_eq!(all.len(), 14);
+    assert_eq!(all.len(), 23);
     for tool in &all {
         assert!(!tool.description.is_empty() && (!tool.read_only || (!tool.destructive && tool.idempotent)));
         let schema: Value = serde_json::from_str(&tool.input_schema).unwrap();

@@ -92,7 +92,7 @@ impl<T: Strings + Clone> Extension<T> {
             });
             json!({ "name": tool.name, "description": tool.description, "parameters": parameters })
         };
-        Value::from(tools(&DEFAULT_SETS).iter().map(described).collect::<Vec<Value>>()).to_string()
+        Value::from(tools(DEFAULT_SETS).iter().map(described).collect::<Vec<Value>>()).to_string()
     }
 
     /// Runs a tool with a JSON object of arguments, and returns its answer as JSON.

@@ -50,7 +50,7 @@ impl<S: Storage> Guest<S> {
     /// Text that says which option is invalid.
     pub fn open(executor: Executor<S>, options: Options) -> Result<Self, String> {
         let Options { epoch, project, agent, index_file, provenance } = options;
-        let sets = DEFAULT_SETS.into_iter().filter(|set| agent.is_some() || *set != ToolSet::Entries).collect();
+        let sets = DEFAULT_SETS.iter().copied().filter(|set| agent.is_some() || *set != ToolSet::Entries).collect();
         let config = Config {
             project,
             entries: agent.map(EntriesConfig::for_agent),

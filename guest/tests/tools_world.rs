@@ -66,7 +66,7 @@ fn kebab(name: &str) -> String {
 #[test]
 fn the_functions_of_the_shell_are_those_of_the_table() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("shells/tools");
-    let tools = tools(&DEFAULT_SETS);
+    let tools = tools(DEFAULT_SETS);
     let (mut wit, mut rust) = (
         "// Generated from the table of tools.\n\npackage saddlebag:tools@0.3.0-dev;\n\n\
          /// One function for each tool. Each returns the text for a model.\nworld saddlebag-tools {\n"

@@ -34,7 +34,7 @@ TOOLS = {
     "terminal": ("bash", "command"),
     "write_file": ("write", "path"),
     "patch": ("edit", "path"),
-    "saddlebag_store": ("saddlebag_notebook_remember", "title"),
+    "saddlebag_store": ("saddlebag_mem_remember", "title"),
 }
 # Contexts whose turns are not a person's.
 NOT_RECORDED = {"subagent", "cron", "flush"}
@@ -65,13 +65,9 @@ SCHEMAS = [
     ),
     _schema(
         "saddlebag_get",
-        "Read a note of memory by its path or title, or a fact by its key.",
-        [],
-        {
-            "name": _text("Path or title of a note"),
-            "key": _text("Key of a fact"),
-            "cursor": _text("Cursor that the page before ended with"),
-        },
+        "Read a note or a fact of memory.",
+        ["name"],
+        {"name": _text("Path, title or key"), "cursor": _text("Cursor that the page before ended with")},
     ),
     _schema(
         "saddlebag_store",
@@ -181,7 +177,7 @@ class SaddlebagProvider(MemoryProvider):
         handlers = {
             "saddlebag_search": self._search,
             "saddlebag_get": self._get,
-            "saddlebag_store": lambda args: self._program.call("notebook_remember", args),
+            "saddlebag_store": lambda args: self._program.call("mem_remember", args),
         }
         handler = handlers.get(tool_name)
         if handler is None:
@@ -195,13 +191,11 @@ class SaddlebagProvider(MemoryProvider):
     def _search(self, args):
         limit = args.get("limit", 5)
         limit = min(max(limit, 1), 20) if isinstance(limit, int) else 5
-        return self._program.call("notebook_recall", {"query": str(args.get("query") or ""), "limit": limit})
+        return self._program.call("mem_recall", {"query": str(args.get("query") or ""), "limit": limit})
 
     def _get(self, args):
         page = {"cursor": args["cursor"]} if args.get("cursor") else {}
-        if args.get("key"):
-            return self._program.call("memory_recall", {"key": args["key"], **page})
-        return self._program.call("memory_read", {"source": "page", "name": str(args.get("name") or ""), **page})
+        return self._program.call("mem_show", {"name": str(args.get("name") or ""), **page})
 
     # Events
 
@@ -315,7 +309,7 @@ class SaddlebagProvider(MemoryProvider):
     def _store(self, content, user):
         title = " ".join(content.split())[:80]
         tags = ["hermes", "user"] if user else ["hermes"]
-        answer = self._program.call("notebook_remember", {"title": title, "content": content, "tags": tags})
+        answer = self._program.call("mem_remember", {"title": title, "content": content, "tags": tags})
         if answer.get("is_error"):
             logger.warning("saddlebag: a memory was not kept: %s", answer.get("text"))
 

@@ -11,14 +11,12 @@ const MAX_HITS = 20
 /** Searches notes, logs and entries. */
 async function search(settings, folder, { query, limit }) {
   const bounded = Math.min(Math.max(Math.trunc(limit ?? 5), 1), MAX_HITS)
-  return call(settings, folder, "notebook_recall", { query: String(query ?? ""), limit: bounded })
+  return call(settings, folder, "mem_recall", { query: String(query ?? ""), limit: bounded })
 }
 
-/** Reads a note by its path or title, or an entry by its key. */
-async function get(settings, folder, { name, key, cursor }) {
-  const page = cursor ? { cursor } : {}
-  if (key) return call(settings, folder, "memory_recall", { key, ...page })
-  return call(settings, folder, "memory_read", { source: "page", name: String(name ?? ""), ...page })
+/** Reads a part of a note, an entry or another file by its path, title or key. */
+async function get(settings, folder, { name, cursor }) {
+  return call(settings, folder, "mem_show", { name: String(name ?? ""), ...(cursor ? { cursor } : {}) })
 }
 
 async function store(settings, folder, { title, content, kind, tags, provenance }) {
@@ -26,7 +24,7 @@ async function store(settings, folder, { title, content, kind, tags, provenance 
   if (kind) args.kind = kind
   if (tags) args.tags = tags
   if (provenance) args.provenance = provenance
-  return call(settings, folder, "notebook_remember", args)
+  return call(settings, folder, "mem_remember", args)
 }
 
 /** Tools of the model. `runs` is the tool of the program, as its hook knows it. */
@@ -39,19 +37,18 @@ export const TOOLS = [
       query: text("A question, or words"),
       limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: "Maximum number of hits; 5 without it" },
     }),
-    runs: "notebook_recall",
+    runs: "mem_recall",
     run: search,
   },
   {
     name: "memory_get",
     label: "Memory Get",
-    description: "Read a note of memory by its path or title, or a fact by its key.",
-    parameters: object([], {
-      name: text("Path or title of a note"),
-      key: text("Key of a fact"),
+    description: "Read a note or a fact of memory.",
+    parameters: object(["name"], {
+      name: text("Path, title or key"),
       cursor: text("Cursor that the page before ended with"),
     }),
-    runs: "memory_read",
+    runs: "mem_show",
     run: get,
   },
   {
@@ -65,7 +62,7 @@ export const TOOLS = [
       tags: { type: "array", items: { type: "string" }, maxItems: 32 },
       provenance: text("tool: a tool wrote the content, not you; it then waits for a person", { enum: ["agent", "tool"] }),
     }),
-    runs: "notebook_remember",
+    runs: "mem_remember",
     run: store,
   },
 ]

@@ -15,7 +15,7 @@ pub use read::ReadFile;
 pub use resolve::{Item, Resolve};
 
 pub(crate) use recall::recall_all;
-pub(crate) use resolve::{Names, candidates};
+pub(crate) use resolve::{Names, candidates, resolve};
 pub(crate) use types::{FileListing, FilesCall};
 
 use crate::family::family;

@@ -54,26 +54,35 @@ impl Request for Resolve {
 impl Run<FilesCall<'_>> for Resolve {
     async fn run(self, with: &FilesCall<'_>) -> Result<Item, Error> {
         let FilesCall { call, notebook, entries, .. } = *with;
-        let mut found = candidates(Names { call, notebook, entries }, &self.name).await?;
-        let is_note = notebook::note_rule(call).await?;
-        let kind_of = |file: &NamedFile| match () {
-            () if entries.folders().any(|folder| folder.has(&file.path)) => ItemKind::Entry,
-            () if is_note(&file.path) && !call.scope.layout.is_kept(&file.path) => ItemKind::Note,
-            () => ItemKind::File,
-        };
-        found.retain(|file| self.kind.is_none_or(|kind| kind == kind_of(file)));
-        prefer_approved(&mut found, |file| !file.unapproved);
-        match found.as_slice() {
-            [] => {
-                let kind = self.kind.map_or("note, entry or file", ItemKind::as_str);
-                let message = format!("there is no {kind} `{}`", self.name.escape_debug());
-                Err(Error::new(ErrorCode::NotFound, message, notebook::similar_notes(call, notebook, &self.name)?))
-            }
-            [file] => Ok(Item { kind: kind_of(file), path: file.path.to_string(), name: file.name.clone() }),
-            several => {
-                let shown = |file: &NamedFile| format!("{} ({})", call.scope.display_path(&file.path), kind_of(file));
-                Err(ambiguous(&self.name, several.iter().map(shown).collect()))
-            }
+        resolve(Names { call, notebook, entries }, &self.name, self.kind).await
+    }
+}
+
+/// Finds the item of a kind that a name means; of any kind if it is `None`.
+pub(crate) async fn resolve(
+    Names { call, notebook, entries }: Names<'_>,
+    name: &str,
+    kind: Option<ItemKind>,
+) -> Result<Item, Error> {
+    let mut found = candidates(Names { call, notebook, entries }, name).await?;
+    let is_note = notebook::note_rule(call).await?;
+    let kind_of = |file: &NamedFile| match () {
+        () if entries.folders().any(|folder| folder.has(&file.path)) => ItemKind::Entry,
+        () if is_note(&file.path) && !call.scope.layout.is_kept(&file.path) => ItemKind::Note,
+        () => ItemKind::File,
+    };
+    found.retain(|file| kind.is_none_or(|kind| kind == kind_of(file)));
+    prefer_approved(&mut found, |file| !file.unapproved);
+    match found.as_slice() {
+        [] => {
+            let kind = kind.map_or("note, entry or file", ItemKind::as_str);
+            let message = format!("there is no {kind} `{}`", name.escape_debug());
+            Err(Error::new(ErrorCode::NotFound, message, notebook::similar_notes(call, notebook, name)?))
+        }
+        [file] => Ok(Item { kind: kind_of(file), path: file.path.to_string(), name: file.name.clone() }),
+        several => {
+            let shown = |file: &NamedFile| format!("{} ({})", call.scope.display_path(&file.path), kind_of(file));
+            Err(ambiguous(name, several.iter().map(shown).collect()))
         }
     }
 }

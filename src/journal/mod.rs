@@ -24,7 +24,7 @@ pub use append_daily::AppendDaily;
 pub use edit::Edit;
 pub use flush_summary::{FlushSummary, compaction_heading};
 pub use list::{ListJournal, ListReply};
-pub use prompt::{FLUSH_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
+pub use prompt::{FLUSH_PROMPT, JOURNAL_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
 pub use read::Read;
 pub use restore::Restore;
 pub use search::Search;

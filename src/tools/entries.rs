@@ -25,17 +25,7 @@ const PREVIEW_BYTES: usize = 120;
 /// Builds the command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesCommand, Error> {
     let verb = match spec.id {
-        Id::Store => EntriesCommand::StoreEntry(StoreEntry {
-            entry: NewEntry {
-                key: arguments.needed("key")?,
-                content: arguments.needed("content")?,
-                category: arguments.text("category").unwrap_or("core").to_string(),
-                tags: arguments.texts("tags"),
-                source: None,
-                supersedes: None,
-            },
-            expected_version: None,
-        }),
+        Id::Store => store(arguments)?,
         Id::Recall => match (arguments.text("key"), arguments.text("query")) {
             (Some(key), None) => {
                 if arguments.has("limit") {
@@ -62,21 +52,39 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
                 return Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help));
             }
         },
-        Id::List => EntriesCommand::ListEntries(ListEntries {
-            filter: EntryFilter {
-                category: arguments.text("category").map(ToString::to_string),
-                all_tags: arguments.texts("tags"),
-                ..EntryFilter::default()
-            },
-            limit: Some(arguments.limit(USUAL_LIST)),
-            cursor: arguments.text("cursor").map(ToString::to_string),
-        }),
+        Id::List => list(arguments),
         Id::Forget => {
             EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, expected_version: None })
         }
         _ => return Err(Error::internal("no tool of the entries")),
     };
     Ok(verb)
+}
+
+pub(super) fn store(arguments: &Arguments) -> Result<EntriesCommand, Error> {
+    Ok(EntriesCommand::StoreEntry(StoreEntry {
+        entry: NewEntry {
+            key: arguments.needed("key")?,
+            content: arguments.needed("content")?,
+            category: arguments.text("category").unwrap_or("core").to_string(),
+            tags: arguments.texts("tags"),
+            source: None,
+            supersedes: None,
+        },
+        expected_version: None,
+    }))
+}
+
+pub(super) fn list(arguments: &Arguments) -> EntriesCommand {
+    EntriesCommand::ListEntries(ListEntries {
+        filter: EntryFilter {
+            category: arguments.text("category").map(ToString::to_string),
+            all_tags: arguments.texts("tags"),
+            ..EntryFilter::default()
+        },
+        limit: Some(arguments.limit(USUAL_LIST)),
+        cursor: arguments.text("cursor").map(ToString::to_string),
+    })
 }
 
 /// Builds the answer from the reply.
@@ -187,7 +195,7 @@ fn listed(reply: &ListEntriesReply) -> Answer {
     page.answer(&headline, "entries", Some(reply.total.into()), next.as_deref())
 }
 
-fn forgotten(reply: &ForgetEntryReply) -> Answer {
+pub(super) fn forgotten(reply: &ForgetEntryReply) -> Answer {
     let mut object = Object::new();
     object.text("key", &reply.key);
     object.flag("already_forgotten", reply.already_forgotten);

@@ -89,10 +89,9 @@ pub(super) fn missing_note<'a>(arguments: &'a Arguments, reply: &JournalReply) -
 }
 
 /// Returns the line that points a reader of the project's memory to the memory that all projects share.
-pub(super) fn shared_memory(call: &Call, arguments: &Arguments) -> Option<String> {
+pub(super) fn shared_memory(call: &Call) -> Option<String> {
     let layout = &call.scope.layout;
-    let is_asked = arguments.text("source") == Some("long_term");
-    (is_asked && layout.long_term() != layout.shared_long_term()).then(|| {
+    (layout.long_term() != layout.shared_long_term()).then(|| {
         let path = call.scope.display_path(layout.shared_long_term());
         format!("\n(memory of this project; page {path} has the memory of all projects)")
     })
@@ -138,7 +137,7 @@ fn written(reply: &WriteReply) -> Answer {
     Answer::new(reply.message.as_str(), object)
 }
 
-fn read(reply: &ReadReply) -> Answer {
+pub(super) fn read(reply: &ReadReply) -> Answer {
     let next = reply.next_offset.map(|offset| offset.to_string());
     let mut text = match reply.state {
         FileState::Missing => format!("(empty: there is no {} yet)", reply.path),

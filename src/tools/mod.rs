@@ -6,8 +6,8 @@
 //! ```
 //! use saddlebag::tools::{DEFAULT_SETS, tools};
 //!
-//! let names: Vec<String> = tools(&DEFAULT_SETS).into_iter().map(|tool| tool.name).collect();
-//! assert_eq!(names.first().map(String::as_str), Some("memory_write"));
+//! let names: Vec<String> = tools(DEFAULT_SETS).into_iter().map(|tool| tool.name).collect();
+//! assert_eq!(names.first().map(String::as_str), Some("mem_recall"));
 //! ```
 //!
 //! # How do tools work?
@@ -26,9 +26,12 @@ mod answer;
 mod anthropic;
 mod arguments;
 mod entries;
+#[cfg(feature = "notebook")]
+mod everyday;
 mod journal;
 mod json;
 mod notebook;
+mod prompt;
 mod schema;
 mod spec;
 mod table;
@@ -42,6 +45,7 @@ use atomic_refcell::AtomicRefCell;
 
 pub use answer::MAX_ANSWER_BYTES;
 pub use arguments::MAX_ARGUMENT_BYTES;
+pub use prompt::memory_prompt;
 pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, ToolSet};
 
 use crate::changes::Call;
@@ -152,6 +156,8 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
     let spec = spec.ok_or_else(|| unknown(given))?;
     let arguments = Arguments::parse(spec, &given.input)?;
     match spec.set {
+        #[cfg(feature = "notebook")]
+        ToolSet::Everyday => everyday::run(with, spec, &arguments).await,
         #[cfg(feature = "journal")]
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;
@@ -163,8 +169,8 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
                 return Err(journal::no_note(name, &ListJournal.run(&with).await?));
             }
             let mut answer = journal::answer(&arguments, reply)?;
-            if let Some(note) = journal::shared_memory(call, &arguments) {
-                answer.text.push_str(&note);
+            if arguments.text("source") == Some("long_term") {
+                answer.text.extend(journal::shared_memory(call));
             }
             Ok(answer)
         }

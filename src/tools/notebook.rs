@@ -20,16 +20,7 @@ const USUAL_RELATED: u32 = 20;
 /// Builds the command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookCommand, Error> {
     Ok(match spec.id {
-        Id::Remember => NotebookCommand::Remember(Remember {
-            title: arguments.needed("title")?,
-            content: arguments.needed("content")?,
-            template: arguments.text("kind").unwrap_or_default().to_string(),
-            tags: arguments.texts("tags"),
-            links: arguments.texts("links"),
-            supersede: arguments.flag("supersede"),
-            supersedes: arguments.text("supersedes").map(ToString::to_string),
-            ..Remember::default()
-        }),
+        Id::Remember => remember(arguments)?,
         Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {
             source: arguments.needed("source")?,
@@ -43,6 +34,19 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
         }
         _ => return Err(Error::internal("no tool of the notebook")),
     })
+}
+
+pub(super) fn remember(arguments: &Arguments) -> Result<NotebookCommand, Error> {
+    Ok(NotebookCommand::Remember(Remember {
+        title: arguments.needed("title")?,
+        content: arguments.needed("content")?,
+        template: arguments.text("kind").unwrap_or_default().to_string(),
+        tags: arguments.texts("tags"),
+        links: arguments.texts("links"),
+        supersede: arguments.flag("supersede"),
+        supersedes: arguments.text("supersedes").map(ToString::to_string),
+        ..Remember::default()
+    }))
 }
 
 /// Builds the question of a recall.

@@ -37,6 +37,12 @@ pub(super) struct Field {
 /// Identifies a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
+    Ask,
+    Show,
+    Keep,
+    Change,
+    Drop,
+    ListItems,
     Write,
     Read,
     Edit,

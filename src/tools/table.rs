@@ -8,9 +8,9 @@ use alloc::string::{String, ToString};
 
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
-use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
+use crate::entries::{EditEntry, FindEntries, ForgetEntry, ListEntries, StoreEntry};
 use crate::journal::{Edit, Read, Search, Write, WriteMode};
-use crate::notebook::{Journal, Link, Recall, Related, Remember};
+use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remember};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
 
@@ -21,10 +21,13 @@ pub(super) fn sample_arguments(id: Id, name: &str) -> String {
         Id::Write => format!(r#"{{"target": "note", "name": {name}, "content": "mine"}}"#),
         Id::Read => format!(r#"{{"source": "note", "name": {name}}}"#),
         Id::Edit => format!(r#"{{"target": "note", "name": {name}, "old_str": "{SAMPLE_TEXT}", "new_str": "gone"}}"#),
-        Id::Search | Id::RecallNotes => format!(r#"{{"query": "{SAMPLE_TEXT}"}}"#),
+        Id::Show | Id::Drop => format!(r#"{{"name": {name}}}"#),
+        Id::Keep => format!(r#"{{"key": {name}, "content": "mine"}}"#),
+        Id::Change => format!(r#"{{"name": {name}, "old_str": "{SAMPLE_TEXT}", "new_str": "gone"}}"#),
+        Id::Search | Id::RecallNotes | Id::Ask => format!(r#"{{"query": "{SAMPLE_TEXT}"}}"#),
         Id::Store => format!(r#"{{"key": {name}, "content": "mine"}}"#),
         Id::Recall | Id::Forget => format!(r#"{{"key": {name}}}"#),
-        Id::List => "{}".to_string(),
+        Id::List | Id::ListItems => "{}".to_string(),
         Id::Remember => format!(r#"{{"title": "mine", "content": "mine", "links": [{name}]}}"#),
         Id::Journal => format!(r#"{{"entry": {name}}}"#),
         Id::Link => format!(r#"{{"source": {name}, "target": "b"}}"#),
@@ -38,6 +41,12 @@ pub(super) fn is_idempotent(spec: &Spec) -> bool {
     spec.effect == Effect::Reads || matches!(spec.id, Id::Store | Id::Forget | Id::Remember | Id::Link)
 }
 
+/// Kinds of items that a recall can be restricted to.
+const KINDS: Kind = Kind::Word(&[ItemKind::Note.as_str(), ItemKind::Entry.as_str(), ItemKind::File.as_str()]);
+/// Kinds of items that a list shows.
+const LISTED: Kind = Kind::Word(&[ItemKind::Note.as_str(), ItemKind::Entry.as_str()]);
+/// Kinds of notes.
+const NOTE_KINDS: Kind = Kind::Word(&["fact", "decision"]);
 const COUNT: Kind = Kind::Integer { least: 0, most: i64::MAX };
 const TARGETS: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note"]);
 const EDITED: Kind = Kind::Word(&["long_term", "scratchpad", "daily", "note", "page"]);
@@ -65,6 +74,102 @@ pub(super) fn rows(sets: &[ToolSet]) -> impl Iterator<Item = &'static Spec> {
 
 /// Every tool.
 const TABLE: &[Spec] = &[
+    Spec {
+        id: Id::Ask,
+        name: "mem_recall",
+        set: ToolSet::Everyday,
+        description: "Ask memory a question before you ask the user: notes, decisions, logs, facts, sessions. Best \
+                      passages first.",
+        fields: &[needed("query", Kind::Text), optional("kind", KINDS), TAGS, LIMIT, CURSOR],
+        answer: &[],
+        effect: Recall::EFFECT,
+    },
+    Spec {
+        id: Id::Show,
+        name: "mem_show",
+        set: ToolSet::Everyday,
+        description: "Read one item: path, title or key, or long_term (lasting facts), scratchpad (tasks), daily \
+                      (today's log), daily:YYYY-MM-DD.",
+        fields: &[needed("name", Kind::Text), CURSOR],
+        answer: &[],
+        effect: Read::EFFECT,
+    },
+    Spec {
+        id: Id::Keep,
+        name: "mem_remember",
+        set: ToolSet::Everyday,
+        description: "Keep something. Give one: title = a note, knowledge worth a page or a decision with its reasons; \
+                      key = one fact, replacing what the key said; to = a line of long_term (in every prompt) or a \
+                      `- [ ]` task. supersedes: the note that it replaces.",
+        fields: &[
+            needed("content", Kind::Text),
+            optional("title", Kind::Text),
+            optional("key", Kind::Text),
+            optional("to", Kind::Word(&["long_term", "scratchpad"])),
+            optional("kind", NOTE_KINDS),
+            optional("category", Kind::Text).about("of a fact: core (default), daily (3 days), workspace (all agents)"),
+            TAGS,
+            optional("links", Kind::Texts(MAX_TEXTS)).about("notes"),
+            optional("supersedes", Kind::Text),
+            PROVENANCE,
+        ],
+        answer: &[],
+        effect: StoreEntry::EFFECT,
+    },
+    Spec {
+        id: Id::Change,
+        name: "mem_edit",
+        set: ToolSet::Everyday,
+        description: "Correct an item: old_str, which must occur once in it, becomes new_str.",
+        fields: &[needed("name", Kind::Text), needed("old_str", Kind::Text), needed("new_str", Kind::Text)],
+        answer: &[],
+        effect: EditEntry::EFFECT,
+    },
+    Spec {
+        id: Id::Drop,
+        name: "mem_forget",
+        set: ToolSet::Everyday,
+        description: "Remove a note or fact that is wrong or no longer wanted.",
+        fields: &[needed("name", Kind::Text)],
+        answer: &[],
+        effect: ForgetEntry::EFFECT,
+    },
+    Spec {
+        id: Id::Journal,
+        name: "mem_log",
+        set: ToolSet::Everyday,
+        description: "Add one timed line to today's log: what was done, what is open.",
+        fields: &[needed("entry", Kind::Text)],
+        answer: &[],
+        effect: Journal::EFFECT,
+    },
+    Spec {
+        id: Id::Link,
+        name: "mem_link",
+        set: ToolSet::Everyday,
+        description: "Link two notes that belong together.",
+        fields: &[needed("source", Kind::Text), needed("target", Kind::Text), optional("text", Kind::Text)],
+        answer: &[],
+        effect: Link::EFFECT,
+    },
+    Spec {
+        id: Id::Related,
+        name: "mem_related",
+        set: ToolSet::Everyday,
+        description: "Notes that are linked with a note, and why.",
+        fields: &[needed("note", Kind::Text), LIMIT, CURSOR],
+        answer: &[],
+        effect: Related::EFFECT,
+    },
+    Spec {
+        id: Id::ListItems,
+        name: "mem_list",
+        set: ToolSet::Everyday,
+        description: "List notes, or facts with their keys (kind entry), newest first.",
+        fields: &[optional("kind", LISTED), optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
+        answer: &[],
+        effect: ListNotes::EFFECT,
+    },
     Spec {
         id: Id::Write,
         name: "memory_write",
@@ -181,7 +286,7 @@ const TABLE: &[Spec] = &[
         fields: &[
             needed("title", Kind::Text),
             needed("content", Kind::Text),
-            optional("kind", Kind::Word(&["fact", "decision"])),
+            optional("kind", NOTE_KINDS),
             TAGS,
             optional("links", Kind::Texts(MAX_TEXTS)).about("notes"),
             optional("supersede", Kind::Flag),

@@ -10,6 +10,9 @@ use crate::trust::ForModel;
 /// A set of tools, switched on as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolSet {
+    /// `mem_recall`, `mem_show`, `mem_remember`, `mem_edit`, `mem_forget`, `mem_log`, `mem_link`, `mem_related`, `mem_list`: the whole
+    /// memory, in which any name means any item.
+    Everyday,
     /// `memory_write`, `memory_read`, `memory_edit`, `memory_search`.
     Journal,
     /// `memory_store`, `memory_recall`, `memory_list`, `memory_forget`. They need a memory that keeps entries.
@@ -20,11 +23,12 @@ pub enum ToolSet {
     Anthropic,
 }
 
-/// Default sets. Anthropic's tool is not among them, because it shows the same files a second time and the API tells a
-/// model that has it to look there first.
-pub const DEFAULT_SETS: [ToolSet; 3] = [ToolSet::Journal, ToolSet::Entries, ToolSet::Notebook];
+/// Default sets. The others show the same memory a second time, in the words of the systems that they come from.
+pub const DEFAULT_SETS: &[ToolSet] =
+    if ToolSet::Everyday.is_enabled() { &[ToolSet::Everyday] } else { &[ToolSet::Journal, ToolSet::Entries] };
 
 words!(ToolSet, "set of tools" {
+    Everyday = "everyday",
     Journal = "journal",
     Entries = "entries",
     Notebook = "notebook",
@@ -38,7 +42,7 @@ impl ToolSet {
         match self {
             Self::Journal => cfg!(feature = "journal"),
             Self::Entries => cfg!(feature = "entries"),
-            Self::Notebook | Self::Anthropic => cfg!(feature = "notebook"),
+            Self::Everyday | Self::Notebook | Self::Anthropic => cfg!(feature = "notebook"),
         }
     }
 }

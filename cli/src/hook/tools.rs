@@ -350,14 +350,18 @@ fn stored(tool: &str, input: &Value) -> Option<StoredItem> {
     let tool = own_tool(tool)?;
     let is_named = |text: &&str| !text.trim().is_empty() && text.len() <= MAX_NAME_BYTES;
     let item = match tool {
+        "mem_remember" => {
+            let named = text("title").filter(is_named).map(|title| StoredItem::Note(title.into()));
+            named.or_else(|| text("key").filter(is_named).map(|key| StoredItem::Entry(key.into())))
+        }
         "memory_store" => text("key").filter(is_named).map(|key| StoredItem::Entry(key.into())),
         "notebook_remember" => text("title").filter(is_named).map(|title| StoredItem::Note(title.into())),
-        "notebook_link" => text("source").filter(is_named).map(|source| StoredItem::Note(source.into())),
+        "notebook_link" | "mem_link" => text("source").filter(is_named).map(|source| StoredItem::Note(source.into())),
         "memory_write" | "memory_edit" => {
             let is_note = text("target") == Some("note");
             text("name").filter(|name| is_note && is_named(name)).map(|name| StoredItem::Note(name.into()))
         }
-        "notebook_journal" => None,
+        "mem_edit" | "mem_log" | "notebook_journal" => None,
         _ => return None,
     };
     Some(item.unwrap_or(StoredItem::Other))
@@ -366,7 +370,7 @@ fn stored(tool: &str, input: &Value) -> Option<StoredItem> {
 /// Returns the name of our own tool without the prefix that a client puts before it.
 fn own_tool(tool: &str) -> Option<&str> {
     let is_of_server = tool.contains("saddlebag") || tool.starts_with("MCP:");
-    let start = ["memory_", "notebook_"].iter().filter_map(|start| tool.rfind(start)).max()?;
+    let start = ["mem_", "memory_", "notebook_"].iter().filter_map(|start| tool.rfind(start)).max()?;
     let is_separate = tool[..start].ends_with(['_', ':', '-', '/', '.']);
     (is_of_server && is_separate).then(|| &tool[start..])
 }

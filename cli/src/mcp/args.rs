@@ -23,7 +23,7 @@ pub(crate) struct McpArgs {
     /// any free port]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = DEFAULT_ADDRESS, value_parser = loopback)]
     pub(crate) http: Option<SocketAddr>,
-    /// Sets of tools: journal, entries, notebook, anthropic [default: all except anthropic]
+    /// Sets of tools: everyday, journal, entries, notebook, anthropic [default: everyday]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     pub(crate) tools: Vec<ToolSet>,
     /// File with the bearer token for HTTP, created if it is missing [default: $SADDLEBAG_MCP_TOKEN, else

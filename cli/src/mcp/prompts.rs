@@ -2,7 +2,8 @@
 
 use rmcp::model::{ContentBlock, ErrorData, GetPromptResult, Prompt, PromptMessage, Role};
 use saddlebag::context::ContextReply;
-use saddlebag::journal::{FLUSH_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
+use saddlebag::journal::{FLUSH_PROMPT, REFLECT_PROMPT};
+use saddlebag::tools::{ToolSet, memory_prompt};
 
 /// Prompt that the server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +44,12 @@ pub(crate) fn named(name: &str) -> Result<Named, ErrorData> {
     })
 }
 
-/// Returns the message of a prompt. The message of the protocol begins with the memory block.
-pub(crate) fn message(prompt: Named, block: Option<ContextReply>) -> GetPromptResult {
+/// Returns the message of a prompt. The message of the protocol begins with the memory block, and explains the tools of these sets.
+pub(crate) fn message(prompt: Named, block: Option<ContextReply>, sets: &[ToolSet]) -> GetPromptResult {
     let text = match prompt {
         Named::Protocol => {
             let block = block.and_then(|reply| reply.block).map(|block| format!("{block}\n\n"));
-            format!("{}{MEMORY_PROMPT}", block.unwrap_or_default())
+            format!("{}{}", block.unwrap_or_default(), memory_prompt(sets))
         }
         Named::Reflect => REFLECT_PROMPT.to_string(),
         Named::Flush => FLUSH_PROMPT.to_string(),

@@ -75,7 +75,7 @@ impl MemoryServer {
     }
 
     async fn block(&self, context: &RequestContext<RoleServer>) -> Result<ContextReply, ErrorData> {
-        let request = resources::context(self.sets.contains(&ToolSet::Entries));
+        let request = resources::context([ToolSet::Everyday, ToolSet::Entries].iter().any(|set| self.sets.contains(set)));
         self.run(request, context).await.map_err(|failure| refused(&failure))
     }
 }
@@ -222,7 +222,7 @@ impl ServerHandler for MemoryServer {
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = prompts::named(&request.name)?;
         let block = if prompt == prompts::Named::Protocol { Some(self.block(&context).await?) } else { None };
-        Ok(prompts::message(prompt, block).into())
+        Ok(prompts::message(prompt, block, &self.sets).into())
     }
 
     async fn on_custom_request(

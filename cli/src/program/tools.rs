@@ -22,7 +22,7 @@ const ANTHROPIC_MEMORY_TOOL: &str = "memory_20250818";
 #[derive(Debug, Args)]
 #[command(after_help = example("tools list --for anthropic"))]
 pub(crate) struct ListArgs {
-    /// Sets of tools: journal, entries, notebook, anthropic [default: journal,entries,notebook]
+    /// Sets of tools: everyday, journal, entries, notebook, anthropic [default: everyday]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
     /// Shape of the JSON
@@ -32,14 +32,14 @@ pub(crate) struct ListArgs {
 
 /// Run a tool as a model would
 #[derive(Debug, Args)]
-#[command(after_help = example("tools call memory_recall '{\"query\": \"staging port\"}'"))]
+#[command(after_help = example("tools call mem_recall '{\"query\": \"staging port\"}'"))]
 pub(crate) struct CallArgs {
     /// Name of the tool
     tool: String,
     /// Arguments, a JSON object; `-` reads them from standard input
     #[arg(default_value = "{}")]
     arguments: String,
-    /// Sets of tools: journal, entries, notebook, anthropic [default: all]
+    /// Sets of tools: everyday, journal, entries, notebook, anthropic [default: all]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
     /// Wording of the tool `memory`: as in the API's documentation, or as in its SDK
@@ -127,8 +127,7 @@ impl Subcommand for CallArgs {
 
 /// Prints the tools.
 fn list(args: &ListArgs, output: &mut Output) -> Result<Exit, Failure> {
-    let sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
-    let tools = tools(&sets);
+    let tools = tools(if args.tools.is_empty() { DEFAULT_SETS } else { &args.tools });
     if let Some(shape) = args.shape {
         let shaped: Vec<Value> = tools.iter().map(|tool| shaped(tool, shape)).collect::<Result<_, _>>()?;
         output.object(&shaped)?;

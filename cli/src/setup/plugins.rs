@@ -114,7 +114,7 @@ fn the_text_for_models_has_a_name_and_a_description() {
     let head = text.strip_prefix("---\nname: memory\ndescription: ").expect("frontmatter");
     let (description, body) = head.split_once("\n---\n").expect("the end of the frontmatter");
     assert!((20..=1024).contains(&description.len()) && !description.contains('\n'));
-    for tool in saddlebag::tools::tools(&saddlebag::tools::DEFAULT_SETS) {
+    for tool in saddlebag::tools::tools(saddlebag::tools::DEFAULT_SETS) {
         if body.contains(&format!("`{}`", tool.name)) {
             return;
         }

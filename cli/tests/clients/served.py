@@ -13,7 +13,7 @@ CALLS = [tuple(call) for call in json.loads((HERE / "calls.json").read_text())]
 TOOLS = {name for name, _ in CALLS}
 NOTE = "saddlebag://file/notes/plan.md"
 CONTEXT = "saddlebag://context"
-SETS = "journal,entries,notebook,anthropic"
+SETS = "everyday,journal,entries,notebook,anthropic"
 
 
 class Served:

@@ -79,7 +79,7 @@ async function toolsCallTheProgram(found) {
   const note = await use(found, "memory_get", { name: "facts/staging-port.md" })
   assert.match(note.text, /It is 8443\./)
   assert.match(readFileSync(join(root, "projects", readdirSync(join(root, "projects"))[0], "facts/staging-port.md"), "utf8"), /provenance: agent/)
-  assert.equal((await use(found, "memory_get", { key: "missing" })).isError, true)
+  assert.equal((await use(found, "memory_get", { name: "missing" })).isError, true)
   assert.equal((await use(found, "memory_search", {})).isError, true)
   const odd = await use(found, "memory_store", { title: "; touch x && $(touch y)", content: "`quoted` \"text\"\n--root /" })
   assert.equal(odd.isError, false)

@@ -1,0 +1,229 @@
+//! The everyday tools: one set over the whole memory, in which any name means any item.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page};
+use super::arguments::{Arguments, on_one_line};
+use super::json::Object;
+use super::spec::{Id, Spec};
+use super::{ToolsCall, entries, journal, notebook};
+use crate::entries::{EditEntry, EntriesCommand, EntriesReply, ForgetEntry, GetEntry, run_any, unavailable};
+use crate::files::{ItemKind, Names, recall_all, resolve};
+use crate::journal::{
+    Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file,
+};
+use crate::notebook::{
+    ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
+    SortKey, locate_page,
+};
+use crate::origin::Origin;
+use crate::protocol::{Error, ErrorCode};
+use crate::store::{RelPath, utc_text};
+
+/// Default number of items in a list.
+const USUAL_LIST: u32 = 20;
+
+/// Runs a tool. The answer is only text: a structured copy would cost the tokens twice.
+pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments) -> Result<Answer, Error> {
+    let answer = match spec.id {
+        Id::Ask => {
+            let kinds = arguments.text("kind").map(str::parse::<ItemKind>).transpose()?;
+            let mut question = notebook::question(arguments)?;
+            question.kinds.extend(kinds);
+            let reply = recall_all(with.call, with.notebook, with.entries, question).await?;
+            notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?)
+        }
+        Id::Show => show(with, arguments).await?,
+        Id::Keep => keep(with, arguments).await?,
+        Id::Change => change(with, arguments).await?,
+        Id::Drop => forget(with, &arguments.needed("name")?).await?,
+        Id::ListItems if arguments.text("kind") == Some(ItemKind::Entry.as_str()) => {
+            of_entries(with, arguments, entries::list(arguments)).await?
+        }
+        Id::ListItems if arguments.has("category") => {
+            let message = "mem_list: `category` cannot be used without kind entry";
+            return Err(Error::invalid_argument(message, "give kind entry as well, or leave the category out"));
+        }
+        Id::ListItems => {
+            let list = ListNotes {
+                filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
+                sort: alloc::vec![SortKey { by: SortBy::Modified, ascending: false }],
+                limit: Some(arguments.limit(USUAL_LIST)),
+                offset: arguments.start()?,
+                ..ListNotes::default()
+            };
+            match of_notebook(with, NotebookCommand::ListNotes(list)).await? {
+                NotebookReply::ListNotes(reply) => listed(&reply, arguments.start()?),
+                _ => return Err(Error::internal("no answer of the notebook")),
+            }
+        }
+        _ => {
+            let reply = of_notebook(with, notebook::command(spec, arguments)?).await?;
+            notebook::answer(arguments, reply)?
+        }
+    };
+    Ok(Answer { structured: None, ..answer })
+}
+
+/// Reads a part of an item.
+async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let path = match place(with, &arguments.needed("name")?).await? {
+        Place::Entry(key) => return of_entries(with, arguments, EntriesCommand::GetEntry(GetEntry { key })).await,
+        Place::Page(path) | Place::Kept(path) => path,
+    };
+    let mut reply = read_file(with.call, &path, arguments.start()?.into(), MAX_ANSWER_BYTES as u32).await?;
+    reply.path = with.call.scope.display_path(&path);
+    let mut answer = journal::read(&reply);
+    if reply.state == FileState::Text && reply.offset == 0 {
+        answer.text = format!("{}:\n{}", reply.path, answer.text);
+    }
+    if path == *with.call.scope.layout.long_term() {
+        answer.text.extend(journal::shared_memory(with.call));
+    }
+    Ok(answer)
+}
+
+/// Keeps text as a note, as an entry, or as lines of a file of the scope.
+async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let kept = ["title", "key", "to"].into_iter().filter(|name| arguments.has(name));
+    let kept: alloc::vec::Vec<&str> = kept.collect();
+    let (place, others): (&str, &[&str]) = match kept.as_slice() {
+        ["title"] => ("title", &["category"]),
+        ["key"] => ("key", &["kind", "links", "supersedes"]),
+        ["to"] => ("to", &["kind", "links", "supersedes", "category", "tags"]),
+        [] => {
+            let message = "mem_remember: none of `title`, `key` and `to` is given";
+            return Err(Error::invalid_argument(message, "give one: a title for a note, a key for a fact, or `to`"));
+        }
+        several => {
+            let message = format!("mem_remember: {} are given together", several.join(", "));
+            return Err(Error::invalid_argument(message, "give one of them"));
+        }
+    };
+    if let Some(other) = others.iter().find(|name| arguments.has(name)) {
+        let message = format!("mem_remember: `{other}` cannot be used with `{place}`");
+        return Err(Error::invalid_argument(message, "leave it out"));
+    }
+    match place {
+        "title" => {
+            let command = notebook::remember(arguments)?;
+            let call = &with.call.of_provenance(arguments.provenance()?)?;
+            let reply = command.run(&NotebookCall { call, notebook: with.notebook }).await?;
+            notebook::answer(arguments, reply)
+        }
+        "key" => of_entries(with, arguments, entries::store(arguments)?).await,
+        _ => {
+            let target = Target::from_name(&arguments.needed("to")?)?;
+            let content = arguments.needed("content")?;
+            let write = Write { target, mode: WriteMode::Append, content, truncate: false };
+            let call = &with.call.of_provenance(arguments.provenance()?)?;
+            of_journal(&ToolsCall { call, ..*with }, arguments, JournalCommand::Write(write)).await
+        }
+    }
+}
+
+/// Replaces text that an item has once.
+async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let (old_text, new_text) = (arguments.needed("old_str")?, arguments.needed("new_str")?);
+    match place(with, &arguments.needed("name")?).await? {
+        Place::Entry(key) => {
+            of_entries(with, arguments, EntriesCommand::EditEntry(EditEntry { key, old_text, new_text })).await
+        }
+        Place::Page(path) | Place::Kept(path) => {
+            let target = Target::Page(with.call.scope.display_path(&path));
+            let edit = Edit { target, change: EditChange::Replace { old_text, new_text } };
+            of_journal(with, arguments, JournalCommand::Edit(edit)).await
+        }
+    }
+}
+
+async fn forget(with: &ToolsCall<'_>, name: &str) -> Result<Answer, Error> {
+    match place(with, name).await? {
+        Place::Entry(key) => {
+            let command = EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None });
+            let reply = run_any(with.call, with.entries, with.origin, command).await.map_err(unavailable)?;
+            match reply {
+                EntriesReply::ForgetEntry(reply) => Ok(entries::forgotten(&reply)),
+                _ => Err(Error::internal("no answer of the entries")),
+            }
+        }
+        Place::Page(path) => {
+            let note = with.call.scope.display_path(&path);
+            match of_notebook(with, NotebookCommand::Forget(Forget { note })).await? {
+                NotebookReply::Forget(reply) => Ok(Answer::new(reply.message.as_str(), Object::new())),
+                _ => Err(Error::internal("no answer of the notebook")),
+            }
+        }
+        Place::Kept(path) => {
+            let message = format!("{} cannot be forgotten as a whole", with.call.scope.display_path(&path));
+            Err(Error::new(ErrorCode::NotPermitted, message, "mem_edit with an empty new_str removes text from it"))
+        }
+    }
+}
+
+/// Where an item is.
+enum Place {
+    /// Path of an entry's file.
+    Entry(String),
+    /// Path of a note or a log.
+    Page(RelPath),
+    /// Path of long-term memory, the scratchpad, or another file that is no note. It may not exist.
+    Kept(RelPath),
+}
+
+/// Finds the item that a name means. The words of [`Target`] name a file that may not exist yet.
+async fn place(with: &ToolsCall<'_>, name: &str) -> Result<Place, Error> {
+    let call = with.call;
+    let path = match Target::from_name(name)? {
+        Target::Page(_) => {
+            let names = Names { call, notebook: with.notebook, entries: with.entries };
+            let item = resolve(names, name, None).await?;
+            if item.kind == ItemKind::Entry {
+                return Ok(Place::Entry(item.path));
+            }
+            RelPath::new(&item.path).map_err(|_| Error::internal("an item without a path"))?
+        }
+        word => word.path(call)?,
+    };
+    let is_note = crate::notebook::note_rule(call).await?(&path) && !call.scope.layout.is_kept(&path);
+    Ok(if is_note { Place::Page(path) } else { Place::Kept(path) })
+}
+
+async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<NotebookReply, Error> {
+    command.run(&NotebookCall { call: with.call, notebook: with.notebook }).await
+}
+
+async fn of_journal(
+    with: &ToolsCall<'_>,
+    arguments: &Arguments,
+    command: JournalCommand,
+) -> Result<Answer, Error> {
+    let command = locate_page(with.call, with.notebook, command).await?;
+    let reply = command.run(&JournalCall { call: with.call, corpus: with.corpus }).await?;
+    journal::answer(arguments, reply)
+}
+
+async fn of_entries(with: &ToolsCall<'_>, arguments: &Arguments, command: EntriesCommand) -> Result<Answer, Error> {
+    let origin = Origin { provenance: arguments.provenance()?.or(with.origin.provenance), ..with.origin.clone() };
+    let reply = run_any(with.call, with.entries, &origin, command).await.map_err(unavailable)?;
+    entries::answer(arguments, reply)
+}
+
+fn listed(reply: &ListNotesReply, start: u32) -> Answer {
+    let items = reply.notes.iter().map(|note| {
+        let day = utc_text(note.modified).chars().take(10).collect::<String>();
+        let mark = note.unapproved.map_or_else(String::new, |from| format!(" (unapproved: {from})"));
+        let text = format!("- {} ({}), {day}{mark}", on_one_line(&note.title), note.path);
+        Item { text, object: Object::new() }
+    });
+    let page = Page::from_items(items);
+    let end = start.saturating_add(page.len());
+    let next = (page.len() > 0 && end < reply.total).then(|| end.to_string());
+    let headline = match (reply.total, page.len()) {
+        (0, _) => "There are no such notes; kind entry lists the facts with keys.".to_string(),
+        (total, 0) => format!("No more notes: {total} in all."),
+        (total, _) => format!("Notes {} to {end} of {total}:", start.saturating_add(1)),
+    };
+    page.answer(&headline, "notes", Some(reply.total.into()), next.as_deref())
+}
