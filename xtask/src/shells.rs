@@ -124,7 +124,7 @@ pub(crate) fn test() -> Result<(), String> {
     command(&program.to_string_lossy(), arguments, &[], &mut Output::Inherited)
 }
 
-/// The driver of the folder of WASI, which [`test`] builds.
+/// The driver of the folder of WASI, which [`test()`] builds.
 pub(crate) fn driver() -> Result<PathBuf, String> {
     Ok(root()?.join("target/debug").join(format!("driver-shell{}", std::env::consts::EXE_SUFFIX)))
 }
