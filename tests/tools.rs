@@ -87,6 +87,102 @@ fn both_engines_describe_the_same_tools() {
     }
 }
 
+/// Runs a tool that answers in text alone.
+fn told(host: &mut SimulatedHost, name: &str, arguments: Value) -> String {
+    let answer = tell(host, name, &arguments);
+    assert!(!answer.is_error && answer.structured.is_none(), "{name} {arguments}: {}", answer.text);
+    answer.text.into_string()
+}
+
+#[both_engines]
+fn an_everyday_tool_takes_any_name_of_any_item(kind: Kind) {
+    let files: [(&str, &[u8]); 2] = [
+        ("MEMORY.md", b"shared\n"),
+        ("projects/proj/facts/port.md", b"---\naliases: [the port]\n---\n# Postgres port\n\nIt is 5432.\n"),
+    ];
+    let mut host = host(kind, agent_config(), &files);
+    told(&mut host, "mem_remember", json!({ "key": "staging", "content": "Port 8080." }));
+    told(&mut host, "mem_remember", json!({ "to": "long_term", "content": "Tabs in Go." }));
+    told(&mut host, "mem_log", json!({ "entry": "Released." }));
+    let entry = "agents/a/entries/core/staging.md";
+    for (name, text) in [
+        ("Postgres port", "It is 5432."),
+        ("the port", "It is 5432."),
+        ("facts/port.md", "It is 5432."),
+        ("staging", "[staging] (core)"),
+        (entry, "[staging] (core)"),
+        ("long_term", "Tabs in Go."),
+        ("MEMORY.md", "shared"),
+        ("daily", "Released."),
+        ("scratchpad", "(empty: there is no projects/proj/SCRATCHPAD.md yet)"),
+        ("daily:2020-01-01", "(empty: there is no "),
+    ] {
+        let shown = told(&mut host, "mem_show", json!({ "name": name }));
+        assert!(shown.contains(text), "{name}: {shown}");
+    }
+    let edits = [("Postgres port", "5432", "5433"), ("staging", "8080", "8081"), ("daily", "Released", "Published")];
+    for (name, old, new) in edits.into_iter().chain([("long_term", "Tabs", "Spaces")]) {
+        told(&mut host, "mem_edit", json!({ "name": name, "old_str": old, "new_str": new }));
+        let shown = told(&mut host, "mem_show", json!({ "name": name }));
+        assert!(shown.contains(new) && !shown.contains(old), "{name}: {shown}");
+    }
+    for name in ["Postgres port", "staging"] {
+        told(&mut host, "mem_forget", json!({ "name": name }));
+        assert!(refused(&mut host, "mem_show", json!({ "name": name })).contains("there is no"));
+    }
+    for name in ["long_term", "scratchpad", "MEMORY.md"] {
+        assert!(refused(&mut host, "mem_forget", json!({ "name": name })).contains("cannot be forgotten as a whole"));
+    }
+    let shared = refused(&mut host, "mem_edit", json!({ "name": "MEMORY.md", "old_str": "shared", "new_str": "mine" }));
+    assert!(shared.contains("nothing was changed"), "{shared}");
+}
+
+#[both_engines]
+fn what_is_remembered_has_one_place(kind: Kind) {
+    let mut host = host(kind, agent_config(), &[]);
+    for (arguments, problem) in [
+        (json!({ "content": "x" }), "none of `title`, `key` and `to` is given"),
+        (json!({ "content": "x", "title": "a", "key": "b" }), "title, key are given together"),
+        (json!({ "content": "x", "title": "a", "category": "core" }), "`category` cannot be used with `title`"),
+        (json!({ "content": "x", "key": "a", "supersedes": "b" }), "`supersedes` cannot be used with `key`"),
+        (json!({ "content": "x", "to": "long_term", "tags": ["a"] }), "`tags` cannot be used with `to`"),
+        (json!({ "content": "x", "to": "daily" }), "`to` is \"daily\""),
+        (json!({ "content": "x", "to": "long_term", "provenance": "tool" }), "cannot be stored in"),
+    ] {
+        let refusal = refused(&mut host, "mem_remember", &arguments);
+        assert!(refusal.contains(problem) && refusal.contains("nothing was changed"), "{arguments}: {refusal}");
+    }
+}
+
+#[both_engines]
+fn a_name_of_two_items_is_an_error_that_names_both(kind: Kind) {
+    let mut host = host(kind, agent_config(), &[("projects/proj/facts/port.md", b"# staging\n\nA note.\n")]);
+    told(&mut host, "mem_remember", json!({ "key": "staging", "content": "An entry." }));
+    for tool in ["mem_show", "mem_forget"] {
+        let refusal = refused(&mut host, tool, json!({ "name": "staging" }));
+        assert!(refusal.contains("projects/proj/facts/port.md (note)"), "{refusal}");
+        assert!(refusal.contains("agents/a/entries/core/staging.md (entry)"), "{refusal}");
+    }
+}
+
+#[both_engines]
+fn items_are_listed_by_kind_and_tag_in_pages(kind: Kind) {
+    let mut host = host(kind, agent_config(), &[]);
+    for (title, tags) in [("One", json!(["ops"])), ("Two", json!([])), ("Three", json!(["ops"]))] {
+        told(&mut host, "mem_remember", json!({ "title": title, "content": "x", "tags": tags }));
+    }
+    told(&mut host, "mem_remember", json!({ "key": "staging", "content": "Port 8080.", "tags": ["ops"] }));
+    let tagged = told(&mut host, "mem_list", json!({ "tags": ["ops"] }));
+    assert!(tagged.starts_with("Notes 1 to 2 of 2:") && !tagged.contains("Two"), "{tagged}");
+    let first = told(&mut host, "mem_list", json!({ "limit": 2 }));
+    assert!(first.ends_with("(more: call again with the same arguments and cursor \"2\")"), "{first}");
+    let second = told(&mut host, "mem_list", json!({ "limit": 2, "cursor": "2" }));
+    assert!(second.starts_with("Notes 3 to 3 of 3:"), "{second}");
+    let entries = told(&mut host, "mem_list", json!({ "kind": "entry", "tags": ["ops"], "category": "core" }));
+    assert!(entries.contains("- staging [core]"), "{entries}");
+    assert!(refused(&mut host, "mem_list", json!({ "category": "core" })).contains("without kind entry"));
+}
+
 #[both_engines]
 fn a_page_is_read_and_a_missing_note_names_those_that_exist(kind: Kind) {
     let files: [(&str, &[u8]); 2] = [

@@ -309,7 +309,7 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            tools::ToolSet { Journal, Entries, Notebook, Anthropic }
+            tools::ToolSet { Everyday, Journal, Entries, Notebook, Anthropic }
             tools::Dialect { Docs, Sdk }
         }
     };

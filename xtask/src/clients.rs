@@ -61,6 +61,7 @@ pub(crate) fn run() -> Result<(), String> {
     let environment = &[("PYTHONDONTWRITEBYTECODE", "1")];
     let python = python.to_string_lossy();
     command(&python, [script("python_client.py"), program.clone().into()], environment, output)?;
+    command(&python, [script("situations.py"), program.clone().into()], environment, output)?;
     command(&python, [script("inspector.py"), program.clone().into(), modules.into()], environment, output)?;
     let openclaw = [script("plugins/openclaw.mjs"), program.clone().into(), "plugins/openclaw".into()];
     command("node", openclaw, &[], output)?;
