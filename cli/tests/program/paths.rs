@@ -421,10 +421,17 @@ fn each_form_of_a_name_is_taken_by_each_tool_that_takes_one() {
         call("notebook_link", json!({ "source": name, "target": "The host" }), "the-port.md");
         call("notebook_related", json!({ "note": name }), "The host");
         call("notebook_remember", json!({ "title": "A mention", "content": "It.", "links": [name] }), "a-mention.md");
+        call("mem_show", json!({ "name": name }), "It is 5432.");
+        call("mem_edit", json!({ "name": name, "old_str": "It is", "new_str": "It is" }), "Edited");
+        call("mem_link", json!({ "source": name, "target": "The host" }), "the-port.md");
+        call("mem_related", json!({ "note": name }), "The host");
     }
     for name in ["release day", entry, &absolute(entry)] {
         call("memory_recall", json!({ "key": name }), "It is Thursday.");
-        call("memory_forget", json!({ "key": name }), "release day");
+        call("mem_show", json!({ "name": name }), "It is Thursday.");
+        call("mem_edit", json!({ "name": name, "old_str": "It is", "new_str": "It is" }), "release day");
+        let forget = if name == entry { ("memory_forget", "key") } else { ("mem_forget", "name") };
+        call(forget.0, json!({ forget.1: name }), "release day");
         store.run_in("app", &["entry", "restore", name]).exits(0);
     }
 }

@@ -374,6 +374,9 @@ mod over_mcp {
             let refused = client_of_a.call("memory_edit", arguments);
             assert_eq!(refused["isError"], true, "{refused}");
         }
+        let edit = json!({ "name": "MEMORY.md", "old_str": "8443", "new_str": "1" });
+        assert_eq!(client_of_a.call("mem_edit", edit)["isError"], true);
+        assert!(text(&client_of_a.call("mem_show", json!({ "name": "MEMORY.md" }))).contains("staging is 8443"));
         assert_eq!(store.text("MEMORY.md"), "staging is 8443\n");
 
         let block = |project: &str| {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::ALL_SETS;
 use crate::support::Store;
 
 /// Longer than anything here takes; what takes longer has stopped.
@@ -37,17 +38,17 @@ pub(crate) struct Pipes {
 }
 
 impl Pipes {
-    /// Starts a server.
+    /// Starts a server with all tools.
     pub(crate) fn start(store: &Store, arguments: &[&str]) -> Self {
         let mut command = store.command(&[]);
-        command.args(arguments).arg("mcp");
+        command.args(arguments).args(["mcp", "--tools", ALL_SETS]);
         Self::from_command(command)
     }
 
-    /// Starts a server for a project.
+    /// Starts a server with all tools for a project.
     pub(crate) fn start_in(store: &Store, project: &str, arguments: &[&str]) -> Self {
         let mut command = store.project_command(project, arguments);
-        command.arg("mcp");
+        command.args(["mcp", "--tools", ALL_SETS]);
         Self::from_command(command)
     }
 
@@ -200,7 +201,7 @@ impl Answer {
 impl Server {
     pub(crate) fn start(store: &Store) -> Self {
         let token_file = store.here.join("token");
-        let mut command = store.command(&["mcp", "--http", "127.0.0.1:0", "--token-file"]);
+        let mut command = store.command(&["mcp", "--tools", ALL_SETS, "--http", "127.0.0.1:0", "--token-file"]);
         command.arg(&token_file).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
         let mut errors = BufReader::new(child.stderr.take().expect("piped"));

@@ -14,7 +14,7 @@ pub(crate) fn every_tool() -> Vec<(String, Value)> {
     serde_json::from_str(include_str!("../../clients/calls.json")).expect("pairs")
 }
 
-pub(crate) const ALL_SETS: &str = "journal,entries,notebook,anthropic";
+pub(crate) const ALL_SETS: &str = "everyday,journal,entries,notebook,anthropic";
 
 /// Checks that a list has every tool, each with the fields that a client needs.
 pub(crate) fn assert_lists_every_tool(list: &Value) {
@@ -30,7 +30,7 @@ pub(crate) fn assert_lists_every_tool(list: &Value) {
             assert!(hints[hint].is_boolean(), "{hint}: {tool}");
         }
         assert_eq!(hints["openWorldHint"], false, "{tool}");
-        let reads = ["read", "search", "recall", "list", "related"]
+        let reads = ["read", "search", "recall", "list", "related", "show"]
             .iter()
             .any(|verb| tool["name"].as_str().is_some_and(|name| name.ends_with(&format!("_{verb}"))));
         assert_eq!(hints["readOnlyHint"], reads, "{tool}");

@@ -78,6 +78,22 @@ fn check_every_tool(client: Pipes) {
 }
 
 #[test]
+fn a_server_without_options_has_one_set_and_its_prompt_names_no_other_tool() {
+    let store = Store::new();
+    let mut client = Pipes::from_command(store.project_command("a", &["mcp"])).open();
+    let list = client.result("tools/list", json!({}));
+    let names: Vec<&str> = list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 9, "{list}");
+    assert!(names.iter().all(|name| name.starts_with("mem_")), "{list}");
+    let prompt = client.result("prompts/get", json!({ "name": "memory-protocol" }));
+    let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("`mem_recall`") && !text.contains("`memory_") && !text.contains("`notebook_"), "{text}");
+    let kept = client.call("mem_remember", json!({ "key": "editor", "content": "Uses helix." }));
+    assert!(kept["isError"] != true && kept["structuredContent"].is_null(), "{kept}");
+    assert!(store.text("agents/main/entries/core/editor.md").contains("Uses helix."));
+}
+
+#[test]
 fn only_the_sets_that_are_on_are_there() {
     let store = Store::new();
     let mut client = Pipes::start_with(&store, &["--tools", "notebook"]).open();
