@@ -191,7 +191,9 @@ fn is_of_entries(command: &Command) -> bool {
         Command::Tools(ToolsCommand::CallTool(call)) => {
             // Recall finds notes and entries.
             call.tool == "notebook_recall"
-                || tools(&[ToolSet::Everyday, ToolSet::Entries, ToolSet::Anthropic]).iter().any(|tool| tool.name == call.tool)
+                || tools(&[ToolSet::Everyday, ToolSet::Entries, ToolSet::Anthropic])
+                    .iter()
+                    .any(|tool| tool.name == call.tool)
         }
         _ => false,
     }

@@ -141,11 +141,11 @@ class Saddlebag(Memory):
         return [str(self.program), "--notebook", "--root", str(self.home / "notes"), "mcp"]
 
     def ask(self, server, question):
-        text = server.call("notebook_recall", query=question, limit=HITS)
+        text = server.call("mem_recall", query=question, limit=HITS)
         return named_in_order(text)
 
     def write(self, fact):
-        return "memory_write", {"target": "long_term", "content": fact}
+        return "mem_remember", {"to": "long_term", "content": fact}
 
     def installed(self):
         return self.program.stat().st_size

@@ -133,8 +133,8 @@ impl<T: Strings + Clone> Extension<T> {
     /// Runs a command with the rest of its line, and returns what is to be shown as JSON.
     pub fn execute_command(&mut self, name: &str, rest: &str) -> String {
         let (tool, input) = match name {
-            "recall" => ("notebook_recall", json!({ "query": rest })),
-            "remember" => ("memory_write", json!({ "target": "long_term", "content": rest })),
+            "recall" => ("mem_recall", json!({ "query": rest })),
+            "remember" => ("mem_remember", json!({ "to": "long_term", "content": rest })),
             _ => return json!({ "error": "unknown command; one of recall, remember" }).to_string(),
         };
         match self.call(tool, &input.to_string()) {
@@ -160,22 +160,22 @@ mod tests {
         let mut extension = Extension::new(strings.clone(), "ada");
         let tools = parsed(&extension.list_tools());
         let names = tools.as_array().expect("a list").iter().map(|tool| tool["name"].as_str().expect("a name"));
-        assert_eq!(names.clone().count(), 13);
-        assert!(names.clone().any(|name| name == "memory_store"));
+        assert_eq!(names.clone().count(), 9);
+        assert!(names.clone().any(|name| name == "mem_remember"));
         assert_eq!(tools[0]["parameters"]["properties"]["now"]["type"], "string");
         let stored = r#"{"key": "port", "content": "8080", "now": "2026-05-30T09:15:00+02:00"}"#;
-        assert_eq!(parsed(&extension.execute_tool("memory_store", stored))["is_error"], false);
+        assert_eq!(parsed(&extension.execute_tool("mem_remember", stored))["is_error"], false);
         for (tool, arguments) in [
             ("other", "{}"),
-            ("memory_store", "{"),
-            ("memory_store", "[]"),
-            ("memory_store", r#"{"key": "a", "content": "b", "now": "today"}"#),
+            ("mem_remember", "{"),
+            ("mem_remember", "[]"),
+            ("mem_remember", r#"{"key": "a", "content": "b", "now": "today"}"#),
         ] {
             assert_eq!(parsed(&extension.execute_tool(tool, arguments))["is_error"], true, "{arguments}");
         }
         drop(extension);
         let mut again = Extension::new(strings, "ada");
-        let found = parsed(&again.execute_tool("memory_recall", r#"{"query": "port"}"#));
+        let found = parsed(&again.execute_tool("mem_recall", r#"{"query": "port"}"#));
         assert!(found["content"].as_str().expect("text").contains("8080"), "{found}");
         assert_eq!(again.now.get().seconds, 1_780_125_300, "time goes on from the last change");
     }

@@ -50,7 +50,7 @@ impl<S: Storage> Guest<S> {
     /// Text that says which option is invalid.
     pub fn open(executor: Executor<S>, options: Options) -> Result<Self, String> {
         let Options { epoch, project, agent, index_file, provenance } = options;
-        let sets = DEFAULT_SETS.iter().copied().filter(|set| agent.is_some() || *set != ToolSet::Entries).collect();
+        let sets = DEFAULT_SETS.to_vec();
         let config = Config {
             project,
             entries: agent.map(EntriesConfig::for_agent),
@@ -135,15 +135,5 @@ pub(crate) mod tests {
             provenance: Provenance::Agent,
         };
         Guest::open(Executor::new(storage, || 1), options).expect("opened")
-    }
-
-    #[test]
-    fn without_an_agent_there_are_no_tools_of_entries() {
-        let storage = KeyValue::open(InMemory::default(), "m", 1000).expect("opened");
-        let options =
-            Options { epoch: 1, project: None, agent: None, index_file: false, provenance: Provenance::Agent };
-        let guest = Guest::open(Executor::new(storage, || 1), options).expect("opened");
-        assert!(guest.tools().iter().all(|tool| tool.set != ToolSet::Entries));
-        assert_eq!(guest.tools().len(), 9);
     }
 }

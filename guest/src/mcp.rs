@@ -120,14 +120,14 @@ mod tests {
         assert_eq!(connected["protocolVersion"], "2025-06-18");
         assert_eq!(server.answer(NOW, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), None);
         let listed = ask(&mut server, 2, "tools/list", json!({}));
-        assert_eq!(listed["tools"].as_array().map(Vec::len), Some(13));
+        assert_eq!(listed["tools"].as_array().map(Vec::len), Some(9));
         assert!(listed["tools"][0]["inputSchema"]["properties"].is_object());
         let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
-        let stored = call("memory_store", json!({ "key": "port", "content": "8080" }));
+        let stored = call("mem_remember", json!({ "key": "port", "content": "8080" }));
         assert_eq!(ask(&mut server, 3, "tools/call", stored)["isError"], false);
-        let found = ask(&mut server, 4, "tools/call", call("memory_recall", json!({ "query": "port" })));
-        assert_eq!(found["structuredContent"]["entries"][0]["content"], "8080");
-        let failed = ask(&mut server, 5, "tools/call", call("memory_recall", json!({ "unknown": 1 })));
+        let found = ask(&mut server, 4, "tools/call", call("mem_recall", json!({ "query": "port" })));
+        assert!(found["content"][0]["text"].as_str().expect("text").contains("8080"), "{found}");
+        let failed = ask(&mut server, 5, "tools/call", call("mem_recall", json!({ "unknown": 1 })));
         assert_eq!((&failed["isError"], failed.get("structuredContent")), (&json!(true), None));
         assert_eq!(ask(&mut server, 6, "ping", json!({})), json!({}));
     }

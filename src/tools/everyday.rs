@@ -10,9 +10,7 @@ use super::spec::{Id, Spec};
 use super::{ToolsCall, entries, journal, notebook};
 use crate::entries::{EditEntry, EntriesCommand, EntriesReply, ForgetEntry, GetEntry, run_any, unavailable};
 use crate::files::{ItemKind, Names, recall_all, resolve};
-use crate::journal::{
-    Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file,
-};
+use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
 use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
     SortKey, locate_page,
@@ -194,11 +192,7 @@ async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<N
     command.run(&NotebookCall { call: with.call, notebook: with.notebook }).await
 }
 
-async fn of_journal(
-    with: &ToolsCall<'_>,
-    arguments: &Arguments,
-    command: JournalCommand,
-) -> Result<Answer, Error> {
+async fn of_journal(with: &ToolsCall<'_>, arguments: &Arguments, command: JournalCommand) -> Result<Answer, Error> {
     let command = locate_page(with.call, with.notebook, command).await?;
     let reply = command.run(&JournalCall { call: with.call, corpus: with.corpus }).await?;
     journal::answer(arguments, reply)

@@ -34,7 +34,10 @@ mod tests {
         for set in ToolSet::ALL {
             let own: alloc::vec::Vec<_> = tools(&[set]).into_iter().map(|tool| tool.name).collect();
             for quoted in memory_prompt(&[set]).split('`').skip(1).step_by(2) {
-                assert!(own.iter().any(|name| name == quoted) || !all.iter().any(|tool| tool.name == quoted), "{quoted}");
+                assert!(
+                    own.iter().any(|name| name == quoted) || !all.iter().any(|tool| tool.name == quoted),
+                    "{quoted}"
+                );
             }
         }
         for tool in tools(&[ToolSet::Everyday]) {

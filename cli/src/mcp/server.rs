@@ -75,7 +75,8 @@ impl MemoryServer {
     }
 
     async fn block(&self, context: &RequestContext<RoleServer>) -> Result<ContextReply, ErrorData> {
-        let request = resources::context([ToolSet::Everyday, ToolSet::Entries].iter().any(|set| self.sets.contains(set)));
+        let request =
+            resources::context([ToolSet::Everyday, ToolSet::Entries].iter().any(|set| self.sets.contains(set)));
         self.run(request, context).await.map_err(|failure| refused(&failure))
     }
 }

@@ -25,7 +25,7 @@ STEPS = [
     ("Bash", {"command": CHECK, "description": "Check the report"}),
     ("Write", {"file_path": "report.txt", "content": "BODY OF THE REPORT"}),
     ("Bash", {"command": CHECK, "description": "Check the report"}),
-    ("mcp__saddlebag__notebook_remember", {"title": "Half cents", "content": FACT}),
+    ("mcp__saddlebag__mem_remember", {"title": "Half cents", "content": FACT}),
 ]
 
 

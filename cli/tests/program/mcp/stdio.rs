@@ -82,7 +82,8 @@ fn a_server_without_options_has_one_set_and_its_prompt_names_no_other_tool() {
     let store = Store::new();
     let mut client = Pipes::from_command(store.project_command("a", &["mcp"])).open();
     let list = client.result("tools/list", json!({}));
-    let names: Vec<&str> = list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 9, "{list}");
     assert!(names.iter().all(|name| name.starts_with("mem_")), "{list}");
     let prompt = client.result("prompts/get", json!({ "name": "memory-protocol" }));

@@ -26,10 +26,10 @@ fn main() {
         let environment = [("SADDLEBAG_ONLY_HOSTS_WRITE", only_hosts_write)];
         for (name, call) in [
             ("open", ["tools"].as_slice()),
-            ("recall", &["notebook_recall", &recall]),
-            ("write", &["notebook_journal", line]),
-            ("recall after a write", &["notebook_recall", &recall]),
-            ("recall again", &["notebook_recall", &recall]),
+            ("recall", &["mem_recall", &recall]),
+            ("write", &["mem_log", line]),
+            ("recall after a write", &["mem_recall", &recall]),
+            ("recall again", &["mem_recall", &recall]),
         ] {
             // One call writes: every call after it would find the change of the previous call.
             let runs = if matches!(name, "open" | "recall again" | "write") { RUNS } else { 1 };

@@ -25,11 +25,11 @@ fn a_tool_runs_from_the_command_line() {
     let (shell, folder) = (Shell::new("cli"), tempfile::tempdir().unwrap());
     let run = |arguments: &[&str]| shell.run(folder.path(), &[("SADDLEBAG_UTC_OFFSET", "+02:00")], arguments, "");
     let tools = run(&["tools"]);
-    assert_eq!((tools.code, tools.output.lines().count()), (0, 13), "{tools:?}");
-    assert_eq!(run(&["memory_store", STORED]).code, 0);
-    let found = run(&["memory_recall", QUESTION]);
+    assert_eq!((tools.code, tools.output.lines().count()), (0, 9), "{tools:?}");
+    assert_eq!(run(&["mem_remember", STORED]).code, 0);
+    let found = run(&["mem_recall", QUESTION]);
     assert!(found.code == 0 && found.output.contains("8080"), "{found:?}");
-    assert_eq!(run(&["memory_recall", "{}"]).code, 1);
+    assert_eq!(run(&["mem_recall", "{}"]).code, 1);
     let usage = run(&[]);
     assert!(usage.code == 1 && usage.errors.contains("usage"), "{usage:?}");
     let entry = fs::read_to_string(folder.path().join("agents/main/entries/core/port.md")).unwrap();
@@ -48,14 +48,14 @@ fn a_client_of_mcp_is_served_over_standard_input() {
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18" } })
             .to_string(),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
-        call(2, "memory_store", STORED),
-        call(3, "memory_recall", QUESTION),
+        call(2, "mem_remember", STORED),
+        call(3, "mem_recall", QUESTION),
     ];
     let ran = shell.run(folder.path(), &[], &[], &lines.join("\n"));
     assert_eq!(ran.code, 0, "{ran:?}");
     let answers: Vec<Value> = ran.output.lines().map(parsed).collect();
     assert_eq!(answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(answers[2]["result"]["structuredContent"]["entries"][0]["content"], "8080");
+    assert!(answers[2]["result"]["content"][0]["text"].as_str().unwrap().contains("8080"), "{answers:?}");
 }
 
 #[test]
@@ -65,11 +65,11 @@ fn a_tool_runs_over_http_in_a_fresh_instance_each() {
         let (status, text) = shell.request(folder.path(), method, path, content_type, body);
         (status, parsed(&text))
     };
-    assert_eq!(ask("POST", "/tools/memory_store", "application/json", STORED).0, 200);
-    let (status, found) = ask("POST", "/tools/memory_recall", "application/json", QUESTION);
-    assert_eq!((status, &found["structuredContent"]["entries"][0]["content"]), (200, &json!("8080")));
-    assert_eq!(ask("GET", "/tools?x", "text/plain", "").1["tools"].as_array().map(Vec::len), Some(13));
-    assert_eq!(ask("POST", "/tools/memory_store", "text/plain", STORED).0, 415);
+    assert_eq!(ask("POST", "/tools/mem_remember", "application/json", STORED).0, 200);
+    let (status, found) = ask("POST", "/tools/mem_recall", "application/json", QUESTION);
+    assert!(status == 200 && found["content"][0]["text"].as_str().unwrap().contains("8080"), "{found}");
+    assert_eq!(ask("GET", "/tools?x", "text/plain", "").1["tools"].as_array().map(Vec::len), Some(9));
+    assert_eq!(ask("POST", "/tools/mem_remember", "text/plain", STORED).0, 415);
 }
 
 #[test]
@@ -110,9 +110,9 @@ fn an_extension_imports_its_store_of_strings_alone() {
         let [Val::String(text)] = results else { panic!("{results:?}") };
         parsed(&text)
     };
-    assert_eq!(call("list-tools", &[]).as_array().map(Vec::len), Some(13));
-    assert_eq!(call("execute-tool", &["memory_store", STORED])["is_error"], false);
-    let found = call("execute-tool", &["memory_recall", QUESTION]);
+    assert_eq!(call("list-tools", &[]).as_array().map(Vec::len), Some(9));
+    assert_eq!(call("execute-tool", &["mem_remember", STORED])["is_error"], false);
+    let found = call("execute-tool", &["mem_recall", QUESTION]);
     assert!(found["content"].as_str().unwrap().contains("8080"), "{found}");
     assert_eq!(call("list-commands", &[]).as_array().map(Vec::len), Some(2));
     assert!(call("execute-command", &["recall", "which port?"])["print"].as_str().unwrap().contains("8080"));
@@ -121,13 +121,13 @@ fn an_extension_imports_its_store_of_strings_alone() {
     // A full store refuses, and keeps what it has.
     let long = |number: i32| {
         let content = "words of a note\n".repeat(1_900);
-        json!({ "target": "note", "name": format!("long-{number}"), "content": content }).to_string()
+        json!({ "title": format!("Long {number}"), "content": content }).to_string()
     };
-    let outcomes: Vec<Value> = (0..40).map(|number| call("execute-tool", &["memory_write", &long(number)])).collect();
+    let outcomes: Vec<Value> = (0..40).map(|number| call("execute-tool", &["mem_remember", &long(number)])).collect();
     assert!(outcomes.iter().take(20).all(|outcome| outcome["is_error"] == false), "{outcomes:?}");
     let last = outcomes.last().unwrap();
     assert!(last["is_error"] == true && last["content"].as_str().unwrap().contains("no space"), "{last}");
-    assert!(call("execute-tool", &["memory_recall", QUESTION])["content"].as_str().unwrap().contains("8080"));
+    assert!(call("execute-tool", &["mem_recall", QUESTION])["content"].as_str().unwrap().contains("8080"));
 }
 
 #[test]
@@ -149,11 +149,14 @@ fn each_tool_is_a_function_with_docs() {
         }
     };
     let (text, none) = (|text: &str| Val::String(text.into()), || Val::Option(None));
-    call("memory-store", &[text("port"), text("8080"), none(), none(), none()]).unwrap();
-    let query = Val::Option(Some(Box::new(text("port"))));
-    let Ok(Val::String(found)) = call("memory-recall", &[none(), query, none(), none()]) else { panic!("not found") };
+    let key = Val::Option(Some(Box::new(text("port"))));
+    let rest = (0..7).map(|_| none());
+    let stored: Vec<Val> = [text("8080"), none(), key].into_iter().chain(rest).collect();
+    call("mem-remember", &stored).unwrap();
+    let recall = |query: &str| call("mem-recall", &[text(query), none(), none(), none(), none()]);
+    let Ok(Val::String(found)) = recall("port") else { panic!("not found") };
     assert!(found.contains("8080"), "{found}");
-    assert!(call("memory-recall", &[none(), none(), none(), none()]).is_err());
+    assert!(recall("").is_err());
 
     let bytes = fs::read(saddlebag_shells_tests::file("tools")).unwrap();
     let sections = wasmparser::Parser::new(0).parse_all(&bytes).filter_map(|payload| match payload {
@@ -166,7 +169,7 @@ fn each_tool_is_a_function_with_docs() {
     let functions = docs["worlds"]["saddlebag-tools"]["func_exports"].as_object().unwrap();
     let ty = shell.component().component_type();
     let exports: Vec<&str> = ty.exports(shell.component().engine()).map(|(name, _)| name).collect();
-    assert_eq!(functions.len(), 13);
+    assert_eq!(functions.len(), 9);
     assert!(
         functions.iter().all(|(name, docs)| exports.contains(&name.as_str()) && docs["docs"].is_string()),
         "{exports:?}"
