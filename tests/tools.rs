@@ -164,6 +164,37 @@ fn a_name_of_two_items_is_an_error_that_names_both(kind: Kind) {
 }
 
 #[both_engines]
+fn a_recall_everywhere_finds_the_notes_of_all_projects_and_no_entries_of_others(kind: Kind) {
+    let files: [(&str, &[u8]); 6] = [
+        ("MEMORY.md", b"The harbour is shared.\n"),
+        ("projects/proj/facts/own.md", b"# Own\n\nThe harbour of this project.\n"),
+        ("projects/other-0db23a34/facts/theirs.md", b"# Theirs\n\nThe harbour of another project.\n"),
+        ("projects/other-0db23a34/MEMORY.md", b"Their harbour closes at six.\n"),
+        ("projects/third-0db23a35/facts/third.md", b"# Third\n\nNothing about it.\n"),
+        ("agents/b/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nThe harbour of agent b.\n"),
+    ];
+    let mut host = host(kind, agent_config(), &files);
+    let ask = |host: &mut SimulatedHost, everywhere: bool| {
+        told(host, "mem_recall", json!({ "query": "harbour", "everywhere": everywhere, "limit": 50 }))
+    };
+    let here = ask(&mut host, false);
+    assert!(here.starts_with("2 found") && !here.contains("other-0db23a34"), "{here}");
+    let all = ask(&mut host, true);
+    assert!(all.starts_with("4 found"), "{all}");
+    for path in ["MEMORY.md", "projects/proj/facts/own.md", "facts/theirs.md", "projects/other-0db23a34/MEMORY.md"] {
+        assert!(all.contains(path), "{path}: {all}");
+    }
+    assert!(!all.contains("agent b"), "{all}");
+    let page = |host: &mut SimulatedHost, cursor: &str| {
+        told(host, "mem_recall", json!({ "query": "harbour", "everywhere": true, "limit": 1, "cursor": cursor }))
+    };
+    let pages: Vec<String> = ["0", "1", "2", "3"].map(|cursor| page(&mut host, cursor)).to_vec();
+    let passages: Vec<&str> = pages.iter().map(|page| page.lines().nth(2).unwrap()).collect();
+    assert!(passages.iter().all(|passage| all.contains(passage)), "{passages:?}");
+    assert_eq!(passages.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{passages:?}");
+}
+
+#[both_engines]
 fn items_are_listed_by_kind_and_tag_in_pages(kind: Kind) {
     let mut host = host(kind, agent_config(), &[]);
     for (title, tags) in [("One", json!(["ops"])), ("Two", json!([])), ("Three", json!(["ops"]))] {
@@ -391,7 +422,7 @@ fn notes_are_remembered_linked_recalled_and_related(kind: Kind) {
     let (_, made) = done(&mut host, "notebook_remember", decision);
     assert_eq!(made["path"], json!("projects/proj/decisions/use-nginx.md"));
     let (text, _) = done(&mut host, "notebook_recall", json!({ "query": "how many nodes?" }));
-    assert!(text.contains("1. Load balancer (projects/proj/facts/load-balancer.md)\n"), "{text}");
+    assert!(text.contains("1. Load balancer (projects/proj/facts/load-balancer.md), 2026-"), "{text}");
     let (_, linked) = done(&mut host, "notebook_link", json!({ "source": "Load balancer", "target": "Use nginx" }));
     assert_eq!(linked["already_linked"], json!(false));
     let (text, _) = done(&mut host, "notebook_related", json!({ "note": "Load balancer" }));

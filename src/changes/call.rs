@@ -43,6 +43,11 @@ impl Call {
         Self::new(self.operations.clone(), self.scope.clone(), self.now, asked, self.writer.clone())
     }
 
+    /// Returns the call for another scope of the store.
+    pub(crate) fn of_scope(&self, scope: Scope) -> Result<Self, Error> {
+        Self::new(self.operations.clone(), Arc::new(scope), self.now, None, self.writer.clone())
+    }
+
     /// Returns the names to sign a stored text with.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! The files are the Markdown files directly in the root, the files of the project that are not hidden, and the files
 //! of the entries that the memory was opened for. Commands cannot name any other file.
 
+mod everywhere;
 mod list;
 mod read;
 mod recall;
@@ -14,7 +15,7 @@ pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use read::ReadFile;
 pub use resolve::{Item, Resolve};
 
-pub(crate) use recall::recall_all;
+pub(crate) use recall::answer as answer_recall;
 pub(crate) use resolve::{Names, candidates, resolve};
 pub(crate) use types::{FileListing, FilesCall};
 

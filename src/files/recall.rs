@@ -4,21 +4,35 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::everywhere::recall_everywhere;
 use super::types::FilesCall;
 use crate::changes::Call;
 use crate::entries::{Entries, searchable};
-use crate::notebook::{ItemKind, NoteFilter, Notebook, Recall, RecallReply, Warning, recall};
+use crate::notebook::{ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, recall};
 use crate::protocol::Error;
 use crate::request::Run;
 
 impl Run<FilesCall<'_>> for Recall {
     async fn run(self, with: &FilesCall<'_>) -> Result<RecallReply, Error> {
-        recall_all(with.call, with.notebook, with.entries, self).await
+        answer(with.call, with.notebook, with.entries, self).await
+    }
+}
+
+/// Answers a recall from this memory, or from all projects of the store.
+pub(crate) async fn answer(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    entries: &Entries,
+    request: Recall,
+) -> Result<RecallReply, Error> {
+    match request.everywhere {
+        true => recall_everywhere(call, notebook, entries, request).await,
+        false => recall_all(call, notebook, entries, request).await,
     }
 }
 
 /// Searches the notes and the entries of a memory.
-pub(crate) async fn recall_all(
+pub(super) async fn recall_all(
     call: &Call,
     notebook: &Arc<Notebook>,
     entries: &Entries,
@@ -42,7 +56,7 @@ pub(crate) async fn recall_all(
         },
         false => None,
     };
-    let mut reply = recall(call, notebook, found.as_ref(), &request).await?;
+    let mut reply = recall(call, notebook, found.as_ref(), &request, Reach::All).await?;
     reply.warnings.extend(warnings);
     Ok(reply)
 }

@@ -9,7 +9,7 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use super::{ToolsCall, entries, journal, notebook};
 use crate::entries::{EditEntry, EntriesCommand, EntriesReply, ForgetEntry, GetEntry, run_any, unavailable};
-use crate::files::{ItemKind, Names, recall_all, resolve};
+use crate::files::{ItemKind, Names, answer_recall, resolve};
 use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
 use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
@@ -29,7 +29,8 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
             let kinds = arguments.text("kind").map(str::parse::<ItemKind>).transpose()?;
             let mut question = notebook::question(arguments)?;
             question.kinds.extend(kinds);
-            let reply = recall_all(with.call, with.notebook, with.entries, question).await?;
+            question.everywhere = arguments.flag("everywhere");
+            let reply = answer_recall(with.call, with.notebook, with.entries, question).await?;
             notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?)
         }
         Id::Show => show(with, arguments).await?,

@@ -52,7 +52,7 @@ use crate::changes::Call;
 use crate::entries::Entries;
 use crate::family::family;
 #[cfg(feature = "notebook")]
-use crate::files::recall_all;
+use crate::files::answer_recall;
 use crate::journal::{JournalCall, ListJournal};
 use crate::notebook::{Notebook, NotebookCall};
 use crate::origin::Origin;
@@ -184,7 +184,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
         }
         #[cfg(feature = "notebook")]
         ToolSet::Notebook if spec.id == Id::RecallNotes => {
-            let reply = recall_all(call, notebook, entries, self::notebook::question(&arguments)?).await?;
+            let reply = answer_recall(call, notebook, entries, self::notebook::question(&arguments)?).await?;
             Ok(self::notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?))
         }
         #[cfg(feature = "notebook")]

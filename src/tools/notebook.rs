@@ -116,6 +116,11 @@ pub(super) fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
             }
         };
         object.text("path", &hit.path);
+        let mut day = String::new();
+        if let Some(date) = hit.day() {
+            day = format!(", {date}");
+            object.text("date", &date);
+        }
         object.text("passage", &hit.passage);
         object.texts("terms", &hit.terms);
         let mut newer = String::new();
@@ -129,7 +134,7 @@ pub(super) fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
         if !hit.only_in.is_empty() {
             object.texts("only_in", &hit.only_in);
         }
-        let text = format!("{number}. {name}{newer}{}\n{}", hit.mark(), hit.passage.trim_end());
+        let text = format!("{number}. {name}{day}{newer}{}\n{}", hit.mark(), hit.passage.trim_end());
         Item { text, object }
     });
     let page = Page::from_items(items);

@@ -80,7 +80,14 @@ const TABLE: &[Spec] = &[
         set: ToolSet::Everyday,
         description: "Ask memory a question before you ask the user: notes, decisions, logs, facts, sessions. Best \
                       passages first.",
-        fields: &[needed("query", Kind::Text), optional("kind", KINDS), TAGS, LIMIT, CURSOR],
+        fields: &[
+            needed("query", Kind::Text),
+            optional("kind", KINDS),
+            TAGS,
+            optional("everywhere", Kind::Flag).about("all projects"),
+            LIMIT,
+            CURSOR,
+        ],
         answer: &[],
         effect: Recall::EFFECT,
     },
@@ -100,7 +107,7 @@ const TABLE: &[Spec] = &[
         set: ToolSet::Everyday,
         description: "Keep something. Give one: title = a note, knowledge worth a page or a decision with its reasons; \
                       key = one fact, replacing what the key said; to = a line of long_term (in every prompt) or a \
-                      `- [ ]` task. supersedes: the note that it replaces.",
+                      `- [ ]` task in the scratchpad. supersedes: the note that it replaces.",
         fields: &[
             needed("content", Kind::Text),
             optional("title", Kind::Text),
@@ -120,7 +127,8 @@ const TABLE: &[Spec] = &[
         id: Id::Change,
         name: "mem_edit",
         set: ToolSet::Everyday,
-        description: "Correct an item: old_str, which must occur once in it, becomes new_str.",
+        description: "Correct an item, by any name that mem_show takes: old_str, which must occur once, becomes new_str; an empty \
+                      one removes it.",
         fields: &[needed("name", Kind::Text), needed("old_str", Kind::Text), needed("new_str", Kind::Text)],
         answer: &[],
         effect: EditEntry::EFFECT,
@@ -138,7 +146,7 @@ const TABLE: &[Spec] = &[
         id: Id::Journal,
         name: "mem_log",
         set: ToolSet::Everyday,
-        description: "Add one timed line to today's log: what was done, what is open.",
+        description: "Add one timed line to today's log: what was done, what failed, what is open.",
         fields: &[needed("entry", Kind::Text)],
         answer: &[],
         effect: Journal::EFFECT,
@@ -147,7 +155,7 @@ const TABLE: &[Spec] = &[
         id: Id::Link,
         name: "mem_link",
         set: ToolSet::Everyday,
-        description: "Link two notes that belong together.",
+        description: "Add a link to one note at the end of another; text says why.",
         fields: &[needed("source", Kind::Text), needed("target", Kind::Text), optional("text", Kind::Text)],
         answer: &[],
         effect: Link::EFFECT,
@@ -165,7 +173,7 @@ const TABLE: &[Spec] = &[
         id: Id::ListItems,
         name: "mem_list",
         set: ToolSet::Everyday,
-        description: "List notes, or facts with their keys (kind entry), newest first.",
+        description: "List notes, last changed first, or facts with their keys (kind entry).",
         fields: &[optional("kind", LISTED), optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[],
         effect: ListNotes::EFFECT,

@@ -592,12 +592,24 @@ fn imported() -> impl Strategy<Value = ImportedFile> {
 fn files() -> impl Strategy<Value = FilesCommand> {
     let path = || prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()];
     let kinds = prop::sample::select(vec![vec![], vec![ItemKind::Note], vec![ItemKind::Entry]]);
-    let recall = (query(), kinds, 0_u32..4, 0_u32..2, prop::option::of(filter()), any::<bool>(), any::<bool>())
-        .prop_map(|(query, kinds, limit, offset, filter, explain, assume_unchanged)| {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let recall = (query(), kinds, 0_u32..4, 0_u32..2, prop::option::of(filter()), flags).prop_map(
+        |(query, kinds, limit, offset, filter, (explain, everywhere, assume_unchanged))| {
             let filter = filter.unwrap_or_default();
             let sort = if explain { Vec::new() } else { vec![SortKey { by: SortBy::Title, ascending: limit > 1 }] };
-            FilesCommand::Recall(Recall { query, kinds, limit, offset, filter, sort, explain, assume_unchanged })
-        });
+            FilesCommand::Recall(Recall {
+                query,
+                kinds,
+                limit,
+                offset,
+                filter,
+                sort,
+                explain,
+                everywhere,
+                assume_unchanged,
+            })
+        },
+    );
     prop_oneof![
         2 => recall,
         1 => (prop::option::of(path()), 0_u32..4)

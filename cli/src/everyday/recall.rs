@@ -31,6 +31,9 @@ pub(crate) struct RecallArgs {
     /// downward; repeatable
     #[arg(long, short = 's', value_name = "KEY")]
     sort: Vec<String>,
+    /// Search the notes of all projects of the store, not only those of this one
+    #[arg(long)]
+    everywhere: bool,
     /// Print the parts of each score
     #[arg(long)]
     explain: bool,
@@ -54,6 +57,7 @@ impl Ask for RecallArgs {
             filter: self.filter.into(),
             sort: sort_keys(&self.sort)?,
             explain: self.explain,
+            everywhere: self.everywhere,
             assume_unchanged: false,
         })
     }
@@ -84,6 +88,9 @@ impl Ask for RecallArgs {
 
 fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {
     let mut why = format!("[{}] in {}", hit.terms.join(", "), hit.fields.join(", "));
+    if let Some(day) = hit.day() {
+        why.push_str(&format!(", {day}"));
+    }
     if let Some(from) = hit.unapproved {
         why.push_str(&format!(", unapproved: {from}"));
     } else if !hit.only_in.is_empty() {

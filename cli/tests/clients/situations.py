@@ -1,7 +1,7 @@
 """Makes the tool calls of an agent's day with the `mcp` package: situations.py PROGRAM
 
 `situations.json` has the situations, each with the one or two calls that are right in it and words of the last answer. The
-server runs as an agent has it: in a project, for an agent, with the default tools.
+server runs as an agent has it: in a project, for an agent of a workspace, with the default tools.
 """
 
 import asyncio
@@ -41,12 +41,17 @@ async def main(program):
     with tempfile.TemporaryDirectory() as folder:
         project = pathlib.Path(folder) / "project"
         project.mkdir()
-        arguments = ["--root", f"{folder}/store", "--project", str(project), "--agent", "main"]
+        (pathlib.Path(folder) / "store").mkdir()
+        arguments = ["--root", f"{folder}/store", "--project", str(project), "--agent", "main", "--workspace", "team"]
         for name, content in DAY["files"].items():
-            found = subprocess.run([program, *arguments, "--scope", "project", "file", "path", name], check=True, capture_output=True, text=True)
+            place = [program, *arguments, "--scope", "project", "file", "path", name]
+            found = subprocess.run(place, check=True, capture_output=True, text=True)
             path = pathlib.Path(found.stdout.strip())
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
+        shop = ["--root", f"{folder}/store", "--project", f"{folder}/shop", "remember", *DAY["another_project"]]
+        (pathlib.Path(folder) / "shop").mkdir()
+        subprocess.run([program, *shop], check=True, capture_output=True)
         async with Client(StdioServerParameters(command=program, args=[*arguments, "mcp"]), mode="auto") as client:
             await live(client)
 

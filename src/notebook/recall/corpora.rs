@@ -16,9 +16,11 @@ use crate::store::Layout;
 
 /// Items that a recall may return, and those that count for the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Reach {
+pub(crate) enum Reach {
     /// Every item.
     All,
+    /// Every item of the project, without the files of the root.
+    Project,
     /// Items that may go into a prompt and that no other one supersedes. No other item counts for scores.
     Prompt,
     /// Items that no other one supersedes, whether they may go into a prompt or not.
@@ -43,7 +45,7 @@ impl Selection {
 
     fn accepts_note(&self, id: DocId) -> bool {
         let is_reached = match self.reach {
-            Reach::All => true,
+            Reach::All | Reach::Project => true,
             Reach::Prompt => self.is_approved(id) && !is_superseded(&self.superseded, id),
             Reach::Current => !is_superseded(&self.superseded, id),
         };
@@ -96,7 +98,9 @@ impl<'a> Corpora<'a> {
     ) -> T {
         let (notes, is_for_prompt) = (&*self.notes, selection.reach == Reach::Prompt);
         let counts_note = |id: DocId| counts_for_prompt(notes, &selection.approved, is_left_out, id);
-        let is_left_out = |id: DocId| notes.files.path(id).is_some_and(is_left_out);
+        let is_outside = |path: &str| selection.reach == Reach::Project && self.layout.below_notebook(path).is_none();
+        let is_left_out =
+            |id: DocId| notes.files.path(id).is_some_and(|path: &str| is_left_out(path) || is_outside(path));
         let accepts_note = |id: DocId| {
             let kind = || notes.files.doc(id).map(|document| self.kind_of_note(document));
             let is_of_kind = || selection.kinds.is_empty() || kind().is_some_and(|kind| selection.has_kind(kind));

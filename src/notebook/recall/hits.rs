@@ -53,6 +53,7 @@ pub(super) fn hit(
         path: scope.display_path(&document.path),
         title: entry.map_or_else(title, |entry| entry.key.clone()),
         category: entry.map(|entry| entry.category.clone()),
+        date: entry.map(|entry| entry.updated).or_else(|| note.as_ref()?.created()).unwrap_or_default(),
         score: f64::from(ranked.score),
         terms: ranked.terms.clone(),
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
@@ -88,7 +89,7 @@ fn parts(ranked: &Ranked) -> Vec<ScorePart> {
 }
 
 /// Renders the hits for a model: each with its source, its lines and its passage.
-pub(super) fn render(hits: &[RecallHit]) -> ForModel {
+pub(crate) fn render(hits: &[RecallHit]) -> ForModel {
     let mut rendered = ForModel::default();
     for hit in hits {
         if !rendered.is_empty() {

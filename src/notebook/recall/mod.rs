@@ -19,6 +19,8 @@ use alloc::vec::Vec;
 pub use turn::RecallForTurn;
 pub use types::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 
+pub(crate) use corpora::Reach;
+pub(crate) use hits::render;
 pub(crate) use prompt::{PromptHit, PromptHits, PromptRecall, WithheldHit, recall_for_prompt};
 pub(super) use succession::{is_superseded, successions};
 
@@ -27,7 +29,6 @@ use super::types::Warning;
 use crate::changes::Call;
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
-use corpora::Reach;
 use search::Asked;
 use types::PASSAGE_BYTES;
 
@@ -37,6 +38,7 @@ pub(crate) async fn recall(
     notebook: &Arc<Notebook>,
     entries: Option<&SearchableEntries>,
     request: &Recall,
+    reach: Reach,
 ) -> Result<RecallReply, Error> {
     let (is_left_out, is_known) = (|_: &str| false, |_: &str| false);
     let asked = Asked {
@@ -44,7 +46,7 @@ pub(crate) async fn recall(
         notebook,
         entries,
         request,
-        reach: Reach::All,
+        reach,
         is_left_out: &is_left_out,
         is_known: &is_known,
         known: 0,
@@ -74,7 +76,7 @@ mod tests {
     use crate::search::SkipKind;
 
     async fn ask(call: Call, notebook: Arc<Notebook>) -> Result<RecallReply, Error> {
-        recall(&call, &notebook, None, &Recall::samples("zebra").remove(1)).await
+        recall(&call, &notebook, None, &Recall::samples("zebra").remove(1), Reach::All).await
     }
 
     #[test]

@@ -164,7 +164,8 @@ impl Asked<'_> {
             filtered = Some(ids);
         }
         let corpus = notebook.corpus.borrow();
-        let mut approved = if reach == Reach::All { Vec::new() } else { corpus.files.approved() };
+        let mut approved =
+            if matches!(reach, Reach::All | Reach::Project) { Vec::new() } else { corpus.files.approved() };
         approved.retain(|id| !refused.contains(id));
         let superseded = successions(call, &corpus, refused, reach == Reach::Prompt);
         let kinds = request.kinds.clone();

@@ -10,6 +10,7 @@ use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::search::Skipped;
+use crate::store::utc_text;
 use crate::trust::{ForModel, Provenance};
 
 /// Maximum size of a query in bytes.
@@ -41,6 +42,8 @@ pub struct Recall {
     pub sort: Vec<SortKey>,
     /// If set, returns the parts of each score.
     pub explain: bool,
+    /// If set, also searches the notes of all other projects of the store.
+    pub everywhere: bool,
     /// If set, the host guarantees that nothing changed since the last command.
     pub assume_unchanged: bool,
 }
@@ -87,6 +90,11 @@ pub struct RecallHit {
     pub title: String,
     /// Category of the entry.
     pub category: Option<String>,
+    /// Date that the item states, in nanoseconds since 1970-01-01T00:00:00Z: the `date` of a note's frontmatter, the last change
+    /// of an entry; 0 if it states none.
+    #[serde(serialize_with = "crate::json::time")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub date: u64,
     /// Score, which is meaningful only in comparison.
     pub score: f64,
     /// Words of the query that the item has.
@@ -121,6 +129,12 @@ pub struct ScorePart {
 }
 
 impl RecallHit {
+    /// Returns the date in UTC, as `2026-05-24`; `None` if the item states none.
+    #[must_use]
+    pub fn day(&self) -> Option<String> {
+        (self.date > 0).then(|| utc_text(self.date).chars().take(10).collect())
+    }
+
     /// Returns a note for models and people that the text may not go into prompts; empty if it may.
     #[must_use]
     pub fn mark(&self) -> String {

@@ -1,0 +1,74 @@
+//! Recall over the projects of a store: each is searched on its own, and their hits are merged by rank.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::recall::recall_all;
+use crate::changes::Call;
+use crate::engine::Scope;
+use crate::entries::Entries;
+use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall, render};
+use crate::order;
+use crate::protocol::{EntryKind, Error, ListOutcome};
+use crate::store::{Layout, PROJECTS_FOLDER, ProjectSlug, RelPath};
+
+/// Searches this memory and the notes of all other projects. Their scores cannot be compared, so the best hits of all come
+/// first, those of this memory before the others, then the second hits.
+pub(super) async fn recall_everywhere(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    entries: &Entries,
+    request: Recall,
+) -> Result<RecallReply, Error> {
+    if !request.sort.is_empty() {
+        let message = "a recall everywhere cannot be sorted";
+        return Err(Error::invalid_argument(message, "leave the sort keys out, or ask one project"));
+    }
+    let (start, limit) = (request.offset as usize, request.limit as usize);
+    let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request };
+    let mut reply = recall_all(call, notebook, entries, asked.clone()).await?;
+    let mut ranked: Vec<(usize, RecallHit)> = reply.hits.drain(..).enumerate().collect();
+    for slug in other_projects(call).await? {
+        let layout = Layout::new(Some(&slug)).map_err(|_| Error::internal("a project without a path"))?;
+        let other = call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?;
+        let asked = Recall { filter: asked.filter.clone().below_notebook(&other.scope), ..asked.clone() };
+        let index = Arc::new(Notebook::default());
+        // Files of the root belong to every project, and this memory has found them.
+        match recall(&other, &index, None, &asked, Reach::Project).await {
+            Ok(found) => {
+                ranked.extend(found.hits.into_iter().enumerate());
+                reply.total = reply.total.saturating_add(found.total);
+                reply.warnings.extend(found.warnings);
+                reply.skipped.extend(found.skipped);
+            }
+            Err(error) => {
+                let path = format!("{PROJECTS_FOLDER}/{slug}");
+                reply.warnings.push(Warning::new(&path, format!("it was not searched: {error}")));
+            }
+        }
+    }
+    order::sort_slice(&mut ranked, |(a, _), (b, _)| a.cmp(b));
+    reply.hits = ranked.into_iter().map(|(_, hit)| hit).skip(start).take(limit).collect();
+    reply.rendered = render(&reply.hits);
+    Ok(reply)
+}
+
+/// Returns the projects that have memory in the store, without that of this memory, by name.
+async fn other_projects(call: &Call) -> Result<Vec<ProjectSlug>, Error> {
+    let folder = RelPath::new(PROJECTS_FOLDER).map_err(|_| Error::internal("no folder of projects"))?;
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let listed = call.fs.list(Some(&folder), after, call.scope.limits.max_list_entries, None).await;
+        let ListOutcome::Page(page) = listed.map_err(|error| Error::storage(Some(&folder), &error))? else { break };
+        let folders = page.entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
+        found.extend(folders.map(|entry| String::from(entry.path.file_name())));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let own = call.scope.layout.project_name();
+    Ok(found.iter().filter(|name| own != Some(name.as_str())).filter_map(|name| name.parse().ok()).collect())
+}
