@@ -5,30 +5,20 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::recall::recall_all;
 use crate::changes::Call;
 use crate::engine::Scope;
-use crate::entries::Entries;
-use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall, render};
+use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall};
 use crate::order;
 use crate::protocol::{EntryKind, Error, ListOutcome};
 use crate::store::{Layout, PROJECTS_FOLDER, ProjectSlug, RelPath};
 
-/// Searches this memory and the notes of all other projects. Their scores cannot be compared, so the best hits of all come
-/// first, those of this memory before the others, then the second hits.
-pub(super) async fn recall_everywhere(
+/// Adds the hits in the notes of all other projects to the reply of this memory to the same request. Scores of two projects cannot
+/// be compared, so the best hits of all come first, those of this memory before the others, then the second hits.
+pub(super) async fn add_other_projects(
     call: &Call,
-    notebook: &Arc<Notebook>,
-    entries: &Entries,
-    request: Recall,
+    mut reply: RecallReply,
+    asked: &Recall,
 ) -> Result<RecallReply, Error> {
-    if !request.sort.is_empty() {
-        let message = "a recall everywhere cannot be sorted";
-        return Err(Error::invalid_argument(message, "leave the sort keys out, or ask one project"));
-    }
-    let (start, limit) = (request.offset as usize, request.limit as usize);
-    let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request };
-    let mut reply = recall_all(call, notebook, entries, asked.clone()).await?;
     let mut ranked: Vec<(usize, RecallHit)> = reply.hits.drain(..).enumerate().collect();
     for slug in other_projects(call).await? {
         let layout = Layout::new(Some(&slug)).map_err(|_| Error::internal("a project without a path"))?;
@@ -50,8 +40,7 @@ pub(super) async fn recall_everywhere(
         }
     }
     order::sort_slice(&mut ranked, |(a, _), (b, _)| a.cmp(b));
-    reply.hits = ranked.into_iter().map(|(_, hit)| hit).skip(start).take(limit).collect();
-    reply.rendered = render(&reply.hits);
+    reply.hits = ranked.into_iter().map(|(_, hit)| hit).collect();
     Ok(reply)
 }
 

@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::everywhere::recall_everywhere;
+use super::everywhere::add_other_projects;
 use super::types::FilesCall;
 use crate::changes::Call;
 use crate::entries::{Entries, searchable};
-use crate::notebook::{ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, recall};
+use crate::notebook::{ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, recall, render};
 use crate::protocol::Error;
 use crate::request::Run;
 
@@ -25,14 +25,24 @@ pub(crate) async fn answer(
     entries: &Entries,
     request: Recall,
 ) -> Result<RecallReply, Error> {
-    match request.everywhere {
-        true => recall_everywhere(call, notebook, entries, request).await,
-        false => recall_all(call, notebook, entries, request).await,
+    if !request.everywhere {
+        return recall_all(call, notebook, entries, request).await;
     }
+    if !request.sort.is_empty() {
+        let message = "a recall everywhere cannot be sorted";
+        return Err(Error::invalid_argument(message, "leave the sort keys out, or ask one project"));
+    }
+    let (start, limit) = (request.offset as usize, request.limit as usize);
+    let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request };
+    let own = recall_all(call, notebook, entries, asked.clone()).await?;
+    let mut reply = add_other_projects(call, own, &asked).await?;
+    reply.hits = reply.hits.into_iter().skip(start).take(limit).collect();
+    reply.rendered = render(&reply.hits);
+    Ok(reply)
 }
 
 /// Searches the notes and the entries of a memory.
-pub(super) async fn recall_all(
+async fn recall_all(
     call: &Call,
     notebook: &Arc<Notebook>,
     entries: &Entries,

@@ -58,7 +58,7 @@ impl Run<FilesCall<'_>> for Resolve {
     }
 }
 
-/// Finds the item of a kind that a name means; of any kind if it is `None`.
+/// Finds the item of a kind that a name means; `None` for any kind.
 pub(crate) async fn resolve(
     Names { call, notebook, entries }: Names<'_>,
     name: &str,

@@ -7,7 +7,8 @@ use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page};
 use super::arguments::{Arguments, on_one_line};
 use super::json::Object;
 use super::spec::{Id, Spec};
-use super::{ToolsCall, entries, journal, notebook};
+use super::types::ToolsCall;
+use super::{entries, journal, notebook};
 use crate::entries::{EditEntry, EntriesCommand, EntriesReply, ForgetEntry, GetEntry, run_any, unavailable};
 use crate::files::{ItemKind, Names, answer_recall, resolve};
 use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
@@ -167,7 +168,7 @@ enum Place {
     Entry(String),
     /// Path of a note or a log.
     Page(RelPath),
-    /// Path of long-term memory, the scratchpad, or another file that is no note. It may not exist.
+    /// Path of long-term memory, the scratchpad, or another file beside the notes. It may not exist.
     Kept(RelPath),
 }
 

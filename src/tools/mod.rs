@@ -39,30 +39,26 @@ mod types;
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
-use atomic_refcell::AtomicRefCell;
 
 pub use answer::MAX_ANSWER_BYTES;
 pub use arguments::MAX_ARGUMENT_BYTES;
 pub use prompt::memory_prompt;
 pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, ToolSet};
 
-use crate::changes::Call;
-use crate::entries::Entries;
 use crate::family::family;
 #[cfg(feature = "notebook")]
 use crate::files::answer_recall;
 use crate::journal::{JournalCall, ListJournal};
-use crate::notebook::{Notebook, NotebookCall};
+use crate::notebook::NotebookCall;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode, help_after};
 use crate::request::{Effect, Request, Run};
-use crate::search::Corpus;
 use crate::trust::{add_flags, for_model};
 use answer::Answer;
 use arguments::Arguments;
 use spec::{Id, Spec};
+pub(crate) use types::ToolsCall;
 
 impl Request for CallTool {
     type Reply = ToolAnswer;
@@ -96,16 +92,6 @@ fn shown(spec: &Spec) -> Tool {
         destructive: spec.effect >= Effect::Replaces,
         idempotent: table::is_idempotent(spec),
     }
-}
-
-/// Parts of a memory that a tool needs: the parts of the families.
-#[derive(Clone, Copy)]
-pub(crate) struct ToolsCall<'a> {
-    pub(crate) call: &'a Call,
-    pub(crate) origin: &'a Origin,
-    pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
-    pub(crate) notebook: &'a Arc<Notebook>,
-    pub(crate) entries: &'a Entries,
 }
 
 family! {

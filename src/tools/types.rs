@@ -1,10 +1,18 @@
-//! Public types of the tools: sets, descriptions, calls and answers.
+//! Types of the tools: sets, descriptions, calls and answers.
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRefCell;
 
 use saddlebag_words::words;
 
+use crate::changes::Call;
+use crate::entries::Entries;
+use crate::notebook::Notebook;
+use crate::origin::Origin;
+use crate::search::Corpus;
 use crate::trust::ForModel;
 
 /// A set of tools, switched on as a whole.
@@ -140,4 +148,14 @@ impl From<ToolAnswer> for AnswerView {
         });
         Self { text, structured, is_error }
     }
+}
+
+/// Parts of a memory that a tool needs: the parts of the families.
+#[derive(Clone, Copy)]
+pub(crate) struct ToolsCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) origin: &'a Origin,
+    pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
+    pub(crate) notebook: &'a Arc<Notebook>,
+    pub(crate) entries: &'a Entries,
 }
