@@ -58,6 +58,7 @@ use crate::trust::{add_flags, for_model};
 use answer::Answer;
 use arguments::Arguments;
 use spec::{Id, Spec};
+use table::EVERYDAY_PREFIX;
 pub(crate) use types::ToolsCall;
 
 impl Request for CallTool {
@@ -129,7 +130,7 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
             let spec = table::rows(&given.options.sets).find(|spec| spec.name == given.tool);
             // The tool of Anthropic answers in recorded words, which say nothing about changes.
             let may_change = spec.is_some_and(|spec| spec.effect != Effect::Reads && spec.set != ToolSet::Anthropic);
-            let help = help_after(&error.help, may_change, with.call.fs.has_changed());
+            let help = help_after(&of_tools(&error.help, &given.options.sets), may_change, with.call.fs.has_changed());
             let text = [error.message.as_str(), &help].join("\n");
             ToolAnswer { text: for_model(text.trim_end()).0, structured: None, is_error: true }
         }
@@ -190,10 +191,34 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
     }
 }
 
+/// Returns the help of an error with the tools of these sets in place of the commands of the program that do the same.
+fn of_tools(help: &str, sets: &[ToolSet]) -> String {
+    let is_tool = |verb: &str| table::rows(sets).any(|spec| spec.name.strip_prefix(EVERYDAY_PREFIX) == Some(verb));
+    let parts = help.split('`').enumerate().map(|(number, part)| match number % 2 == 1 && is_tool(part) {
+        true => format!("{EVERYDAY_PREFIX}{part}"),
+        false => part.to_string(),
+    });
+    parts.collect::<Vec<String>>().join("`")
+}
+
 fn unknown(given: &CallTool) -> Error {
     let name: String = given.tool.chars().take(64).flat_map(char::escape_debug).collect();
     let names: Vec<&str> = table::rows(&given.options.sets).map(|spec| spec.name).collect();
     let help =
         if names.is_empty() { "no set of tools is on".to_string() } else { format!("one of {}", names.join(", ")) };
     Error::new(ErrorCode::NotFound, format!("unknown tool: {name}"), help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_of_an_error_names_tools_in_place_of_commands() {
+        let help = "`list` lists all; `memory approve` is for a person; keep it with `remember`";
+        let told = "`mem_list` lists all; `memory approve` is for a person; keep it with `mem_remember`";
+        assert_eq!(of_tools(help, &[ToolSet::Everyday]), told);
+        assert_eq!(of_tools(help, &[ToolSet::Journal]), help);
+        assert_eq!(of_tools("an odd ` quote", &[ToolSet::Everyday]), "an odd ` quote");
+    }
 }

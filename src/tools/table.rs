@@ -14,6 +14,9 @@ use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remem
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
 
+/// Beginning of the names of the everyday tools. The rest is the verb of the program that does the same.
+pub(super) const EVERYDAY_PREFIX: &str = "mem_";
+
 /// Returns arguments with which the tool succeeds in a store that has a note and an entry of this name.
 pub(super) fn sample_arguments(id: Id, name: &str) -> String {
     let name = serde_json::Value::from(name);
