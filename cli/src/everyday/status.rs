@@ -29,7 +29,7 @@ pub(crate) struct StatusArgs;
 pub(crate) struct Sizes {
     #[serde(flatten)]
     journal: StatusReply,
-    /// Number of lines that `note journal` has added to today's note.
+    /// Number of lines that `log --line` has added to today's note.
     journal_lines: u32,
     /// Number of notes of the notebook.
     notes: u32,
@@ -114,7 +114,7 @@ fn text(sizes: &Sizes) -> String {
     lines.join("\n")
 }
 
-/// Returns the number of lines that `note journal` has added to today's note. Each begins with the time of day.
+/// Returns the number of lines that `log --line` has added to today's note. Each begins with the time of day.
 fn journal_lines(store: &mut Store, journal: &StatusReply, output: &mut Output) -> Result<u32, Failure> {
     let mut lines = 0;
     let mut offset = 0;

@@ -1,4 +1,6 @@
-//! `project link`: lets this folder open the memory of another project.
+//! `project link`: lets this folder open the memory of another project, or its own again.
+
+use std::path::Path;
 
 use clap::Args;
 use saddlebag_host::{Projects, project_root, project_slug};
@@ -20,8 +22,11 @@ use crate::subcommand::Subcommand;
 #[command(after_help = example("project link api-0db23a34"))]
 pub(crate) struct LinkArgs {
     /// Name or folder of the project, as `project list` prints them
-    #[arg(value_name = "NAME|PATH")]
-    name: String,
+    #[arg(value_name = "NAME|PATH", required_unless_present = "undo")]
+    name: Option<String>,
+    /// Open the memory of this folder again
+    #[arg(long, conflicts_with_all = ["name", "yes"])]
+    undo: bool,
     /// Link without asking
     #[arg(long)]
     yes: bool,
@@ -44,8 +49,9 @@ impl Subcommand for LinkArgs {
         let folder = project_root(&folder(global)?);
         let mut disk = disk(global)?;
         let mut projects = Projects::new(&mut disk);
-        let other = named(&mut projects, &self.name)?;
         let own = project_slug(&folder).to_string();
+        let Some(name) = self.name else { return unlink(&folder, own, &mut projects, output) };
+        let other = named(&mut projects, &name)?;
         if other.name == own {
             let message = format!("`{}` is the project of this folder", other.name);
             return Err(Failure::usage(message, "name another project"));
@@ -64,8 +70,21 @@ impl Subcommand for LinkArgs {
         projects.link(&folder, Some(&other.name)).map_err(|error| storage(&error))?;
         let opens = projects.opened(&folder).map_err(|error| storage(&error))?;
         let linked = Linked { folder: folder.display().to_string(), opens };
-        let text = format!("{} opens the memory of {}; `project unlink` undoes it", linked.folder, linked.opens);
+        let text = format!("{} opens the memory of {}; `project link --undo` undoes it", linked.folder, linked.opens);
         output.object_or_line(&linked, &single_line(&text))?;
         Ok(Exit::Done)
     }
+}
+
+/// Lets a folder open its own memory again.
+fn unlink(folder: &Path, own: String, projects: &mut Projects<'_>, output: &mut Output) -> Result<Exit, Failure> {
+    let before = projects.opened(folder).map_err(|error| storage(&error))?;
+    if before == own {
+        return Err(Failure::nothing("this folder is not linked to the memory of another project"));
+    }
+    projects.link(folder, None).map_err(|error| storage(&error))?;
+    let unlinked = Linked { folder: folder.display().to_string(), opens: own };
+    let text = format!("{} opens its own memory; the memory of {before} is unchanged", unlinked.folder);
+    output.object_or_line(&unlinked, &single_line(&text))?;
+    Ok(Exit::Done)
 }

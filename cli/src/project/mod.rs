@@ -4,7 +4,6 @@ mod link;
 mod list;
 mod moves;
 mod shared;
-mod unlink;
 
 use crate::subcommand::subcommands;
 
@@ -15,7 +14,6 @@ subcommands! {
     Command {
         List(list::ListArgs),
         Link(link::LinkArgs),
-        Unlink(unlink::UnlinkArgs),
         Move(moves::MoveArgs),
     }
 }

@@ -41,8 +41,8 @@ fn all_that_is_read(store: &Store, project: &str) -> String {
         &["context"],
         &["recall", "staging port 8443"],
         &["search", "8443"],
-        &["note", "list"],
-        &["file", "list"],
+        &["list", "--kind", "note"],
+        &["list", "--kind", "file"],
         &["--json", "tools", "call", "memory_search", r#"{"query":"staging port"}"#],
     ];
     commands.iter().map(|command| store.run_in(project, command).stdout).collect()
@@ -67,7 +67,7 @@ fn a_fork_or_an_unpacked_archive_reads_and_writes_nothing_of_the_project_with_it
 
         store.run_in(fork, &["remember", "Fork", "Of the fork."]).exits(0);
         store.run_in(fork, &["file", "write", "scratchpad", "- [ ] of the fork"]).exits(0);
-        store.run_in(fork, &["note", "forget", "Port"]).exits(1);
+        store.run_in(fork, &["forget", "Port"]).exits(1);
         let after = store.tree();
         let of_api = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == api.as_str());
         for path in before.keys().filter(of_api).filter(|path| !path.to_string_lossy().contains(".saddlebag")) {
@@ -108,11 +108,11 @@ fn a_person_links_a_folder_to_the_memory_of_another_and_unlinks_it() {
     let path = store.run_in("clone/api", &["file", "path", "scratchpad"]).exits(0).stdout;
     assert!(path.contains(&api), "{path}");
     store.run_in("clone/api", &["remember", "Clone", "Of the clone."]).exits(0);
-    store.run_in("work/api", &["note", "show", "Clone"]).exits(0);
+    store.run_in("work/api", &["show", "Clone"]).exits(0);
 
-    store.run_in("clone/api", &["project", "unlink"]).exits(0);
+    store.run_in("clone/api", &["project", "link", "--undo"]).exits(0);
     assert!(!all_that_is_read(&store, "clone/api").contains("listens"));
-    store.run_in("clone/api", &["project", "unlink"]).exits(1);
+    store.run_in("clone/api", &["project", "link", "--undo"]).exits(1);
 }
 
 #[cfg(unix)]
@@ -226,7 +226,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     hooks.store.run_in("moved/tax", &["project", "move", &tax, "--yes"]).exits(0);
     assert!(written.iter().all(|note| notes(&own).contains(note)), "{written:?}");
 
-    hooks.store.run_in("moved/tax", &["note", "show", "Rounding of the tax report"]).exits(0);
+    hooks.store.run_in("moved/tax", &["show", "Rounding of the tax report"]).exits(0);
     // The session was in both folders, and lost nothing.
     let state = hooks.everything();
     assert!(state.contains("Before the folder was moved.") && state.contains("After the folder was moved."), "{state}");

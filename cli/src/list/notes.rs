@@ -1,50 +1,55 @@
-//! `note graph`: prints notes and the links between them.
+//! Notes that pass filters, with or without the links between them.
 
-use clap::Args;
-use saddlebag::notebook::{GraphLink, ListNotes, ListNotesReply, NoteInfo};
-
-use super::filter::FilterArgs;
-use super::pages;
-use super::shared::{mark, warn_of_notes};
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::{Output, STRONG};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
 use std::collections::BTreeMap;
 
-/// Print notes and the links between them
-#[derive(Debug, Args)]
-#[command(after_help = example("note graph --tag infra"))]
-pub(crate) struct GraphArgs {
-    #[command(flatten)]
-    filter: FilterArgs,
-    /// With --json, add the text around each link and the beginning of each note; reads each note
-    #[arg(long)]
-    snippets: bool,
-}
+use saddlebag::notebook::{GraphLink, ListNotes, ListNotesReply, NoteInfo};
 
-impl Subcommand for GraphArgs {
-    type Json = ListNotesReply;
+use super::args::ListArgs;
+use super::pages;
+use crate::failure::Failure;
+use crate::note::filter::sort_keys;
+use crate::note::shared::{mark, warn};
+use crate::output::{Output, STRONG, warn_of_skipped};
+use crate::store::Store;
 
-    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let with_text = self.snippets && output.is_json();
-        let request = ListNotes { filter: self.filter.into(), with_links: true, with_text, ..ListNotes::default() };
-        let mut store = Store::open(global)?;
-        if output.is_json() {
-            let reply = pages::list_all(&mut store, &request, output)?;
-            output.object(&reply)?;
-            return Ok(Exit::Done);
-        }
-        let reply = pages::list(&mut store, &request, output, |page, output| print(&page, output))?;
-        output.flush()?;
-        warn_of_notes(&reply, output);
-        Ok(Exit::Done)
+pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+    let request = ListNotes {
+        sort: sort_keys(&args.sort)?,
+        limit: args.limit,
+        filter: args.of_notes(),
+        with_links: args.links,
+        with_text: args.snippets && output.is_json(),
+        ..ListNotes::default()
+    };
+    if output.is_json() {
+        let reply = pages::list_all(store, &request, output)?;
+        output.object(&reply)?;
+        return Ok(());
     }
+    let print = if args.links { print_links } else { print_notes };
+    let reply = pages::list(store, &request, output, |page, output| print(&page, output))?;
+    output.flush()?;
+    match reply.total == 0 {
+        true if args.has_tags() => output.note(&format!(
+            "no note passes the filters with the tag `{}`; `saddlebag list --tags` lists the tags",
+            args.shown_tags()
+        )),
+        true => output.note("there are no such notes"),
+        false => {}
+    }
+    warn(&reply.warnings, output);
+    warn_of_skipped(&reply.skipped, output);
+    Ok(())
 }
 
-fn print(page: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+fn print_notes(page: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
+    for note in &page.notes {
+        output.line(&format!("{}  {}{}", note.path, note.title, mark(note.unapproved)))?;
+    }
+    Ok(())
+}
+
+fn print_links(page: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
     for (note, targets) in links_of_notes(&page.notes, page.links.iter()) {
         output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, mark(note.unapproved)))?;
         for target in targets {

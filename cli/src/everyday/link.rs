@@ -1,4 +1,4 @@
-//! `note link`: writes a link between two notes.
+//! `link`: writes a link between two notes.
 
 use clap::Args;
 use saddlebag::notebook::{Link, LinkReply};
@@ -11,7 +11,7 @@ use crate::subcommand::Ask;
 
 /// Add a link to a note at the end of another note
 #[derive(Debug, Args)]
-#[command(after_help = example("note link \"Load balancer\" deploy"))]
+#[command(after_help = example("link \"Load balancer\" deploy"))]
 pub(crate) struct LinkArgs {
     /// Note that gets the link
     #[arg(value_parser = shown_path)]

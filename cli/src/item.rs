@@ -1,0 +1,68 @@
+//! [`ItemName`]: the argument that names an item of memory, and the item that it means.
+
+use clap::Args;
+use saddlebag::files::{Item, ItemKind, Resolve};
+use saddlebag::journal::Target;
+
+use crate::failure::Failure;
+use crate::input;
+use crate::output::Output;
+use crate::store::Store;
+use crate::word::word;
+
+#[derive(Debug, Args)]
+pub(crate) struct ItemName {
+    /// Path, title or alias of a note, key of an entry, a path that another command printed, long_term (or long),
+    /// scratchpad, daily, daily:YYYY-MM-DD, or note:NAME
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) name: String,
+    /// Kind of the item, if items of several kinds have the name
+    #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>())]
+    kind: Option<ItemKind>,
+}
+
+/// Item that a name means, as the commands of its family take it.
+pub(crate) enum Named {
+    /// Entry, by its key or the path of its file.
+    Entry(String),
+    /// Note, or a file that a word such as `scratchpad` names.
+    Target(Target),
+    /// Path of another file.
+    File(String),
+}
+
+impl ItemName {
+    /// Returns the item that the name means.
+    pub(crate) fn find(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {
+        let name = self.without_lines();
+        match self.kind {
+            // The commands of these families take names that items of other kinds hide, and name what they do not find.
+            Some(ItemKind::Entry) => return Ok(Named::Entry(self.name.clone())),
+            Some(ItemKind::Note) => return Ok(Named::Target(Target::Page(name))),
+            Some(ItemKind::File) | None => {}
+        }
+        Ok(match Target::from_name(&name)? {
+            Target::Page(name) => {
+                let Item { kind, path, .. } = store.call(Resolve { name: name.clone(), kind: self.kind }, output)?;
+                // The command gets the name as it is: the path of an entry says whose it is, and a note may get another
+                // path when a change first finishes a rename that was interrupted.
+                match kind {
+                    ItemKind::Entry => Named::Entry(name),
+                    ItemKind::Note => Named::Target(Target::Page(name)),
+                    ItemKind::File => Named::File(path),
+                }
+            }
+            target => Named::Target(target),
+        })
+    }
+
+    /// Returns true if the user left the kind open.
+    pub(crate) fn is_of_any_kind(&self) -> bool {
+        self.kind.is_none()
+    }
+
+    /// Returns the name without the line numbers that commands print after a path.
+    pub(crate) fn without_lines(&self) -> String {
+        input::shown_path(&self.name).unwrap_or_else(|never| match never {})
+    }
+}
