@@ -4,7 +4,7 @@ use clap::Args;
 use saddlebag::files::{Item, ItemKind, Resolve};
 use saddlebag::journal::Target;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, set_changes};
 use crate::input;
 use crate::output::Output;
 use crate::store::Store;
@@ -54,6 +54,12 @@ impl ItemName {
             }
             target => Named::Target(target),
         })
+    }
+
+    /// Returns the item that the name means, for a command that changes it.
+    pub(crate) fn find_to_change(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {
+        // The error says that nothing was changed, although finding the item only reads.
+        self.find(store, output).inspect_err(|_| set_changes(true, false))
     }
 
     /// Returns true if the user left the kind open.

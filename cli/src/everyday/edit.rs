@@ -50,7 +50,7 @@ impl Subcommand for EditArgs {
         }
         let (old_text, new_text) = (input::text(old)?, input::text(new)?);
         let mut store = Store::open(global)?;
-        let changed = match item.find(&mut store, output)? {
+        let changed = match item.find_to_change(&mut store, output)? {
             Named::Entry(key) => Changed::Entry(store.call(EditEntry { key, old_text, new_text }, output)?),
             Named::Target(target) => replace(target, old_text, new_text, &mut store, output)?,
             Named::File(path) => replace(Target::Page(path), old_text, new_text, &mut store, output)?,
@@ -70,6 +70,7 @@ fn replace(
 }
 
 /// Text as it was when the editor opened.
+#[allow(clippy::large_enum_variant, reason = "there is one in a run")]
 enum Opened {
     Entry(EntryInfo),
     File(Target, String),

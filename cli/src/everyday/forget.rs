@@ -37,7 +37,7 @@ impl Subcommand for ForgetArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
-        let forgotten = match self.item.find(&mut store, output)? {
+        let forgotten = match self.item.find_to_change(&mut store, output)? {
             Named::Entry(key) => Forgotten::Entry(store.call(ForgetEntry { key, expected_version: None }, output)?),
             Named::Target(Target::Page(note)) | Named::File(note) => {
                 Forgotten::Note(store.call(Forget { note }, output)?)

@@ -41,7 +41,7 @@ impl Subcommand for WriteArgs {
             WriteMode::Overwrite => content,
         };
         let mut store = Store::open(global)?;
-        let target = match self.item.find(&mut store, output)? {
+        let target = match self.item.find_to_change(&mut store, output)? {
             Named::Target(target) => target,
             Named::File(path) => Target::Page(path),
             Named::Entry(key) => {

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use saddlebag::document::{Frontmatter, Value};
 use saddlebag::entries::{EntryFile, EntryInfo, EntryProblem, ExportEntries, ListEntries, ListEntriesReply};
-use saddlebag::files::ItemKind;
+use saddlebag::files::{ItemKind, Resolve};
 use saddlebag::journal::{ListJournal, ListedFile};
 use saddlebag::notebook::{ListNotes, NoteInfo, Warning};
 use saddlebag::search::Skipped;
-use saddlebag::store::{NOTE_SUFFIX, utc_text};
+use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, SCRATCHPAD_FILE, utc_text};
 use saddlebag::trust::Provenance;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,6 +20,9 @@ use crate::input::nanoseconds;
 use crate::note::shared::{mark, warn};
 use crate::output::{Output, single_line, warn_of_skipped};
 use crate::store::Store;
+
+/// Names of files that the notebook lists, and that are no notes at their places.
+const KEPT: [&str; 2] = [LONG_TERM_FILE, SCRATCHPAD_FILE];
 
 /// Items of memory, the last changed first.
 #[derive(Default, Serialize, JsonSchema)]
@@ -37,7 +40,7 @@ pub(crate) struct Items {
 #[derive(Serialize, JsonSchema)]
 struct ListedItem {
     kind: ItemKind,
-    /// Title of a note, key of an entry, path of another file.
+    /// Title of a note, key of an entry, name of another file.
     name: String,
     /// Path of the file; empty for a forgotten entry.
     path: String,
@@ -62,6 +65,11 @@ pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> R
         Ok(())
     })?;
     (all.warnings, all.skipped) = (notes.warnings, notes.skipped);
+    // Only a whole path says whether such a file is a note.
+    let is_kept = |item: &&mut ListedItem| KEPT.iter().any(|kept| item.path.ends_with(kept));
+    for item in all.items.iter_mut().filter(is_kept) {
+        item.kind = store.call(Resolve { name: item.path.clone(), kind: None }, output)?.kind;
+    }
     let mut page = entries_after(None, args, store, output)?;
     all.warnings.extend(std::mem::take(&mut page.problems).into_iter().map(of_problem));
     loop {
@@ -150,7 +158,7 @@ impl ListedItem {
         let what = match (self.kind, &self.category) {
             (ItemKind::Note, _) => format!("{}  {name}", self.path),
             (_, Some(category)) => format!("{name}  ({})", single_line(category)),
-            (_, None) => name,
+            (_, None) => self.path.clone(),
         };
         output.line(&format!("{:5}  {day:DAY$}  {what}{}", self.kind.as_str(), mark(self.unapproved)))?;
         Ok(())
@@ -176,7 +184,8 @@ fn of_entry(entry: EntryInfo) -> ListedItem {
 }
 
 fn of_file(file: ListedFile) -> ListedItem {
-    ListedItem::new(ItemKind::File, file.path.clone(), file.path, file.modified)
+    let name = file.path.rsplit('/').next().unwrap_or_default().trim_end_matches(NOTE_SUFFIX).to_string();
+    ListedItem::new(ItemKind::File, name, file.path, file.modified)
 }
 
 /// Returns the entry of an exported file, if it is forgotten.

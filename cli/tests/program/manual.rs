@@ -25,7 +25,7 @@ fn every_command_has_a_manual_page_that_man_reads() {
     for (name, word) in [
         ("saddlebag.1", "Plain Markdown memory"),
         ("saddlebag-note.1", "Notes:"),
-        ("saddlebag-note-list.1", "List all notes"),
+        ("saddlebag-list.1", "the newest first"),
         ("saddlebag-memory-approve.1", "into prompts"),
         ("saddlebag-zk.1", "zk"),
     ] {
