@@ -1,4 +1,4 @@
-//! [`Draft`]: a copy of a text that the user edits in an editor.
+//! [`Draft`]: a copy of text, in a file for the user's editor.
 
 use std::env;
 use std::fs;
@@ -13,13 +13,13 @@ use crate::failure::{Failure, ProgramCode};
 /// Variables that name the editor, the first one that is set.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
-/// File with a text for the editor. It is removed, unless it is kept.
+/// File for the editor. It is removed, unless it is kept.
 pub(crate) struct Draft {
     path: TempPath,
 }
 
 impl Draft {
-    /// Writes a text into a new file that only the user can read.
+    /// Writes text into a new file that only the user can read.
     pub(crate) fn new(text: &str) -> Result<Self, Failure> {
         let failed =
             |error: std::io::Error| Failure::new(ProgramCode::Output, format!("cannot copy the text: {error}"), "");

@@ -21,7 +21,7 @@ use crate::note::shared::{mark, warn};
 use crate::output::{Output, single_line, warn_of_skipped};
 use crate::store::Store;
 
-/// Names of files that the notebook lists, and that are no notes at their places.
+/// Names of files in the list of notes. At their own places, they are files of the journal and not notes.
 const KEPT: [&str; 2] = [LONG_TERM_FILE, SCRATCHPAD_FILE];
 
 /// Items of memory, the last changed first.
