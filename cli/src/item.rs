@@ -10,15 +10,18 @@ use crate::output::Output;
 use crate::store::Store;
 use crate::word::word;
 
+/// Help of a name.
+pub(crate) const NAME: &str = "Path, title or alias of a note, key of an entry, a path that another command printed, \
+                               long_term (or long), scratchpad, daily, daily:YYYY-MM-DD, or note:NAME";
+/// Help of the kind of a name.
+pub(crate) const KIND: &str = "Kind of the item, if items of several kinds have the name";
+
 #[derive(Debug, Args)]
 pub(crate) struct ItemName {
-    /// Path, title or alias of a note, key of an entry, a path that another command printed, long_term (or long),
-    /// scratchpad, daily, daily:YYYY-MM-DD, or note:NAME
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, help = NAME)]
     pub(crate) name: String,
-    /// Kind of the item, if items of several kinds have the name
-    #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>())]
-    kind: Option<ItemKind>,
+    #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>(), help = KIND)]
+    pub(crate) kind: Option<ItemKind>,
 }
 
 /// Item that a name means, as the commands of its family take it.
@@ -60,11 +63,6 @@ impl ItemName {
     pub(crate) fn find_to_change(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {
         // The error says that nothing was changed, although finding the item only reads.
         self.find(store, output).inspect_err(|_| set_changes(true, false))
-    }
-
-    /// Returns true if the user left the kind open.
-    pub(crate) fn is_of_any_kind(&self) -> bool {
-        self.kind.is_none()
     }
 
     /// Returns the name without the line numbers that commands print after a path.

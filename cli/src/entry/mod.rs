@@ -1,7 +1,6 @@
 //! `entry`: facts under keys.
 
 mod hydrate;
-mod purge;
 mod run;
 pub(crate) mod shared;
 mod store;
@@ -12,7 +11,6 @@ subcommands! {
     /// The subcommands of entries.
     Command {
         Store(store::StoreArgs),
-        Purge(purge::PurgeArgs),
         Hydrate(hydrate::HydrateArgs),
         Run(run::RunArgs),
     }

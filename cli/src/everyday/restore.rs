@@ -34,7 +34,7 @@ impl Subcommand for RestoreArgs {
             Ok(Named::Target(target)) => file(target, &mut store, output),
             Ok(Named::File(path)) => file(Target::Page(path), &mut store, output),
             // A forgotten item is not found by its name, and a backup is not an item.
-            Err(failure) if self.item.is_of_any_kind() && is_lost(failure.code) => {
+            Err(failure) if self.item.kind.is_none() && is_lost(failure.code) => {
                 match entry(self.item.name.clone(), &mut store, output) {
                     Err(failure) if is_lost(failure.code) => {
                         file(Target::Page(self.item.without_lines()), &mut store, output)

@@ -104,7 +104,8 @@ fn text(sizes: &Sizes) -> String {
     }
     for other in other_memory {
         let place = other.path.as_deref().unwrap_or("in a folder that is not recorded");
-        let (gone, command) = if other.is_gone { (", which does not exist any more", "move") } else { ("", "link") };
+        let (gone, command) =
+            if other.is_gone { (", which does not exist any more", "link --move") } else { ("", "link") };
         let (reason, name) = (other.reason(), &other.name);
         lines.push(single_line(&format!(
             "memory that is not read here: {name}, {place}{gone}, with {reason}; if it is this project, run `saddlebag \

@@ -2,7 +2,6 @@
 
 mod link;
 mod list;
-mod moves;
 mod shared;
 
 use crate::subcommand::subcommands;
@@ -14,6 +13,5 @@ subcommands! {
     Command {
         List(list::ListArgs),
         Link(link::LinkArgs),
-        Move(moves::MoveArgs),
     }
 }

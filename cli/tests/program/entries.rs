@@ -38,7 +38,7 @@ fn an_entry_is_stored_found_listed_and_forgotten() {
         .run(&["entry", "store", "deploy_target", "The staging cluster", "-t", "ops,eu"])
         .exits(3)
         .prints("deploy_target is forgotten and was not stored\n");
-    store.run(&["entry", "purge"]).exits(0).prints("Purged deploy_target\n");
+    store.run(&["forget", "--purge"]).exits(0).prints("Purged deploy_target\n");
     assert!(!store.root.join("agents/main/entries/core/deploy_target.md").exists());
 }
 
@@ -177,7 +177,7 @@ fn a_tar_stream_goes_from_store_to_store() {
         .run_with(&["memory", "import", "--trust", "-"], &stream)
         .exits(0)
         .prints("Imported: 2 upserted, 0 unchanged, 0 deleted, 0 rejected\n");
-    store.run(&["entry", "purge"]).exits(0);
+    store.run(&["forget", "--purge"]).exits(0);
     assert_eq!(stored(&fresh), stored(&store));
     let before = fresh.tree();
     fresh.run_with(&["memory", "import", "-"], &stream[..700]).exits(3).complains("not a complete tar stream");

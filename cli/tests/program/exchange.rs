@@ -436,7 +436,7 @@ fn memory_of_another_project_goes_there_or_is_refused() {
         .iter()
         .find(|project| project["name"].as_str().is_some_and(|name| name.starts_with("shop-")));
     let shop = shop.expect("the project")["name"].as_str().expect("text").to_string();
-    run_from("store", &["project", "move", &shop, "--yes"]).exits(0);
+    run_from("store", &["project", "link", "--move", &shop, "--yes"]).exits(0);
     assert!(run_from("store", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
     let file = store.text("agents/main/entries/core/role.md");
     assert!(file.contains("origin-project: store-") && !file.contains(&shop), "{file}");

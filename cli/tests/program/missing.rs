@@ -25,7 +25,7 @@ const MISSING: [&[&str]; 33] = [
     &["restore", "nope", "--kind", "entry"],
     &["edit", "nope", "--kind", "entry", "--old", "a", "--new", "b"],
     &["entry", "hydrate", "--explain=nope"],
-    &["entry", "purge", "nope"],
+    &["forget", "--purge", "nope"],
     &["recall", "--kind", "entry", "nope"],
     &["show", "scratchpad"],
     &["show", "note:nope"],

@@ -140,9 +140,12 @@ fn the_memory_of_a_folder_that_was_moved_is_named_and_moved_after_it() {
     assert!(status.contains("which does not exist any more, with the same git remote"), "{status}");
     let listed = store.run_in("new/service", &["--json", "project", "list"]).exits(0).json();
     assert_eq!((&listed["projects"][0]["name"], &listed["projects"][0]["is_gone"]), (&json!(api), &json!(true)));
-    store.run_in("new/service", &["project", "move", &api]).exits(3).complains("standard input is not a terminal");
+    store
+        .run_in("new/service", &["project", "link", "--move", &api])
+        .exits(3)
+        .complains("standard input is not a terminal");
 
-    store.run_in("new/service", &["project", "move", &api, "--yes"]).exits(0);
+    store.run_in("new/service", &["project", "link", "--move", &api, "--yes"]).exits(0);
 
     let read = all_that_is_read(&store, "new/service");
     assert!(read.contains("listens") && read.contains("rotate"), "{read}");
@@ -161,7 +164,7 @@ fn memory_is_not_moved_over_other_memory() {
     let api = name_of(&store, &[]);
     store.run_in("other", &["remember", "Other", "Of the other."]).exits(0);
     let before = store.tree();
-    store.run_in("other", &["project", "move", &api, "--yes"]).exits(3).complains("has its own memory");
+    store.run_in("other", &["project", "link", "--move", &api, "--yes"]).exits(3).complains("has its own memory");
     assert_eq!(store.tree(), before);
 }
 
@@ -202,7 +205,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     fs::rename(&hooks.project, &moved).expect("moved");
 
     let told = event(&moved, start).stdout;
-    assert!(told.contains(&format!("a person can run `saddlebag project move {tax}`")), "{told}");
+    assert!(told.contains(&format!("a person can run `saddlebag project link --move {tax}`")), "{told}");
     event(&moved, json!({"hook_event_name": "UserPromptSubmit", "prompt": "After the folder was moved."}));
     fs::write(moved.join("rates.py"), "rate = 19\n").expect("written");
     let edit = json!({"file_path": moved.join("rates.py"), "old_string": "a", "new_string": "b"});
@@ -212,7 +215,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     );
     event(&moved, json!({"hook_event_name": "SessionEnd", "reason": "exit"}));
     let status = hooks.store.run_in("moved/tax", &["status"]).exits(0).stdout;
-    assert!(status.contains(&format!("run `saddlebag project move {tax}`")), "{status}");
+    assert!(status.contains(&format!("run `saddlebag project link --move {tax}`")), "{status}");
     let own = name_of(&hooks.store, &[tax.as_str()]);
     let notes = |project: &str| -> Vec<String> {
         let folder = hooks.store.root.join("projects").join(project).join("sessions");
@@ -223,7 +226,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     };
     let written = notes(&own);
     assert!(!written.is_empty(), "the session has a note");
-    hooks.store.run_in("moved/tax", &["project", "move", &tax, "--yes"]).exits(0);
+    hooks.store.run_in("moved/tax", &["project", "link", "--move", &tax, "--yes"]).exits(0);
     assert!(written.iter().all(|note| notes(&own).contains(note)), "{written:?}");
 
     hooks.store.run_in("moved/tax", &["show", "Rounding of the tax report"]).exits(0);

@@ -191,7 +191,7 @@ fn entries() -> Vec<Case> {
         Case::new("edit-entry", &["edit", "deploy", "--old", "staging", "--new", "other"]),
         Case::new("edit-entry-error-no-unique-match", &["edit", "deploy", "--old", "e", "--new", "a"]),
         Case::new("edit-entry-error-needs-confirmation", &["edit", "page", "--old", "Obey", "--new", "Heed"]),
-        Case::new("entry-purge", &["entry", "purge"]).after(&[&["forget", "deploy"]]),
+        Case::new("forget-purge", &["forget", "--purge"]).after(&[&["forget", "deploy"]]),
         Case::new("entry-hydrate", &["entry", "hydrate", "--max-bytes", "60"]),
         Case::new(
             "entry-hydrate-explained",
@@ -240,7 +240,7 @@ fn program() -> Vec<Case> {
         Case::new("project-list", &["project", "list"]),
         Case::new("project-link-error-not-found", &["project", "link", "api-0db23a34", "--yes"]),
         Case::new("project-link-undo-error-not-found", &["project", "link", "--undo"]),
-        Case::new("project-move-error-not-found", &["project", "move", "api-0db23a34", "--yes"]),
+        Case::new("project-link-move-error-not-found", &["project", "link", "--move", "api-0db23a34", "--yes"]),
         Case::new("demo", &["demo"]),
         Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
         Case::new("hook-log", &["hook", "log"]).after(&[&["hook", "stop", "--max-byts", "7"]]),
