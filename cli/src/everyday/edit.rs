@@ -98,7 +98,12 @@ fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Result<Exit, F
     };
     let draft = Draft::new(before)?;
     set_changes(true, false);
-    let edited = match draft.edited() {
+    // Editors end the last line, also of an entry that has no line end.
+    let ended = |text: String| match text.strip_suffix('\n') {
+        Some(bare) if !before.ends_with('\n') => bare.to_string(),
+        _ => text,
+    };
+    let edited = match draft.edited().map(ended) {
         Ok(edited) if edited == *before => {
             output.note("the text is the same as before; nothing was changed");
             return Ok(Exit::Done);
