@@ -3,6 +3,7 @@
 use clap::Args;
 use saddlebag::files::{Item, ItemKind, Resolve};
 use saddlebag::journal::Target;
+use saddlebag::protocol::ErrorCode;
 
 use crate::failure::{Failure, set_changes};
 use crate::input;
@@ -46,7 +47,8 @@ impl ItemName {
         }
         Ok(match Target::from_name(&name)? {
             Target::Page(name) => {
-                let Item { kind, path, .. } = store.call(Resolve { name: name.clone(), kind: self.kind }, output)?;
+                let found = store.call(Resolve { name: name.clone(), kind: self.kind }, output);
+                let Item { kind, path, .. } = found.map_err(with_kind)?;
                 // The command gets the name as it is: the path of an entry says whose it is, and a note may get another
                 // path when a change first finishes a rename that was interrupted.
                 match kind {
@@ -69,4 +71,11 @@ impl ItemName {
     pub(crate) fn without_lines(&self) -> String {
         input::shown_path(&self.name).unwrap_or_else(|never| match never {})
     }
+}
+
+/// Adds `--kind` to the ways out of an ambiguous name.
+fn with_kind(failure: Failure) -> Failure {
+    let is_ambiguous = failure.code == ErrorCode::AmbiguousName.into();
+    let help = if is_ambiguous { format!("{}, or --kind if they differ in it", failure.help) } else { failure.help };
+    Failure { help, ..failure }
 }

@@ -50,6 +50,7 @@ fn a_kind_chooses_among_items_of_one_name() {
     let store = store();
     store.run(&["entry", "store", "The port", "5439"]).exits(0);
     store.refuses(&["forget", "The port"], 3, "(entry)");
+    store.refuses(&["forget", "The port"], 3, "give the path of one of them, or --kind if they differ in it");
     store.refuses(&["show", "The port", "--kind", "file"], 1, "there is no file `The port`");
     store.run(&["forget", "The port", "--kind", "entry"]).exits(0);
     store.run(&["show", "The port"]).exits(0).prints("# The port\n\nIt is 5432.\n");
