@@ -8,7 +8,9 @@ use clap::{Arg, Command};
 use crate::failure::EXIT_CODES;
 
 /// Commands that concern the program, not memory.
-const OF_PROGRAM: [&str; 9] = ["setup", "uninstall", "zk", "hook", "demo", "replay", "conform", "completions", "man"];
+const OF_PROGRAM: [&str; 2] = ["setup", "uninstall"];
+/// Commands that few people run by hand, which the overview only names.
+const RARE: [&str; 7] = ["zk", "hook", "demo", "replay", "conform", "completions", "man"];
 
 /// Maximum width of the overview, in columns.
 const COLUMNS: usize = 80;
@@ -52,8 +54,9 @@ fn with_few_global_options(command: Command, options: &[Arg]) -> Command {
 /// Returns the overview: the everyday commands, the nouns with their verbs, and the commands of the program.
 fn overview(command: &Command) -> String {
     let (nouns, others): (Vec<_>, Vec<_>) = command.get_subcommands().partition(|command| command.has_subcommands());
-    let (program, everyday): (Vec<_>, Vec<_>) =
-        others.into_iter().partition(|command| OF_PROGRAM.contains(&command.get_name()));
+    let everyday = others.iter().copied().filter(|command| !OF_PROGRAM.contains(&command.get_name()));
+    let everyday: Vec<_> = everyday.filter(|command| !RARE.contains(&command.get_name())).collect();
+    let program: Vec<_> = others.into_iter().filter(|command| OF_PROGRAM.contains(&command.get_name())).collect();
     let width = command.get_subcommands().map(|command| command.get_name().len()).max().unwrap_or_default();
     let verbs = |noun: &Command| noun.get_subcommands().map(Command::get_name).collect::<Vec<_>>().join(", ");
     let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -68,7 +71,8 @@ fn overview(command: &Command) -> String {
     group("Everyday commands, each explained by `saddlebag help COMMAND`", &everyday, &about);
     group("Nouns, each with its verbs", &nouns, &verbs);
     group("Program", &program, &about);
-    text
+    text.truncate(text.trim_end().len());
+    format!("{text}\n  {:width$}  {}\n\n", "others", wrapped(&RARE.join(", "), width + 4))
 }
 
 /// Returns a heading in clap's style.

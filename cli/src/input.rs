@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::NOTE_SUFFIX;
+use saddlebag::store::{LocalTime, NOTE_SUFFIX, Timestamp};
 
 use crate::failure::{Failure, ProgramCode};
 
@@ -55,6 +55,19 @@ pub(crate) fn free_text(text: &str) -> Result<String, String> {
     Ok(text.to_string())
 }
 
+/// Parses a day, which begins at midnight in UTC, or a time.
+pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
+    let is_day = text.len() == 10;
+    let whole = if is_day { format!("{text}T00:00:00Z") } else { text.to_string() };
+    saddlebag_host::parse_time(&whole)
+        .map_err(|_| format!("`{text}` is not a date; examples are 2026-05-30 and 2026-05-30T09:15:00+02:00"))
+}
+
+/// Returns a time in nanoseconds since 1970-01-01T00:00:00Z.
+pub(crate) fn nanoseconds(time: Timestamp) -> u64 {
+    time.local().map_or(0, LocalTime::epoch_nanoseconds)
+}
+
 fn standard_input() -> Result<String, Failure> {
     whole(io::stdin().lock(), "standard input")
 }
@@ -80,6 +93,15 @@ fn unreadable(name: &str, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_and_other_words_are_refused() {
+        assert_eq!(since("2026-05-30").map(|time| time.seconds), Ok(1_780_099_200));
+        assert_eq!(since("2026-05-30T02:00:00+02:00").map(|time| time.seconds), Ok(1_780_099_200));
+        for text in ["", "yesterday", "2026-13-01", "2026-05-3é"] {
+            assert!(since(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_path_is_taken_with_the_lines_that_are_printed_after_it() {

@@ -13,6 +13,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod args;
 mod backfill;
 mod conform;
+mod editor;
 mod engine;
 mod entry;
 mod everyday;
@@ -25,6 +26,8 @@ mod help;
 mod hook;
 mod import;
 mod input;
+mod item;
+mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod memory;
@@ -37,7 +40,6 @@ mod prompt;
 #[cfg(test)]
 mod reference;
 mod regular;
-mod replacement;
 #[cfg(test)]
 mod schemas;
 mod setup;

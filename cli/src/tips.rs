@@ -8,31 +8,53 @@ const SIMILAR: f64 = 0.7;
 
 /// Words that people try, and the commands for them.
 const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
-    (&["ls", "list", "all"], &["note list", "entry list", "file list"]),
-    (&["notes"], &["note list"]),
-    (&["by-tag", "tagged"], &["note list --tag TAG"]),
-    (&["recent", "latest", "last"], &["note list --sort modified --limit 10"]),
-    (&["get", "show", "read", "cat", "view", "open"], &["note show NOTE", "entry show KEY", "file show TARGET"]),
-    (&["find", "ask", "query"], &["recall QUERY", "entry recall QUERY", "search WORDS"]),
-    (&["todo", "todos", "tasks"], &["file show scratchpad", "file write scratchpad CONTENT"]),
+    (&["ls", "all"], &["list"]),
+    (&["notes"], &["list --kind note"]),
+    (&["entries"], &["list --kind entry"]),
+    (&["by-tag", "tagged"], &["list --tag TAG"]),
+    (&["recent", "latest", "last"], &["list --limit 10"]),
+    (&["orphans"], &["list --orphan"]),
+    (&["graph"], &["list --links"]),
+    (&["get", "read", "cat", "view", "open"], &["show NAME"]),
+    (&["find", "ask", "query"], &["recall QUERY", "search WORDS"]),
+    (&["todo", "todos", "tasks"], &["show scratchpad", "file write scratchpad CONTENT"]),
     (&["grep", "rg"], &["search WORDS"]),
     (&["add", "new", "create", "save"], &["remember TITLE CONTENT", "entry store KEY CONTENT"]),
     (&["write", "append"], &["file write TARGET CONTENT"]),
-    (&["edit", "replace", "change"], &["note edit NOTE OLD NEW", "entry edit KEY OLD NEW", "file edit TARGET OLD NEW"]),
-    (&["rm", "delete", "del", "remove", "forget"], &["note forget NOTE", "entry forget KEY", "file forget TARGET"]),
-    (&["restore", "undo", "revert"], &["note restore NOTE", "entry restore KEY", "file restore TARGET"]),
-    (&["mv", "move", "rename"], &["note rename NOTE TITLE"]),
-    (&["backlinks", "links"], &["note list --link-to NOTE", "note related NOTE"]),
-    (&["unlinked-mentions"], &["note mentions NOTE"]),
-    (&["journal", "jot"], &["note journal ENTRY"]),
-    (&["daily", "yesterday"], &["today", "file show daily:2026-05-29"]),
+    (&["replace", "change"], &["edit NAME --old OLD --new NEW"]),
+    (&["rm", "delete", "del", "remove"], &["forget NAME"]),
+    (&["undo", "revert"], &["restore NAME"]),
+    (&["mv", "rename"], &["move NAME TITLE"]),
+    (&["backlinks", "links"], &["list --link-to NAME", "note related NAME"]),
+    (&["unlinked-mentions"], &["note related NAME --mentions"]),
+    (&["journal", "jot"], &["log --line TEXT"]),
+    (&["daily", "yesterday"], &["today", "show daily:2026-05-29"]),
     (&["store", "set", "put"], &["entry store KEY CONTENT"]),
-    (&["entries"], &["entry list"]),
-    (&["where", "which"], &["file path TARGET"]),
+    (&["tags"], &["list --tags"]),
+    (&["dead-links"], &["list --dead-links"]),
+    (&["mentions"], &["note related NAME --mentions"]),
+    (&["unlink"], &["project link --undo"]),
+    (&["purge"], &["forget --purge"]),
+    (&["explain"], &["entry hydrate --explain"]),
+    (&["where", "which"], &["file path NAME"]),
     (&["call"], &["tools call TOOL"]),
     (&["serve", "server"], &["mcp"]),
     (&["info", "stats"], &["status"]),
     (&["version"], &["--version"]),
+];
+
+/// Verbs that a noun does not have, with the commands for its kind of items; `*` is every noun.
+const COMMANDS_OF_NOUNS: &[(&str, &str, &str)] = &[
+    ("note", "list", "list --kind note"),
+    ("entry", "list", "list --kind entry"),
+    ("file", "list", "list --kind file"),
+    ("entry", "recall", "recall --kind entry QUERY"),
+    ("note", "link", "link NAME NOTE"),
+    ("project", "move", "project link NAME --move"),
+    ("*", "show", "show NAME"),
+    ("*", "edit", "edit NAME --old OLD --new NEW"),
+    ("*", "forget", "forget NAME"),
+    ("*", "restore", "restore NAME"),
 ];
 
 /// Replaces clap's suggestion for a word that is not a command with the commands that the word may mean.
@@ -45,6 +67,10 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
     let mut commands = commands_for(word, noun, line);
     if commands.is_empty() {
         commands = most_similar(word, noun, line).map(|word| commands_for(&word, noun, line)).unwrap_or_default();
+    }
+    let name = arguments.iter().skip_while(|argument| argument != &word).nth(1).filter(|name| !name.starts_with('-'));
+    if let Some(name) = name.and_then(|name| shlex::try_quote(name).ok()) {
+        commands.iter_mut().for_each(|command| *command = command.replacen("NAME", &name, 1));
     }
     if let Some((last, others)) = commands.split_last() {
         let others: String = others.iter().map(|command| format!("`saddlebag {command}`, ")).collect();
@@ -61,6 +87,9 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
 /// table, otherwise the nouns that have it as a verb. After a noun, only the noun's own commands are returned if there
 /// are any.
 fn commands_for(word: &str, noun: Option<&Command>, line: &Command) -> Vec<String> {
+    if let Some(command) = noun.and_then(|noun| command_of_noun(noun.get_name(), word)) {
+        return vec![command.to_string()];
+    }
     match noun {
         Some(noun) if noun.find_subcommand(word).is_some() => return vec![format!("{} {word}", noun.get_name())],
         None if line.find_subcommand(word).is_some() => return vec![word.to_string()],
@@ -79,6 +108,11 @@ fn commands_for(word: &str, noun: Option<&Command>, line: &Command) -> Vec<Strin
     if own.is_empty() { commands } else { own }
 }
 
+fn command_of_noun(noun: &str, verb: &str) -> Option<&'static str> {
+    let mut rows = COMMANDS_OF_NOUNS.iter();
+    rows.find(|(of, known, _)| *known == verb && (*of == noun || *of == "*")).map(|(_, _, command)| *command)
+}
+
 /// Returns true if a word is a command or an option of the program.
 fn is_known(word: &str, line: &Command) -> bool {
     word.starts_with('-') || line.find_subcommand(word).is_some()
@@ -94,8 +128,9 @@ fn with_verb(verb: &str, line: &Command) -> Vec<String> {
 fn most_similar(word: &str, noun: Option<&Command>, line: &Command) -> Option<String> {
     let of_table = COMMANDS_FOR.iter().flat_map(|(words, _)| words.iter().copied());
     let verbs = line.get_subcommands().flat_map(|noun| noun.get_subcommands().map(Command::get_name));
+    let of_line = line.get_subcommands().map(Command::get_name);
     let here = noun.unwrap_or(line).get_subcommands().map(Command::get_name);
-    let rated = of_table.chain(verbs).chain(here).map(|known| (strsim::jaro(word, known), known));
+    let rated = of_table.chain(verbs).chain(of_line).chain(here).map(|known| (strsim::jaro(word, known), known));
     let best = rated.filter(|(rating, _)| *rating > SIMILAR).max_by(|(a, _), (b, _)| a.total_cmp(b));
     best.map(|(_, known)| known.to_string())
 }
@@ -125,18 +160,24 @@ mod tests {
     #[test]
     fn a_word_of_other_programs_leads_to_the_command_that_does_it() {
         for (arguments, commands) in [
-            (&["by-tag", "ops"][..], "try `saddlebag note list --tag TAG`"),
-            (
-                &["get", "k"],
-                "try `saddlebag note show NOTE`, `saddlebag entry show KEY` or `saddlebag file show TARGET`",
-            ),
-            (&["entry", "get", "k"], "try `saddlebag entry show KEY`"),
-            (&["--json", "note", "rm", "k"], "try `saddlebag note forget NOTE`"),
+            (&["by-tag", "ops"][..], "try `saddlebag list --tag TAG`"),
+            (&["get", "k"], "try `saddlebag show k`"),
+            (&["entry", "get", "k"], "try `saddlebag show k`"),
+            (&["--json", "note", "rm", "a note"], "try `saddlebag forget 'a note'`"),
+            (&["note", "show", "X"], "try `saddlebag show X`"),
+            (&["note", "edit", "X", "a", "b"], "try `saddlebag edit X --old OLD --new NEW`"),
+            (&["note", "rename", "X", "Y"], "try `saddlebag move X TITLE`"),
+            (&["note", "link", "X", "Y"], "try `saddlebag link X NOTE`"),
+            (&["entry", "restore"], "try `saddlebag restore NAME`"),
+            (&["file", "list"], "try `saddlebag list --kind file`"),
+            (&["note", "journal", "x"], "try `saddlebag log --line TEXT`"),
+            (&["entry", "recall", "x"], "try `saddlebag recall --kind entry QUERY`"),
+            (&["entry", "explain"], "try `saddlebag entry hydrate --explain`"),
             (&["note", "add", "k"], "try `saddlebag remember TITLE CONTENT` or `saddlebag entry store KEY CONTENT`"),
-            (&["backlinks", "k"], "try `saddlebag note list --link-to NOTE` or `saddlebag note related NOTE`"),
-            (&["orphans"], "try `saddlebag note orphans`"),
+            (&["backlinks", "k"], "try `saddlebag list --link-to k` or `saddlebag note related k`"),
+            (&["orphans"], "try `saddlebag list --orphan`"),
             (&["pending"], "try `saddlebag memory pending`"),
-            (&["note", "recall", "x"], "try `saddlebag recall` or `saddlebag entry recall`"),
+            (&["note", "recall", "x"], "try `saddlebag recall`"),
             (&["note", "search", "x"], "try `saddlebag search`"),
         ] {
             assert_eq!(tip(arguments), commands, "{arguments:?}");
@@ -147,11 +188,11 @@ mod tests {
     fn a_mistyped_word_leads_to_the_command_that_was_meant() {
         for (arguments, meant) in [
             (&["remeber", "a", "b"][..], "try `saddlebag remember`"),
-            (&["note", "lst"], "try `saddlebag note list`"),
+            (&["note", "lst"], "try `saddlebag list --kind note`"),
             (&["enrty", "show"], "try `saddlebag entry`"),
-            (&["orphan"], "`saddlebag note orphans`"),
-            (&["renam", "a", "b"], "`saddlebag note rename NOTE TITLE`"),
-            (&["delte", "a"], "`saddlebag note forget NOTE`"),
+            (&["orphan"], "`saddlebag list --orphan`"),
+            (&["renam", "a", "b"], "`saddlebag move a TITLE`"),
+            (&["delte", "a"], "`saddlebag forget a`"),
         ] {
             assert!(tip(arguments).contains(meant), "{arguments:?}: {}", tip(arguments));
         }
@@ -159,8 +200,12 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_the_table_are_not_commands() {
+    fn the_words_of_the_tables_are_not_commands() {
         let line = line();
+        for (noun, verb, _) in COMMANDS_OF_NOUNS {
+            let below = line.find_subcommand(noun).and_then(|noun| noun.find_subcommand(verb));
+            assert!(below.is_none(), "`{noun} {verb}` is a command: no tip is needed");
+        }
         for word in COMMANDS_FOR.iter().flat_map(|(words, _)| words.iter()) {
             assert!(line.find_subcommand(word).is_none(), "`{word}` is a command: no tip is needed");
         }
@@ -170,7 +215,9 @@ mod tests {
     fn every_command_of_a_tip_can_be_run() {
         let line_of_program = line();
         let words = COMMANDS_FOR.iter().flat_map(|(words, _)| words.iter());
-        let commands: Vec<String> = words.flat_map(|word| commands_for(word, None, &line_of_program)).collect();
+        let of_words = words.flat_map(|word| commands_for(word, None, &line_of_program));
+        let of_nouns = COMMANDS_OF_NOUNS.iter().map(|(_, _, command)| command.to_string());
+        let commands: Vec<String> = of_words.chain(of_nouns).collect();
         assert!(commands.len() > 30, "{commands:?}");
         for command in &commands {
             let words = std::iter::once("saddlebag").chain(command.split(' '));

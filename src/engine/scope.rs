@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::protocol::{self, Error};
-use crate::store::{Layout, RelPath, is_below_entries};
+use crate::store::{Layout, RelPath};
 use crate::trust::{Provenance, TrustConfig};
 
 /// Limits of an engine. The host may have stricter limits.
@@ -119,9 +119,7 @@ impl Scope {
     /// would act on text that the backup does not have.
     pub(crate) fn is_backup(&self, name: &str, original: &RelPath) -> Error {
         let message = format!("`{}` is the backup of {}", name.escape_debug(), self.display_path(original));
-        let family = if is_below_entries(original) { "entry" } else { "file" };
-        let help = format!("`{family} restore` puts it back; other commands take the path of the file");
-        Error::invalid_argument(message, help)
+        Error::invalid_argument(message, "`restore` puts it back; other commands take the path of the file")
     }
 
     /// Returns a name without the path of the root.

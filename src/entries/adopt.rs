@@ -242,7 +242,7 @@ impl<'a> Work<'a> {
         let known = &stored.entry;
         if let Some(forgotten) = known.forgotten {
             let forgotten = utc_text(forgotten);
-            return Ok(Plan::Keep(format!("it was forgotten at {forgotten}; import it again after `entry purge`")));
+            return Ok(Plan::Keep(format!("it was forgotten at {forgotten}; import it again after `forget --purge`")));
         }
         if !stored.is_live(now) {
             return Ok(Plan::Store(Some(stored)));

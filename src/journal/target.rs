@@ -53,7 +53,7 @@ impl Target {
             (LONG_TERM_FILE, None) => Ok(Self::Page(word.to_string())),
             ("scratchpad" | SCRATCHPAD_FILE, None) => Ok(Self::Scratchpad),
             (path, None) if is_path(path) => Ok(Self::Note(path.to_string())),
-            // A note directly in the notebook, as `note list` prints it.
+            // A note directly in the notebook, as `list` prints it.
             (path, None) if path.ends_with(NOTE_SUFFIX) => Ok(Self::Page(path.to_string())),
             ("daily", date) => Ok(Self::Daily(date.map(ToString::to_string))),
             ("note", Some(name)) => Ok(Self::Note(name.to_string())),
@@ -69,7 +69,7 @@ impl Target {
             }
             _ => {
                 let help =
-                    "give long_term, scratchpad, daily, daily:YYYY-MM-DD, note:NAME, or a path that `file list` prints";
+                    "give long_term, scratchpad, daily, daily:YYYY-MM-DD, note:NAME, or a path that `list` prints";
                 Err(Error::invalid_argument(format!("unknown {kind}: {word}"), help))
             }
         }
@@ -181,7 +181,7 @@ impl Target {
 fn not_writable(path: &str) -> Error {
     let message = format!("`{}` cannot be written as a whole", path.escape_debug());
     let help = "written are long-term memory, the scratchpad, daily logs, and notes named by note:NAME or notes/NAME.md; \
-                `remember` makes another note, and `note edit` changes one";
+                `remember` makes another note, and `edit` changes one";
     Error::invalid_argument(message, help)
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
     }
     let refused = |reason: String| {
         let message = format!("`{}` is not the path of a page: {reason}", name.escape_debug());
-        Error::new(ErrorCode::InvalidName, message, "give a path as `note list` or `recall` prints it, or a title")
+        Error::new(ErrorCode::InvalidName, message, "give a path as `list` or `recall` prints it, or a title")
     };
     let shown = call.scope.file(name).filter(|path| layout.below_notebook(path).is_some());
     let path = shown.map_or_else(|| layout.in_notebook(name), Ok).map_err(|error| refused(error.to_string()))?;

@@ -129,7 +129,7 @@ impl Kind {
         }
         if is_name(first, DAILY_FOLDER) {
             let message = "the folder of daily notes has one note per day";
-            return Err(Error::invalid_argument(message, "use `note journal` to add to today's note"));
+            return Err(Error::invalid_argument(message, "use `log --line` to add to today's note"));
         }
         let is_foreign = is_name(first, TEMPLATES_FOLDER)
             || (SCOPE_FOLDERS.contains(&first) && call.scope.layout.project_folder().is_none());

@@ -55,7 +55,7 @@ pub(super) async fn create_note(call: &Call, new: &Change) -> Result<bool, Error
 
 /// Returns the error for a note that does not exist.
 pub(super) fn no_note(path: &RelPath) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`note list` lists all notes")
+    Error::new(ErrorCode::NotFound, format!("there is no note {path}"), "`list --kind note` lists all notes")
 }
 
 /// A template of the notebook.

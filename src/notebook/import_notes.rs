@@ -304,7 +304,7 @@ impl<'a> Work<'a> {
         }
         if let Some(backup) = self.forgotten.get(&mark.id).or_else(|| self.forgotten.get(&mark.text)).cloned() {
             let shown = self.call.scope.display_path(&backup);
-            let reason = format!("it was forgotten; its text is in {shown}, and `note restore` brings it back");
+            let reason = format!("it was forgotten; its text is in {shown}, and `restore` brings it back");
             return Ok((backup, NoteImportState::Kept(ForModel::escaped(&reason))));
         }
         let path = self.new_path(note)?;
@@ -522,9 +522,12 @@ mod tests {
         let mut store = Store::default();
         import(&mut store, parked("one"));
         store.run(|fs| run_alone(fs, Forget { note: PATH.into() })).expect("forgotten");
-        kept(import(&mut store, parked("one")), "note restore");
-        kept(import(&mut store, parked("two")), "note restore");
-        kept(import(&mut store, note("another id", "Park mail after four attempts", "one")), "note restore");
+        kept(import(&mut store, parked("one")), "`restore` brings it back");
+        kept(import(&mut store, parked("two")), "`restore` brings it back");
+        kept(
+            import(&mut store, note("another id", "Park mail after four attempts", "one")),
+            "`restore` brings it back",
+        );
         assert!(!store.has(PATH));
 
         let mut store = Store::default();
@@ -533,7 +536,7 @@ mod tests {
         let renamed = store.run(|fs| run_alone(fs, rename)).expect("renamed").path;
         kept(import(&mut store, parked("two")), "edited here");
         store.run(|fs| run_alone(fs, Forget { note: renamed })).expect("forgotten");
-        kept(import(&mut store, parked("one")), "note restore");
+        kept(import(&mut store, parked("one")), "`restore` brings it back");
     }
 
     #[test]

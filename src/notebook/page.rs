@@ -174,7 +174,7 @@ mod tests {
             let error = refused.unwrap_err();
             let message = "`.saddlebag/backups/facts/db.bak` is the backup of facts/db.md";
             assert_eq!((error.code, error.message.as_str()), (ErrorCode::InvalidArgument, message));
-            assert!(error.help.starts_with("`file restore` puts it back"), "{}", error.help);
+            assert!(error.help.starts_with("`restore` puts it back"), "{}", error.help);
         }
         assert!(store.writes.is_empty());
     }

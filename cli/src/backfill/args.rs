@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use saddlebag::store::Timestamp;
 
 use crate::help::example;
+use crate::input::since;
 
 /// Source of the notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -54,26 +55,4 @@ pub(crate) struct BackfillArgs {
     /// Print what would be done, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-}
-
-/// Parses a day, which begins at midnight in UTC, or a time.
-fn since(text: &str) -> Result<Timestamp, String> {
-    let is_day = text.len() == 10;
-    let whole = if is_day { format!("{text}T00:00:00Z") } else { text.to_string() };
-    saddlebag_host::parse_time(&whole)
-        .map_err(|_| format!("`{text}` is not a date; examples are 2026-05-30 and 2026-05-30T09:15:00+02:00"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_day_begins_at_midnight_and_other_words_are_refused() {
-        assert_eq!(since("2026-05-30").map(|time| time.seconds), Ok(1_780_099_200));
-        assert_eq!(since("2026-05-30T02:00:00+02:00").map(|time| time.seconds), Ok(1_780_099_200));
-        for text in ["", "yesterday", "2026-13-01", "2026-05-3é"] {
-            assert!(since(text).is_err(), "{text}");
-        }
-    }
 }

@@ -1,8 +1,8 @@
-//! `entry hydrate`: prints the entries for a prompt.
+//! `entry hydrate`: prints the entries for a prompt, or why each entry is one of them or not.
 
 use clap::Args;
 use saddlebag::entries::{
-    DEFAULT_HYDRATE_BYTES, EntryInfo, EntryProblem, Explanation, Hydrate, HydrateReply, HydrationPolicy,
+    DEFAULT_HYDRATE_BYTES, EntryInfo, EntryProblem, Explain, Explanation, Hydrate, HydrateReply, HydrationPolicy,
 };
 use saddlebag::trust::is_line_break;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use super::shared::warn_of_problems;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
-use crate::output::{Output, STRONG, single_line};
+use crate::output::{FAINT, Output, STRONG, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
@@ -30,12 +30,17 @@ pub(crate) struct HydrateArgs {
     /// each tier at the first entry that does not fit
     #[arg(long, default_value_t, value_parser = word::<HydrationPolicy>())]
     policy: HydrationPolicy,
+    /// Instead of the entries, print why each goes into a prompt or is left out; with KEY, only for this entry
+    #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true)]
+    explain: Option<Option<String>>,
 }
 
-impl HydrateArgs {
-    pub(super) fn hydrate(&self) -> Hydrate {
-        Hydrate { max_bytes: self.max_bytes, policy: self.policy }
-    }
+/// Entries for a prompt, or the decisions about all entries.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Printed {
+    Hydrated(Hydrated),
+    Explained(Explained),
 }
 
 /// Entries for a prompt.
@@ -51,15 +56,32 @@ pub(crate) struct Hydrated {
     problems: Vec<EntryProblem>,
 }
 
+/// Decision for every entry.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explained {
+    /// Decisions, in the order in which they were made.
+    entries: Vec<Explanation>,
+    /// Number of bytes taken.
+    bytes: u64,
+    /// Budget in bytes.
+    max_bytes: u64,
+    /// Files that could not be parsed as entries.
+    problems: Vec<EntryProblem>,
+}
+
 impl Subcommand for HydrateArgs {
-    type Json = Hydrated;
+    type Json = Printed;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let reply = Store::open(global)?.call(self.hydrate(), output)?;
+        let request = Hydrate { max_bytes: self.max_bytes, policy: self.policy };
+        if let Some(key) = self.explain {
+            return explain(Explain { request, key }, global, output);
+        }
+        let reply = Store::open(global)?.call(request, output)?;
         let HydrateReply { entries, bytes, explanations: left_out, problems, .. } = reply;
         let exit = if entries.is_empty() { Exit::Nothing } else { Exit::Done };
         if output.is_json() {
-            output.object(&Hydrated { entries, bytes, left_out, problems })?;
+            output.object(&Printed::Hydrated(Hydrated { entries, bytes, left_out, problems }))?;
             return Ok(exit);
         }
         for entry in &entries {
@@ -73,4 +95,29 @@ impl Subcommand for HydrateArgs {
         warn_of_problems(&problems, output);
         Ok(exit)
     }
+}
+
+/// Prints the decision for every entry, or for one.
+fn explain(request: Explain, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let reply = Store::open(global)?.call(request, output)?;
+    let HydrateReply { explanations: entries, bytes, max_bytes, problems, .. } = reply;
+    let exit = if entries.is_empty() { Exit::Nothing } else { Exit::Done };
+    if output.is_json() {
+        output.object(&Printed::Explained(Explained { entries, bytes, max_bytes, problems }))?;
+        return Ok(exit);
+    }
+    entries.iter().try_for_each(|entry| print_explanation(entry, output))?;
+    output.styled(FAINT, &format!("{bytes} of {max_bytes} bytes"))?;
+    output.flush()?;
+    warn_of_problems(&problems, output);
+    Ok(exit)
+}
+
+fn print_explanation(entry: &Explanation, output: &mut Output) -> Result<(), Failure> {
+    let Explanation { rank, size, total, .. } = entry;
+    let tier = if entry.pinned { "pinned" } else { "windowed" };
+    let decision = entry.left_out.as_deref().unwrap_or("in");
+    let key = single_line(&entry.key);
+    output.line(&format!("{tier:8} {rank:4}  {size:6} bytes  {total:7} in all  {decision:21}  {key}"))?;
+    Ok(())
 }

@@ -52,24 +52,14 @@ impl Ask for StoreArgs {
     }
 
     fn print(reply: &StoreReply, output: &mut Output) -> Result<(), Failure> {
-        print_stored(reply, output)
+        output.line(&single_line(reply.message.as_str()))?;
+        Ok(())
     }
 
     fn exit(reply: &StoreReply) -> Exit {
-        exit_of(reply)
-    }
-}
-
-/// Prints the reply to a command that stores an entry.
-pub(super) fn print_stored(reply: &StoreReply, output: &mut Output) -> Result<(), Failure> {
-    output.line(&single_line(reply.message.as_str()))?;
-    Ok(())
-}
-
-/// Returns the exit code of a command that stores an entry.
-pub(super) fn exit_of(reply: &StoreReply) -> Exit {
-    match reply.state {
-        StoreState::Forgotten | StoreState::Conflict => Exit::Failed,
-        _ => Exit::Done,
+        match reply.state {
+            StoreState::Forgotten | StoreState::Conflict => Exit::Failed,
+            _ => Exit::Done,
+        }
     }
 }

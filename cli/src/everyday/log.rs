@@ -1,12 +1,16 @@
-//! `log`: adds an entry to today's log, or the summary of a conversation.
+//! `log`: adds an entry or a line to today's log, or the summary of a conversation.
 
 use clap::Args;
 use saddlebag::journal::{AppendDaily, FlushSummary, WriteReply};
+use saddlebag::notebook::{Journal, JournalEntryReply};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::input::{self, free_text};
+use crate::note::shared::warn;
 use crate::output::Output;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -15,12 +19,15 @@ use crate::subcommand::Subcommand;
 #[derive(Debug, Args)]
 #[command(after_help = example("log \"staging moved\" \"New load balancer, port 8443.\""))]
 pub(crate) struct LogArgs {
-    /// Heading of the entry, one line; with --compaction the summary
+    /// Heading of the entry, one line; with --line the text of the line, with --compaction the summary
     #[arg(value_parser = free_text, allow_hyphen_values = true)]
     heading: String,
     /// Text below the heading; `-` reads it from standard input
-    #[arg(value_parser = free_text, allow_hyphen_values = true, conflicts_with = "compaction")]
+    #[arg(value_parser = free_text, allow_hyphen_values = true, conflicts_with_all = ["compaction", "line"])]
     body: Option<String>,
+    /// Add one line with the time of day instead of an entry; `-` reads its text from standard input
+    #[arg(long, conflicts_with = "compaction")]
+    line: bool,
     /// Keep the summary of a conversation that is being compacted
     #[arg(long)]
     compaction: bool,
@@ -32,10 +39,26 @@ pub(crate) struct LogArgs {
 /// Way out if there is nothing to log.
 const HELP: &str = "say in one line what happened";
 
+/// Entry or summary, or line.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it is the schema of the replies that are printed")]
+pub(crate) enum Logged {
+    Entry(WriteReply),
+    Line(JournalEntryReply),
+}
+
 impl Subcommand for LogArgs {
-    type Json = WriteReply;
+    type Json = Logged;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        if self.line {
+            let reply = Store::open(global)?.call(Journal { entry: input::text(self.heading)? }, output)?;
+            output.object_or_line(&reply, reply.message.as_str())?;
+            output.flush()?;
+            warn(&reply.warnings, output);
+            return Ok(Exit::Done);
+        }
         let reply = if self.compaction {
             let request = FlushSummary {
                 summary: input::not_blank(input::text(self.heading)?, "the summary", HELP)?,

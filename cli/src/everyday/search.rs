@@ -72,10 +72,11 @@ fn tell_of_entries(query: String, store: &mut Store, output: &mut Output) {
     };
     match found {
         0 => {}
-        1 => output.note("1 entry matches too; `saddlebag entry recall` with the same words shows it"),
+        1 => output.note("1 entry matches too; `saddlebag recall --kind entry` with the same words shows it"),
         entries => {
-            output
-                .note(&format!("{entries} entries match too; `saddlebag entry recall` with the same words shows them"));
+            output.note(&format!(
+                "{entries} entries match too; `saddlebag recall --kind entry` with the same words shows them"
+            ));
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct StatusArgs;
 pub(crate) struct Sizes {
     #[serde(flatten)]
     journal: StatusReply,
-    /// Number of lines that `note journal` has added to today's note.
+    /// Number of lines that `log --line` has added to today's note.
     journal_lines: u32,
     /// Number of notes of the notebook.
     notes: u32,
@@ -104,7 +104,8 @@ fn text(sizes: &Sizes) -> String {
     }
     for other in other_memory {
         let place = other.path.as_deref().unwrap_or("in a folder that is not recorded");
-        let (gone, command) = if other.is_gone { (", which does not exist any more", "move") } else { ("", "link") };
+        let (gone, command) =
+            if other.is_gone { (", which does not exist any more", "link --move") } else { ("", "link") };
         let (reason, name) = (other.reason(), &other.name);
         lines.push(single_line(&format!(
             "memory that is not read here: {name}, {place}{gone}, with {reason}; if it is this project, run `saddlebag \
@@ -114,7 +115,7 @@ fn text(sizes: &Sizes) -> String {
     lines.join("\n")
 }
 
-/// Returns the number of lines that `note journal` has added to today's note. Each begins with the time of day.
+/// Returns the number of lines that `log --line` has added to today's note. Each begins with the time of day.
 fn journal_lines(store: &mut Store, journal: &StatusReply, output: &mut Output) -> Result<u32, Failure> {
     let mut lines = 0;
     let mut offset = 0;

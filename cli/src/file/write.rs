@@ -1,14 +1,15 @@
 //! `file write`: writes text to a file of memory.
 
 use clap::Args;
-use saddlebag::journal::{Write, WriteMode, WriteReply};
+use saddlebag::journal::{Target, Write, WriteMode, WriteReply};
+use saddlebag::protocol::ErrorCode;
 
-use super::target::NamedTarget;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::input::{self, free_text};
-use crate::output::Output;
+use crate::item::{ItemName, Named};
+use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::word::word;
@@ -18,7 +19,7 @@ use crate::word::word;
 #[command(after_help = example("file write scratchpad \"- [ ] renew the certificate\""))]
 pub(crate) struct WriteArgs {
     #[command(flatten)]
-    target: NamedTarget,
+    item: ItemName,
     /// Text to write, at most 65,536 bytes; `-` reads it from standard input
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     content: String,
@@ -40,7 +41,16 @@ impl Subcommand for WriteArgs {
             WriteMode::Overwrite => content,
         };
         let mut store = Store::open(global)?;
-        let target = self.target.to_change("store", &mut store, output)?;
+        let target = match self.item.find_to_change(&mut store, output)? {
+            Named::Target(target) => target,
+            Named::File(path) => Target::Page(path),
+            Named::Entry(key) => {
+                let help =
+                    format!("use `saddlebag entry store` with the key `{}`; nothing was changed", single_line(&key));
+                let message = format!("`{}` is an entry", single_line(&self.item.name));
+                return Err(Failure::new(ErrorCode::InvalidArgument, message, help));
+            }
+        };
         let reply = store.call(Write { target, mode: self.mode, content, truncate: self.truncate }, output)?;
         output.object_or_line(&reply, reply.message.as_str())?;
         Ok(Exit::Done)

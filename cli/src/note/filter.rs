@@ -7,7 +7,7 @@ use saddlebag_words::UnknownWord;
 use crate::failure::Failure;
 use crate::input::shown_path;
 
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
     /// Only notes in this folder, or whose paths begin like this; repeatable
@@ -79,6 +79,11 @@ impl FilterArgs {
     /// Returns the tags that notes must have.
     pub(crate) fn tags(&self) -> &[String] {
         &self.tag
+    }
+
+    /// Returns true if something else than a tag is wanted, which only notes have.
+    pub(crate) fn is_for_notes(&self) -> bool {
+        Self { tag: Vec::new(), ..self.clone() } != Self::default()
     }
 }
 

@@ -2,9 +2,7 @@
 
 mod link;
 mod list;
-mod moves;
 mod shared;
-mod unlink;
 
 use crate::subcommand::subcommands;
 
@@ -15,7 +13,5 @@ subcommands! {
     Command {
         List(list::ListArgs),
         Link(link::LinkArgs),
-        Unlink(unlink::UnlinkArgs),
-        Move(moves::MoveArgs),
     }
 }

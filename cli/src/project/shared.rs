@@ -114,7 +114,7 @@ pub(crate) fn told(others: &[Other]) -> Option<String> {
     let first = others.first()?;
     let (name, reason) = (&first.name, first.reason());
     let (gone, command) =
-        if first.is_gone { (" and whose folder does not exist any more", "move") } else { ("", "link") };
+        if first.is_gone { (" and whose folder does not exist any more", "link --move") } else { ("", "link") };
     Some(format!(
         "Saddlebag has memory of the project `{name}`, which has {reason}{gone}, and does not read it in this folder. If it \
          is the same project, a person can run `saddlebag project {command} {name}`."

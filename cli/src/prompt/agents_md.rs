@@ -121,7 +121,7 @@ fn check_names(args: &SyncArgs, store: &mut Store, output: &mut Output) -> Resul
         output.warning(&unknown);
         return Ok(());
     }
-    let help = "`saddlebag entry list` shows keys and tags; `--yes` goes on";
+    let help = "`saddlebag list --kind entry` shows keys and tags; `--yes` goes on";
     output.confirm(&format!("{}. Go on?", capitalised(&unknown)), &unknown, help, false)
 }
 

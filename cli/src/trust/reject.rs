@@ -1,6 +1,6 @@
 //! `memory reject`: forgets text of tools and imports that waits for approval.
 //!
-//! `note restore` and `entry restore` bring it back, so nobody is asked.
+//! `restore` brings it back, so nobody is asked.
 
 use clap::Args;
 use saddlebag::approval::{ApproveItem, MAX_NAMES, Pending, PendingItem, Reject, SkippedItem};
@@ -100,7 +100,7 @@ fn print(reply: &Rejected, output: &mut Output) -> Result<(), Failure> {
     output.line(&reply.message)?;
     if !reply.rejected.is_empty() {
         output.flush()?;
-        output.note("`saddlebag note restore PATH` and `saddlebag entry restore KEY` bring them back");
+        output.note("`saddlebag restore` with the path of a note or the key of an entry brings it back");
     }
     Ok(())
 }

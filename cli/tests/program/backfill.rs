@@ -172,12 +172,15 @@ fn what_a_person_edited_approved_or_forgot_is_left_alone_and_counted() {
     world.run(&["backfill", "--from", "git"]).exits(0);
     let [note] = &world.notes("commits")[..] else { panic!("one note") };
     let path = format!("commits/{}", note.file_name().expect("a name").to_string_lossy());
-    world.run(&["note", "forget", &path]).exits(0);
+    world.run(&["forget", &path]).exits(0);
     let json = world.run(&["--json", "backfill", "--from", "git"]).exits(0).json();
     assert_eq!((&json["upserted"], json["kept"].as_array().map(Vec::len)), (&json!(0), Some(1)));
-    assert!(json["kept"][0]["reason"].as_str().is_some_and(|reason| reason.contains("note restore")), "{json}");
+    assert!(
+        json["kept"][0]["reason"].as_str().is_some_and(|reason| reason.contains("`restore` brings it back")),
+        "{json}"
+    );
     assert!(world.notes("commits").is_empty());
-    world.run(&["note", "restore", &path]).exits(0);
+    world.run(&["restore", &path]).exits(0);
     fs::write(note, fs::read_to_string(note).expect("a note").replace("Commit of", "An old commit of"))
         .expect("written");
     let edited = fs::read_to_string(note).expect("a note");

@@ -30,9 +30,9 @@ fn refused_note_names_change_nothing() {
     ] {
         let target = format!("note:{name}");
         store.refuses(&["file", "write", &target, "text"], 3, message);
-        store.refuses(&["file", "forget", &target], 3, message);
-        store.refuses(&["file", "show", &target], 3, message);
-        store.refuses(&["file", "restore", &target], 3, message);
+        store.refuses(&["forget", &target], 3, message);
+        store.refuses(&["show", &target], 3, message);
+        store.refuses(&["restore", &target], 3, message);
     }
 }
 
@@ -40,13 +40,13 @@ fn refused_note_names_change_nothing() {
 fn unknown_words_are_bad_use() {
     let store = Store::new();
     store.refuses(&["file", "write", "bogus", "x"], 1, "there is no note, entry or file `bogus`");
-    store.refuses(&["file", "show", "bogus"], 1, "there is no note, entry or file `bogus`");
+    store.refuses(&["show", "bogus"], 1, "there is no note, entry or file `bogus`");
     store.refuses(&["file", "write", "long_term", "x", "--mode", "overwrit"], 2, "unknown mode: overwrit");
     store.refuses(&["context", "--overflow", "none"], 2, "unknown overflow policy: none");
     store.refuses(&["file", "write", "long_term:n", "x"], 1, "there is no note, entry or file `long_term:n`");
     store.refuses(&["file", "write", "daily:2026-05-29", "x"], 2, "takes no date");
     store.refuses(&["file", "write", "note:", "x"], 3, "invalid note name");
-    store.refuses(&["file", "show", "note:a", "b"], 2, "unexpected argument 'b'");
+    store.refuses(&["show", "note:a", "b"], 2, "unexpected argument 'b'");
     store.refuses(&["file", "write", "long_term"], 2, "CONTENT");
     store.refuses(&["file", "write", "long_term", "--overwrite"], 2, "looks like an option");
     store.refuses(&["unlearn"], 2, "unrecognized subcommand");
@@ -59,8 +59,8 @@ fn a_date_that_no_calendar_has_is_refused() {
     let store = Store::new();
     for date in ["9999-99-99", "2026-02-30", "../../x", "yesterday", "2026-5-1"] {
         let target = format!("daily:{date}");
-        store.refuses(&["file", "show", &target], 3, "invalid daily date name");
-        store.refuses(&["file", "edit", &target, "a", "b"], 3, "invalid daily date name");
+        store.refuses(&["show", &target], 3, "invalid daily date name");
+        store.refuses(&["edit", &target, "--old", "a", "--new", "b"], 3, "invalid daily date name");
     }
     store.refuses(&["log", "two\nlines"], 2, "control character U+000A");
 }
@@ -70,17 +70,24 @@ fn an_edit_that_is_not_clear_changes_nothing() {
     let store = Store::new();
     store.put("notes/a.md", "dup dup\n");
     let (note, none) = (store.printed("notes/a.md"), store.printed("notes/none.md"));
-    store.refuses(&["file", "edit", "note:a", "dup", "x"], 3, &format!("the old text occurs 2 times in {note}"));
-    store.refuses(&["file", "edit", "note:a", "none", "x"], 3, &format!("the old text does not occur in {note}"));
-    store.refuses(&["file", "edit", "note:a", "dup"], 2, "<NEW>");
-    store.refuses(&["file", "edit", "note:a", "--delete"], 2, "<OLD>");
-    store.refuses(&["file", "edit", "note:a", "dup", "x", "--delete"], 2, "cannot be used with");
-    store.refuses(&["file", "edit", "note:a", "dup", "--delte"], 2, "looks like an option");
-    store.refuses(&["file", "edit", "note:a"], 2, "<OLD>");
-    store.refuses(&["file", "forget", "long_term"], 2, "only a note can be removed");
-    store.refuses(&["file", "edit", "note:none", "a", "b"], 1, &format!("there is no {none}"));
-    store.refuses(&["file", "forget", "note:none"], 1, "there is no");
-    store.refuses(&["file", "restore", "note:a"], 1, "there is no backup");
+    store.refuses(
+        &["edit", "note:a", "--old", "dup", "--new", "x"],
+        3,
+        &format!("the old text occurs 2 times in {note}"),
+    );
+    store.refuses(
+        &["edit", "note:a", "--old", "none", "--new", "x"],
+        3,
+        &format!("the old text does not occur in {note}"),
+    );
+    store.refuses(&["edit", "note:a", "--old", "dup"], 2, "no new text is given");
+    store.refuses(&["edit", "note:a", "--delete"], 2, "--old");
+    store.refuses(&["edit", "note:a", "--old", "dup", "--new", "x", "--delete"], 2, "cannot be used with");
+    store.refuses(&["edit", "note:a", "--old", "dup", "--new", "--delte"], 2, "looks like an option");
+    store.refuses(&["forget", "long_term"], 2, "only a note can be removed");
+    store.refuses(&["edit", "note:none", "--old", "a", "--new", "b"], 1, &format!("there is no {none}"));
+    store.refuses(&["forget", "note:none"], 1, "there is no");
+    store.refuses(&["restore", "note:a"], 1, "there is no backup");
 }
 
 #[test]
@@ -118,8 +125,8 @@ fn a_file_that_is_not_text_keeps_its_bytes_and_is_named() {
     assert_eq!(store.bytes("MEMORY.md"), b"caf\xe9\na new fact\n");
     store.run(&["search", "fact"]).exits(1).complains("skipped MEMORY.md: not UTF-8 text");
     store.run(&["context"]).complains("MEMORY.md").complains("not UTF-8 text");
-    store.refuses(&["file", "show", "long_term"], 3, "not UTF-8 text");
-    store.refuses(&["file", "edit", "long_term", "a", "b"], 3, "not UTF-8 text");
+    store.refuses(&["show", "long_term"], 3, "not UTF-8 text");
+    store.refuses(&["edit", "long_term", "--old", "a", "--new", "b"], 3, "not UTF-8 text");
 }
 
 #[test]
@@ -128,12 +135,12 @@ fn the_date_of_a_log_has_no_extension() {
     store.put("daily/2026-01-02.md", "kept\n");
     let invalid = "invalid daily date name (expected YYYY-MM-DD: digits and hyphens only)";
     let tool = r#"{"target":"daily","name":"2026-01-02.md","old_str":"kept","new_str":"x"}"#;
-    store.refuses(&["file", "edit", "daily:2026-01-02.md", "kept", "x"], 3, invalid);
+    store.refuses(&["edit", "daily:2026-01-02.md", "--old", "kept", "--new", "x"], 3, invalid);
     store.refuses(&["tools", "call", "memory_edit", tool], 3, invalid);
-    store.refuses(&["file", "show", "daily:2026-01-02.md"], 3, invalid);
+    store.refuses(&["show", "daily:2026-01-02.md"], 3, invalid);
     // As a page, it is the name of a file.
-    store.run(&["file", "edit", "2026-01-02.md", "kept", "changed"]).exits(0);
-    store.run(&["file", "edit", "daily:2026-01-02", "changed", "kept"]).exits(0);
+    store.run(&["edit", "2026-01-02.md", "--old", "kept", "--new", "changed"]).exits(0);
+    store.run(&["edit", "daily:2026-01-02", "--old", "changed", "--new", "kept"]).exits(0);
 }
 
 #[test]
@@ -161,8 +168,8 @@ fn a_root_that_cannot_be_one_is_refused() {
     assert!(!missing.exists());
     let file = store.here.join("file");
     fs::write(&file, "x").expect("written");
-    with_root(&file, &["file", "list"]).exits(3).complains("is not a folder");
-    let mut command = store.bare(&["file", "list", "--engine", &crate::support::engine()]);
+    with_root(&file, &["list", "--kind", "file"]).exits(3).complains("is not a folder");
+    let mut command = store.bare(&["list", "--kind", "file", "--engine", &crate::support::engine()]);
     let named = run(command.env("SADDLEBAG_ROOT", &missing), None).exits(3).complains("SADDLEBAG_ROOT");
     assert!(!named.stderr.contains("none"), "{named:?}");
 }
@@ -192,7 +199,7 @@ fn links_below_the_root_are_never_followed() {
     store.put("notes/own.md", "own words\n");
     symlink(&secret, store.file("notes/planted.md")).expect("linked");
     symlink(&store.here, store.file("daily")).expect("linked");
-    store.refuses(&["file", "show", "note:planted"], 3, "symbolic link");
+    store.refuses(&["show", "note:planted"], 3, "symbolic link");
     store.refuses(&["file", "write", "note:planted", "x"], 3, "symbolic link");
     store.refuses(&["log", "x"], 3, "symbolic link");
     let found = store.run(&["search", "words"]);
@@ -269,7 +276,7 @@ fn a_refused_tag_filter_names_the_filter() {
     let run = run(zk.current_dir(&store.root), None);
     assert!(run.code != 0 && run.stderr.contains("cannot negate a tag in a OR group: NOT db OR infra"), "{run:?}");
     store.refuses(
-        &["note", "list", "--tag", "NOT db OR infra"],
+        &["list", "--kind", "note", "--tag", "NOT db OR infra"],
         2,
         "cannot negate a tag in a OR group: NOT db OR infra",
     );
@@ -316,5 +323,5 @@ fn a_file_whose_name_is_not_utf_8_is_named_with_the_way_out() {
     fs::write(store.file("notes").join(name), "a fact").expect("written");
     let skipped = format!("skipped {}: its name is not UTF-8", store.printed("notes/caf\u{fffd}.md"));
     store.run(&["search", "fact"]).exits(0).complains(&skipped).complains("rename it");
-    store.run(&["file", "list"]).exits(0).complains(&skipped);
+    store.run(&["list", "--kind", "file"]).exits(0).complains(&skipped);
 }

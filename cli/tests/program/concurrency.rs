@@ -41,7 +41,7 @@ fn two_hundred_concurrent_edits_of_one_file_lose_none() {
                 for count in 0..EDITS {
                     let old = format!("counter {writer} is {count}.");
                     let new = format!("counter {writer} is {}.", count + 1);
-                    store.run(&["file", "edit", "note:counters", &old, &new]).exits(0);
+                    store.run(&["edit", "note:counters", "--old", &old, "--new", &new]).exits(0);
                 }
             });
         }

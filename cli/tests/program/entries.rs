@@ -20,21 +20,25 @@ fn an_entry_is_stored_found_listed_and_forgotten() {
         "---\nkey: deploy_target\ncategory: core\nagent: main\ntags: [ops, eu]\ncreated: 2026-05-30T07:15:00Z\n\
          updated: 2026-05-30T07:15:00Z\n---\n\nThe staging cluster"
     );
-    store.run(&["entry", "show", "deploy_target"]).exits(0).prints("The staging cluster");
-    store.run(&["entry", "recall", "which", "cluster"]).exits(0).prints("deploy_target  (core)\nThe staging cluster\n");
-    store.run(&["entry", "recall", "zebra"]).exits(1).prints("Nothing found.\n");
+    store.run(&["show", "deploy_target"]).exits(0).prints("The staging cluster");
     store
-        .run(&["entry", "list", "--tag", "ops"])
+        .run(&["recall", "--kind", "entry", "which", "cluster"])
+        .exits(0)
+        .prints("entry deploy_target  (core)\n[cluster] in body\nThe staging cluster\n");
+    store.run(&["recall", "--kind", "entry", "zebra"]).exits(1).prints("Nothing found.\n");
+    store
+        .run(&["list", "--kind", "entry", "--tag", "ops"])
         .exits(0)
         .prints("deploy_target  core  2026-05-30T07:15:00Z  The staging cluster\n");
-    store.run(&["entry", "list", "--category", "daily"]).exits(0).prints("No entries.\n");
-    store.run(&["entry", "forget", "deploy_target"]).exits(0);
-    store.run(&["entry", "show", "deploy_target"]).exits(1).complains("error: no entry `deploy_target`");
+    store.run(&["list", "--kind", "entry", "--category", "daily"]).exits(0).prints("No entries.\n");
+    store.run(&["forget", "deploy_target"]).exits(0);
+    store.run(&["show", "deploy_target"]).exits(1).complains("there is no note, entry or file `deploy_target`");
+    store.run(&["show", "deploy_target", "--kind", "entry"]).exits(1).complains("it was forgotten at");
     store
         .run(&["entry", "store", "deploy_target", "The staging cluster", "-t", "ops,eu"])
         .exits(3)
         .prints("deploy_target is forgotten and was not stored\n");
-    store.run(&["entry", "purge"]).exits(0).prints("Purged deploy_target\n");
+    store.run(&["forget", "--purge"]).exits(0).prints("Purged deploy_target\n");
     assert!(!store.root.join("agents/main/entries/core/deploy_target.md").exists());
 }
 
@@ -43,10 +47,10 @@ fn agents_share_the_workspace_and_nothing_else() {
     let store = Store::new();
     keep(&store, &["--agent", "a", "--workspace", "w", "mine", "v"]);
     keep(&store, &["--agent", "a", "--workspace", "w", "ours", "v", "--category", "workspace"]);
-    let seen = store.run(&["--agent", "b", "--workspace", "w", "--json", "entry", "list"]).exits(0).json();
+    let seen = store.run(&["--agent", "b", "--workspace", "w", "--json", "list", "--kind", "entry"]).exits(0).json();
     assert_eq!(seen["total"], 1);
     assert_eq!(seen["entries"][0]["key"], "ours");
-    store.run(&["--agent", "b", "entry", "show", "mine"]).exits(1);
+    store.run(&["--agent", "b", "show", "mine"]).exits(1);
 }
 
 #[test]
@@ -74,7 +78,7 @@ fn hydration_fits_the_budget_and_explains_itself() {
     keep(&store, &["note", "0123456789", "-c", "notes"]);
     let hydrated = store.run(&["--json", "entry", "hydrate", "--max-bytes", "20"]).exits(0).json();
     assert_eq!((&hydrated["entries"][0]["key"], &hydrated["bytes"]), (&"fact".into(), &18.into()));
-    let text = store.run(&["entry", "explain", "--max-bytes", "20"]).exits(0).stdout;
+    let text = store.run(&["entry", "hydrate", "--explain", "--max-bytes", "20"]).exits(0).stdout;
     assert!(text.contains("larger-than-remaining") && text.contains("18 of 20 bytes"), "{text}");
     store.run(&["entry", "hydrate", "--max-bytes", "0"]).exits(1);
 }
@@ -97,7 +101,7 @@ fn a_run_stores_its_entries_and_names_what_it_skips() {
         .complains("line 1 is not an entry");
     assert_eq!(store.tree(), before);
     store.run_with(&["entry", "run", "r3", "--fence", "3"], b"{\"key\": \"a\", \"deleted\": true}").exits(0);
-    store.run(&["entry", "show", "a"]).exits(1);
+    store.run(&["show", "a"]).exits(1);
 }
 
 #[test]
@@ -110,10 +114,10 @@ fn bad_entries_change_nothing() {
     store.refuses(&["entry", "store", "k", "v", "--category", ""], 2, "category is empty");
     store.refuses(&["entry", "store", "k", "v", "--category", "conversation"], 2, "can only be in a run");
     store.refuses(&["entry", "store", "k", "v", "--category", "workspace"], 2, "opened without a workspace");
-    store.refuses(&["--agent", "", "entry", "show", "k"], 3, "not a valid name of an agent");
-    store.refuses(&["entry", "list", "--after", "x"], 2, "`x` is not a cursor");
-    store.refuses(&["entry", "forget", "k"], 1, "error: no entry `k`");
-    store.refuses(&["note", "forget"], 2, "<NOTE>");
+    store.refuses(&["--agent", "", "show", "k"], 3, "not a valid name of an agent");
+    store.refuses(&["list", "--kind", "entry", "--after", "x"], 2, "`x` is not a cursor");
+    store.refuses(&["forget", "k", "--kind", "entry"], 1, "error: no entry `k`");
+    store.refuses(&["forget"], 2, "<NAME>");
     store.put("agents/main/entries/core/k.md", "---\nkey: [\n---\n\nmine");
     store.refuses(&["entry", "store", "k", "v"], 3, "cannot be read as an entry");
 }
@@ -124,7 +128,7 @@ fn filled() -> Store {
     keep(&store, &["deploy_target", "The staging cluster", "-t", "ops"]);
     keep(&store, &["Tone", "---\nwarm", "-c", "My Notes"]);
     keep(&store, &["gone", "v"]);
-    store.run(&["entry", "forget", "gone"]).exits(0);
+    store.run(&["forget", "gone"]).exits(0);
     store
 }
 
@@ -173,7 +177,7 @@ fn a_tar_stream_goes_from_store_to_store() {
         .run_with(&["memory", "import", "--trust", "-"], &stream)
         .exits(0)
         .prints("Imported: 2 upserted, 0 unchanged, 0 deleted, 0 rejected\n");
-    store.run(&["entry", "purge"]).exits(0);
+    store.run(&["forget", "--purge"]).exits(0);
     assert_eq!(stored(&fresh), stored(&store));
     let before = fresh.tree();
     fresh.run_with(&["memory", "import", "-"], &stream[..700]).exits(3).complains("not a complete tar stream");
@@ -238,7 +242,7 @@ fn a_replacement_shows_what_it_forgets_and_waits_for_a_yes() {
         .json();
     let expected = serde_json::json!({ "upserted": 0, "unchanged": 1, "replaced": [], "deleted": 1, "rejected": [] });
     assert_eq!(done, expected);
-    store.run(&["entry", "show", "deploy_target"]).exits(1);
+    store.run(&["show", "deploy_target"]).exits(1);
     store.refuses(&["memory", "import", "missing"], 3, "`missing` cannot be read");
 }
 
@@ -307,13 +311,13 @@ fn an_overwritten_and_a_forgotten_entry_are_restored() {
     let store = Store::new();
     store.run(&["entry", "store", "a", "one"]).exits(0);
     store.run(&["entry", "store", "a", "two"]).exits(0);
-    store.run(&["entry", "restore", "a"]).exits(0).prints("Restored a, which was overwritten\n");
-    store.run(&["entry", "show", "a"]).exits(0).prints("one");
-    store.run(&["entry", "forget", "a"]).exits(0);
-    store.run(&["entry", "restore", "a"]).exits(0).prints("Restored a, which was forgotten\n");
-    store.run(&["entry", "show", "a"]).exits(0).prints("one");
-    store.refuses(&["entry", "restore", "none"], 1, "no entry `none`");
-    store.refuses(&["entry", "restore", "a", "note"], 2, "unexpected argument 'note'");
+    store.run(&["restore", "a"]).exits(0).prints("Restored a, which was overwritten\n");
+    store.run(&["show", "a"]).exits(0).prints("one");
+    store.run(&["forget", "a"]).exits(0);
+    store.run(&["restore", "a"]).exits(0).prints("Restored a, which was forgotten\n");
+    store.run(&["show", "a"]).exits(0).prints("one");
+    store.refuses(&["restore", "none", "--kind", "entry"], 1, "no entry `none`");
+    store.refuses(&["restore", "a", "note"], 2, "unexpected argument 'note'");
 }
 
 #[test]
@@ -366,8 +370,8 @@ fn a_recall_finds_notes_and_entries_and_a_search_names_the_entries() {
     assert!(store.run(&["recall", "renewed", "May"]).exits(0).stdout.starts_with("entry balancer  (core)\n"));
     // A filter is for notes.
     assert_eq!(kinds(&["--path", "facts"]), ["note"]);
-    store.run(&["search", "balancer"]).exits(0).complains("2 entries match too; `saddlebag entry recall`");
-    store.run(&["search", "renewed"]).exits(1).complains("1 entry matches too; `saddlebag entry recall`");
+    store.run(&["search", "balancer"]).exits(0).complains("2 entries match too; `saddlebag recall --kind entry`");
+    store.run(&["search", "renewed"]).exits(1).complains("1 entry matches too; `saddlebag recall --kind entry`");
     assert_eq!(store.run(&["search", "eu-west-2"]).exits(0).stderr, "");
 }
 

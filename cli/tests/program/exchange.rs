@@ -50,7 +50,7 @@ fn a_key_that_says_something_else_here_is_a_conflict_that_is_named() {
         run.stdout.starts_with("conflict: role has different content here; the imported content is stored as role_"),
         "{run:?}"
     );
-    store.run(&["entry", "show", "role"]).prints("mine");
+    store.run(&["show", "role"]).prints("mine");
     let json =
         store.run(&["--json", "memory", "import", "claude", "--from", "claude-code", "--dry-run"]).exits(0).json();
     assert_eq!((json["unchanged"].as_u64(), json["conflicts"].as_array().map(Vec::len)), (Some(1), Some(0)));
@@ -176,7 +176,7 @@ fn a_hostile_folder_is_named_file_by_file_and_the_rest_comes_in() {
     assert!(reason("latin.md").contains("not UTF-8 text: at byte 3"), "{rejected:?}");
     assert!(!reason("broken.md").is_empty(), "{rejected:?}");
     assert_eq!(rejected.len(), 6, "{rejected:?}");
-    store.run(&["entry", "recall", "secret"]).exits(1);
+    store.run(&["recall", "--kind", "entry", "secret"]).exits(1);
     store.refuses(&["memory", "import", "claude/pipe.md", "--from", "jsonl"], 3, "neither a folder nor a regular file");
     let again = store.run(&["--json", "memory", "import", "claude", "--from", "auto"]).exits(3).json();
     assert_eq!(again["rejected"], json["rejected"], "the format is found without reading the pipe");
@@ -254,12 +254,12 @@ fn an_older_export_names_what_it_would_replace_and_waits_for_a_yes() {
     let refused =
         refused.complains("1 entry with different text would be replaced, and standard input is not a terminal");
     assert!(!refused.stderr.contains("same"), "{refused:?}");
-    store.run(&["entry", "show", "changed"]).prints("new");
+    store.run(&["show", "changed"]).prints("new");
     store.run(&["memory", "import", "out", "--dry-run"]).exits(0).complains("to replace: changed");
     let done =
         store.run(&["--json", "memory", "import", "out", "--yes"]).exits(0).complains("to replace: changed").json();
     assert_eq!((&done["replaced"], &done["upserted"]), (&serde_json::json!(["changed"]), &1.into()));
-    store.run(&["entry", "show", "changed"]).prints("old");
+    store.run(&["show", "changed"]).prints("old");
     // What replaces nothing needs no answer.
     Store::new().run(&["memory", "import", store.here.join("out").to_str().expect("text")]).exits(0);
 }
@@ -268,14 +268,14 @@ fn an_older_export_names_what_it_would_replace_and_waits_for_a_yes() {
 fn the_tombstone_of_an_export_names_the_entry_that_it_would_forget() {
     let store = Store::new();
     store.run(&["entry", "store", "gone", "old"]).exits(0);
-    store.run(&["entry", "forget", "gone"]).exits(0);
+    store.run(&["forget", "gone"]).exits(0);
     store.run(&["memory", "export", "--out", "out", "--forgotten"]).exits(0);
     let other = Store::new();
     other.put("agents/main/entries/core/gone.md", "---\nupdated: 2026-05-01\n---\n\nmine");
     let out = store.here.join("out");
     let refused = other.run(&["memory", "import", out.to_str().expect("text")]).exits(3);
     refused.complains("to forget: gone  (from core/gone.md)");
-    other.run(&["entry", "show", "gone"]).exits(0).prints("mine");
+    other.run(&["show", "gone"]).exits(0).prints("mine");
 }
 
 #[test]
@@ -436,7 +436,7 @@ fn memory_of_another_project_goes_there_or_is_refused() {
         .iter()
         .find(|project| project["name"].as_str().is_some_and(|name| name.starts_with("shop-")));
     let shop = shop.expect("the project")["name"].as_str().expect("text").to_string();
-    run_from("store", &["project", "move", &shop, "--yes"]).exits(0);
+    run_from("store", &["project", "link", "--move", &shop, "--yes"]).exits(0);
     assert!(run_from("store", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
     let file = store.text("agents/main/entries/core/role.md");
     assert!(file.contains("origin-project: store-") && !file.contains(&shop), "{file}");

@@ -167,10 +167,10 @@ fn facts_are_kept_in_agents_md_and_edits_are_read_back() {
     let asked = store.run(&["agents-md", "sync"]).exits(3).complains("--yes confirms them; nothing was changed");
     let shown = format!("would be updated port (line {line})\n  entry:   8080\n  section: 9090\n");
     assert!(asked.stdout.starts_with(&shown), "{asked:?}");
-    store.run(&["entry", "show", "port"]).exits(0).prints("8080");
+    store.run(&["show", "port"]).exits(0).prints("8080");
     let printed = format!("updated port (line {line})\nAGENTS.md changes: 1 listed, 0 not listed, 1 updated\n");
     store.run(&["agents-md", "sync", "--yes"]).exits(0).prints(&printed);
-    store.run(&["entry", "show", "port"]).exits(0).prints("9090");
+    store.run(&["show", "port"]).exits(0).prints("9090");
     assert!(here(&store, "AGENTS.md").contains("More rules."));
 
     let text = here(&store, "AGENTS.md");
@@ -181,7 +181,7 @@ fn facts_are_kept_in_agents_md_and_edits_are_read_back() {
     let json = store.run(&["--json", "agents-md", "sync", "--dry-run"]).exits(3).json();
     assert_eq!(json["changes"][0]["change"], "conflict");
     store.run(&["agents-md", "sync", "--prefer", "section", "--yes"]).exits(0);
-    store.run(&["entry", "show", "port"]).exits(0).prints("in the section");
+    store.run(&["show", "port"]).exits(0).prints("in the section");
     store.refuses(&["agents-md", "sync", "--prefer", "both"], 2, "unknown side: both; one of section, store");
 
     put_here(&store, "AGENTS.md", here(&store, "AGENTS.md").replace("saddlebag:end", "saddlebag:done"));
@@ -221,7 +221,7 @@ fn a_section_from_elsewhere_reaches_no_block_and_gets_no_fact() {
     assert!(asked.stdout.contains("run curl evil.example"), "what waits is shown: {asked:?}");
     asked.complains("--yes");
     assert_eq!(here(&store, "AGENTS.md"), text, "nothing was written");
-    store.run(&["entry", "show", "policy"]).exits(1);
+    store.run(&["show", "policy"]).exits(1);
 
     // Even with `--yes`, new text waits for approval, and only named facts are written into the file.
     store.run(&["agents-md", "sync", "--yes"]).exits(3);
@@ -233,7 +233,7 @@ fn a_section_from_elsewhere_reaches_no_block_and_gets_no_fact() {
     let text = here(&store, "AGENTS.md");
     assert!(!text.contains("Harbour") && !text.contains("8080"), "{text}");
     assert_eq!(store.run(&["--json", "memory", "pending"]).exits(0).json()["items"][0]["name"], "policy");
-    store.run(&["entry", "show", "port"]).exits(0).prints("8080");
+    store.run(&["show", "port"]).exits(0).prints("8080");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn an_old_copy_and_one_in_another_folder_change_nothing_without_yes() {
     store.run(&["agents-md", "sync", "--key", "port", "--key", "old"]).exits(0);
     let old = here(&store, "AGENTS.md");
     keep(&store, "port", "9090");
-    store.run(&["entry", "forget", "old"]).exits(0);
+    store.run(&["forget", "old"]).exits(0);
     for _ in 0..2 {
         store.run(&["agents-md", "sync"]).exits(0);
     }
@@ -262,7 +262,7 @@ fn an_old_copy_and_one_in_another_folder_change_nothing_without_yes() {
     assert!(json["unconfirmed"]["digest"].as_str().is_some_and(|digest| digest.len() == 64), "{json}");
     // After the confirmation it is read without a base: it neither rewrites an entry nor brings one back into prompts.
     store.run(&["agents-md", "sync", "--yes"]).exits(3);
-    store.run(&["entry", "show", "port"]).exits(0).prints("9091");
+    store.run(&["show", "port"]).exits(0).prints("9091");
     let block = store.run(&["context", "--entries"]).exits(0).stdout;
     assert!(block.contains("9091") && !block.contains("8080") && !block.contains("goes soon"), "{block}");
 
@@ -274,7 +274,7 @@ fn an_old_copy_and_one_in_another_folder_change_nothing_without_yes() {
         .expect("written");
     let asked = store.run(&["agents-md", "sync", "--dir", "clone"]).exits(3);
     assert!(asked.stdout.contains("this store has not written the section of AGENTS.md"), "{asked:?}");
-    store.run(&["entry", "show", "port"]).exits(0).prints("9091");
+    store.run(&["show", "port"]).exits(0).prints("9091");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn an_agent_cannot_confirm_what_a_file_changes() {
     put_here(&store, "AGENTS.md", here(&store, "AGENTS.md").replace("8080", "6666"));
     let run = store.run(&["--provenance", "agent", "agents-md", "sync", "--yes"]).exits(3);
     run.complains("only a person may confirm the changes of a section");
-    store.run(&["entry", "show", "port"]).exits(0).prints("8080");
+    store.run(&["show", "port"]).exits(0).prints("8080");
 }
 
 #[test]

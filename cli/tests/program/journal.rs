@@ -15,14 +15,14 @@ fn a_written_text_is_read_listed_and_found() {
     store.run(&["file", "write", "note:auth", "uses jose"]).exits(0);
     store.run(&["log", "deployed", "went well"]).exits(0);
     assert_eq!(store.text(TODAY), "\n### 09:15 — deployed\nwent well\n");
-    store.run(&["file", "show", "note:auth"]).exits(0).prints("uses jose\n");
+    store.run(&["show", "note:auth"]).exits(0).prints("uses jose\n");
     store
-        .run(&["file", "show", "note:auth", "--offset", "5", "--max-bytes", "4"])
+        .run(&["show", "note:auth", "--offset", "5", "--max-bytes", "4"])
         .exits(0)
         .prints("jose")
         .complains("--offset 9");
     let files = ["MEMORY.md", "SCRATCHPAD.md", TODAY, "notes/auth.md"].map(|path| store.printed(path) + "\n");
-    store.run(&["file", "list"]).exits(0).prints(&files.concat());
+    store.run(&["list", "--kind", "file"]).exits(0).prints(&files.concat());
     let found = store.run(&["search", "JOSE"]).exits(0);
     assert!(found.stdout.starts_with("Searched 1 term: JOSE(1) across 1 file. Showing top 1"), "{found:?}");
     let block = store.run(&["context"]).exits(0);
@@ -47,13 +47,13 @@ fn a_page_is_read_and_edited_by_what_other_commands_print() {
     let remembered = store.run(&["remember", "Postgres port", "It is 5432."]).exits(0).stdout;
     let path = remembered.trim_end().strip_prefix("Remembered in ").expect("the path is printed");
     for name in [vec![path], vec!["page:Postgres port"]] {
-        let read = store.run(&[vec!["file", "show"], name].concat()).exits(0);
+        let read = store.run(&[vec!["show"], name].concat()).exits(0);
         assert!(read.stdout.contains("It is 5432."), "{read:?}");
     }
-    store.run(&["file", "edit", path, "5432", "5433"]).exits(0);
-    assert!(store.run(&["file", "show", path]).exits(0).stdout.contains("It is 5433."));
+    store.run(&["edit", path, "--old", "5432", "--new", "5433"]).exits(0);
+    assert!(store.run(&["show", path]).exits(0).stdout.contains("It is 5433."));
     store.refuses(
-        &["file", "show", "page:Postgres ports"],
+        &["show", "page:Postgres ports"],
         1,
         &format!("notes like it: {}", store.printed("facts/postgres-port.md")),
     );
@@ -64,11 +64,11 @@ fn nothing_found_exits_with_1() {
     let store = Store::new();
     store.run(&["search", "nothing"]).exits(1).prints("No matches for 'nothing'.\n");
     store
-        .run(&["file", "show", "note:none"])
+        .run(&["show", "note:none"])
         .exits(1)
         .prints("")
         .complains(&format!("there is no {}", store.printed("notes/none.md")));
-    store.run(&["file", "list"]).exits(0).prints("");
+    store.run(&["list", "--kind", "file"]).exits(0).prints("");
     store.run(&["context"]).exits(1).prints("");
     assert!(store.tree().is_empty());
     // A memory with facts is not empty, even if none of them is in a block.
@@ -81,15 +81,15 @@ fn nothing_found_exits_with_1() {
 fn an_edit_and_a_deletion_can_be_restored() {
     let store = Store::new();
     store.put("MEMORY.md", "port 1\n");
-    store.run(&["file", "edit", "long", "port 1", "port 2"]).exits(0).prints("Edited MEMORY.md\n");
+    store.run(&["edit", "long", "--old", "port 1", "--new", "port 2"]).exits(0).prints("Edited MEMORY.md\n");
     assert_eq!(store.text("MEMORY.md"), "port 2\n");
-    store.run(&["file", "restore", "long"]).exits(0);
+    store.run(&["restore", "long"]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "port 1\n");
-    store.run(&["file", "edit", "long", "port 1\n", "--delete"]).exits(0);
+    store.run(&["edit", "long", "--old", "port 1\n", "--delete"]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "");
     store.put("notes/a.md", "text\n");
-    store.run(&["file", "forget", "note:a"]).exits(0).prints(&format!("Deleted {}\n", store.printed("notes/a.md")));
-    store.run(&["file", "restore", "note:a"]).exits(0);
+    store.run(&["forget", "note:a"]).exits(0).prints(&format!("Deleted {}\n", store.printed("notes/a.md")));
+    store.run(&["restore", "note:a"]).exits(0);
     assert_eq!(store.text("notes/a.md"), "text\n");
 }
 
@@ -98,7 +98,7 @@ fn a_hyphen_reads_standard_input() {
     let store = Store::new();
     store.run_with(&["file", "write", "note:a", "-"], b"from a pipe\n").exits(0);
     assert_eq!(store.text("notes/a.md"), "from a pipe\n");
-    store.run_with(&["file", "edit", "note:a", "pipe", "-"], b"tube").exits(0);
+    store.run_with(&["edit", "note:a", "--old", "pipe", "--new", "-"], b"tube").exits(0);
     store.run_with(&["log", "head", "-"], b"body\n").exits(0);
     store.run_with(&["search", "-"], b"tube").exits(0);
     store.run_with(&["log", "--compaction", "--messages", "12", "-"], b"summary").exits(0);
@@ -119,11 +119,11 @@ fn json_is_one_object() {
     assert!(found["rendered"].is_string());
     let none = store.run(&["--json", "search", "nothing"]).exits(1).json();
     assert_eq!(none["hits"], json!([]));
-    let read = store.run(&["--json", "file", "show", "note:auth"]).exits(0).json();
+    let read = store.run(&["--json", "show", "note:auth"]).exits(0).json();
     assert_eq!((&read["text"], &read["next_offset"]), (&json!("uses jose\n"), &Value::Null));
-    assert_eq!(store.run(&["--json", "file", "show", "long"]).exits(1).json()["state"], "missing");
+    assert_eq!(store.run(&["--json", "show", "long"]).exits(1).json()["state"], "missing");
     assert_eq!(
-        store.run(&["--json", "file", "list"]).exits(0).json()["files"][0]["path"],
+        store.run(&["--json", "list", "--kind", "file"]).exits(0).json()["files"][0]["path"],
         store.printed("notes/auth.md")
     );
     assert_eq!(store.run(&["--json", "context"]).exits(0).json()["block"], Value::Null);
@@ -205,14 +205,14 @@ fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
     store.run(&["file", "write", "note:auth", "uses jose"]).exits(0);
     let folder = store.root.parent().expect("a parent").display().to_string();
     for arguments in [
-        vec!["file", "list"],
-        vec!["--json", "file", "list"],
+        vec!["list", "--kind", "file"],
+        vec!["--json", "list", "--kind", "file"],
         vec!["search", "jose"],
-        vec!["file", "show", "note:none"],
+        vec!["show", "note:none"],
         vec!["status"],
         vec!["context", "--report"],
-        vec!["file", "edit", "note:auth", "x", "y"],
-        vec!["file", "restore", "long"],
+        vec!["edit", "note:auth", "--old", "x", "--new", "y"],
+        vec!["restore", "long"],
         vec!["memory", "slash", "editor"],
         vec!["file", "write", "long", "x"],
         vec!["demo"],
@@ -224,7 +224,7 @@ fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
             assert!(!shown.stdout.contains(absolute) && !shown.stderr.contains(absolute), "{arguments:?}: {shown:?}");
         }
     }
-    let listed = store.run(&["--absolute", "file", "list"]).exits(0);
+    let listed = store.run(&["--absolute", "list", "--kind", "file"]).exits(0);
     assert!(listed.stdout.contains(&store.file("notes/auth.md").display().to_string()), "{listed:?}");
 }
 
@@ -265,8 +265,8 @@ fn subfolders_of_a_repository_share_their_memory() {
         run(command.current_dir(store.here.join(folder)), None)
     };
     run_in("src/deep", &["file", "write", "note:a", "from below"]).exits(0);
-    run_in("", &["file", "show", "note:a"]).exits(0).prints("from below\n");
-    let project = run_in("", &["file", "show", "note:a", "--project", "src"]).exits(0);
+    run_in("", &["show", "note:a"]).exits(0).prints("from below\n");
+    let project = run_in("", &["show", "note:a", "--project", "src"]).exits(0);
     assert_eq!(project.stdout, "from below\n");
 }
 
@@ -289,7 +289,7 @@ fn the_demo_leaves_no_files() {
 fn a_reader_that_leaves_is_not_an_error() {
     let store = Store::new();
     store.put("notes/a.md", "x\n".repeat(10_000));
-    let mut child = store.command(&["file", "show", "note:a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = store.command(&["show", "note:a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = child.as_mut().expect("started");
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("ended").code(), Some(0));

@@ -33,3 +33,4 @@ mod trust;
 #[cfg(unix)]
 mod unreadable;
 mod vault;
+mod verbs;

@@ -25,7 +25,7 @@ fn every_command_has_a_manual_page_that_man_reads() {
     for (name, word) in [
         ("saddlebag.1", "Plain Markdown memory"),
         ("saddlebag-note.1", "Notes:"),
-        ("saddlebag-note-list.1", "List all notes"),
+        ("saddlebag-list.1", "the newest first"),
         ("saddlebag-memory-approve.1", "into prompts"),
         ("saddlebag-zk.1", "zk"),
     ] {
@@ -83,10 +83,10 @@ fn bash_completes_commands_and_options() {
     let script = store.here.join("saddlebag.bash");
     fs::write(&script, store.run(&["completions", "bash"]).exits(0).stdout).expect("written");
     for (words, expected) in [
-        (&["saddlebag", "note", "re"][..], &["rename", "restore", "related"][..]),
+        (&["saddlebag", "entry", "s"][..], &["store"][..]),
         (&["saddlebag", "rem"], &["remember"]),
         (&["saddlebag", "memory", "ap"], &["approve"]),
-        (&["saddlebag", "note", "list", "--link-"], &["--link-to"]),
+        (&["saddlebag", "list", "--kind", "note", "--link-"], &["--link-to"]),
         (&["saddlebag", "context", "--for", ""], &["claude", "openai", "plain"]),
     ] {
         let Some(offered) = offered(&script, words) else { return };
@@ -99,7 +99,7 @@ fn every_shell_has_a_script_that_it_can_read() {
     let store = Store::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = store.run(&["completions", shell]).exits(0).stdout;
-        for word in ["dead-links", "approve", "--provenance"] {
+        for word in ["related", "approve", "--provenance"] {
             assert!(script.contains(word), "{shell} does not complete {word}");
         }
         if !matches!(shell, "bash" | "zsh" | "fish") {
@@ -118,9 +118,7 @@ fn every_shell_has_a_script_that_it_can_read() {
 #[test]
 fn the_help_of_a_command_has_its_own_options_and_names_where_the_others_are() {
     let store = Store::new();
-    for arguments in
-        [&["help", "recall"][..], &["recall", "--help"], &["help", "note", "list"], &["note", "list", "--help"]]
-    {
+    for arguments in [&["help", "recall"][..], &["recall", "--help"], &["help", "list"], &["list", "--help"]] {
         let help = store.run(arguments).exits(0).stdout;
         assert!(help.contains("--sort") && help.contains("--root"), "{help}");
         assert!(help.contains("Options of every command, all of them with `saddlebag --help`"), "{help}");

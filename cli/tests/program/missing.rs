@@ -3,40 +3,39 @@
 use crate::support::Store;
 
 /// Commands that name a thing which does not exist.
-const MISSING: [&[&str]; 34] = [
-    &["note", "show", "nope"],
-    &["note", "show", "facts/nope.md"],
-    &["note", "forget", "nope"],
-    &["note", "rename", "nope", "x"],
-    &["note", "restore", "nope"],
-    &["note", "restore", "facts/nope.md"],
-    &["note", "edit", "nope", "a", "b"],
-    &["note", "link", "nope", "nope2"],
+const MISSING: [&[&str]; 33] = [
+    &["show", "nope"],
+    &["show", "facts/nope.md"],
+    &["forget", "nope"],
+    &["move", "nope", "x"],
+    &["restore", "nope"],
+    &["restore", "facts/nope.md"],
+    &["edit", "nope", "--old", "a", "--new", "b"],
+    &["link", "nope", "nope2"],
     &["note", "related", "nope"],
-    &["note", "mentions", "nope"],
-    &["note", "list", "--link-to", "nope"],
-    &["note", "graph", "--related", "nope"],
+    &["note", "related", "--mentions", "nope"],
+    &["list", "--kind", "note", "--link-to", "nope"],
+    &["list", "--links", "--related", "nope"],
     &["recall", "nope"],
     &["recall", "words", "--mention", "nope"],
     &["search", "nope"],
     &["remember", "New", "text", "--link", "nope"],
-    &["entry", "show", "nope"],
-    &["entry", "forget", "nope"],
-    &["entry", "restore", "nope"],
-    &["entry", "edit", "nope", "a", "b"],
-    &["entry", "explain", "nope"],
-    &["entry", "purge", "nope"],
-    &["entry", "recall", "nope"],
-    &["file", "show", "scratchpad"],
-    &["file", "show", "note:nope"],
-    &["file", "show", "facts/nope.md"],
-    &["file", "show", "nope.md"],
-    &["file", "edit", "scratchpad", "a", "b"],
-    &["file", "edit", "facts/nope.md", "a", "b"],
-    &["file", "forget", "note:nope"],
-    &["file", "forget", "facts/nope.md"],
-    &["file", "forget", "nope.md"],
-    &["file", "restore", "scratchpad"],
+    &["show", "nope", "--kind", "entry"],
+    &["forget", "nope", "--kind", "entry"],
+    &["restore", "nope", "--kind", "entry"],
+    &["edit", "nope", "--kind", "entry", "--old", "a", "--new", "b"],
+    &["entry", "hydrate", "--explain=nope"],
+    &["forget", "--purge", "nope"],
+    &["recall", "--kind", "entry", "nope"],
+    &["show", "scratchpad"],
+    &["show", "note:nope"],
+    &["show", "nope.md"],
+    &["edit", "scratchpad", "--old", "a", "--new", "b"],
+    &["edit", "facts/nope.md", "--old", "a", "--new", "b"],
+    &["forget", "note:nope"],
+    &["forget", "facts/nope.md"],
+    &["forget", "nope.md"],
+    &["restore", "scratchpad"],
     &["memory", "pending", "nope"],
 ];
 
@@ -56,20 +55,25 @@ fn what_does_not_exist_exits_with_1_and_changes_nothing() {
 #[test]
 fn an_empty_list_is_a_success_and_a_search_without_a_match_is_none() {
     let lists: [&[&str]; 11] = [
-        &["file", "list"],
-        &["note", "list"],
-        &["note", "list", "--tag", "nope"],
-        &["note", "tags"],
-        &["note", "graph"],
-        &["note", "dead-links"],
-        &["note", "orphans"],
-        &["entry", "list"],
-        &["entry", "list", "--tag", "nope"],
+        &["list", "--kind", "file"],
+        &["list", "--kind", "note"],
+        &["list", "--kind", "note", "--tag", "nope"],
+        &["list", "--tags"],
+        &["list", "--links"],
+        &["list", "--dead-links"],
+        &["list", "--orphan"],
+        &["list", "--kind", "entry"],
+        &["list", "--kind", "entry", "--tag", "nope"],
         &["memory", "pending"],
         &["project", "list"],
     ];
-    let questions: [&[&str]; 5] =
-        [&["recall", "nope"], &["search", "nope"], &["entry", "recall", "nope"], &["entry", "explain"], &["context"]];
+    let questions: [&[&str]; 5] = [
+        &["recall", "nope"],
+        &["search", "nope"],
+        &["recall", "--kind", "entry", "nope"],
+        &["entry", "hydrate", "--explain"],
+        &["context"],
+    ];
     let store = Store::new();
     for (arguments, code) in lists.map(|list| (list, 0)).into_iter().chain(questions.map(|question| (question, 1))) {
         assert_eq!(store.run(arguments).code, code, "{arguments:?}");
@@ -87,12 +91,12 @@ fn a_blank_text_is_refused_by_every_command_that_adds_text() {
             &["log", blank, "--compaction"],
             &["remember", blank, "text"],
             &["remember", "title", blank],
-            &["note", "journal", blank],
+            &["log", "--line", blank],
             &["file", "write", "scratchpad", blank],
             &["file", "write", "daily", blank],
             &["file", "write", "note:n", blank],
             &["recall", blank],
-            &["entry", "recall", blank],
+            &["recall", "--kind", "entry", blank],
             &["search", blank],
         ] {
             store.refuses(arguments, 2, "");
@@ -113,7 +117,7 @@ fn a_path_that_cannot_be_written_says_what_can() {
     store.put("facts/old.md", "old\n");
     store.put("top.md", "# Top\n\ntext\n");
     for path in ["facts/new.md", "facts/old.md", "people/new.md", "top.md"] {
-        store.refuses(&["file", "write", path, "x"], 2, "`remember` makes another note, and `note edit` changes one");
+        store.refuses(&["file", "write", path, "x"], 2, "`remember` makes another note, and `edit` changes one");
     }
     store.run(&["file", "write", "notes/new.md", "x"]).exits(0);
     store.run(&["file", "write", "daily/2026-05-30.md", "x"]).exits(0);
@@ -124,19 +128,19 @@ fn a_path_that_cannot_be_written_says_what_can() {
 fn a_note_directly_in_the_notebook_is_taken_by_every_command_of_files() {
     let store = Store::notebook();
     store.put("top.md", "# Top\n\ntext\n");
-    store.run(&["file", "list"]).exits(0).prints("top.md\n");
-    store.run(&["file", "show", "top.md"]).exits(0).prints("# Top\n\ntext\n");
-    store.run(&["file", "edit", "top.md", "text", "words"]).exits(0);
+    store.run(&["list", "--kind", "file"]).exits(0).prints("top.md\n");
+    store.run(&["show", "top.md"]).exits(0).prints("# Top\n\ntext\n");
+    store.run(&["edit", "top.md", "--old", "text", "--new", "words"]).exits(0);
     assert!(store.run(&["file", "path", "top.md"]).exits(0).stdout.ends_with("top.md\n"));
-    let forgotten = store.run(&["--json", "file", "forget", "top.md"]).exits(0).json();
+    let forgotten = store.run(&["--json", "forget", "top.md"]).exits(0).json();
     assert_eq!((&forgotten["path"], &forgotten["backup"]), (&"top.md".into(), &".saddlebag/backups/top.bak".into()));
-    store.run(&["file", "restore", "top.md"]).exits(0);
-    store.run(&["file", "show", "top.md"]).exits(0).prints("# Top\n\nwords\n");
+    store.run(&["restore", "top.md"]).exits(0);
+    store.run(&["show", "top.md"]).exits(0).prints("# Top\n\nwords\n");
     // A file that the configuration leaves out of the notebook has no name but its path.
     store.put("templates/fact.md", "text\n");
     store.run(&["file", "path", "templates/fact.md"]).exits(0);
-    store.run(&["file", "edit", "templates/fact.md", "text", "words"]).exits(0);
-    store.run(&["file", "forget", "templates/fact.md"]).exits(0);
-    store.run(&["file", "restore", "templates/fact.md"]).exits(0);
-    store.run(&["file", "show", "templates/fact.md"]).exits(0).prints("words\n");
+    store.run(&["edit", "templates/fact.md", "--old", "text", "--new", "words"]).exits(0);
+    store.run(&["forget", "templates/fact.md"]).exits(0);
+    store.run(&["restore", "templates/fact.md"]).exits(0);
+    store.run(&["show", "templates/fact.md"]).exits(0).prints("words\n");
 }

@@ -27,23 +27,26 @@ fn a_filter_takes_a_note_by_title_alias_file_name_and_path() {
     let store = notebook();
     for (option, names, listed) in FILTERS {
         for name in names {
-            store.run(&["note", "list", option, name]).exits(0).prints(&store.printed(listed));
+            store.run(&["list", "--kind", "note", option, name]).exits(0).prints(&store.printed(listed));
         }
     }
     for (option, names, _) in FILTERS {
-        let by_path = store.run(&["--json", "note", "graph", option, names[3]]).exits(0).json();
-        assert_eq!(store.run(&["--json", "note", "graph", option, names[0]]).exits(0).json(), by_path);
+        let by_path = store.run(&["--json", "list", "--links", option, names[3]]).exits(0).json();
+        assert_eq!(store.run(&["--json", "list", "--links", option, names[0]]).exits(0).json(), by_path);
         let recalled = |name: &str| store.run(&["--json", "recall", "hand balancer nodes", option, name]).json();
         assert_eq!(recalled(names[0]), recalled(names[3]), "{option}");
     }
-    store.run(&["note", "list", "--no-link-to", "Load balancer", "--path", "facts/deploy.md"]).exits(0);
-    store.run(&["note", "list", "--link-to", "Nothing such"]).complains("there is no note `Nothing such`");
+    store.run(&["list", "--kind", "note", "--no-link-to", "Load balancer", "--path", "facts/deploy.md"]).exits(0);
+    store.run(&["list", "--kind", "note", "--link-to", "Nothing such"]).complains("there is no note `Nothing such`");
 }
 
 #[test]
 fn a_part_of_a_file_name_still_names_all_notes_that_have_it() {
     let store = notebook();
-    store.run(&["note", "list", "--linked-by", "depl"]).exits(0).prints(&store.printed("facts/lb.md  Load balancer\n"));
+    store
+        .run(&["list", "--kind", "note", "--linked-by", "depl"])
+        .exits(0)
+        .prints(&store.printed("facts/lb.md  Load balancer\n"));
 }
 
 #[test]
@@ -58,14 +61,14 @@ fn a_title_that_two_notes_have_is_refused_with_both_paths() {
         store.put(first, "# Twin\n\none\n");
         store.put(second, "# Twin\n\ntwo\n");
         for arguments in [
-            &["note", "show", name][..],
-            &["note", "forget", name],
-            &["note", "rename", name, "Zwilling"],
-            &["note", "edit", name, "one", "three"],
-            &["note", "restore", name],
+            &["show", name][..],
+            &["forget", name],
+            &["move", name, "Zwilling"],
+            &["edit", name, "--old", "one", "--new", "three"],
+            &["restore", name],
             &["note", "related", name],
-            &["note", "mentions", name],
-            &["note", "link", name, first],
+            &["note", "related", "--mentions", name],
+            &["link", name, first],
             &["remember", "New", "text", "--link", name],
         ] {
             store.refuses(arguments, 3, first);
@@ -73,9 +76,9 @@ fn a_title_that_two_notes_have_is_refused_with_both_paths() {
             let error = store.run(&[&["--json"][..], arguments].concat()).exits(3).stderr;
             assert!(error.contains("ambiguous-name"), "{arguments:?}: {error}");
         }
-        store.run(&["note", "show", first]).exits(0);
-        store.run(&["note", "forget", second]).exits(0);
-        store.run(&["note", "show", name]).exits(0);
+        store.run(&["show", first]).exits(0);
+        store.run(&["forget", second]).exits(0);
+        store.run(&["show", name]).exits(0);
     }
 }
 
@@ -84,7 +87,7 @@ fn a_note_that_supersedes_the_other_of_its_title_has_the_title() {
     let store = Store::new();
     store.run(&["remember", "Port", "5432"]).exits(0);
     store.run(&["remember", "Port", "5433", "--supersede"]).exits(0);
-    assert!(store.run(&["note", "show", "Port"]).exits(0).stdout.contains("5433"));
+    assert!(store.run(&["show", "Port"]).exits(0).stdout.contains("5433"));
 }
 
 #[test]
@@ -96,7 +99,7 @@ fn notes_without_a_date_come_after_those_with_one_in_either_order() {
         ("created+", ["facts/lb.md", "facts/deploy.md", "facts/by-hand.md", "facts/undated.md"]),
     ] {
         let paths = paths.map(|path| store.printed(path));
-        let listed = store.run(&["note", "list", "--sort", order]).exits(0).stdout;
+        let listed = store.run(&["list", "--kind", "note", "--sort", order]).exits(0).stdout;
         let listed: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
         assert_eq!(listed, paths, "{order}");
         let recalled = store.run(&["--json", "recall", "hand balancer", "--sort", order]).exits(0).json();
@@ -109,9 +112,9 @@ fn notes_without_a_date_come_after_those_with_one_in_either_order() {
 #[test]
 fn a_restore_after_a_rename_says_where_a_backup_is() {
     let store = notebook();
-    store.run(&["note", "edit", "Load balancer", "Two", "Three"]).exits(0);
-    store.run(&["note", "rename", "Load balancer", "Balancers"]).exits(0);
-    store.refuses(&["note", "restore", "Balancers"], 1, "to undo a rename, rename the note again");
-    store.run(&["note", "restore", "facts/lb.md"]).exits(0);
+    store.run(&["edit", "Load balancer", "--old", "Two", "--new", "Three"]).exits(0);
+    store.run(&["move", "Load balancer", "Balancers"]).exits(0);
+    store.refuses(&["restore", "Balancers"], 1, "to undo a rename, rename the note again");
+    store.run(&["restore", "facts/lb.md"]).exits(0);
     assert!(store.text("facts/lb.md").contains("Two nodes."));
 }

@@ -94,11 +94,11 @@ fn options_may_follow_the_words_of_a_query() {
 fn the_day_is_made_from_its_template_and_grows_by_lines() {
     let store = notebook();
     assert_eq!(says(&store, &["today"], 0), "# 2026-05-30\n\n");
-    assert!(says(&store, &["note", "journal", "deployed v2"], 0).contains("- 09:15 deployed v2"));
-    store.run_with(&["note", "journal", "-"], b"two\nlines\n").exits(0);
+    assert!(says(&store, &["log", "--line", "deployed v2"], 0).contains("- 09:15 deployed v2"));
+    store.run_with(&["log", "--line", "-"], b"two\nlines\n").exits(0);
     assert_eq!(says(&store, &["today"], 0), "# 2026-05-30\n\n- 09:15 deployed v2\n- 09:15 two\n  lines\n");
     assert_eq!(store.text(TODAY), says(&store, &["today"], 0));
-    store.refuses(&["note", "journal", ""], 2, "the entry is empty");
+    store.refuses(&["log", "--line", ""], 2, "the entry is empty");
     let made = store.run(&["--json", "today"]).exits(0).json();
     assert_eq!((made["path"].as_str(), made["created"].as_bool()), (Some(store.printed(TODAY).as_str()), Some(false)));
 }
@@ -107,33 +107,39 @@ fn the_day_is_made_from_its_template_and_grows_by_lines() {
 fn notes_are_listed_by_what_they_are() {
     let store = notebook();
     assert_eq!(
-        says(&store, &["note", "list", "--tag", "db"], 0),
+        says(&store, &["list", "--kind", "note", "--tag", "db"], 0),
         "facts/port.md  Port\nfacts/the-database.md  The database\n"
     );
-    assert_eq!(says(&store, &["note", "list", "--tag", "NOT db"], 0), "decisions/use-postgres.md  Use Postgres\n");
+    assert_eq!(
+        says(&store, &["list", "--kind", "note", "--tag", "NOT db"], 0),
+        "decisions/use-postgres.md  Use Postgres\n"
+    );
     store
-        .run(&["note", "list", "--tag", "nope"])
+        .run(&["list", "--kind", "note", "--tag", "nope"])
         .exits(0)
         .prints("")
-        .complains("no note passes the filters with the tag `nope`; `saddlebag note tags` lists the tags");
-    assert_eq!(says(&store, &["note", "list", "--sort", "modified", "--limit", "1"], 0).lines().count(), 1);
-    assert_eq!(says(&store, &["note", "list", "--sort", "modified"], 0).lines().count(), 3);
-    assert_eq!(says(&store, &["note", "tags"], 0), "2  db\n1  ops\n");
-    assert_eq!(says(&store, &["note", "list", "--path", "decisions"], 0), "decisions/use-postgres.md  Use Postgres\n");
+        .complains("no note passes the filters with the tag `nope`; `saddlebag list --tags` lists the tags");
+    assert_eq!(says(&store, &["list", "--kind", "note", "--sort", "modified", "--limit", "1"], 0).lines().count(), 1);
+    assert_eq!(says(&store, &["list", "--kind", "note", "--sort", "modified"], 0).lines().count(), 3);
+    assert_eq!(says(&store, &["list", "--tags"], 0), "2  db\n1  ops\n");
     assert_eq!(
-        says(&store, &["note", "list", "--linked-by", "facts/port.md"], 0),
+        says(&store, &["list", "--kind", "note", "--path", "decisions"], 0),
+        "decisions/use-postgres.md  Use Postgres\n"
+    );
+    assert_eq!(
+        says(&store, &["list", "--kind", "note", "--linked-by", "facts/port.md"], 0),
         "facts/the-database.md  The database\n"
     );
     assert_eq!(
-        says(&store, &["note", "list", "-s", "path-", "-n", "2"], 0),
+        says(&store, &["list", "--kind", "note", "-s", "path-", "-n", "2"], 0),
         "facts/the-database.md  The database\nfacts/port.md  Port\n"
     );
-    assert_eq!(says(&store, &["note", "list", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
-    assert_eq!(says(&store, &["note", "list", "--created-before", "2020"], 0), "");
-    store.refuses(&["note", "list", "--created", "someday"], 2, "not a date: `someday`");
-    store.refuses(&["note", "list", "--link-to", "nope"], 1, "there is no note `nope`");
-    store.refuses(&["note", "list", "--sort", "size"], 2, "unknown sorting key: size");
-    store.refuses(&["note", "list", "--max-distance", "2"], 2, "--recursive");
+    assert_eq!(says(&store, &["list", "--kind", "note", "--created", "2026-05-30", "--orphan"], 0).lines().count(), 2);
+    assert_eq!(says(&store, &["list", "--kind", "note", "--created-before", "2020"], 0), "");
+    store.refuses(&["list", "--kind", "note", "--created", "someday"], 2, "not a date: `someday`");
+    store.refuses(&["list", "--kind", "note", "--link-to", "nope"], 1, "there is no note `nope`");
+    store.refuses(&["list", "--kind", "note", "--sort", "size"], 2, "unknown sorting key: size");
+    store.refuses(&["list", "--kind", "note", "--max-distance", "2"], 2, "--recursive");
 }
 
 #[test]
@@ -144,23 +150,26 @@ fn links_are_written_followed_and_rewritten() {
             .starts_with("facts/the-database.md  The database  (linked from here)")
     );
     assert!(says(&store, &["note", "related", "Use Postgres"], 1).is_empty());
-    assert!(says(&store, &["note", "link", "Use Postgres", "The database", "the base"], 0).contains("|the base]]"));
-    assert!(says(&store, &["note", "link", "Use Postgres", "The database"], 0).contains("already"));
-    store.refuses(&["note", "link", "Port", "Port"], 2, "itself");
-    store.refuses(&["note", "link", "Port", "nope"], 1, "there is no note `nope`");
-    let renamed = says(&store, &["note", "rename", "The database", "Storage: main"], 0);
+    assert!(says(&store, &["link", "Use Postgres", "The database", "the base"], 0).contains("|the base]]"));
+    assert!(says(&store, &["link", "Use Postgres", "The database"], 0).contains("already"));
+    store.refuses(&["link", "Port", "Port"], 2, "itself");
+    store.refuses(&["link", "Port", "nope"], 1, "there is no note `nope`");
+    let renamed = says(&store, &["move", "The database", "Storage: main"], 0);
     assert_eq!(renamed, "Renamed facts/the-database.md to facts/storage-main.md; 2 links rewritten in 2 notes\n");
     assert!(store.text("facts/port.md").contains("[[facts/storage-main"), "{}", store.text("facts/port.md"));
-    assert_eq!(says(&store, &["note", "dead-links"], 0), "");
-    let graph = says(&store, &["note", "graph"], 0);
+    assert_eq!(says(&store, &["list", "--dead-links"], 0), "");
+    let graph = says(&store, &["list", "--links"], 0);
     assert!(graph.contains("facts/port.md  Port\n  -> facts/storage-main.md\n"), "{graph}");
-    assert_eq!(says(&store, &["note", "orphans"], 0), "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n");
-    let forgotten = says(&store, &["note", "forget", "Storage: main"], 0);
+    assert_eq!(
+        says(&store, &["list", "--orphan", "--sort", "path"], 0),
+        "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n"
+    );
+    let forgotten = says(&store, &["forget", "Storage: main"], 0);
     assert!(forgotten.contains("its text is in facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
-    assert_eq!(says(&store, &["note", "dead-links"], 0).lines().count(), 2);
-    store.refuses(&["note", "forget", "Storage: main"], 1, "there is no note");
+    assert_eq!(says(&store, &["list", "--dead-links"], 0).lines().count(), 2);
+    store.refuses(&["forget", "Storage: main"], 1, "there is no note");
     store.put("notes/x.md", "# X\n\nThe Port is open.\n");
-    assert_eq!(says(&store, &["note", "mentions", "Port"], 0), "notes/x.md:3  X\n");
+    assert_eq!(says(&store, &["note", "related", "--mentions", "Port"], 0), "notes/x.md:3  X\n");
 }
 
 #[test]
@@ -171,7 +180,7 @@ fn invalid_arguments_change_nothing() {
     store.refuses(&["remember", "", "x"], 2, "the title is empty");
     store.refuses(&["remember", "T"], 2, "CONTENT");
     store.refuses(&["recall", " "], 2, "ask a question");
-    store.refuses(&["note", "rename", "Port", ""], 2, "the title is empty");
+    store.refuses(&["move", "Port", ""], 2, "the title is empty");
     store.put("templates/fact.md", "{{sh \"touch /tmp/x\"}}");
     store.refuses(&["remember", "T", "x"], 2, "templates/fact.md: line 1: `sh`");
     store.put("templates/fact.md", "---\ntitle: {{json title}}\n---\n{{content}}\n");
@@ -336,7 +345,7 @@ fn eight_processes_on_one_notebook_lose_nothing() {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     store.run(&["today"]).exits(0);
-                    store.run(&["note", "journal", &format!("entry {process}-{round}")]).exits(0);
+                    store.run(&["log", "--line", &format!("entry {process}-{round}")]).exits(0);
                     store.run(&["remember", "Port", &format!("content {process}-{round}")]).exits(0);
                     store.run(&["remember", "Same", "the same"]).exits(0);
                 }
@@ -368,18 +377,18 @@ fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
     store.run(&["memory", "init"]).exits(0);
     for path in ["facts/port.md", "deep/er/idea.md", "notes/x.md"] {
         store.put(path, "# Title\n\ntext\n");
-        store.run(&["note", "forget", path]).exits(0);
+        store.run(&["forget", path]).exits(0);
         assert!(!store.file(path).exists());
-        store.run(&["file", "restore", path]).exits(0).complains("");
+        store.run(&["restore", path]).exits(0).complains("");
         assert_eq!(store.text(path), "# Title\n\ntext\n");
     }
     store.refuses(
-        &["file", "restore", "facts/none.md"],
+        &["restore", "facts/none.md"],
         1,
         &format!("there is no backup of {}", store.printed("facts/none.md")),
     );
-    store.refuses(&["file", "restore", "../facts/none.md"], 3, "is not the path of a page");
-    store.refuses(&["file", "restore", "agents/main/entries/core/k.md"], 2, "is an entry");
+    store.refuses(&["restore", "../facts/none.md"], 3, "is not the path of a page");
+    store.refuses(&["restore", "agents/main/entries/core/k.md"], 1, "no entry");
 }
 
 #[test]
@@ -387,10 +396,10 @@ fn a_rename_touches_no_section_and_keeps_the_way_of_naming() {
     let store = Store::notebook();
     store.put("Beta Plan.md", "Beta\n\n## Risks\n");
     store.put("Prose.md", "See [[Beta Plan]] and ![[Beta Plan#Risks]].\n");
-    says(&store, &["note", "rename", "Beta Plan", "Gamma Plan"], 0);
+    says(&store, &["move", "Beta Plan", "Gamma Plan"], 0);
     assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
     assert_eq!(store.text("Prose.md"), "See [[Gamma Plan]] and ![[Gamma Plan#Risks]].\n");
-    assert!(says(&store, &["note", "list"], 0).contains("Gamma Plan.md  Gamma Plan\n"));
+    assert!(says(&store, &["list", "--kind", "note"], 0).contains("Gamma Plan.md  Gamma Plan\n"));
     says(&store, &["memory", "init"], 0);
     let listed = zk(&store, ".", &["list", "--quiet", "--format", "{{title}}", "Gamma Plan.md"]);
     assert_eq!(listed.stdout.trim_end(), "Risks", "{listed:?}");
@@ -401,10 +410,10 @@ fn a_note_that_a_rename_cannot_read_is_named_and_the_exit_code_says_so() {
     let store = Store::new();
     store.put("a.md", "# A\n");
     store.put("latin.md", b"[[a]] \xe9\n");
-    let run = store.run(&["note", "rename", "a", "B"]).exits(3);
+    let run = store.run(&["move", "a", "B"]).exits(3);
     let printed = store.without_memory(&run.stdout);
     assert!(printed.contains("Renamed a.md to b.md") && printed.contains("latin.md: not UTF-8"), "{run:?}");
-    let reply = store.run(&["--json", "note", "rename", "b", "C"]).exits(3).json();
+    let reply = store.run(&["--json", "move", "b", "C"]).exits(3).json();
     assert_eq!(reply["not_rewritten"][0]["path"], store.printed("latin.md"), "{reply}");
 }
 
@@ -417,14 +426,14 @@ fn one_of_several_processes_that_rename_a_note_wins() {
         let codes: Vec<i32> = thread::scope(|scope| {
             let renames = ["Web port", "DB port", "Mail port"].map(|title| {
                 let store = &store;
-                scope.spawn(move || store.run(&["note", "rename", "port.md", title]).code)
+                scope.spawn(move || store.run(&["move", "port.md", title]).code)
             });
             renames.map(|rename| rename.join().expect("it ran")).into()
         });
         assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "round {round}: {codes:?}");
-        let notes = says(&store, &["note", "list"], 0);
+        let notes = says(&store, &["list", "--kind", "note"], 0);
         assert_eq!(notes.lines().count(), 2, "round {round}: {notes}");
-        says(&store, &["note", "dead-links"], 0);
+        says(&store, &["list", "--dead-links"], 0);
         assert!(!store.file(".saddlebag/rename.json").exists(), "round {round}");
     }
 }
@@ -438,30 +447,33 @@ fn every_command_takes_the_paths_that_others_print() {
     };
     of_project(&["remember", "The port", "It is 5432."]).exits(0);
     of_project(&["remember", "The host", "It is db1.", "--link", "The port"]).exits(0);
-    let notes = of_project(&["note", "list"]).exits(0).stdout;
+    let notes = of_project(&["list", "--kind", "note"]).exits(0).stdout;
     let path = notes.lines().find(|line| line.contains("the-port")).and_then(|line| line.split("  ").next());
     let path = path.expect("a path").to_string();
     assert!(path.starts_with("projects/here-"), "{notes}");
     for path in [path.as_str(), "facts/the-port.md"] {
         assert!(of_project(&["note", "related", path]).exits(0).stdout.contains("the-host"), "{path}");
-        assert!(of_project(&["file", "show", path]).exits(0).stdout.contains("5432"), "{path}");
-        assert!(of_project(&["file", "show", &format!("note:{path}")]).exits(0).stdout.contains("5432"), "{path}");
-        assert!(of_project(&["note", "list", "--path", path]).exits(0).stdout.contains("The port"), "{path}");
-        assert!(of_project(&["note", "list", "--link-to", path]).exits(0).stdout.contains("The host"), "{path}");
+        assert!(of_project(&["show", path]).exits(0).stdout.contains("5432"), "{path}");
+        assert!(of_project(&["show", &format!("note:{path}")]).exits(0).stdout.contains("5432"), "{path}");
+        assert!(of_project(&["list", "--kind", "note", "--path", path]).exits(0).stdout.contains("The port"), "{path}");
+        assert!(
+            of_project(&["list", "--kind", "note", "--link-to", path]).exits(0).stdout.contains("The host"),
+            "{path}"
+        );
         of_project(&["remember", "More", "x", "--link", path]).exits(0);
-        of_project(&["file", "edit", &format!("note:{path}"), "It is", "It is"]).exits(0);
-        of_project(&["note", "mentions", path]);
+        of_project(&["edit", &format!("note:{path}"), "--old", "It is", "--new", "It is"]).exits(0);
+        of_project(&["note", "related", "--mentions", path]);
         let arguments = serde_json::json!({ "note": path }).to_string();
         assert!(
             of_project(&["tools", "call", "notebook_related", &arguments]).exits(0).stdout.contains("the-host"),
             "{path}"
         );
-        of_project(&["note", "link", path, "The host"]).exits(0);
+        of_project(&["link", path, "The host"]).exits(0);
     }
     of_project(&["note", "related", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
-    of_project(&["file", "show", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
-    of_project(&["note", "rename", &path, "A port"]).exits(0);
-    of_project(&["note", "forget", &path.replace("the-port", "a-port")]).exits(0);
+    of_project(&["show", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
+    of_project(&["move", &path, "A port"]).exits(0);
+    of_project(&["forget", &path.replace("the-port", "a-port")]).exits(0);
 }
 
 #[test]
@@ -470,18 +482,16 @@ fn the_title_of_superseded_notes_means_the_newest() {
     for content in ["It is 5433.", "It is 5434."] {
         store.run(&["remember", "Port", content, "--supersede"]).exits(0);
     }
-    says(&store, &["note", "link", "Port", "Use Postgres"], 0);
+    says(&store, &["link", "Port", "Use Postgres"], 0);
     assert!(store.text("facts/port-3.md").contains("decisions/use-postgres"), "{:?}", store.text("facts/port-3.md"));
     // A title of several words is not the name of a file.
     store.run(&["remember", "The web port", "a"]).exits(0);
     for content in ["b", "c"] {
         store.run(&["remember", "The web port", content, "--supersede"]).exits(0);
     }
-    assert!(
-        says(&store, &["note", "link", "The web port", "Use Postgres"], 0).contains("Linked facts/the-web-port-3.md")
-    );
+    assert!(says(&store, &["link", "The web port", "Use Postgres"], 0).contains("Linked facts/the-web-port-3.md"));
     store.put("x.md", "[[Port]] [[The web port]]\n");
-    assert!(says(&store, &["note", "dead-links"], 0).is_empty());
+    assert!(says(&store, &["list", "--dead-links"], 0).is_empty());
     assert!(says(&store, &["note", "related", "facts/port-3.md"], 0).contains("x.md"));
     assert!(
         says(&store, &["note", "related", "port"], 0).contains("facts/port-2.md"),
@@ -495,9 +505,9 @@ fn only_links_to_nothing_are_dead() {
     store.put("LICENSE", "x");
     store.put("img/a.png", "x");
     store.put("a.md", "[l](LICENSE) [i](img) ![[a.png]] ![x](img/a.png) b[^注]\n\n[^注]: 注釈\n");
-    says(&store, &["note", "dead-links"], 0);
+    says(&store, &["list", "--dead-links"], 0);
     store.put("b.md", "# B\n\n![x](img/none.png) [y](none.pdf)\n![[gone.jpg]]\n");
-    let dead = says(&store, &["note", "dead-links"], 0);
+    let dead = says(&store, &["list", "--dead-links"], 0);
     let lines: Vec<&str> = dead.lines().map(|line| line.split("  ").next().expect("a place")).collect();
     assert_eq!(lines, ["b.md:3", "b.md:3", "b.md:4"], "{dead}");
 }
@@ -506,37 +516,37 @@ fn only_links_to_nothing_are_dead() {
 fn missing_files_are_named_as_files_and_can_be_left_out() {
     let store = Store::new();
     store.put("b.md", "# B\n\n![x](img/none.png) [y](none.pdf) ![[gone.jpg]] [[Node.js]] [[v1.2]] [z](none.md)\n");
-    let dead = says(&store, &["note", "dead-links"], 0);
+    let dead = says(&store, &["list", "--dead-links"], 0);
     let meanings: Vec<&str> = dead.lines().map(|line| line.rsplit("  ").next().expect("a meaning")).collect();
     let (file, note) = ("(no such file)", "(no such note)");
     assert_eq!(meanings, [file, file, file, note, note, note], "{dead}");
-    let dead = says(&store, &["note", "dead-links", "--only-notes"], 0);
+    let dead = says(&store, &["list", "--dead-links", "--only-notes"], 0);
     let targets: Vec<&str> = dead.lines().filter_map(|line| line.split("  ").nth(1)).collect();
     assert_eq!(targets, ["Node.js", "v1.2", "none.md"], "{dead}");
-    let json = store.run(&["--json", "note", "dead-links"]).exits(0).json();
+    let json = store.run(&["--json", "list", "--dead-links"]).exits(0).json();
     assert_eq!((&json["links"][0]["is_file"], &json["links"][3]["is_file"]), (&true.into(), &false.into()));
 }
 
 #[test]
 fn a_listing_reads_no_text_unless_it_is_asked_for() {
     let store = notebook();
-    let listed = store.run(&["--json", "note", "list", "--sort", "path"]).exits(0).json();
+    let listed = store.run(&["--json", "list", "--kind", "note", "--sort", "path"]).exits(0).json();
     assert_eq!((listed["total"].as_u64(), listed["notes"].as_array().map(Vec::len)), (Some(3), Some(3)));
     assert_eq!((&listed["notes"][1]["lead"], &listed["notes"][1]["snippets"]), (&"".into(), &serde_json::json!([])));
-    let listed = store.run(&["--json", "note", "list", "--sort", "path", "--snippets"]).exits(0).json();
+    let listed = store.run(&["--json", "list", "--kind", "note", "--sort", "path", "--snippets"]).exits(0).json();
     assert_eq!(listed["notes"][1]["lead"], "It listens on 5432.");
-    let graph = store.run(&["--json", "note", "graph"]).exits(0).json();
+    let graph = store.run(&["--json", "list", "--links"]).exits(0).json();
     assert_eq!(
         (&graph["links"][0]["source"], &graph["links"][0]["snippet"]),
         (&store.printed("facts/port.md").into(), &"".into())
     );
-    let graph = store.run(&["--json", "note", "graph", "--snippets"]).exits(0).json();
+    let graph = store.run(&["--json", "list", "--links", "--snippets"]).exits(0).json();
     assert!(graph["links"][0]["snippet"].as_str().is_some_and(|text| text.contains("[[facts/the-database")), "{graph}");
     // The text of each note is read, and not one page of them is left out.
     for number in 0..600 {
         store.put(&format!("many/{number}.md"), format!("# N{number:03}\n\ntext {number}\n"));
     }
-    let listed = store.run(&["--json", "note", "list", "--path", "many", "--snippets"]).exits(0).json();
+    let listed = store.run(&["--json", "list", "--kind", "note", "--path", "many", "--snippets"]).exits(0).json();
     let leads = listed["notes"].as_array().expect("notes").iter().map(|note| note["lead"].as_str().expect("a lead"));
     assert_eq!(leads.collect::<Vec<_>>(), (0..600).map(|number| format!("text {number}")).collect::<Vec<_>>());
 }
@@ -595,13 +605,13 @@ fn what_cannot_be_read_is_named_and_fails_nothing_else() {
     };
     for (arguments, code) in [
         (&["status"][..], 0),
-        (&["note", "list"], 0),
-        (&["note", "graph"], 0),
-        (&["note", "orphans"], 0),
-        (&["note", "dead-links"], 0),
-        (&["note", "tags"], 0),
+        (&["list", "--kind", "note"], 0),
+        (&["list", "--links"], 0),
+        (&["list", "--orphan"], 0),
+        (&["list", "--dead-links"], 0),
+        (&["list", "--tags"], 0),
         (&["note", "related", "Port"], 0),
-        (&["note", "mentions", "Port"], 0),
+        (&["note", "related", "--mentions", "Port"], 0),
         (&["memory", "pending"], 0),
     ] {
         let run = store.run(arguments).exits(code);
@@ -635,11 +645,11 @@ fn a_run_that_has_changed_something_does_not_exit_with_1_or_2() {
 {{"removes":{{"text":"{removes}","at":0}}}}"#
     );
     store.put(".saddlebag/rename.json", intent);
-    let run = store.run(&["note", "edit", "nope", "old", "new"]).exits(3);
+    let run = store.run(&["edit", "nope", "--kind", "note", "--old", "old", "--new", "new"]).exits(3);
     assert!(run.stderr.contains("there is no note `nope`"), "{run:?}");
     run.complains("changes from before the error stay");
     assert_eq!(store.text("c.md"), "[[b]]\n");
-    store.refuses(&["note", "edit", "nope", "old", "new"], 1, "there is no note `nope`");
+    store.refuses(&["edit", "nope", "--kind", "note", "--old", "old", "--new", "new"], 1, "there is no note `nope`");
 }
 
 #[test]
@@ -648,7 +658,7 @@ fn many_broken_frontmatters_are_one_warning() {
     for number in 0..28 {
         store.put(&format!("t{number:02}.md"), "---\ndate: {{date}}\n---\n\ntext\n");
     }
-    let run = store.run(&["note", "list"]).exits(0);
+    let run = store.run(&["list", "--kind", "note"]).exits(0);
     assert_eq!(run.stderr.matches("frontmatter cannot be read").count(), 1, "{run:?}");
     assert!(store.without_memory(&run.stderr).contains("27 others, such as t01.md"), "{run:?}");
 }

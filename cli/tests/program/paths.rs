@@ -73,12 +73,12 @@ fn every_path_that_is_printed_is_taken() {
         for arguments in [
             &["recall", "port"][..],
             &["search", "port"],
-            &["note", "list"],
-            &["file", "list"],
+            &["list", "--kind", "note"],
+            &["list", "--kind", "file"],
             &["note", "related", "The port"],
-            &["note", "orphans"],
-            &["note", "mentions", "The port"],
-            &["note", "graph"],
+            &["list", "--orphan"],
+            &["note", "related", "--mentions", "The port"],
+            &["list", "--links"],
             &["context", "--sources"],
         ] {
             let printed = opened.run(arguments).exits(0).stdout;
@@ -88,13 +88,13 @@ fn every_path_that_is_printed_is_taken() {
         }
         assert!(seen.iter().any(|path| path.contains(".md:")), "{seen:?} has no path with lines");
         for path in &seen {
-            for command in [&["file", "show"][..], &["file", "path"]] {
+            for command in [&["show"][..], &["file", "path"]] {
                 let shown = opened.run(&[command, &[path]].concat());
                 assert_eq!(shown.code, 0, "{place:?} {command:?} {path}: {shown:?}");
             }
-            let text = opened.run(&["file", "show", path]).stdout;
+            let text = opened.run(&["show", path]).stdout;
             let line = text.lines().rfind(|line| !line.is_empty() && text.matches(*line).count() == 1).expect("a line");
-            let edited = opened.run(&["file", "edit", path, line, &format!("{line}!")]);
+            let edited = opened.run(&["edit", path, "--old", line, "--new", &format!("{line}!")]);
             assert_eq!(edited.code, 0, "{place:?} file edit {path}: {edited:?}");
             let absolute = opened.run(&["file", "path", path]).stdout;
             assert!(absolute.trim_end().ends_with(bare(path)), "{place:?} {path} is {absolute}");
@@ -108,28 +108,30 @@ fn every_path_of_a_note_is_taken_by_the_commands_of_notes() {
     for place in PLACES {
         let opened = Opened::new(place);
         let mut seen = BTreeSet::new();
-        for arguments in [&["recall", "port"][..], &["note", "list"], &["note", "mentions", "The port"]] {
+        for arguments in
+            [&["recall", "port"][..], &["list", "--kind", "note"], &["note", "related", "--mentions", "The port"]]
+        {
             seen.extend(paths(&opened.run(arguments).exits(0).stdout));
         }
         assert!(seen.len() > 4, "{seen:?}");
         for path in &seen {
-            opened.run(&["note", "show", path]).exits(0);
-            opened.run(&["note", "list", "--path", bare(path)]).exits(0);
+            opened.run(&["show", path]).exits(0);
+            opened.run(&["list", "--kind", "note", "--path", bare(path)]).exits(0);
             assert!(opened.run(&["note", "related", path]).code <= 1, "{path}");
-            assert!(opened.run(&["note", "mentions", path]).code <= 1, "{path}");
+            assert!(opened.run(&["note", "related", "--mentions", path]).code <= 1, "{path}");
         }
         let of_port = seen.iter().find(|path| path.contains("the-port.md:")).expect("a path with lines");
-        opened.run(&["note", "edit", of_port, "5432", "5434"]).exits(0);
-        opened.run(&["note", "restore", of_port]).exits(0);
-        assert!(opened.run(&["note", "show", "The port"]).exits(0).stdout.contains("5432"));
-        opened.run(&["note", "link", of_port, "The host"]).exits(0);
-        opened.run(&["note", "rename", of_port, "A port"]).exits(0);
+        opened.run(&["edit", of_port, "--old", "5432", "--new", "5434"]).exits(0);
+        opened.run(&["restore", of_port]).exits(0);
+        assert!(opened.run(&["show", "The port"]).exits(0).stdout.contains("5432"));
+        opened.run(&["link", of_port, "The host"]).exits(0);
+        opened.run(&["move", of_port, "A port"]).exits(0);
         let renamed = of_port.replace("the-port", "a-port");
-        let forgotten = opened.run(&["note", "forget", &renamed]).exits(0).stdout;
+        let forgotten = opened.run(&["forget", &renamed]).exits(0).stdout;
         let printed = paths(&forgotten).into_iter().next().expect("the path that was forgotten");
-        opened.run(&["note", "show", &renamed]).exits(1);
-        opened.run(&["note", "restore", &printed]).exits(0);
-        opened.run(&["note", "show", &renamed]).exits(0);
+        opened.run(&["show", &renamed]).exits(1);
+        opened.run(&["restore", &printed]).exits(0);
+        opened.run(&["show", &renamed]).exits(0);
     }
 }
 
@@ -158,25 +160,25 @@ fn each_form_of_the_name_of_a_note_is_taken_by_each_command_that_takes_one() {
         opened
             .store
             .put(&opened.of_notebook("facts/pg.md"), "---\ntitle: Postgres\naliases: [the db]\n---\n\nIt is up.\n");
-        opened.run(&["note", "link", "A mention", "Postgres"]).exits(0);
+        opened.run(&["link", "A mention", "Postgres"]).exits(0);
         let path = opened.of_notebook("facts/pg.md");
         let absolute = opened.absolute(&path);
-        let shown = opened.run(&["--absolute", "note", "list", "--path", "facts/pg.md"]).exits(0).stdout;
+        let shown = opened.run(&["--absolute", "list", "--kind", "note", "--path", "facts/pg.md"]).exits(0).stdout;
         assert!(shown.starts_with(&absolute), "{shown} does not begin with {absolute}");
         let lines = format!("{path}:6");
         for name in ["Postgres", "the db", "pg", "facts/pg.md", "facts/pg", &path, &absolute, &lines] {
             for (arguments, printed) in [
-                (&["note", "show", name][..], "It is up."),
-                (&["--absolute", "note", "show", name], "It is up."),
-                (&["file", "show", name], "It is up."),
+                (&["show", name][..], "It is up."),
+                (&["--absolute", "show", name], "It is up."),
+                (&["show", name, "--kind", "note"], "It is up."),
                 (&["file", "path", name], "facts/pg.md"),
-                (&["note", "edit", name, "It is", "It is"], "Edited"),
-                (&["file", "edit", name, "It is", "It is"], "Edited"),
-                (&["note", "restore", name], "Restored"),
-                (&["file", "restore", name], "Restored"),
+                (&["edit", name, "--old", "It is", "--new", "It is"], "Edited"),
+                (&["edit", name, "--kind", "note", "--old", "It is", "--new", "It is"], "Edited"),
+                (&["restore", name], "Restored"),
+                (&["restore", name, "--kind", "note"], "Restored"),
                 (&["note", "related", name], "A mention"),
-                (&["note", "link", "A mention", name], "links to"),
-                (&["note", "link", name, "The host"], "to facts/the-host.md"),
+                (&["link", "A mention", name], "links to"),
+                (&["link", name, "The host"], "to facts/the-host.md"),
                 (&["remember", "A mention", "The port is named here.", "--link", name], "a-mention.md"),
             ] {
                 let run = opened.run(arguments);
@@ -184,28 +186,28 @@ fn each_form_of_the_name_of_a_note_is_taken_by_each_command_that_takes_one() {
                 let printed = printed.replace("to facts", &format!("to {}", opened.of_notebook("facts")));
                 assert!(run.stdout.contains(&printed), "{place:?} {arguments:?}: {run:?}");
             }
-            assert_eq!(opened.run(&["note", "mentions", name]).code, 1, "{name}");
+            assert_eq!(opened.run(&["note", "related", "--mentions", name]).code, 1, "{name}");
             for option in ["--link-to", "--mention", "--related"] {
-                let run = opened.run(&["note", "list", option, name]);
+                let run = opened.run(&["list", "--kind", "note", option, name]);
                 assert!(
                     run.code <= 1 && run.stderr.is_empty() || run.stderr.contains("no such notes"),
                     "{option} {name}: {run:?}"
                 );
             }
-            let linking = opened.run(&["note", "list", "--link-to", name]).exits(0).stdout;
+            let linking = opened.run(&["list", "--kind", "note", "--link-to", name]).exits(0).stdout;
             assert!(linking.contains("A mention"), "{name}: {linking}");
         }
-        let backup = opened.run(&["--json", "note", "forget", &absolute]).exits(0).json()["backup"].clone();
+        let backup = opened.run(&["--json", "forget", &absolute]).exits(0).json()["backup"].clone();
         let backup = backup.as_str().expect("a backup");
-        opened.run(&["note", "show", "Postgres"]).exits(1);
+        opened.run(&["show", "Postgres"]).exits(1);
         for name in [backup, &opened.absolute(backup), &path, &absolute, "facts/pg"] {
-            opened.run(&["note", "restore", name]).exits(0);
-            opened.run(&["file", "forget", &absolute]).exits(0);
-            opened.run(&["file", "restore", name]).exits(0);
-            opened.run(&["note", "forget", "Postgres"]).exits(0);
+            opened.run(&["restore", name]).exits(0);
+            opened.run(&["forget", &absolute]).exits(0);
+            opened.run(&["restore", name]).exits(0);
+            opened.run(&["forget", "Postgres"]).exits(0);
         }
-        opened.run(&["note", "restore", backup]).exits(0);
-        opened.run(&["note", "rename", &absolute, "Databases"]).exits(0);
+        opened.run(&["restore", backup]).exits(0);
+        opened.run(&["move", &absolute, "Databases"]).exits(0);
         opened
             .run(&["remember", "New", "It is down.", "--supersedes", &absolute.replace("pg.md", "databases.md")])
             .exits(0);
@@ -217,40 +219,31 @@ fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
     for place in PLACES {
         let opened = Opened::new(place);
         opened.run(&["entry", "store", "release day", "It is Thursday."]).exits(0);
-        opened.run(&["entry", "edit", "release day", "Thursday", "Friday"]).exits(0);
-        let path = opened.run(&["--json", "entry", "show", "release day"]).exits(0).json()["path"].clone();
+        opened.run(&["edit", "release day", "--old", "Thursday", "--new", "Friday"]).exits(0);
+        let path = opened.run(&["--json", "show", "release day"]).exits(0).json()["path"].clone();
         let path = path.as_str().expect("a path");
         for name in ["release day", path, &opened.absolute(path)] {
             for (arguments, printed) in [
-                (&["entry", "show", name][..], "It is Friday."),
-                (&["file", "show", name], "It is Friday."),
+                (&["show", name][..], "It is Friday."),
+                (&["show", name, "--kind", "entry"], "It is Friday."),
                 (&["file", "path", name], path),
-                (&["entry", "edit", name, "Friday", "Monday"], "release day"),
-                (&["entry", "restore", name], "Restored release day"),
-                (&["entry", "explain", name], "release day"),
-                (&["entry", "forget", name], "Forgot release day"),
-                (&["entry", "restore", name], "Restored release day"),
+                (&["edit", name, "--old", "Friday", "--new", "Monday"], "release day"),
+                (&["restore", name], "Restored release day"),
+                (&["entry", "hydrate", &format!("--explain={name}")], "release day"),
+                (&["forget", name], "Forgot release day"),
+                (&["restore", name], "Restored release day"),
             ] {
                 let run = opened.run(arguments);
                 assert_eq!(run.code, 0, "{place:?} {arguments:?}: {run:?}");
                 assert!(run.stdout.contains(printed), "{place:?} {arguments:?}: {run:?}");
             }
-            for verb in ["edit", "forget", "restore", "write"] {
-                let texts = ["Friday", "Monday"];
-                let count = match verb {
-                    "edit" => 2,
-                    "write" => 1,
-                    _ => 0,
-                };
-                let refused = opened.run(&[&["file", verb, name], &texts[..count]].concat()).exits(2);
-                refused.complains("is an entry").complains("`release day`");
-            }
-            assert_eq!(opened.run(&["note", "show", name]).code, 1, "{name}");
+            opened.run(&["file", "write", name, "Monday"]).exits(2).complains("is an entry").complains(name);
+            assert_ne!(opened.run(&["show", name, "--kind", "note"]).code, 0, "{name}");
         }
         let backup = path.replace(".md", ".bak");
-        opened.run(&["entry", "edit", path, "Friday", "Monday"]).exits(0);
-        opened.run(&["entry", "restore", &backup]).exits(0);
-        opened.run(&["entry", "show", path]).exits(0).prints("It is Friday.");
+        opened.run(&["edit", path, "--old", "Friday", "--new", "Monday"]).exits(0);
+        opened.run(&["restore", &backup]).exits(0);
+        opened.run(&["show", path]).exits(0).prints("It is Friday.");
     }
 }
 
@@ -258,7 +251,7 @@ fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
 fn only_a_restore_takes_the_path_of_a_backup() {
     for place in PLACES {
         let opened = Opened::new(place);
-        opened.run(&["note", "edit", "The port", "5432", "5433"]).exits(0);
+        opened.run(&["edit", "The port", "--old", "5432", "--new", "5433"]).exits(0);
         opened.run(&["entry", "store", "day", "It is Friday."]).exits(0);
         opened.run(&["entry", "store", "day", "It is Monday."]).exits(0);
         let note = match place {
@@ -269,33 +262,30 @@ fn only_a_restore_takes_the_path_of_a_backup() {
         for backup in [&note, &opened.absolute(&note), entry, &opened.absolute(entry)] {
             let before = opened.store.tree();
             for arguments in [
-                &["file", "show", backup][..],
-                &["file", "edit", backup, "It is", "It was"],
+                &["show", backup][..],
+                &["edit", backup, "--old", "It is", "--new", "It was"],
                 &["file", "write", backup, "other text"],
-                &["file", "forget", backup],
+                &["forget", backup],
                 &["file", "path", backup],
-                &["note", "show", backup],
-                &["note", "edit", backup, "It is", "It was"],
-                &["note", "forget", backup],
             ] {
                 opened.run(arguments).exits(2).complains("is the backup of").complains("restore` puts it back");
             }
             assert_eq!(opened.store.tree(), before, "{backup}");
         }
         for arguments in [
-            &["entry", "show", entry][..],
-            &["entry", "edit", entry, "Monday", "Sunday"],
-            &["entry", "forget", entry],
-            &["entry", "explain", entry],
-            &["file", "restore", entry],
+            &["show", entry, "--kind", "entry"][..],
+            &["edit", entry, "--kind", "entry", "--old", "Monday", "--new", "Sunday"],
+            &["forget", entry, "--kind", "entry"],
+            &["entry", "hydrate", &format!("--explain={entry}")],
+            &["restore", entry, "--kind", "note"],
         ] {
-            opened.run(arguments).exits(2).complains("is the backup of").complains("`entry restore` puts it back");
+            opened.run(arguments).exits(2).complains("is the backup of").complains("`restore` puts it back");
         }
-        opened.run(&["file", "restore", &opened.absolute(&note)]).exits(0);
-        opened.run(&["entry", "restore", &opened.absolute(entry)]).exits(0);
-        let restored = opened.run(&["note", "show", "The port"]).exits(0).stdout;
+        opened.run(&["restore", &opened.absolute(&note)]).exits(0);
+        opened.run(&["restore", &opened.absolute(entry)]).exits(0);
+        let restored = opened.run(&["show", "The port"]).exits(0).stdout;
         assert!(restored.ends_with("It is 5432.\n"), "{restored}");
-        opened.run(&["entry", "show", "day"]).exits(0).prints("It is Friday.");
+        opened.run(&["show", "day"]).exits(0).prints("It is Friday.");
     }
 }
 
@@ -305,14 +295,14 @@ fn a_path_of_an_entry_names_it_even_if_agent_and_workspace_share_its_key() {
     let run = |arguments: &[&str]| opened.run(&[&["--workspace", "team"], arguments].concat());
     run(&["entry", "store", "day", "of the team", "--category", "workspace"]).exits(0);
     opened.run(&["entry", "store", "day", "of the agent"]).exits(0);
-    run(&["entry", "show", "day"]).exits(0).prints("of the agent");
+    run(&["show", "day"]).exits(0).prints("of the agent");
     let path = "workspaces/team/entries/day.md";
-    run(&["entry", "show", path]).exits(0).prints("of the team");
-    run(&["entry", "edit", path, "of the", "of all in the"]).exits(0);
-    run(&["entry", "forget", path]).exits(0);
-    run(&["entry", "show", "day"]).exits(0).prints("of the agent");
-    run(&["entry", "restore", path]).exits(0);
-    run(&["entry", "show", path]).exits(0).prints("of all in the team");
+    run(&["show", path]).exits(0).prints("of the team");
+    run(&["edit", path, "--old", "of the", "--new", "of all in the"]).exits(0);
+    run(&["forget", path]).exits(0);
+    run(&["show", "day"]).exits(0).prints("of the agent");
+    run(&["restore", path]).exits(0);
+    run(&["show", path]).exits(0).prints("of all in the team");
 }
 
 #[test]
@@ -329,12 +319,12 @@ fn the_files_with_names_of_their_own_are_taken_by_word_and_by_path() {
             let absolute = opened.absolute(&path);
             let text = opened.store.text(&path);
             for name in words.iter().chain([&path.as_str(), &absolute.as_str()]) {
-                opened.run(&["file", "show", name]).exits(0).prints(&text);
+                opened.run(&["show", name]).exits(0).prints(&text);
                 opened.run(&["file", "path", name]).exits(0).prints(&format!("{absolute}\n"));
             }
         }
         for name in ["daily", "daily:2026-05-30", &today] {
-            assert!(opened.run(&["note", "show", name]).exits(0).stdout.contains("moved the port"), "{name}");
+            assert!(opened.run(&["show", name]).exits(0).stdout.contains("moved the port"), "{name}");
         }
         opened.run(&["file", "write", &opened.absolute(&opened.of_notebook("notes/new.md")), "new"]).exits(0);
         assert_eq!(opened.store.text(&opened.of_notebook("notes/new.md")), "new\n");
@@ -347,14 +337,14 @@ fn a_name_of_several_items_is_refused_with_their_paths_and_kinds() {
         let opened = Opened::new(place);
         opened.run(&["entry", "store", "The port", "5439"]).exits(0);
         let note = opened.of_notebook("facts/the-port.md");
-        for command in ["show", "path"] {
-            let refused = opened.run(&["file", command, "The port"]).exits(3);
+        for command in [&["show"][..], &["edit", "--old", "5", "--new", "6"], &["forget"], &["file", "path"]] {
+            let refused = opened.run(&[command, &["The port"]].concat()).exits(3);
             refused.complains(&format!(
                 "`The port` could be agents/main/entries/core/%54he%20port.md (entry), {note} (note)"
             ));
         }
-        assert!(opened.run(&["note", "show", "The port"]).exits(0).stdout.contains("It is 5432."));
-        opened.run(&["entry", "show", "The port"]).exits(0).prints("5439");
+        assert!(opened.run(&["show", "The port", "--kind", "note"]).exits(0).stdout.contains("It is 5432."));
+        opened.run(&["show", "The port", "--kind", "entry"]).exits(0).prints("5439");
         opened.run(&["file", "path", &note]).exits(0);
         opened.run(&["file", "path", "The prot of harbours"]).exits(1).complains("notes like it");
     }
@@ -373,15 +363,15 @@ fn an_absolute_path_of_another_memory_or_outside_of_the_root_names_nothing() {
     assert!(others.len() > 2, "{files:?}");
     for path in &others {
         for arguments in [
-            &["note", "show", path][..],
-            &["file", "show", path],
+            &["show", path][..],
+            &["show", path, "--kind", "note"],
             &["file", "path", path],
-            &["file", "edit", path, "secret", "public"],
-            &["note", "forget", path],
-            &["note", "restore", path],
-            &["entry", "show", path],
-            &["entry", "forget", path],
-            &["note", "list", "--link-to", path],
+            &["edit", path, "--old", "secret", "--new", "public"],
+            &["forget", path],
+            &["restore", path],
+            &["show", path, "--kind", "entry"],
+            &["forget", path, "--kind", "entry"],
+            &["list", "--kind", "note", "--link-to", path],
             &["memory", "pending", path],
         ] {
             let run = opened.run(arguments);
@@ -432,7 +422,7 @@ fn each_form_of_a_name_is_taken_by_each_tool_that_takes_one() {
         call("mem_edit", json!({ "name": name, "old_str": "It is", "new_str": "It is" }), "release day");
         let forget = if name == entry { ("memory_forget", "key") } else { ("mem_forget", "name") };
         call(forget.0, json!({ forget.1: name }), "release day");
-        store.run_in("app", &["entry", "restore", name]).exits(0);
+        store.run_in("app", &["restore", name]).exits(0);
     }
 }
 
@@ -441,11 +431,11 @@ fn a_note_is_named_by_path_name_title_or_alias_everywhere() {
     let opened = Opened::new(PLACES[0]);
     opened.store.put("facts/aliased.md", "---\ntitle: Postgres\naliases: [pg]\n---\n\nIt is 5432.\n");
     for name in ["facts/aliased.md", "aliased", "Postgres", "pg"] {
-        assert!(opened.run(&["note", "show", name]).exits(0).stdout.contains("5432"), "{name}");
-        opened.run(&["note", "edit", name, "It is", "It is"]).exits(0);
+        assert!(opened.run(&["show", name]).exits(0).stdout.contains("5432"), "{name}");
+        opened.run(&["edit", name, "--old", "It is", "--new", "It is"]).exits(0);
         opened.run(&["note", "related", name]);
-        opened.run(&["note", "restore", name]).exits(0);
+        opened.run(&["restore", name]).exits(0);
     }
-    opened.run(&["note", "show", "Nothing"]).exits(1).complains("there is no note `Nothing`").prints("");
-    opened.run(&["note", "restore", "Nothing"]).exits(1).complains("at the path that the file had").prints("");
+    opened.run(&["show", "Nothing"]).exits(1).complains("there is no note, entry or file `Nothing`").prints("");
+    opened.run(&["restore", "Nothing"]).exits(1).complains("at the path that the file had").prints("");
 }

@@ -41,8 +41,8 @@ fn all_that_is_read(store: &Store, project: &str) -> String {
         &["context"],
         &["recall", "staging port 8443"],
         &["search", "8443"],
-        &["note", "list"],
-        &["file", "list"],
+        &["list", "--kind", "note"],
+        &["list", "--kind", "file"],
         &["--json", "tools", "call", "memory_search", r#"{"query":"staging port"}"#],
     ];
     commands.iter().map(|command| store.run_in(project, command).stdout).collect()
@@ -67,7 +67,7 @@ fn a_fork_or_an_unpacked_archive_reads_and_writes_nothing_of_the_project_with_it
 
         store.run_in(fork, &["remember", "Fork", "Of the fork."]).exits(0);
         store.run_in(fork, &["file", "write", "scratchpad", "- [ ] of the fork"]).exits(0);
-        store.run_in(fork, &["note", "forget", "Port"]).exits(1);
+        store.run_in(fork, &["forget", "Port"]).exits(1);
         let after = store.tree();
         let of_api = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == api.as_str());
         for path in before.keys().filter(of_api).filter(|path| !path.to_string_lossy().contains(".saddlebag")) {
@@ -108,11 +108,11 @@ fn a_person_links_a_folder_to_the_memory_of_another_and_unlinks_it() {
     let path = store.run_in("clone/api", &["file", "path", "scratchpad"]).exits(0).stdout;
     assert!(path.contains(&api), "{path}");
     store.run_in("clone/api", &["remember", "Clone", "Of the clone."]).exits(0);
-    store.run_in("work/api", &["note", "show", "Clone"]).exits(0);
+    store.run_in("work/api", &["show", "Clone"]).exits(0);
 
-    store.run_in("clone/api", &["project", "unlink"]).exits(0);
+    store.run_in("clone/api", &["project", "link", "--undo"]).exits(0);
     assert!(!all_that_is_read(&store, "clone/api").contains("listens"));
-    store.run_in("clone/api", &["project", "unlink"]).exits(1);
+    store.run_in("clone/api", &["project", "link", "--undo"]).exits(1);
 }
 
 #[cfg(unix)]
@@ -140,9 +140,12 @@ fn the_memory_of_a_folder_that_was_moved_is_named_and_moved_after_it() {
     assert!(status.contains("which does not exist any more, with the same git remote"), "{status}");
     let listed = store.run_in("new/service", &["--json", "project", "list"]).exits(0).json();
     assert_eq!((&listed["projects"][0]["name"], &listed["projects"][0]["is_gone"]), (&json!(api), &json!(true)));
-    store.run_in("new/service", &["project", "move", &api]).exits(3).complains("standard input is not a terminal");
+    store
+        .run_in("new/service", &["project", "link", "--move", &api])
+        .exits(3)
+        .complains("standard input is not a terminal");
 
-    store.run_in("new/service", &["project", "move", &api, "--yes"]).exits(0);
+    store.run_in("new/service", &["project", "link", "--move", &api, "--yes"]).exits(0);
 
     let read = all_that_is_read(&store, "new/service");
     assert!(read.contains("listens") && read.contains("rotate"), "{read}");
@@ -161,7 +164,7 @@ fn memory_is_not_moved_over_other_memory() {
     let api = name_of(&store, &[]);
     store.run_in("other", &["remember", "Other", "Of the other."]).exits(0);
     let before = store.tree();
-    store.run_in("other", &["project", "move", &api, "--yes"]).exits(3).complains("has its own memory");
+    store.run_in("other", &["project", "link", "--move", &api, "--yes"]).exits(3).complains("has its own memory");
     assert_eq!(store.tree(), before);
 }
 
@@ -202,7 +205,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     fs::rename(&hooks.project, &moved).expect("moved");
 
     let told = event(&moved, start).stdout;
-    assert!(told.contains(&format!("a person can run `saddlebag project move {tax}`")), "{told}");
+    assert!(told.contains(&format!("a person can run `saddlebag project link --move {tax}`")), "{told}");
     event(&moved, json!({"hook_event_name": "UserPromptSubmit", "prompt": "After the folder was moved."}));
     fs::write(moved.join("rates.py"), "rate = 19\n").expect("written");
     let edit = json!({"file_path": moved.join("rates.py"), "old_string": "a", "new_string": "b"});
@@ -212,7 +215,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     );
     event(&moved, json!({"hook_event_name": "SessionEnd", "reason": "exit"}));
     let status = hooks.store.run_in("moved/tax", &["status"]).exits(0).stdout;
-    assert!(status.contains(&format!("run `saddlebag project move {tax}`")), "{status}");
+    assert!(status.contains(&format!("run `saddlebag project link --move {tax}`")), "{status}");
     let own = name_of(&hooks.store, &[tax.as_str()]);
     let notes = |project: &str| -> Vec<String> {
         let folder = hooks.store.root.join("projects").join(project).join("sessions");
@@ -223,10 +226,10 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     };
     let written = notes(&own);
     assert!(!written.is_empty(), "the session has a note");
-    hooks.store.run_in("moved/tax", &["project", "move", &tax, "--yes"]).exits(0);
+    hooks.store.run_in("moved/tax", &["project", "link", "--move", &tax, "--yes"]).exits(0);
     assert!(written.iter().all(|note| notes(&own).contains(note)), "{written:?}");
 
-    hooks.store.run_in("moved/tax", &["note", "show", "Rounding of the tax report"]).exits(0);
+    hooks.store.run_in("moved/tax", &["show", "Rounding of the tax report"]).exits(0);
     // The session was in both folders, and lost nothing.
     let state = hooks.everything();
     assert!(state.contains("Before the folder was moved.") && state.contains("After the folder was moved."), "{state}");

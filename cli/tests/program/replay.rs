@@ -19,17 +19,17 @@ const SESSION: &[(&[&str], i32)] = &[
     (&["file", "write", "note:deploy", "# Deploy\n\nsee [[port]]"], 0),
     (&["log", "yesterday", "the server moved"], 0),
     (&["file", "write", "note:../x", "x"], 3),
-    (&["file", "edit", "long_term", "8443", "8444"], 0),
-    (&["file", "edit", "long_term", "nowhere", "x"], 3),
+    (&["edit", "long_term", "--old", "8443", "--new", "8444"], 0),
+    (&["edit", "long_term", "--old", "nowhere", "--new", "x"], 3),
     (&["entry", "store", "deploy", "staging first", "--tag", "ops"], 0),
     (&["entry", "store", "deploy", "production first", "--base", "another"], 3),
-    (&["entry", "recall", "staging"], 0),
-    (&["entry", "forget", "deploy"], 0),
-    (&["entry", "show", "deploy"], 1),
+    (&["recall", "--kind", "entry", "staging"], 0),
+    (&["forget", "deploy", "--kind", "entry"], 0),
+    (&["show", "deploy", "--kind", "entry"], 1),
     (&["memory", "init"], 0),
     (&["remember", "Port", "it is 5432", "--link", "deploy"], 0),
     (&["recall", "which port is it?"], 0),
-    (&["note", "rename", "port", "Database port"], 0),
+    (&["move", "port", "Database port"], 0),
     (&["search", "staging"], 0),
     (&["context", "--entries"], 0),
     (&["tools", "call", "memory_read", "{\"source\": \"long_term\"}"], 0),
@@ -103,7 +103,7 @@ fn a_session_over_several_families_is_replayed_by_every_engine_whichever_recorde
 fn a_changed_byte_in_the_trace_is_found() {
     let store = Store::new();
     store.run(&["--trace", "trace", "file", "write", "long_term", "a fact"]).exits(0);
-    store.run(&["--trace", "trace", "file", "show", "long_term"]).exits(0);
+    store.run(&["--trace", "trace", "show", "long_term"]).exits(0);
     let file = store.here.join("trace");
     replays(&store, &file);
     let bytes = fs::read(&file).unwrap();
@@ -161,7 +161,7 @@ fn a_trace_that_was_cut_off_is_replayed_up_to_there_and_can_be_appended_to() {
     let cut = store.run(&["replay", "trace"]).exits(0);
     assert!(cut.stderr.contains(&format!("line {lines} was cut off when its program ended")), "{cut:?}");
     assert_eq!(replays(&store, &file)["cut"], json!([lines]));
-    store.run(&["--trace", "trace", "file", "show", "long_term"]).exits(0);
+    store.run(&["--trace", "trace", "show", "long_term"]).exits(0);
     let both = replays(&store, &file);
     assert_eq!((&both["cut"], &both["memories"]), (&json!([lines]), &json!(2)));
 }

@@ -73,17 +73,17 @@ fn an_agent_reads_the_shared_memory_and_changes_it_by_no_name() {
     let store = Store::new();
     store.run_in("a", &["file", "write", "long_term", "shared"]).exits(0);
     store.run_in("a", &["file", "write", "long_term", "shared fact", "--mode", "overwrite"]).exits(0);
-    store.run_in("a", &["--provenance", "agent", "file", "show", "MEMORY.md"]).exits(0).prints("shared fact");
+    store.run_in("a", &["--provenance", "agent", "show", "MEMORY.md"]).exits(0).prints("shared fact");
     let absolute = store.root.join("MEMORY.md");
     let absolute = shown(&absolute);
     let refused: [&[&str]; 10] = [
         &["file", "write", "MEMORY.md", "x"],
         &["file", "write", "MEMORY.md", "x", "--mode", "overwrite"],
-        &["file", "edit", "MEMORY.md", "shared", "x"],
-        &["file", "edit", "page:MEMORY.md", "shared", "x"],
-        &["--absolute", "file", "edit", absolute, "shared", "x"],
+        &["edit", "MEMORY.md", "--old", "shared", "--new", "x"],
+        &["edit", "page:MEMORY.md", "--old", "shared", "--new", "x"],
+        &["--absolute", "edit", absolute, "--old", "shared", "--new", "x"],
         &["--absolute", "file", "write", absolute, "x"],
-        &["file", "restore", "MEMORY.md"],
+        &["restore", "MEMORY.md"],
         &["memory", "slash", "/memory write MEMORY.md x"],
         &["memory", "slash", "/memory clear MEMORY.md"],
         &["memory", "slash", "/memory restore MEMORY.md"],
@@ -109,20 +109,20 @@ fn the_memory_of_a_project_is_edited_cleared_and_restored_as_the_shared_one_is()
     agent(&["file", "write", "long_term", "one\ntwo"]).exits(0);
     agent(&["file", "write", "long_term", "two\nthree"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "one\ntwo\nthree\n", "lines that are there already are left out");
-    agent(&["file", "edit", "long_term", "one", "1"]).exits(0);
+    agent(&["edit", "long_term", "--old", "one", "--new", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a.with_extension("bak"))), "one\ntwo\nthree\n");
-    agent(&["file", "restore", "long_term"]).exits(0);
+    agent(&["restore", "long_term"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "one\ntwo\nthree\n");
     agent(&["memory", "slash", "/memory clear long_term"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "");
-    agent(&["file", "restore", shown(&of_a)]).exits(0);
-    agent(&["file", "edit", shown(&of_a), "one", "1"]).exits(0);
+    agent(&["restore", shown(&of_a)]).exits(0);
+    agent(&["edit", shown(&of_a), "--old", "one", "--new", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\n");
-    agent(&["file", "forget", shown(&of_a)]).exits(2).complains("is found by its name");
+    agent(&["forget", shown(&of_a)]).exits(2).complains("is found by its name");
     agent(&["file", "write", shown(&of_a), "four"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\nfour\n");
     assert!(!store.root.join("MEMORY.md").exists());
-    let list = agent(&["file", "list"]).exits(0).stdout;
+    let list = agent(&["list", "--kind", "file"]).exits(0).stdout;
     assert_eq!(list, format!("{}\n", shown(&of_a)));
 }
 
@@ -136,7 +136,7 @@ fn a_note_takes_the_name_of_no_kept_file() {
         }
     }
     store.run(&["remember", "A plan", "text", "--template", "."]).exits(0);
-    store.refuses(&["note", "rename", "A plan", "Memory"], 3, "the name is reserved for long-term memory");
+    store.refuses(&["move", "A plan", "Memory"], 3, "the name is reserved for long-term memory");
     store
         .run(&["remember", "Memory", "text"])
         .exits(0)
@@ -167,14 +167,14 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     let found = store.run(&["recall", "lighthouse", "--json"]).exits(0).json();
     let paths: Vec<&str> = found["hits"].as_array().unwrap().iter().filter_map(|hit| hit["path"].as_str()).collect();
     assert_eq!(paths, ["Agents/bob.md", "Projects/plan.md"]);
-    for command in [&["search", "lighthouse"][..], &["file", "list"], &["recall", "lighthouse"]] {
+    for command in [&["search", "lighthouse"][..], &["list", "--kind", "file"], &["recall", "lighthouse"]] {
         let run = store.run(command);
         let run = run.complains("Agents/bob/entries: its name counts as the folder of another memory");
         run.complains("Projects/shop-0DB23A34: its name counts as the folder of another memory");
     }
-    store.run(&["file", "show", "Agents/bob.md"]).exits(0).prints("a lighthouse");
-    store.run(&["file", "show", "Agents/bob/entries/core/k.md"]).exits(1).prints("");
-    store.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
+    store.run(&["show", "Agents/bob.md"]).exits(0).prints("a lighthouse");
+    store.run(&["show", "Agents/bob/entries/core/k.md"]).exits(1).prints("");
+    store.run(&["show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
     let call = |path: &str| format!(r#"{{"command":"view","path":"/memories/{path}"}}"#);
     let anthropic = ["tools", "call", "--tools", "anthropic", "memory"];
     store.run(&[&anthropic[..], &[&call("Agents/bob.md")]].concat()).exits(0);
@@ -187,10 +187,10 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     other.put("agents/bob/entries/core/k.md", "a lighthouse");
     other.put("projects/shop-0db23a34/plan.md", "a lighthouse");
     assert_eq!(other.run(&["search", "lighthouse"]).exits(1).stderr.matches("skipped").count(), 0);
-    other.run(&["file", "show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
-    other.run(&["file", "show", "page:projects/shop-0db23a34/plan.md"]).exits(1).prints("");
+    other.run(&["show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
+    other.run(&["show", "page:projects/shop-0db23a34/plan.md"]).exits(1).prints("");
     other.put("projects/shop-0db23a34/plan.bak", "an older one");
-    other.refuses(&["file", "restore", "projects/shop-0db23a34/plan.md"], 3, "is not the path of a page");
+    other.refuses(&["restore", "projects/shop-0db23a34/plan.md"], 3, "is not the path of a page");
 }
 
 /// Invariant (disk): hidden files are not memory in any scope.
@@ -208,19 +208,23 @@ fn hidden_files_are_not_memory_in_any_scope() {
         let of_project = store.run_in("a", arguments).stdout;
         format!("{of_project}{}", store.run(arguments).stdout)
     };
-    for command in
-        [&["search", "lighthouse"][..], &["recall", "lighthouse"], &["file", "list"], &["note", "list"], &["context"]]
-    {
+    for command in [
+        &["search", "lighthouse"][..],
+        &["recall", "lighthouse"],
+        &["list", "--kind", "file"],
+        &["list", "--kind", "note"],
+        &["context"],
+    ] {
         let shown = found(command);
         assert!(!shown.contains("lighthouse\n") && !shown.contains("secret"), "{command:?}: {shown}");
     }
     for file in hidden {
         let absolute = store.root.join(file);
         for arguments in [
-            &["file", "show", file][..],
-            &["file", "show", &format!("page:{file}")],
-            &["--absolute", "file", "show", shown(&absolute)],
-            &["--absolute", "file", "edit", shown(&absolute), "a", "the"],
+            &["show", file][..],
+            &["show", &format!("page:{file}")],
+            &["--absolute", "show", shown(&absolute)],
+            &["--absolute", "edit", shown(&absolute), "--old", "a", "--new", "the"],
         ] {
             for run in [store.run_in("a", arguments), store.run(arguments)] {
                 assert!(run.code != 0 && run.stdout.is_empty(), "{arguments:?}: {run:?}");
@@ -245,10 +249,10 @@ fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
         "PROJECTS/Shop-0DB23A34/memory.md",
     ] {
         for arguments in [
-            &["file", "show", file][..],
-            &["file", "show", &format!("page:{file}")],
-            &["file", "edit", file, "4711", "x"],
-            &["file", "restore", file],
+            &["show", file][..],
+            &["show", &format!("page:{file}")],
+            &["edit", file, "--old", "4711", "--new", "x"],
+            &["restore", file],
             &["memory", "slash", "restore", "page", file],
             &[
                 "tools",
@@ -410,7 +414,7 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     assert!(hydrated("a").contains("5433") && hydrated("a").contains("vi"));
     let of_b = hydrated("b");
     assert!(of_b.contains("vi") && !of_b.contains("5433"), "{of_b}");
-    let explained = store.run_in("b", &["entry", "explain"]).exits(0).stdout;
+    let explained = store.run_in("b", &["entry", "hydrate", "--explain"]).exits(0).stdout;
     assert!(explained.contains("other-project"), "{explained}");
     let start = r#"{"session_id":"s","hook_event_name":"SessionStart","source":"startup"}"#;
     let prompt =
@@ -426,7 +430,7 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     }
     let answer = store.run_in("b", &["tools", "call", "memory_recall", r#"{"key": "port"}"#]).exits(0).stdout;
     assert!(answer.contains("of another project"), "{answer}");
-    store.run_in("b", &["--provenance", "agent", "entry", "edit", "port", "5433", "5434"]).exits(3);
+    store.run_in("b", &["--provenance", "agent", "edit", "port", "--old", "5433", "--new", "5434"]).exits(3);
 
     // It does not wait, because it is in the prompts of its project.
     store.run_in("a", &["memory", "pending"]).exits(0);
@@ -448,7 +452,7 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
         );
     }
     assert!(hydrated("a").contains("5433") && hydrated("b").contains("5433"));
-    store.run_in("a", &["entry", "forget", "port"]).exits(0);
+    store.run_in("a", &["forget", "port"]).exits(0);
     // Other words of an agent are for its project alone, and its own words said twice are for both.
     let other = r#"{"key": "port", "content": "the database listens on port 5434"}"#;
     store.run_in("b", &["tools", "call", "memory_store", other]).exits(0);
@@ -459,9 +463,9 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     store.run_in("a", &["entry", "store", "port", "the database listens on port 5434"]).exits(0);
     // No word of the folders of an entry finds it.
     for word in ["agents", "entries", "core"] {
-        assert!(!store.run_in("a", &["entry", "recall", word]).stdout.contains("5434"), "{word}");
+        assert!(!store.run_in("a", &["recall", "--kind", "entry", word]).stdout.contains("5434"), "{word}");
     }
-    assert!(store.run_in("a", &["entry", "recall", "port"]).exits(0).stdout.contains("5434"));
+    assert!(store.run_in("a", &["recall", "--kind", "entry", "port"]).exits(0).stdout.contains("5434"));
     assert!(hydrated("c").contains("5434"));
     assert!(!store.text("agents/main/entries/core/port.md").contains("origin-project"));
 }

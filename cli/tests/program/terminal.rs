@@ -66,26 +66,26 @@ fn hostile(store: Store) -> Store {
 }
 
 const COMMANDS: [&[&str]; 24] = [
-    &["file", "show", "long_term"],
-    &["file", "show", "note:a"],
-    &["file", "list"],
+    &["show", "long_term"],
+    &["show", "note:a"],
+    &["list", "--kind", "file"],
     &["search", "evil"],
     &["recall", "fact evil"],
     &["context"],
     &["context", "--report"],
-    &["entry", "recall", "evil"],
-    &["entry", "show", "key"],
+    &["recall", "--kind", "entry", "evil"],
+    &["show", "key"],
     &["tools", "call", "memory_read", r#"{"target":"long_term"}"#],
-    &["--json", "file", "show", "long_term"],
-    &["--json", "file", "list"],
+    &["--json", "show", "long_term"],
+    &["--json", "list", "--kind", "file"],
     &["--json", "recall", "evil"],
-    &["--json", "entry", "show", "key"],
-    &["--json", "file", "show", "note:\u{9b}31m\u{202e}/"],
-    &["file", "show", "note:\u{9b}31m\u{1b}[31m\u{202e}/"],
+    &["--json", "show", "key"],
+    &["--json", "show", "note:\u{9b}31m\u{202e}/"],
+    &["show", "note:\u{9b}31m\u{1b}[31m\u{202e}/"],
     &["--\u{9b}31m\u{1b}[31m\u{202e}"],
     &["memory", "export", "--to", "json", "--out", "-"],
     &["memory", "export", "--to", "hermes", "--out", "-"],
-    &["--trace", "/dev/stderr", "file", "show", "long_term"],
+    &["--trace", "/dev/stderr", "show", "long_term"],
     &["zk", "list", "--notebook-dir", ".", "--format", "{{title}} {{path}} {{body}} {{raw-content}} {{json title}}"],
     &["zk", "list", "--notebook-dir", ".", "--format", "full"],
     &["zk", "tag", "list", "--notebook-dir", "."],
@@ -115,9 +115,9 @@ fn nothing_that_is_printed_to_a_terminal_commands_it_or_hides_from_it() {
 #[test]
 fn a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them() {
     let store = hostile_store();
-    let piped = store.run(&["file", "show", "long_term"]).exits(0);
+    let piped = store.run(&["show", "long_term"]).exits(0);
     assert_eq!(piped.stdout, format!("- fact {HOSTILE}\n"));
-    let Some(shown) = on_terminal(store.command(&["file", "show", "long_term"])) else {
+    let Some(shown) = on_terminal(store.command(&["show", "long_term"])) else {
         eprintln!(
             "a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them: not run, as the system gives no \
              pseudo-terminal"
@@ -132,7 +132,7 @@ fn a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them() {
 #[test]
 fn an_object_escapes_hidden_characters_on_a_pipe_as_well() {
     let store = hostile_store();
-    let run = store.run(&["--json", "file", "show", "long_term"]).exits(0);
+    let run = store.run(&["--json", "show", "long_term"]).exits(0);
     assert_eq!(run.stdout.chars().find(|&c| is_hidden(c)), None);
     assert_eq!(run.json()["text"], format!("- fact {HOSTILE}\n"));
 }

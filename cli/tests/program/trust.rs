@@ -22,8 +22,9 @@ fn an_import_waits_until_it_is_approved() {
         .exits(0)
         .complains("`saddlebag memory pending` lists what waits for approval");
     store.run(&["context", "--entries"]).exits(1).complains("port (Entries (hydrated)): not hydrated: unapproved");
-    let found = store.run(&["entry", "recall", "port"]).exits(0);
-    assert!(found.stdout.starts_with("port  (core)  [unapproved: import]\n"), "{}", found.stdout);
+    let found = store.run(&["recall", "--kind", "entry", "port"]).exits(0);
+    assert!(found.stdout.starts_with("entry port  (core)\n"), "{}", found.stdout);
+    assert!(found.stdout.contains(", unapproved: import\n"), "{}", found.stdout);
     let pending = store.run(&["--json", "memory", "pending"]).exits(0).json();
     assert_eq!((&pending["total"], &pending["items"][0]["source"]), (&1.into(), &"old".into()));
     assert_eq!(pending["items"][0]["preview"], "The port is 5433[U+202E]");
@@ -69,14 +70,14 @@ fn what_is_rejected_leaves_the_list_and_can_be_restored() {
     waits(3);
     let done = store.run(&["memory", "reject", "page", "Obey the note"]).exits(0);
     assert!(done.stdout.contains("Rejected 2, skipped 0\n"), "{done:?}");
-    done.complains("note restore");
+    done.complains("saddlebag restore");
     waits(1);
     store.run(&["memory", "reject", "--from", "tool"]).exits(0);
     waits(0);
     store.run(&["memory", "reject", "--from", "tool"]).exits(1);
     // What is restored waits as before.
-    store.run(&["entry", "restore", "page"]).exits(0);
-    store.run(&["note", "restore", "facts/obey-the-note"]).exits(0);
+    store.run(&["restore", "page"]).exits(0);
+    store.run(&["restore", "facts/obey-the-note"]).exits(0);
     waits(2);
 }
 
@@ -101,7 +102,7 @@ fn a_secret_is_refused_redacted_or_kept() {
     store.run(&["--secrets", "redact", "file", "write", "long_term", &text]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "token [redacted: github-pat]\n");
     store.run(&["--secrets", "allow", "entry", "store", "k", &text]).exits(0);
-    store.run(&["entry", "show", "k"]).exits(0).prints(&text);
+    store.run(&["show", "k"]).exits(0).prints(&text);
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn the_status_counts_entries_journal_lines_and_what_waits() {
     let store = Store::new();
     store.run(&["entry", "store", "a", "text"]).exits(0);
     store.run(&["--provenance", "tool", "entry", "store", "b", "text"]).exits(0);
-    store.run(&["note", "journal", "deployed"]).exits(0);
+    store.run(&["log", "--line", "deployed"]).exits(0);
     let status = store.run(&["status"]).exits(0).stdout;
     assert!(
         status.ends_with("lines of today's journal: 1\nnotes: 1\nentries: 2\nwaiting for approval: 1\n"),
@@ -178,16 +179,16 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
     let plain: [&[&str]; 13] = [
         &["file", "write", "note:claude", "x", "--mode", "overwrite"],
         &["file", "write", "note:Gemini", "x"],
-        &["file", "edit", "note:CLAUDE", "text", "x"],
-        &["file", "forget", "note:CLAUDE"],
-        &["file", "edit", "page:AGENTS.md", "text", "x"],
-        &["file", "restore", "note:CLAUDE"],
-        &["file", "restore", "notes/CLAUDE.md"],
+        &["edit", "note:CLAUDE", "--old", "text", "--new", "x"],
+        &["forget", "note:CLAUDE"],
+        &["edit", "page:AGENTS.md", "--old", "text", "--new", "x"],
+        &["restore", "note:CLAUDE"],
+        &["restore", "notes/CLAUDE.md"],
         &["remember", "Agents", "x"],
-        &["note", "link", "notes/CLAUDE.md", "notes/other.md"],
-        &["note", "rename", "notes/CLAUDE.md", "Harmless"],
-        &["note", "rename", "notes/other.md", "Agents"],
-        &["note", "forget", "notes/CLAUDE.md"],
+        &["link", "notes/CLAUDE.md", "notes/other.md"],
+        &["move", "notes/CLAUDE.md", "Harmless"],
+        &["move", "notes/other.md", "Agents"],
+        &["forget", "notes/CLAUDE.md"],
         &["memory", "slash", "write", "note:gemini", "x"],
     ];
     commands.extend(plain.map(<[&str]>::to_vec));
@@ -200,7 +201,7 @@ fn an_agent_cannot_change_what_agents_take_instructions_from_in_any_family_or_to
     }
     // A link in such a file is left as it is, and the rename says so.
     store.put("AGENTS.md", "# Agents\n\n[[other]]\n");
-    let run = store.run(&["--provenance", "agent", "note", "rename", "notes/other.md", "Another"]).exits(3);
+    let run = store.run(&["--provenance", "agent", "move", "notes/other.md", "Another"]).exits(3);
     assert!(format!("{}{}", run.stdout, run.stderr).contains("AGENTS.md"), "{run:?}");
     assert_eq!(store.text("AGENTS.md"), "# Agents\n\n[[other]]\n");
     // An entry of that name is not such a file.
@@ -286,12 +287,13 @@ fn every_list_says_what_nobody_has_approved() {
     store.run(&["--provenance", "tool", "remember", "A page", "Obey the page"]).exits(0);
     store.run(&["entry", "store", "mine", "text"]).exits(0);
     store.run(&["remember", "My note", "text"]).exits(0);
-    store.run(&["entry", "show", "page"]).exits(0).prints("Obey the page").complains("unapproved: tool");
-    assert_eq!(store.run(&["entry", "show", "mine"]).exits(0).stderr, "");
-    assert_eq!(store.run(&["--json", "entry", "show", "page"]).exits(0).json()["unapproved"], "tool");
-    let entries = store.run(&["entry", "list"]).exits(0).stdout;
+    store.run(&["show", "page"]).exits(0).prints("Obey the page").complains("unapproved: tool");
+    assert_eq!(store.run(&["show", "mine"]).exits(0).stderr, "");
+    assert_eq!(store.run(&["--json", "show", "page"]).exits(0).json()["unapproved"], "tool");
+    let entries = store.run(&["list", "--kind", "entry"]).exits(0).stdout;
     assert_eq!(entries.matches("[unapproved: tool]").count(), 1, "{entries}");
-    for command in [&["note", "list"][..], &["note", "list", "--sort", "modified", "--limit", "10"]] {
+    for command in [&["list", "--kind", "note"][..], &["list", "--kind", "note", "--sort", "modified", "--limit", "10"]]
+    {
         let notes = store.run(command).exits(0).stdout;
         let marked = notes.lines().filter(|line| line.ends_with("A page  [unapproved: tool]")).count();
         assert_eq!((marked, notes.matches("unapproved").count()), (1, 1), "{notes}");
@@ -367,10 +369,10 @@ fn a_trace_has_no_secret_whatever_becomes_of_the_command() {
         &["--secrets", "redact", "file", "write", "long_term", &text],
         &["entry", "store", "key", &text],
         &["memory", "import", "in"],
-        &["file", "show", "note:old"],
+        &["show", "note:old"],
         &["search", "old"],
         &["recall", "old"],
-        &["entry", "recall", "x"],
+        &["recall", "--kind", "entry", "x"],
     ] {
         let trace = traced(arguments);
         assert!(!trace.contains(SECRET) && !trace.contains(&SECRET.to_lowercase()), "{arguments:?}: {trace}");
@@ -378,7 +380,7 @@ fn a_trace_has_no_secret_whatever_becomes_of_the_command() {
         assert!(!decoded.contains(SECRET) && !decoded.contains(&SECRET.to_lowercase()), "{arguments:?}: {decoded}");
         assert!(trace.lines().count() >= 2, "{arguments:?}: {trace}");
     }
-    assert!(traced(&["file", "show", "note:old"]).contains("[redacted: github-pat]"));
-    let whole = traced(&["--secrets", "allow", "file", "show", "note:old"]);
+    assert!(traced(&["show", "note:old"]).contains("[redacted: github-pat]"));
+    let whole = traced(&["--secrets", "allow", "show", "note:old"]);
     assert!(whole.contains(SECRET) && decoded(&whole).contains(SECRET));
 }

@@ -57,12 +57,12 @@ fn a_file_of_memory_that_cannot_be_opened_is_named_and_fails_nothing_else() {
                 (&["context", "--entries"][..], "The host is example.org"),
                 (&["recall", "port"], "8443"),
                 (&["search", "8443"], "facts/port.md"),
-                (&["note", "list"], "facts/port.md"),
-                (&["note", "tags"], ""),
-                (&["note", "dead-links"], ""),
-                (&["file", "list"], "facts/port.md"),
+                (&["list", "--kind", "note"], "facts/port.md"),
+                (&["list", "--tags"], ""),
+                (&["list", "--dead-links"], ""),
+                (&["list", "--kind", "file"], "facts/port.md"),
                 (&["memory", "pending"], ""),
-                (&["entry", "list"], "host"),
+                (&["list", "--kind", "entry"], "host"),
             ] {
                 let run = store.run(arguments).exits(0);
                 assert!(run.stdout.contains(expected), "{way} {file} {arguments:?}: {run:?}");
@@ -95,7 +95,9 @@ fn faults_of_the_configuration_have_the_messages_of_the_store() {
         let store = Store::notebook();
         store.put("facts/port.md", "# Port\n\nThe port is 8443.\n");
         let Some(reason) = spoil(&store, ".zk/config.toml", way) else { continue };
-        for arguments in [&["recall", "port"][..], &["note", "list"], &["zk", "list"], &["remember", "A", "b"]] {
+        for arguments in
+            [&["recall", "port"][..], &["list", "--kind", "note"], &["zk", "list"], &["remember", "A", "b"]]
+        {
             let before = store.tree();
             let run = store.run(arguments);
             assert!(run.stderr.contains("error: .zk/config.toml: "), "{way} {arguments:?}: {run:?}");

@@ -25,17 +25,17 @@ fn vault() -> Store {
 fn git_sees_only_the_notes_of_a_vault_and_none_of_its_backups() {
     let store = vault();
     store.run(&["recall", "boiler"]).exits(0);
-    store.run(&["note", "edit", "Home", "2011", "2012"]).exits(0);
-    store.run(&["note", "edit", "Home", "2012", "2013"]).exits(0);
+    store.run(&["edit", "Home", "--old", "2011", "--new", "2012"]).exits(0);
+    store.run(&["edit", "Home", "--old", "2012", "--new", "2013"]).exits(0);
     store.run(&["log", "Heating", "Bled the radiators"]).exits(0);
     assert_eq!(git(&store, &["status", "--porcelain", "-uall"]), format!(" M Areas/Home.md\n?? {TODAY}\n"));
-    store.run(&["note", "forget", "Home"]).exits(0);
+    store.run(&["forget", "Home"]).exits(0);
     assert_eq!(git(&store, &["status", "--porcelain", "-uall"]), format!(" D Areas/Home.md\n?? {TODAY}\n"));
     let files = store.tree().into_keys();
     let shown = files.filter(|path| path.is_file() && !path.starts_with(store.root.join(".git")));
     let shown: Vec<_> = shown.map(|path| path.strip_prefix(&store.root).expect("below").to_path_buf()).collect();
     assert_eq!(shown, [".obsidian/app.json", TODAY].map(std::path::PathBuf::from), "nothing is beside the notes");
-    store.run(&["note", "restore", "Areas/Home.md"]).exits(0);
+    store.run(&["restore", "Areas/Home.md"]).exits(0);
     assert!(store.text("Areas/Home.md").contains("2013"));
 }
 
@@ -62,6 +62,6 @@ fn every_folder_of_the_host_ignores_itself_and_a_file_of_a_person_stays() {
     for folder in [".saddlebag", &project] {
         assert_eq!(read(&format!("{folder}/.gitignore")), "locks*\n", "{folder}");
     }
-    let listed = store.run_in("shop", &["file", "list"]).exits(0).stdout;
+    let listed = store.run_in("shop", &["list", "--kind", "file"]).exits(0).stdout;
     assert!(!listed.contains("gitignore"), "{listed}");
 }

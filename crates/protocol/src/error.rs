@@ -92,9 +92,9 @@ impl Cause {
         match self {
             Self::NoFile(file) if is_model => (
                 "No such file or directory (os error 2)".into(),
-                format!("there is no {file}; `file list` shows the existing files"),
+                format!("there is no {file}; `list` shows the existing files"),
             ),
-            Self::NoFile(file) => (format!("there is no {file}"), "`file list` shows the existing files".into()),
+            Self::NoFile(file) => (format!("there is no {file}"), "`list` shows the existing files".into()),
             Self::NotExactlyOnce { file, count } => {
                 let message = match count {
                     _ if is_model => format!("old_str matched {count} time(s) in {file}; it must match exactly once"),
@@ -122,7 +122,9 @@ impl Cause {
                     Reader::Model => {
                         "a recall with a query searches keys and content; a list without a filter shows every key"
                     }
-                    Reader::Person => "`entry list` shows the keys, `entry recall QUESTION` searches them",
+                    Reader::Person => {
+                        "`list --kind entry` shows the keys, `recall --kind entry QUESTION` searches them"
+                    }
                 };
                 (format!("no entry `{key}`"), help.into())
             }
@@ -297,7 +299,7 @@ impl Error {
     #[must_use]
     pub fn file_too_large(path: &RelPath, size: u64, limit: u64) -> Self {
         let message = format!("{path} has {size} bytes, the limit for this command is {limit}");
-        Self::new(ErrorCode::TooLarge, message, "split the file; `file show` with an offset shows any part of it")
+        Self::new(ErrorCode::TooLarge, message, "split the file; `show` with an offset shows any part of it")
     }
 
     /// Creates the error for a broken invariant: a fault of the component, which no input and no file may cause. Debug

@@ -119,7 +119,7 @@ fn only_a_restore_takes_the_path_of_a_backup() {
             (
                 ErrorCode::InvalidArgument,
                 "`agents/a/entries/core/k.bak` is the backup of agents/a/entries/core/k.md",
-                "`entry restore` puts it back; other commands take the path of the file"
+                "`restore` puts it back; other commands take the path of the file"
             )
         );
     }

@@ -341,7 +341,7 @@ impl Task<'_> {
     fn gone(&self) -> Error {
         let Intent { from, to, .. } = &self.intent;
         let message = format!("{from} was removed or renamed by others before it became {to}");
-        Error::new(ErrorCode::NotFound, message, "`note list` lists all notes")
+        Error::new(ErrorCode::NotFound, message, "`list --kind note` lists all notes")
     }
 
     fn both_changed(&self) -> Error {

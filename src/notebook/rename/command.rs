@@ -298,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Replaces text in the note under its old name, as `note edit` does.
+    /// Replaces text in the note under its old name, as `edit` does.
     async fn edit(fs: Fs, old: &str, new: &str) -> Result<(), Error> {
         let (call, note) = (call_at(fs, day()), path(OLD));
         let change = |file: &File| {

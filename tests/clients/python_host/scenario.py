@@ -493,7 +493,7 @@ def race(program, runtime, root):
         for number in range(APPENDS):
             run(base + ["file", "write", "scratchpad" if number % 2 else "daily", f"- {who} {number}."])
             if number % (APPENDS // EDITS) == 0:
-                edit(lambda old, new: run(base + ["file", "edit", "note:counts", old, new]), who, number)
+                edit(lambda old, new: run(base + ["edit", "note:counts", "--old", old, "--new", new]), who, number)
 
     def edit(replace, who, number):
         step = number // (APPENDS // EDITS)

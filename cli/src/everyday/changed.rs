@@ -1,0 +1,38 @@
+//! [`Changed`]: the reply to a change of an item of any kind.
+
+use saddlebag::entries::{StoreReply, StoreState};
+use saddlebag::journal::{ChangedFile, WriteReply};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, single_line};
+
+/// Note or other file, or entry.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Changed {
+    File(ChangedFile),
+    Entry(StoreReply),
+    /// File that was empty.
+    #[schemars(skip)]
+    Written(WriteReply),
+}
+
+impl Changed {
+    /// Prints the reply, and returns the exit code.
+    pub(super) fn show(&self, output: &mut Output) -> Result<Exit, Failure> {
+        let message = match self {
+            Self::File(reply) => &reply.message,
+            Self::Entry(reply) => &reply.message,
+            Self::Written(reply) => &reply.message,
+        };
+        output.object_or_line(self, &single_line(message.as_str()))?;
+        Ok(if self.is_refused() { Exit::Failed } else { Exit::Done })
+    }
+
+    /// Returns true if an entry was not stored, because others had changed or forgotten it.
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self, Self::Entry(reply) if matches!(reply.state, StoreState::Forgotten | StoreState::Conflict))
+    }
+}

@@ -1,0 +1,166 @@
+//! `edit`: replaces text that occurs exactly once in an item, or opens the whole text in an editor.
+
+use clap::Args;
+use saddlebag::entries::{EditEntry, EntryInfo, GetEntry, NewEntry, StoreEntry};
+use saddlebag::journal::{DEFAULT_READ_BYTES, Edit, EditChange, FileState, Read, Target, Write, WriteMode};
+use saddlebag::protocol::ErrorCode;
+
+use super::changed::Changed;
+use super::show::missing;
+use crate::editor::Draft;
+use crate::failure::{Exit, Failure, set_changes};
+use crate::global::Global;
+use crate::help::example;
+use crate::input::{self, free_text};
+use crate::item::{ItemName, Named};
+use crate::output::{self, Output};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// Replace text that occurs exactly once, or edit all in an editor
+///
+/// Without --old, the whole text is opened in $VISUAL or $EDITOR. It is saved if nobody else changed it meanwhile.
+#[derive(Debug, Args)]
+#[command(after_help = example("edit \"Load balancer\" --old \"60 days\" --new \"90 days\""))]
+pub(crate) struct EditArgs {
+    #[command(flatten)]
+    item: ItemName,
+    /// Text to replace; it must occur exactly once; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
+    old: Option<String>,
+    /// New text; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text, requires = "old")]
+    new: Option<String>,
+    /// Delete the old text instead of replacing it
+    #[arg(long, requires = "old", conflicts_with = "new")]
+    delete: bool,
+}
+
+impl Subcommand for EditArgs {
+    type Json = Changed;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let Self { item, old, new, delete } = self;
+        let Some(old) = old else { return edit(&item, global, output) };
+        let new = new.or(delete.then(String::new));
+        let new = new.ok_or_else(|| Failure::usage("no new text is given", "give it as --new, or use --delete"))?;
+        if old == "-" && new == "-" {
+            let help = "give the other as an argument";
+            return Err(Failure::usage("only one text can be read from standard input", help));
+        }
+        let (old_text, new_text) = (input::text(old)?, input::text(new)?);
+        let mut store = Store::open(global)?;
+        let changed = match item.find_to_change(&mut store, output)? {
+            Named::Entry(key) => Changed::Entry(store.call(EditEntry { key, old_text, new_text }, output)?),
+            Named::Target(target) => replace(target, old_text, new_text, &mut store, output)?,
+            Named::File(path) => replace(Target::Page(path), old_text, new_text, &mut store, output)?,
+        };
+        changed.show(output)
+    }
+}
+
+fn replace(
+    target: Target,
+    old_text: String,
+    new_text: String,
+    store: &mut Store,
+    output: &mut Output,
+) -> Result<Changed, Failure> {
+    Ok(Changed::File(store.call(Edit { target, change: EditChange::Replace { old_text, new_text } }, output)?))
+}
+
+/// Text as it was when the editor opened.
+#[allow(clippy::large_enum_variant, reason = "there is one in a run")]
+enum Opened {
+    Entry(EntryInfo),
+    File(Target, String),
+}
+
+/// Opens the text of an item in the user's editor, and saves it.
+fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let why_not = output.why_silent().or((!output::is_terminal()).then_some("standard output is not a terminal"));
+    if let Some(why) = why_not {
+        let help = "give --old and --new; on a terminal, `edit` opens the text in $VISUAL or $EDITOR";
+        return Err(Failure::usage(format!("no text to replace is given, and {why}"), help));
+    }
+    let mut store = Store::open(global)?;
+    let opened = match item.find(&mut store, output)? {
+        Named::Entry(key) => Opened::Entry(store.call(GetEntry { key }, output)?),
+        Named::Target(target) => Opened::File(target.clone(), whole(target, &mut store, output)?),
+        Named::File(path) => {
+            let target = Target::Page(path);
+            Opened::File(target.clone(), whole(target, &mut store, output)?)
+        }
+    };
+    let before = match &opened {
+        Opened::Entry(entry) => &entry.content,
+        Opened::File(_, text) => text,
+    };
+    let draft = Draft::new(before)?;
+    set_changes(true, false);
+    // Editors end the last line, also of an entry that has no line end.
+    let ended = |text: String| match text.strip_suffix('\n') {
+        Some(bare) if !before.ends_with('\n') => bare.to_string(),
+        _ => text,
+    };
+    let edited = match draft.edited().map(ended) {
+        Ok(edited) if edited == *before => {
+            output.note("the text is the same as before; nothing was changed");
+            return Ok(Exit::Done);
+        }
+        Ok(edited) => edited,
+        Err(failure) => return Err(draft.kept(failure)),
+    };
+    match save(opened, edited, &mut store, output) {
+        Ok(Some(changed)) => changed.show(output),
+        Ok(None) => Err(draft.kept(conflict(&item.name))),
+        Err(failure) => Err(draft.kept(failure)),
+    }
+}
+
+/// Saves an edited text. Returns `None` if others changed the item meanwhile.
+fn save(opened: Opened, edited: String, store: &mut Store, output: &mut Output) -> Result<Option<Changed>, Failure> {
+    let saved = match opened {
+        Opened::Entry(entry) => {
+            let EntryInfo { key, category, tags, source, supersedes, version, .. } = entry;
+            let entry = NewEntry { key, content: edited, category, tags, source, supersedes };
+            store.call(StoreEntry { entry, expected_version: Some(version) }, output).map(Changed::Entry)
+        }
+        Opened::File(target, before) if whole(target.clone(), store, output)? != before => return Ok(None),
+        Opened::File(target, before) if before.is_empty() => {
+            let append = Write { target, mode: WriteMode::Append, content: edited, truncate: false };
+            store.call(append, output).map(Changed::Written)
+        }
+        // What others add at this moment stays: the old text must occur once, and nothing else is replaced.
+        Opened::File(target, before) => replace(target, before, edited, store, output),
+    };
+    match saved {
+        Err(failure) if failure.code == ErrorCode::NoUniqueMatch.into() => Ok(None),
+        saved => Ok(Some(saved?).filter(|changed| !changed.is_refused())),
+    }
+}
+
+fn conflict(name: &str) -> Failure {
+    // The last command only read.
+    set_changes(true, false);
+    let message = format!("`{}` was changed while you edited it; nothing was saved", output::single_line(name));
+    let help = "look at the item with `saddlebag show`, and edit it again with what you need of your text";
+    Failure::new(ErrorCode::StaleVersion, message, help)
+}
+
+/// Returns the whole text of a file.
+fn whole(target: Target, store: &mut Store, output: &mut Output) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut offset = 0;
+    loop {
+        let part = store.call(Read { target: target.clone(), offset, max_bytes: DEFAULT_READ_BYTES }, output)?;
+        if part.state == FileState::Missing {
+            return Err(missing(&part));
+        }
+        text.push_str(&part.text);
+        match part.next_offset {
+            Some(next) => offset = next,
+            None => return Ok(text),
+        }
+    }
+}

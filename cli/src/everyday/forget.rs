@@ -1,0 +1,69 @@
+//! `forget`: removes a note, or marks an entry as forgotten; removes forgotten entries for good.
+
+use clap::Args;
+use saddlebag::entries::{ForgetEntry, ForgetEntryReply, PurgeEntries, PurgeReply};
+use saddlebag::files::ItemKind;
+use saddlebag::journal::{ChangedFile, Edit, EditChange, Target};
+use saddlebag::notebook::{Forget, ForgetReply};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::item::{self, ItemName, Named};
+use crate::output::{Output, single_line};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+use crate::word::word;
+
+/// Forget a note or an entry; `restore` brings it back
+#[derive(Debug, Args)]
+#[command(after_help = example("forget \"Load balancer\""))]
+pub(crate) struct ForgetArgs {
+    #[arg(allow_hyphen_values = true, required_unless_present = "purge", help = item::NAME)]
+    name: Option<String>,
+    #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>(), help = item::KIND)]
+    kind: Option<ItemKind>,
+    /// Remove forgotten entries for good: the one with this key, or all
+    #[arg(long, conflicts_with = "kind")]
+    purge: bool,
+}
+
+/// Note, entry, note that was named by `note:NAME`, or entries that were removed for good.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Forgotten {
+    Note(ForgetReply),
+    Entry(ForgetEntryReply),
+    File(ChangedFile),
+    Purged(PurgeReply),
+}
+
+impl Subcommand for ForgetArgs {
+    type Json = Forgotten;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let mut store = Store::open(global)?;
+        let forgotten = match self.name {
+            Some(name) if !self.purge => forget(&ItemName { name, kind: self.kind }, &mut store, output)?,
+            key => Forgotten::Purged(store.call(PurgeEntries { key }, output)?),
+        };
+        let message = match &forgotten {
+            Forgotten::Note(reply) => &reply.message,
+            Forgotten::Entry(reply) => &reply.message,
+            Forgotten::File(reply) => &reply.message,
+            Forgotten::Purged(reply) => &reply.message,
+        };
+        output.object_or_line(&forgotten, &single_line(message.as_str()))?;
+        Ok(Exit::Done)
+    }
+}
+
+fn forget(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Forgotten, Failure> {
+    Ok(match item.find_to_change(store, output)? {
+        Named::Entry(key) => Forgotten::Entry(store.call(ForgetEntry { key, expected_version: None }, output)?),
+        Named::Target(Target::Page(note)) | Named::File(note) => Forgotten::Note(store.call(Forget { note }, output)?),
+        Named::Target(target) => Forgotten::File(store.call(Edit { target, change: EditChange::DeleteNote }, output)?),
+    })
+}

@@ -1,0 +1,107 @@
+//! `show`: prints an item, or a part of it.
+
+use clap::Args;
+use saddlebag::entries::{EntryInfo, GetEntry};
+use saddlebag::files::ReadFile;
+use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, Read, ReadReply};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::item::{ItemName, Named};
+use crate::output::Output;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// Print a note, an entry or another file
+#[derive(Debug, Args)]
+#[command(after_help = example("show \"Load balancer\""))]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    item: ItemName,
+    /// First byte to print; not for an entry [default: 0]
+    #[arg(long, value_name = "BYTES")]
+    offset: Option<u64>,
+    /// Maximum number of bytes to print; not for an entry [default: 32768]
+    #[arg(long, value_name = "BYTES")]
+    max_bytes: Option<u32>,
+}
+
+/// Part of a note or of another file, or an entry.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it is the schema of the replies that are printed")]
+pub(crate) enum Shown {
+    File(ReadReply),
+    Entry(EntryInfo),
+}
+
+impl Subcommand for ShowArgs {
+    type Json = Shown;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let (offset, max_bytes) = (self.offset.unwrap_or(0), self.max_bytes.unwrap_or(DEFAULT_READ_BYTES));
+        let mut store = Store::open(global)?;
+        let part = match self.item.find(&mut store, output)? {
+            Named::Entry(_) if self.offset.is_some() || self.max_bytes.is_some() => {
+                let help = "leave --offset and --max-bytes out";
+                return Err(Failure::usage("an entry is printed as a whole", help));
+            }
+            Named::Entry(key) => return show_entry(&store.call(GetEntry { key }, output)?, output),
+            Named::Target(target) => store.call(Read { target, offset, max_bytes }, output)?,
+            Named::File(path) => store.call(ReadFile { path, offset, max_bytes }, output)?,
+        };
+        show_part(&part, output)
+    }
+}
+
+fn show_entry(entry: &EntryInfo, output: &mut Output) -> Result<Exit, Failure> {
+    if output.is_json() {
+        output.object(entry)?;
+        return Ok(Exit::Done);
+    }
+    output.text(&entry.content)?;
+    output.flush()?;
+    // Standard output gets only the content, byte for byte.
+    if let Some(from) = entry.unapproved {
+        output.warning(&format!(
+            "unapproved: {from}: it does not go into prompts until you approve it with `saddlebag memory approve`"
+        ));
+    } else if !entry.only_in.is_empty() {
+        output.warning(&format!(
+            "only in {}: it goes into the prompts of other projects after `saddlebag memory approve`",
+            entry.only_in.join(", ")
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn show_part(part: &ReadReply, output: &mut Output) -> Result<Exit, Failure> {
+    let is_missing = part.state == FileState::Missing;
+    if output.is_json() {
+        output.object(part)?;
+        return Ok(if is_missing { Exit::Nothing } else { Exit::Done });
+    }
+    if is_missing {
+        return Err(missing(part));
+    }
+    output.text(&part.text)?;
+    output.flush()?;
+    if part.state == FileState::Empty {
+        output.note(&format!("{} is empty", part.path));
+    }
+    if let Some(next) = part.next_offset {
+        output.note(&format!("bytes {} to {next} of {}; --offset {next} shows what follows", part.offset, part.size));
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the failure for a file that does not exist.
+pub(super) fn missing(part: &ReadReply) -> Failure {
+    Failure {
+        help: "`saddlebag list` shows what there is".into(),
+        ..Failure::nothing(format!("there is no {}", part.path))
+    }
+}

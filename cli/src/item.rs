@@ -1,0 +1,81 @@
+//! [`ItemName`]: the argument that names an item of memory, and the item that it means.
+
+use clap::Args;
+use saddlebag::files::{Item, ItemKind, Resolve};
+use saddlebag::journal::Target;
+use saddlebag::protocol::ErrorCode;
+
+use crate::failure::{Failure, set_changes};
+use crate::input;
+use crate::output::Output;
+use crate::store::Store;
+use crate::word::word;
+
+/// Help of a name.
+pub(crate) const NAME: &str = "Path, title or alias of a note, key of an entry, a path that another command printed, \
+                               long_term (or long), scratchpad, daily, daily:YYYY-MM-DD, or note:NAME";
+/// Help of the kind of a name.
+pub(crate) const KIND: &str = "Kind of the item, if items of several kinds have the name";
+
+#[derive(Debug, Args)]
+pub(crate) struct ItemName {
+    #[arg(allow_hyphen_values = true, help = NAME)]
+    pub(crate) name: String,
+    #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>(), help = KIND)]
+    pub(crate) kind: Option<ItemKind>,
+}
+
+/// Item that a name means, as the commands of its family take it.
+pub(crate) enum Named {
+    /// Entry, by its key or the path of its file.
+    Entry(String),
+    /// Note, or a file that a word such as `scratchpad` names.
+    Target(Target),
+    /// Path of another file.
+    File(String),
+}
+
+impl ItemName {
+    /// Returns the item that the name means.
+    pub(crate) fn find(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {
+        let name = self.without_lines();
+        match self.kind {
+            // The commands of these families take names that items of other kinds hide, and name what they do not find.
+            Some(ItemKind::Entry) => return Ok(Named::Entry(self.name.clone())),
+            Some(ItemKind::Note) => return Ok(Named::Target(Target::Page(name))),
+            Some(ItemKind::File) | None => {}
+        }
+        Ok(match Target::from_name(&name)? {
+            Target::Page(name) => {
+                let found = store.call(Resolve { name: name.clone(), kind: self.kind }, output);
+                let Item { kind, path, .. } = found.map_err(with_kind)?;
+                // The command gets the name as it is: the path of an entry says whose it is, and a note may get another
+                // path when a change first finishes a rename that was interrupted.
+                match kind {
+                    ItemKind::Entry => Named::Entry(name),
+                    ItemKind::Note => Named::Target(Target::Page(name)),
+                    ItemKind::File => Named::File(path),
+                }
+            }
+            target => Named::Target(target),
+        })
+    }
+
+    /// Returns the item that the name means, for a command that changes it.
+    pub(crate) fn find_to_change(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {
+        // The error says that nothing was changed, although finding the item only reads.
+        self.find(store, output).inspect_err(|_| set_changes(true, false))
+    }
+
+    /// Returns the name without the line numbers that commands print after a path.
+    pub(crate) fn without_lines(&self) -> String {
+        input::shown_path(&self.name).unwrap_or_else(|never| match never {})
+    }
+}
+
+/// Adds `--kind` to the ways out of an ambiguous name.
+fn with_kind(failure: Failure) -> Failure {
+    let is_ambiguous = failure.code == ErrorCode::AmbiguousName.into();
+    let help = if is_ambiguous { format!("{}, or --kind if they differ in it", failure.help) } else { failure.help };
+    Failure { help, ..failure }
+}

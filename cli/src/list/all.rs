@@ -1,0 +1,213 @@
+//! Items of all kinds in one list, and the lists of files and of forgotten entries.
+
+use std::collections::BTreeSet;
+
+use saddlebag::document::{Frontmatter, Value};
+use saddlebag::entries::{EntryFile, EntryInfo, EntryProblem, ExportEntries, ListEntries, ListEntriesReply};
+use saddlebag::files::{ItemKind, Resolve};
+use saddlebag::journal::{ListJournal, ListedFile};
+use saddlebag::notebook::{ListNotes, NoteInfo, Warning};
+use saddlebag::search::Skipped;
+use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, SCRATCHPAD_FILE, utc_text};
+use saddlebag::trust::Provenance;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::args::ListArgs;
+use super::pages;
+use crate::failure::Failure;
+use crate::input::nanoseconds;
+use crate::note::shared::{mark, warn};
+use crate::output::{Output, single_line, warn_of_skipped};
+use crate::store::Store;
+
+/// Names of files in the list of notes. At their own places, they are files of the journal and not notes.
+const KEPT: [&str; 2] = [LONG_TERM_FILE, SCRATCHPAD_FILE];
+
+/// Items of memory, the last changed first.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct Items {
+    items: Vec<ListedItem>,
+    /// Number of items that match; `items` has at most as many as --limit says.
+    total: usize,
+    /// Problems that do not stop a listing.
+    warnings: Vec<Warning>,
+    /// Files that could not be read.
+    skipped: Vec<Skipped>,
+}
+
+/// Item in a list of all kinds.
+#[derive(Serialize, JsonSchema)]
+struct ListedItem {
+    kind: ItemKind,
+    /// Title of a note, key of an entry, name of another file.
+    name: String,
+    /// Path of the file; empty for a forgotten entry.
+    path: String,
+    /// Category of an entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    /// Time of the last change as RFC 3339, for a forgotten entry the time when it was forgotten; null if unknown.
+    modified: Option<String>,
+    /// Origin of its text, if the text is kept out of prompts until a person approves it.
+    unapproved: Option<Provenance>,
+    /// Time in nanoseconds, to sort by.
+    #[serde(skip)]
+    changed: u64,
+}
+
+/// Lists items of all kinds.
+pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+    let mut all = Items::default();
+    let request = ListNotes { filter: args.of_notes(), ..ListNotes::default() };
+    let notes = pages::list(store, &request, output, |page, _| {
+        all.items.extend(page.notes.into_iter().map(of_note));
+        Ok(())
+    })?;
+    (all.warnings, all.skipped) = (notes.warnings, notes.skipped);
+    // Only a whole path says whether such a file is a note.
+    let is_kept = |item: &&mut ListedItem| KEPT.iter().any(|kept| item.path.ends_with(kept));
+    for item in all.items.iter_mut().filter(is_kept) {
+        item.kind = store.call(Resolve { name: item.path.clone(), kind: None }, output)?.kind;
+    }
+    let mut page = entries_after(None, args, store, output)?;
+    all.warnings.extend(std::mem::take(&mut page.problems).into_iter().map(of_problem));
+    loop {
+        all.items.extend(page.entries.into_iter().map(of_entry));
+        match page.next {
+            Some(next) => page = entries_after(Some(next), args, store, output)?,
+            None => break,
+        }
+    }
+    if !args.has_tags() {
+        let notes: BTreeSet<String> = all.items.iter().map(|item| item.path.clone()).collect();
+        let reply = store.call(ListJournal, output)?;
+        let files = reply.files.into_iter().filter(|file| !notes.contains(&file.path));
+        all.items.extend(files.filter(|file| args.is_new_enough(file.modified)).map(of_file));
+        let is_new = |file: &Skipped| all.skipped.iter().all(|known| known.path != file.path);
+        let skipped: Vec<Skipped> = reply.skipped.into_iter().filter(is_new).collect();
+        all.skipped.extend(skipped);
+    }
+    all.show(args.limit, output)
+}
+
+/// Lists forgotten entries, the last forgotten first.
+pub(super) fn list_forgotten(args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+    let mut all = Items::default();
+    let mut cursor = None;
+    loop {
+        let page = store.call(ExportEntries { forgotten: true, cursor }, output)?;
+        if all.warnings.is_empty() {
+            all.warnings.extend(page.problems.into_iter().map(of_problem));
+        }
+        all.items.extend(page.files.iter().filter_map(of_forgotten).filter(|item| args.is_new_enough(item.changed)));
+        match page.next {
+            Some(next) => cursor = Some(next),
+            None => return all.show(args.limit, output),
+        }
+    }
+}
+
+/// Lists the files that `search` covers.
+pub(super) fn list_files(args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+    let mut list = store.call(ListJournal, output)?;
+    list.files.retain(|file| args.is_new_enough(file.modified));
+    list.files.truncate(args.limit.map_or(usize::MAX, |limit| limit as usize));
+    if output.is_json() {
+        output.object(&list)?;
+        return Ok(());
+    }
+    let width = list.files.iter().map(|file| file.size.to_string().len()).max().unwrap_or_default();
+    for file in &list.files {
+        let size = file.size;
+        output.line(&if args.long { format!("{size:width$}  {}", file.path) } else { file.path.clone() })?;
+    }
+    output.flush()?;
+    warn_of_skipped(&list.skipped, output);
+    if list.files.is_empty() {
+        output.note("there are no such files");
+    }
+    Ok(())
+}
+
+impl Items {
+    /// Sorts the items, leaves out those over the limit, and prints the others.
+    fn show(mut self, limit: Option<u32>, output: &mut Output) -> Result<(), Failure> {
+        self.total = self.items.len();
+        self.items.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.path.cmp(&b.path)));
+        self.items.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
+        if output.is_json() {
+            output.object(&self)?;
+            return Ok(());
+        }
+        self.items.iter().try_for_each(|item| item.print(output))?;
+        output.flush()?;
+        if self.items.is_empty() {
+            output.note("there are no such items");
+        }
+        warn(&self.warnings, output);
+        warn_of_skipped(&self.skipped, output);
+        Ok(())
+    }
+}
+
+impl ListedItem {
+    fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        let day = self.modified.as_deref().and_then(|time| time.get(..DAY)).unwrap_or("-");
+        let name = single_line(&self.name);
+        let what = match (self.kind, &self.category) {
+            (ItemKind::Note, _) => format!("{}  {name}", self.path),
+            (_, Some(category)) => format!("{name}  ({})", single_line(category)),
+            (_, None) => self.path.clone(),
+        };
+        output.line(&format!("{:5}  {day:DAY$}  {what}{}", self.kind.as_str(), mark(self.unapproved)))?;
+        Ok(())
+    }
+
+    fn new(kind: ItemKind, name: String, path: String, changed: u64) -> Self {
+        let modified = (changed > 0).then(|| utc_text(changed));
+        Self { kind, name, path, category: None, modified, unapproved: None, changed }
+    }
+}
+
+/// Number of characters of a day.
+const DAY: usize = 10;
+
+fn of_note(note: NoteInfo) -> ListedItem {
+    let item = ListedItem::new(ItemKind::Note, note.title, note.path, note.modified);
+    ListedItem { unapproved: note.unapproved, ..item }
+}
+
+fn of_entry(entry: EntryInfo) -> ListedItem {
+    let item = ListedItem::new(ItemKind::Entry, entry.key, entry.path, entry.updated);
+    ListedItem { category: Some(entry.category), unapproved: entry.unapproved, ..item }
+}
+
+fn of_file(file: ListedFile) -> ListedItem {
+    let name = file.path.rsplit('/').next().unwrap_or_default().trim_end_matches(NOTE_SUFFIX).to_string();
+    ListedItem::new(ItemKind::File, name, file.path, file.modified)
+}
+
+/// Returns the entry of an exported file, if it is forgotten.
+fn of_forgotten(file: &EntryFile) -> Option<ListedItem> {
+    let frontmatter = Frontmatter::parse(std::str::from_utf8(&file.content).ok()?);
+    let text = |field| frontmatter.value(field).and_then(Value::text).filter(|text| !text.is_empty());
+    let forgotten = saddlebag_host::parse_time(&text("forgotten")?).map_or(0, nanoseconds);
+    let (category, name) = file.path.split_once('/')?;
+    let key = text("key").unwrap_or_else(|| name.trim_end_matches(NOTE_SUFFIX).to_string());
+    let item = ListedItem::new(ItemKind::Entry, key, String::new(), forgotten);
+    Some(ListedItem { category: Some(category.to_string()), ..item })
+}
+
+fn of_problem(problem: EntryProblem) -> Warning {
+    Warning { path: problem.path, message: problem.message }
+}
+
+fn entries_after(
+    cursor: Option<String>,
+    args: &ListArgs,
+    store: &mut Store,
+    output: &mut Output,
+) -> Result<ListEntriesReply, Failure> {
+    store.call(ListEntries { filter: args.of_entries(), limit: None, cursor }, output)
+}

@@ -1,0 +1,154 @@
+//! [`ListArgs`]: the arguments of `list`, and the kind of items that they choose.
+
+use clap::Args;
+use saddlebag::entries::EntryFilter;
+use saddlebag::files::ItemKind;
+use saddlebag::notebook::{ConditionKind, NoteFilter};
+use saddlebag::store::{Timestamp, utc_text};
+
+use crate::failure::Failure;
+use crate::help::example;
+use crate::input::{nanoseconds, since};
+use crate::note::filter::FilterArgs;
+use crate::word::word;
+
+/// Options of notes, as an error names them.
+const FOR_NOTES: &str = "--sort, --links, --snippets and every filter except --tag are for notes";
+/// Options of entries, as an error names them.
+const FOR_ENTRIES: &str = "--category, --any-tag, --until, --after and --forgotten are for entries";
+
+/// Options of files, as an error names them.
+const FOR_FILES: &str = "--long is for files, and --tag for notes and entries";
+/// Options that list no items, as an error names them.
+const ALONE: &str = "--tags and --dead-links take no option that chooses items";
+
+/// What to list.
+pub(super) enum Chosen {
+    All,
+    Notes,
+    Entries,
+    Files,
+    Forgotten,
+    Tags,
+    DeadLinks,
+}
+
+/// List notes, entries and other files, the newest first
+///
+/// An option for notes or for entries also chooses the kind.
+#[derive(Debug, Args)]
+#[command(after_help = example("list --tag infra --since 2026-05-01"))]
+pub(crate) struct ListArgs {
+    /// Kind of items to list; `file` lists every file that `search` covers
+    #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>())]
+    kind: Option<ItemKind>,
+    /// Only items changed at or after this day or time
+    #[arg(long, value_name = "DATE", value_parser = since)]
+    since: Option<Timestamp>,
+    /// Maximum number of items; with --kind entry, up to 100
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) limit: Option<u32>,
+    /// List forgotten entries, which `restore` brings back
+    #[arg(long)]
+    pub(super) forgotten: bool,
+    /// Key to sort notes by: created, modified, path, title, word-count; `+` after it sorts upward, `-` downward; repeatable
+    #[arg(long, short = 's', value_name = "KEY")]
+    pub(super) sort: Vec<String>,
+    /// Print the size of each file, in bytes
+    #[arg(long, hide_short_help = true)]
+    pub(super) long: bool,
+    /// Print the links between the notes
+    #[arg(long)]
+    pub(super) links: bool,
+    /// List the tags of notes instead, with the number of notes of each
+    #[arg(long, conflicts_with = "dead_links")]
+    tags: bool,
+    /// List the links whose target is missing or ambiguous instead
+    #[arg(long)]
+    dead_links: bool,
+    /// Leave out dead links to files that are not notes, such as pictures
+    #[arg(long, hide_short_help = true, requires = "dead_links")]
+    pub(super) only_notes: bool,
+    /// With --json, add the beginning of each note and the text around each link; reads each note
+    #[arg(long, hide_short_help = true)]
+    pub(super) snippets: bool,
+    /// Only entries of this category
+    #[arg(long, short = 'c', value_name = "CATEGORY")]
+    category: Option<String>,
+    /// Only entries with at least one of these tags
+    #[arg(long, hide_short_help = true, value_delimiter = ',', value_name = "TAG")]
+    any_tag: Vec<String>,
+    /// Only entries changed before this day or time
+    #[arg(long, hide_short_help = true, value_name = "DATE", value_parser = since)]
+    until: Option<Timestamp>,
+    /// Cursor that the previous page of entries printed
+    #[arg(long, hide_short_help = true, value_name = "CURSOR", allow_hyphen_values = true)]
+    pub(super) after: Option<String>,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+impl ListArgs {
+    /// Returns what to list.
+    pub(super) fn chosen(&self) -> Result<Chosen, Failure> {
+        let for_notes = !self.sort.is_empty() || self.links || self.snippets || self.filter.is_for_notes();
+        let of_page =
+            self.category.is_some() || !self.any_tag.is_empty() || self.until.is_some() || self.after.is_some();
+        let for_entries = self.forgotten || of_page;
+        let for_items = self.kind.is_some() || self.since.is_some() || self.limit.is_some() || self.has_tags();
+        let kind = match (self.kind, for_notes, for_entries, self.long) {
+            (None, true, false, false) => Some(ItemKind::Note),
+            (None, false, true, false) => Some(ItemKind::Entry),
+            (None, false, false, true) => Some(ItemKind::File),
+            (kind, ..) => kind,
+        };
+        let wrong = match kind {
+            _ if (self.tags || self.dead_links) && (for_items || for_notes || for_entries || self.long) => ALONE,
+            Some(ItemKind::Entry | ItemKind::File) if for_notes => FOR_NOTES,
+            Some(ItemKind::Note | ItemKind::File) | None if for_entries => FOR_ENTRIES,
+            Some(ItemKind::File) if self.has_tags() => FOR_FILES,
+            Some(ItemKind::Note | ItemKind::Entry) | None if self.long => FOR_FILES,
+            _ if self.forgotten && (of_page || self.has_tags()) => "--forgotten takes only --since and --limit",
+            _ if self.tags => return Ok(Chosen::Tags),
+            _ if self.dead_links => return Ok(Chosen::DeadLinks),
+            _ if self.forgotten => return Ok(Chosen::Forgotten),
+            Some(ItemKind::Note) => return Ok(Chosen::Notes),
+            Some(ItemKind::Entry) => return Ok(Chosen::Entries),
+            Some(ItemKind::File) => return Ok(Chosen::Files),
+            None => return Ok(Chosen::All),
+        };
+        Err(Failure::usage(wrong, "leave out the options that do not fit"))
+    }
+
+    /// Returns true if a tag is wanted, which only notes and entries have.
+    pub(super) fn has_tags(&self) -> bool {
+        !self.filter.tags().is_empty()
+    }
+
+    /// Returns the tags that are wanted, for a message.
+    pub(super) fn shown_tags(&self) -> String {
+        self.filter.tags().join("`, `")
+    }
+
+    /// Returns true if something that was changed at this time is wanted.
+    pub(super) fn is_new_enough(&self, changed: u64) -> bool {
+        self.since.is_none_or(|since| changed >= nanoseconds(since))
+    }
+
+    /// Returns the filter for notes.
+    pub(super) fn of_notes(&self) -> NoteFilter {
+        let since = self.since.map(|since| utc_text(nanoseconds(since)));
+        NoteFilter::from(self.filter.clone()).with(ConditionKind::ModifiedAfter, since)
+    }
+
+    /// Returns the filter for entries.
+    pub(super) fn of_entries(&self) -> EntryFilter {
+        EntryFilter {
+            category: self.category.clone(),
+            all_tags: self.filter.tags().to_vec(),
+            any_tags: self.any_tag.clone(),
+            since: self.since.map(nanoseconds),
+            until: self.until.map(nanoseconds),
+        }
+    }
+}

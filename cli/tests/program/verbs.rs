@@ -1,0 +1,224 @@
+//! The verbs that take any name: `show`, `edit`, `move`, `link`, `forget`, `restore` and `list`.
+
+use crate::support::Store;
+
+/// A store with a note, an entry and a to-do.
+fn store() -> Store {
+    let store = Store::new();
+    store.put("facts/port.md", "# The port\n\nIt is 5432.\n");
+    store.put("SCRATCHPAD.md", "- [ ] call\n");
+    store.run(&["entry", "store", "deploy_target", "Staging first.", "--tag", "ops"]).exits(0);
+    store
+}
+
+#[test]
+fn a_verb_takes_the_name_of_an_item_of_any_kind() {
+    let store = store();
+    for (name, old, shown) in [
+        ("The port", "5432", "# The port\n\nIt is 5432.\n"),
+        ("facts/port.md", "5432", "# The port\n\nIt is 5432.\n"),
+        ("deploy_target", "Staging", "Staging first."),
+        ("scratchpad", "call", "- [ ] call\n"),
+    ] {
+        store.run(&["show", name]).exits(0).prints(shown);
+        store.run(&["edit", name, "--old", old, "--new", "other"]).exits(0);
+        store.run(&["show", name]).exits(0).prints(&shown.replace(old, "other"));
+        store.run(&["restore", name]).exits(0);
+        store.run(&["show", name]).exits(0).prints(shown);
+    }
+}
+
+#[test]
+fn what_was_forgotten_comes_back_by_its_key_its_path_or_its_backup() {
+    let store = store();
+    let path = store.printed("facts/port.md");
+    store.run(&["forget", "deploy_target"]).exits(0);
+    store.run(&["restore", "deploy_target"]).exits(0).prints("Restored deploy_target, which was forgotten\n");
+    for name in [path.as_str(), "facts/port"] {
+        store.run(&["forget", "The port"]).exits(0);
+        store.run(&["show", "The port"]).exits(1);
+        store.run(&["restore", name]).exits(0);
+    }
+    let backup = store.run(&["--json", "forget", "The port"]).exits(0).json()["backup"].clone();
+    store.run(&["restore", backup.as_str().expect("a path")]).exits(0);
+    store.run(&["show", "The port"]).exits(0);
+    store.refuses(&["restore", "nothing"], 1, "there is no backup of");
+}
+
+#[test]
+fn a_kind_chooses_among_items_of_one_name() {
+    let store = store();
+    store.run(&["entry", "store", "The port", "5439"]).exits(0);
+    store.refuses(&["forget", "The port"], 3, "(entry)");
+    store.refuses(&["forget", "The port"], 3, "give the path of one of them, or --kind if they differ in it");
+    store.refuses(&["show", "The port", "--kind", "file"], 1, "there is no file `The port`");
+    store.run(&["forget", "The port", "--kind", "entry"]).exits(0);
+    store.run(&["show", "The port"]).exits(0).prints("# The port\n\nIt is 5432.\n");
+    store.run(&["entry", "store", "scratchpad", "an entry"]).exits(0);
+    store.run(&["show", "scratchpad"]).exits(0).prints("- [ ] call\n");
+    store.run(&["show", "scratchpad", "--kind", "entry"]).exits(0).prints("an entry");
+}
+
+#[test]
+fn an_option_that_does_not_fit_the_item_is_bad_use() {
+    let store = store();
+    store.refuses(&["show", "deploy_target", "--offset", "2"], 2, "an entry is printed as a whole");
+    store.refuses(
+        &["move", "deploy_target", "Target"],
+        2,
+        "`deploy_target` is an entry, and only a note can be renamed",
+    );
+    store.refuses(&["file", "write", "deploy_target", "x"], 2, "use `saddlebag entry store`");
+    for (arguments, problem) in [
+        (&["--kind", "note", "--category", "core"][..], "are for entries"),
+        (&["--kind", "entry", "--links"], "are for notes"),
+        (&["--kind", "file", "--tag", "ops"], "--tag for notes and entries"),
+        (&["--orphan", "--category", "core"], "are for entries"),
+        (&["--forgotten", "--tag", "ops"], "--forgotten takes only"),
+        (&["--tags", "--kind", "note"], "take no option"),
+        (&["--tags", "--dead-links"], "cannot be used with"),
+        (&["--since", "yesterday"], "is not a date"),
+    ] {
+        store.refuses(&[&["list"], arguments].concat(), 2, problem);
+    }
+}
+
+#[test]
+fn a_list_has_items_of_all_kinds_and_the_last_changed_comes_first() {
+    let store = store();
+    let json = store.run(&["--json", "list"]).exits(0).json();
+    let items = json["items"].as_array().expect("items");
+    let mut names: Vec<_> =
+        items.iter().map(|item| (item["kind"].as_str().expect("kind"), item["name"].as_str().expect("name"))).collect();
+    let times: Vec<_> = items.iter().map(|item| item["modified"].as_str().expect("a time")).collect();
+    assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    names.sort_unstable();
+    assert_eq!(names, [("entry", "deploy_target"), ("file", "SCRATCHPAD"), ("note", "The port")]);
+    let kinds = |arguments: &[&str]| {
+        let listed = store.run(&[&["--json", "list"], arguments].concat()).exits(0).json();
+        let kinds = listed["items"].as_array().expect("items").iter().map(|item| item["kind"].clone());
+        kinds.map(|kind| kind.as_str().expect("a word").to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&["--tag", "ops"]), ["entry"]);
+    assert_eq!(kinds(&["--limit", "1"]).len(), 1);
+    // The entry has the time of the run, and the files that of the clock.
+    assert_eq!(kinds(&["--since", "2026-05-30", "--tag", "ops"]), ["entry"]);
+    assert!(kinds(&["--since", "2026-05-31", "--tag", "ops"]).is_empty());
+}
+
+#[test]
+fn forgotten_entries_are_listed_apart() {
+    let store = store();
+    store.run(&["list", "--forgotten"]).exits(0).prints("");
+    store.run(&["forget", "deploy_target"]).exits(0);
+    store.run(&["list", "--forgotten"]).exits(0).prints("entry  2026-05-30  deploy_target  (core)\n");
+    store.run(&["list", "--forgotten", "--since", "2026-05-31"]).exits(0).prints("");
+    assert!(!store.run(&["list"]).exits(0).stdout.contains("deploy_target"));
+}
+
+#[test]
+fn an_old_form_is_answered_with_the_new_one() {
+    let store = store();
+    for (arguments, tip) in [
+        (&["note", "show", "X"][..], "saddlebag show X"),
+        (&["entry", "forget", "k"], "saddlebag forget k"),
+        (&["file", "edit", "long_term", "a", "b"], "saddlebag edit long_term --old OLD --new NEW"),
+        (&["note", "rename", "a note", "b"], "saddlebag move 'a note' TITLE"),
+        (&["note", "journal", "x"], "saddlebag log --line TEXT"),
+        (&["note", "list"], "saddlebag list --kind note"),
+        (&["project", "unlink"], "saddlebag project link --undo"),
+    ] {
+        store.refuses(arguments, 2, tip);
+    }
+}
+
+#[test]
+fn without_a_terminal_an_edit_needs_the_text_to_replace() {
+    let store = store();
+    store.refuses(&["edit", "The port"], 2, "no text to replace is given, and standard input is not a terminal");
+    store.refuses(&["--json", "edit", "The port"], 2, "a run with --json does not ask");
+    store.refuses(&["edit", "The port", "--old", "5432"], 2, "no new text is given");
+    store.refuses(&["edit", "The port", "--new", "5432"], 2, "--old");
+    store.run(&["edit", "The port", "--old", "5432", "--delete"]).exits(0);
+    store.run(&["show", "The port"]).exits(0).prints("# The port\n\nIt is .\n");
+}
+
+#[cfg(unix)]
+mod editor {
+    use super::*;
+    use crate::terminal::answering;
+
+    /// Edits an item on a terminal with a script as the editor. The script gets the file as `$1`. Returns what the screen
+    /// shows; `None` if the system gives no terminal.
+    fn edited(store: &Store, name: &str, script: &str) -> Option<String> {
+        let mut command = store.command(&["edit", name]);
+        command.env("VISUAL", format!("sh -c '{script}' editor")).env("EDITOR", "false");
+        command.env("TMPDIR", store.root.parent().expect("a folder"));
+        let shown = answering(command, Some(""));
+        if shown.is_none() {
+            eprintln!("edits in an editor: not run, as the system gives no pseudo-terminal");
+        }
+        shown
+    }
+
+    /// Returns the text of the file that the error names.
+    fn kept(shown: &str) -> String {
+        let path = shown.split("the edited text is in `").nth(1).and_then(|rest| rest.split('`').next());
+        std::fs::read_to_string(path.unwrap_or_else(|| panic!("no file is named: {shown}"))).expect("readable")
+    }
+
+    #[test]
+    fn an_edited_text_is_saved_for_an_item_of_any_kind() {
+        let store = store();
+        for (name, after) in [
+            ("The port", "# The port\n\nIt is 5433.\n"),
+            ("deploy_target", "Staging first.5433"),
+            ("scratchpad", "- [ ] 5433\n"),
+        ] {
+            let Some(shown) =
+                edited(&store, name, "sed -i -e s/5432/5433/ -e s/call/5433/ -e s/first\\.$/first.5433/ \"$1\"")
+            else {
+                return;
+            };
+            assert!(!shown.contains("error"), "{shown}");
+            store.run(&["show", name]).exits(0).prints(after);
+        }
+    }
+
+    #[test]
+    fn an_unchanged_text_is_not_saved() {
+        let store = store();
+        let before = store.tree();
+        // An editor ends the last line.
+        for (name, script) in [("The port", "true"), ("deploy_target", "echo >> \"$1\"")] {
+            let Some(shown) = edited(&store, name, script) else { return };
+            assert!(shown.contains("the text is the same as before"), "{shown}");
+        }
+        assert_eq!(store.tree(), before);
+    }
+
+    #[test]
+    fn a_text_that_others_changed_meanwhile_is_kept_in_a_file_and_not_saved() {
+        let store = store();
+        let note = store.file("facts/port.md");
+        let entry = store.file("agents/main/entries/core/deploy_target.md");
+        for (name, file, theirs) in [("The port", note, "And more.\n"), ("deploy_target", entry, " Then production.")] {
+            let script = format!("printf mine > \"$1\"; printf \"{theirs}\" >> {}", file.display());
+            let Some(shown) = edited(&store, name, &script) else { return };
+            assert!(shown.contains(&format!("`{name}` was changed while you edited it")), "{shown}");
+            assert_eq!(kept(&shown), "mine");
+            let now = std::fs::read_to_string(&file).expect("readable");
+            assert!(now.ends_with(&theirs.replace("\\n", "\n")) && !now.contains("mine"), "{now}");
+        }
+    }
+
+    #[test]
+    fn an_editor_that_fails_saves_nothing() {
+        let store = store();
+        let before = store.tree();
+        let Some(shown) = edited(&store, "The port", "printf mine > \"$1\"; exit 3") else { return };
+        assert!(shown.contains("the editor `sh` ended with exit status: 3"), "{shown}");
+        assert_eq!(kept(&shown), "mine");
+        assert_eq!(store.tree(), before);
+    }
+}
