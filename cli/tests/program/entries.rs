@@ -24,7 +24,7 @@ fn an_entry_is_stored_found_listed_and_forgotten() {
     store
         .run(&["recall", "--kind", "entry", "which", "cluster"])
         .exits(0)
-        .prints("entry deploy_target  (core)\n[cluster] in body\nThe staging cluster\n");
+        .prints("entry deploy_target  (core)\n[cluster] in body, 2026-05-30\nThe staging cluster\n");
     store.run(&["recall", "--kind", "entry", "zebra"]).exits(1).prints("Nothing found.\n");
     store
         .run(&["list", "--kind", "entry", "--tag", "ops"])
