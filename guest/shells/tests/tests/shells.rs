@@ -153,7 +153,7 @@ fn each_tool_is_a_function_with_docs() {
     let rest = (0..7).map(|_| none());
     let stored: Vec<Val> = [text("8080"), none(), key].into_iter().chain(rest).collect();
     call("mem-remember", &stored).unwrap();
-    let recall = |query: &str| call("mem-recall", &[text(query), none(), none(), none(), none()]);
+    let recall = |query: &str| call("mem-recall", &[text(query), none(), none(), none(), none(), none()]);
     let Ok(Val::String(found)) = recall("port") else { panic!("not found") };
     assert!(found.contains("8080"), "{found}");
     assert!(recall("").is_err());
