@@ -130,7 +130,7 @@ fn an_everyday_tool_takes_any_name_of_any_item(kind: Kind) {
         told(&mut host, "mem_forget", json!({ "name": name }));
         assert!(refused(&mut host, "mem_show", json!({ "name": name })).contains("there is no"));
     }
-    for name in ["long_term", "scratchpad", "MEMORY.md"] {
+    for name in ["long_term", "scratchpad", "MEMORY.md", "daily"] {
         assert!(refused(&mut host, "mem_forget", json!({ "name": name })).contains("cannot be forgotten as a whole"));
     }
 }
@@ -139,6 +139,7 @@ fn an_everyday_tool_takes_any_name_of_any_item(kind: Kind) {
 fn what_is_remembered_has_one_place(kind: Kind) {
     let mut host = host(kind, agent_config(), &[]);
     for (arguments, problem) in [
+        (json!({ "content": " \n", "title": "a" }), "`content` is empty"),
         (json!({ "content": "x" }), "none of `title`, `key` and `to` is given"),
         (json!({ "content": "x", "title": "a", "key": "b" }), "title, key are given together"),
         (json!({ "content": "x", "title": "a", "category": "core" }), "`category` cannot be used with `title`"),
@@ -185,6 +186,8 @@ fn a_recall_everywhere_finds_the_notes_of_all_projects_and_no_entries_of_others(
         assert!(all.contains(path), "{path}: {all}");
     }
     assert!(!all.contains("agent b"), "{all}");
+    let theirs = refused(&mut host, "mem_show", json!({ "name": "projects/other-0db23a34/facts/theirs.md" }));
+    assert!(theirs.contains("it is the path of another project"), "{theirs}");
     let page = |host: &mut SimulatedHost, cursor: &str| {
         told(host, "mem_recall", json!({ "query": "harbour", "everywhere": true, "limit": 1, "cursor": cursor }))
     };
@@ -210,6 +213,8 @@ fn items_are_listed_by_kind_and_tag_in_pages(kind: Kind) {
     let entries = told(&mut host, "mem_list", json!({ "kind": "entry", "tags": ["ops"], "category": "core" }));
     assert!(entries.contains("- staging [core]"), "{entries}");
     assert!(refused(&mut host, "mem_list", json!({ "category": "core" })).contains("without kind entry"));
+    let tagged = json!({ "query": "port", "kind": "entry", "tags": ["ops"] });
+    assert!(refused(&mut host, "mem_recall", tagged).contains("mem_list selects entries by tags"));
 }
 
 #[both_engines]

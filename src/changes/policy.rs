@@ -266,7 +266,7 @@ impl InputPolicy {
             return Ok(());
         }
         let message = format!("text of `{provenance}` cannot change or remove {path}, whose text is trusted");
-        let help = "keep it as a note with `remember`, or as an entry with `entry store`, under another name";
+        let help = "keep it as a note with `remember`, or as an entry, under another name";
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 
@@ -366,7 +366,7 @@ impl InputPolicy {
             return Ok(());
         }
         let message = format!("text of `{provenance}` cannot be stored in {place}, which cannot record its provenance");
-        let help = "keep it as a note with `remember`, or as an entry with `entry store`";
+        let help = "keep it as a note with `remember`, or as an entry under a key";
         Err(Error::new(ErrorCode::NotPermitted, message, help))
     }
 

@@ -13,7 +13,7 @@ use crate::journal::{Target, file_size};
 use crate::notebook::{self, ItemKind, Notebook};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::store::{Layout, RelPath};
+use crate::store::{Layout, PROJECTS_FOLDER, RelPath};
 
 /// Finds the item that a name means.
 ///
@@ -77,7 +77,12 @@ pub(crate) async fn resolve(
         [] => {
             let kind = kind.map_or("note, entry or file", ItemKind::as_str);
             let message = format!("there is no {kind} `{}`", name.escape_debug());
-            Err(Error::new(ErrorCode::NotFound, message, notebook::similar_notes(call, notebook, name)?))
+            let is_of_another = call.scope.whole(name).is_some_and(|path| is_of_another_project(&path));
+            let help = match is_of_another {
+                true => "it is the path of another project, whose memory is opened in its folder".to_string(),
+                false => notebook::similar_notes(call, notebook, name)?,
+            };
+            Err(Error::new(ErrorCode::NotFound, message, help))
         }
         [file] => Ok(Item { kind: kind_of(file), path: file.path.to_string(), name: file.name.clone() }),
         several => {
@@ -85,6 +90,12 @@ pub(crate) async fn resolve(
             Err(ambiguous(name, several.iter().map(shown).collect()))
         }
     }
+}
+
+/// Returns true for a path below a folder of a project. The files of this project were found before.
+fn is_of_another_project(path: &RelPath) -> bool {
+    let mut above = core::iter::successors(path.parent(), RelPath::parent);
+    above.any(|folder| Layout::is_other_memory(&folder)) && path.segments().next() == Some(PROJECTS_FOLDER)
 }
 
 /// Parts of a memory that know names.

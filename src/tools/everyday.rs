@@ -29,6 +29,10 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
         Id::Ask => {
             let kinds = arguments.text("kind").map(str::parse::<ItemKind>).transpose()?;
             let mut question = notebook::question(arguments)?;
+            if kinds == Some(ItemKind::Entry) && arguments.has("tags") {
+                let message = "mem_recall: `tags` cannot be used with kind entry";
+                return Err(Error::invalid_argument(message, "leave the tags out; mem_list selects entries by tags"));
+            }
             question.kinds.extend(kinds);
             question.everywhere = arguments.flag("everywhere");
             let reply = answer_recall(with.call, with.notebook, with.entries, question).await?;
@@ -86,6 +90,9 @@ async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
 
 /// Keeps text as a note, as an entry, or as lines of a file of the scope.
 async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    if arguments.needed("content")?.trim().is_empty() {
+        return Err(Error::invalid_argument("mem_remember: `content` is empty", "give the text to keep"));
+    }
     let kept = ["title", "key", "to"].into_iter().filter(|name| arguments.has(name));
     let kept: alloc::vec::Vec<&str> = kept.collect();
     let (place, others): (&str, &[&str]) = match kept.as_slice() {
@@ -139,7 +146,9 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
 }
 
 async fn forget(with: &ToolsCall<'_>, name: &str) -> Result<Answer, Error> {
-    match place(with, name).await? {
+    let found = place(with, name).await?;
+    let is_word = !matches!(Target::from_name(name)?, Target::Page(_) | Target::Note(_));
+    match found {
         Place::Entry(key) => {
             let command = EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None });
             let reply = run_any(with.call, with.entries, with.origin, command).await.map_err(unavailable)?;
@@ -148,14 +157,14 @@ async fn forget(with: &ToolsCall<'_>, name: &str) -> Result<Answer, Error> {
                 _ => Err(Error::internal("no answer of the entries")),
             }
         }
-        Place::Page(path) => {
+        Place::Page(path) if !is_word => {
             let note = with.call.scope.display_path(&path);
             match of_notebook(with, NotebookCommand::Forget(Forget { note })).await? {
                 NotebookReply::Forget(reply) => Ok(Answer::new(reply.message.as_str(), Object::new())),
                 _ => Err(Error::internal("no answer of the notebook")),
             }
         }
-        Place::Kept(path) => {
+        Place::Page(path) | Place::Kept(path) => {
             let message = format!("{} cannot be forgotten as a whole", with.call.scope.display_path(&path));
             Err(Error::new(ErrorCode::NotPermitted, message, "mem_edit with an empty new_str removes text from it"))
         }
