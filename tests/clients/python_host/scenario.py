@@ -205,7 +205,7 @@ def notebook(scene):
     link = dict(source="Backups", target="Storage engine")
     assert not scene("notebook", "link", link).already_linked and scene("notebook", "link", link).already_linked
     found = scene("files", "recall", dict(query="which storage engine?", kinds=[], offset=0, sort=[], explain=False,
-                                          assume_unchanged=False))
+                                          everywhere=False, assume_unchanged=False))
     assert found.hits[0].path == kept.path and found.hits[0].score > 0, found
     renamed = scene("notebook", "rename", dict(note="Storage engine", title="Database"))
     assert renamed.links == 1 and not (scene.root / kept.path).exists(), renamed
