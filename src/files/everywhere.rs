@@ -1,7 +1,7 @@
 //! Recall over the projects of a store: each is searched on its own, and their hits are merged by rank.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::changes::Call;
 use crate::engine::Scope;
 use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall};
 use crate::order;
-use crate::protocol::{EntryKind, Error, ListOutcome};
+use crate::protocol::{EntryKind, Error};
 use crate::store::{Layout, PROJECTS_FOLDER, ProjectSlug, RelPath};
 
 /// Adds the hits in the notes of all other projects to the reply of this memory to the same request. Scores of two projects cannot
@@ -47,17 +47,8 @@ pub(super) async fn add_other_projects(
 /// Returns the projects that have memory in the store, without that of this memory, by name.
 async fn other_projects(call: &Call) -> Result<Vec<ProjectSlug>, Error> {
     let folder = RelPath::new(PROJECTS_FOLDER).map_err(|_| Error::internal("no folder of projects"))?;
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let listed = call.fs.list(Some(&folder), after, call.scope.limits.max_list_entries, None).await;
-        let ListOutcome::Page(page) = listed.map_err(|error| Error::storage(Some(&folder), &error))? else { break };
-        let folders = page.entries.iter().filter(|entry| entry.kind == EntryKind::Directory);
-        found.extend(folders.map(|entry| String::from(entry.path.file_name())));
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
     let own = call.scope.layout.project_name();
-    Ok(found.iter().filter(|name| own != Some(name.as_str())).filter_map(|name| name.parse().ok()).collect())
+    let entries = call.list(Some(&folder)).await?.into_iter().filter(|entry| entry.kind == EntryKind::Directory);
+    let names = entries.map(|entry| entry.path.file_name().to_string()).filter(|name| own != Some(name.as_str()));
+    Ok(names.filter_map(|name| name.parse().ok()).collect())
 }

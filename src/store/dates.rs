@@ -183,6 +183,11 @@ pub fn utc_text(nanoseconds: u64) -> String {
     moment.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
+/// Returns the day of a time in UTC, as `2026-05-24`.
+pub(crate) fn utc_day(nanoseconds: u64) -> String {
+    utc_text(nanoseconds).chars().take(10).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ mod layout;
 mod names;
 mod slug;
 
+pub(crate) use dates::utc_day;
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
 pub(crate) use entries::text_of_name;
 pub use entries::{

@@ -195,7 +195,7 @@ fn listed(reply: &ListEntriesReply) -> Answer {
     page.answer(&headline, "entries", Some(reply.total.into()), next.as_deref())
 }
 
-pub(super) fn forgotten(reply: &ForgetEntryReply) -> Answer {
+fn forgotten(reply: &ForgetEntryReply) -> Answer {
     let mut object = Object::new();
     object.text("key", &reply.key);
     object.flag("already_forgotten", reply.already_forgotten);

@@ -9,16 +9,16 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
-use crate::entries::{EditEntry, EntriesCommand, EntriesReply, ForgetEntry, GetEntry, run_any, unavailable};
+use crate::entries::{EditEntry, EntriesCommand, ForgetEntry, GetEntry, run_any, unavailable};
 use crate::files::{ItemKind, Names, answer_recall, resolve};
 use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
 use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
-    SortKey, locate_page,
+    SortKey, locate_page, note_rule,
 };
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{RelPath, utc_text};
+use crate::store::{RelPath, utc_day};
 
 /// Default number of items in a list.
 const USUAL_LIST: u32 = 20;
@@ -41,7 +41,7 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
         Id::Show => show(with, arguments).await?,
         Id::Keep => keep(with, arguments).await?,
         Id::Change => change(with, arguments).await?,
-        Id::Drop => forget(with, &arguments.needed("name")?).await?,
+        Id::Drop => forget(with, arguments).await?,
         Id::ListItems if arguments.text("kind") == Some(ItemKind::Entry.as_str()) => {
             of_entries(with, arguments, entries::list(arguments)).await?
         }
@@ -145,57 +145,52 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
     }
 }
 
-async fn forget(with: &ToolsCall<'_>, name: &str) -> Result<Answer, Error> {
-    let found = place(with, name).await?;
-    let is_word = !matches!(Target::from_name(name)?, Target::Page(_) | Target::Note(_));
-    match found {
+async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    match place(with, &arguments.needed("name")?).await? {
         Place::Entry(key) => {
             let command = EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None });
-            let reply = run_any(with.call, with.entries, with.origin, command).await.map_err(unavailable)?;
-            match reply {
-                EntriesReply::ForgetEntry(reply) => Ok(entries::forgotten(&reply)),
-                _ => Err(Error::internal("no answer of the entries")),
-            }
+            of_entries(with, arguments, command).await
         }
-        Place::Page(path) if !is_word => {
+        Place::Page(path) => {
             let note = with.call.scope.display_path(&path);
             match of_notebook(with, NotebookCommand::Forget(Forget { note })).await? {
                 NotebookReply::Forget(reply) => Ok(Answer::new(reply.message.as_str(), Object::new())),
                 _ => Err(Error::internal("no answer of the notebook")),
             }
         }
-        Place::Page(path) | Place::Kept(path) => {
+        Place::Kept(path) => {
             let message = format!("{} cannot be forgotten as a whole", with.call.scope.display_path(&path));
             Err(Error::new(ErrorCode::NotPermitted, message, "mem_edit with an empty new_str removes text from it"))
         }
     }
 }
 
-/// Where an item is.
+/// Path of an item.
 enum Place {
-    /// Path of an entry's file.
     Entry(String),
-    /// Path of a note or a log.
+    /// A note, or a log by its path.
     Page(RelPath),
-    /// Path of long-term memory, the scratchpad, or another file beside the notes. It may not exist.
+    /// Long-term memory, the scratchpad, a log by its day, or another file beside the notes. It may not exist.
     Kept(RelPath),
 }
 
 /// Finds the item that a name means. The words of [`Target`] name a file that may not exist yet.
 async fn place(with: &ToolsCall<'_>, name: &str) -> Result<Place, Error> {
     let call = with.call;
-    let path = match Target::from_name(name)? {
-        Target::Page(_) => {
-            let names = Names { call, notebook: with.notebook, entries: with.entries };
-            let item = resolve(names, name, None).await?;
-            if item.kind == ItemKind::Entry {
-                return Ok(Place::Entry(item.path));
-            }
-            RelPath::new(&item.path).map_err(|_| Error::internal("an item without a path"))?
-        }
-        word => word.path(call)?,
-    };
-    let is_note = crate::notebook::note_rule(call).await?(&path) && !call.scope.layout.is_kept(&path);
+    let target = Target::from_name(name)?;
+    if let Target::Page(_) = target {
+        let names = Names { call, notebook: with.notebook, entries: with.entries };
+        let item = resolve(names, name, None).await?;
+        let path = |text: &str| RelPath::new(text).map_err(|_| Error::internal("an item without a path"));
+        return Ok(match item.kind {
+            ItemKind::Entry => Place::Entry(item.path),
+            ItemKind::Note => Place::Page(path(&item.path)?),
+            ItemKind::File => Place::Kept(path(&item.path)?),
+        });
+    }
+    let path = target.path(call)?;
+    let is_note =
+        matches!(target, Target::Note(_)) && !call.scope.layout.is_kept(&path) && note_rule(call).await?(&path);
     Ok(if is_note { Place::Page(path) } else { Place::Kept(path) })
 }
 
@@ -217,7 +212,7 @@ async fn of_entries(with: &ToolsCall<'_>, arguments: &Arguments, command: Entrie
 
 fn listed(reply: &ListNotesReply, start: u32) -> Answer {
     let items = reply.notes.iter().map(|note| {
-        let day = utc_text(note.modified).chars().take(10).collect::<String>();
+        let day = utc_day(note.modified);
         let mark = note.unapproved.map_or_else(String::new, |from| format!(" (unapproved: {from})"));
         let text = format!("- {} ({}), {day}{mark}", on_one_line(&note.title), note.path);
         Item { text, object: Object::new() }

@@ -22,7 +22,7 @@ const FOR_FILES: &str = "--long is for files, and --tag for notes and entries";
 /// Options that list no items, as an error names them.
 const ALONE: &str = "--tags and --dead-links take no option that chooses items";
 
-/// What to list.
+/// Items that the options choose, or facts about notes in their place.
 pub(super) enum Chosen {
     All,
     Notes,

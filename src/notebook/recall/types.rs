@@ -10,7 +10,7 @@ use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::search::Skipped;
-use crate::store::utc_text;
+use crate::store::utc_day;
 use crate::trust::{ForModel, Provenance};
 
 /// Maximum size of a query in bytes.
@@ -132,7 +132,7 @@ impl RecallHit {
     /// Returns the date in UTC, as `2026-05-24`; `None` if the item states none.
     #[must_use]
     pub fn day(&self) -> Option<String> {
-        (self.date > 0).then(|| utc_text(self.date).chars().take(10).collect())
+        (self.date > 0).then(|| utc_day(self.date))
     }
 
     /// Returns a note for models and people that the text may not go into prompts; empty if it may.
