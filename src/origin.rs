@@ -20,7 +20,7 @@ pub struct Origin {
     /// entries that the run holds, and store into the run. Other commands ignore it.
     pub run: Option<String>,
     /// Client program, such as `claude-code`. Notes and entries that the command writes name it in their frontmatter, and
-    /// `memory pending` shows it.
+    /// `list --pending` shows it.
     pub client: Option<String>,
     /// Session of the client. It is recorded like the client.
     pub session: Option<String>,

@@ -9,7 +9,8 @@ use crate::global::Global;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 use crate::output::Output;
-use crate::{backfill, entry, everyday, file, help, memory, note, program, project, prompt, setup, tips};
+use crate::subcommand::Subcommand as _;
+use crate::{backfill, entry, everyday, help, memory, program, project, prompt, setup, tips};
 
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
@@ -25,6 +26,11 @@ impl Cli {
     /// Parses arguments, the first of which is the name of the program.
     pub(crate) fn of_arguments(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let mut line = line();
+        if arguments.iter().skip(1).map(OsString::as_os_str).eq(["help", "--all"]) {
+            let all = help::all(&line);
+            let matches = line.override_help(all).try_get_matches_from(["saddlebag", "--help"])?;
+            return Self::from_arg_matches(&matches);
+        }
         let matches = line.try_get_matches_from_mut(arguments).map_err(|mut error| {
             let arguments: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
             tips::suggest(&mut error, &line, &arguments);
@@ -46,34 +52,22 @@ pub(crate) enum Command {
     Everyday(everyday::Command),
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArgs),
-    /// Notes: find, show, change and link them
-    #[command(subcommand)]
-    Note(note::Command),
     /// Entries: facts under keys, for an agent and its workspace
     #[command(subcommand)]
     Entry(entry::Command),
-    /// Files of memory: long-term memory, scratchpad, logs, notes
-    #[command(subcommand)]
-    File(file::Command),
-    /// The memory as a whole: make, move, approve
+    /// The memory as a whole: move, approve
     #[command(subcommand)]
     Memory(memory::Command),
-    /// Projects: which folder opens which memory
-    #[command(subcommand)]
-    Project(project::Command),
+    Project(project::ProjectArgs),
     Backfill(backfill::BackfillArgs),
     /// Facts in a section of AGENTS.md
     #[command(name = "agents-md", subcommand)]
     AgentsMd(prompt::AgentsMd),
-    /// The tools that a model is given
-    #[command(subcommand)]
-    Tools(program::Tools),
-    #[command(flatten)]
-    Setup(setup::Command),
+    Tools(program::ToolsArgs),
+    Setup(setup::SetupArgs),
     #[command(flatten)]
     Program(program::Command),
     Completions(program::CompletionsArgs),
-    Man(program::ManArgs),
 }
 
 impl Command {
@@ -83,41 +77,35 @@ impl Command {
             Self::Everyday(command) => command.run(global, output),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(&args, global, output),
-            Self::Note(command) => command.run(global, output),
             Self::Entry(command) => command.run(global, output),
-            Self::File(command) => command.run(global, output),
             Self::Memory(command) => command.run(global, output),
-            Self::Project(command) => command.run(global, output),
-            Self::Backfill(args) => crate::subcommand::Subcommand::run(args, global, output),
+            Self::Project(args) => args.run(global, output),
+            Self::Backfill(args) => args.run(global, output),
             Self::AgentsMd(command) => command.run(global, output),
-            Self::Tools(command) => command.run(global, output),
-            Self::Setup(command) => command.run(global, output),
+            Self::Tools(args) => args.run(global, output),
+            Self::Setup(args) => args.run(global, output),
             Self::Program(command) => command.run(global, output),
             Self::Completions(args) => args.run(line(), output),
-            Self::Man(args) => args.run(line(), output),
         }
     }
 
     /// Returns the words of each subcommand that prints JSON, with its JSON Schema.
     #[cfg(test)]
     pub(crate) fn schemas() -> Vec<(String, schemars::Schema)> {
-        use crate::subcommand::schema_of;
+        use crate::subcommand::{schema, schema_of};
 
         let of_program = vec![
-            ("backfill".to_string(), crate::subcommand::schema::<backfill::BackfillArgs>()),
-            ("completions".to_string(), schema_of::<program::Script>()),
-            ("man".to_string(), schema_of::<program::Pages>()),
+            ("backfill".to_string(), schema::<backfill::BackfillArgs>()),
+            ("project".to_string(), schema::<project::ProjectArgs>()),
+            ("tools".to_string(), schema::<program::ToolsArgs>()),
+            ("setup".to_string(), schema::<setup::SetupArgs>()),
+            ("completions".to_string(), schema_of::<program::Completions>()),
         ];
         [
             everyday::Command::schemas(""),
-            note::Command::schemas("note "),
             entry::Command::schemas("entry "),
-            file::Command::schemas("file "),
             memory::Command::schemas("memory "),
-            project::Command::schemas("project "),
             prompt::AgentsMd::schemas("agents-md "),
-            program::Tools::schemas("tools "),
-            setup::Command::schemas(""),
             program::Command::schemas(""),
             of_program,
         ]
@@ -136,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_list_item_is_text_and_a_mistyped_option_is_not() {
-        let parse = |content| Cli::try_parse_from(["saddlebag", "file", "write", "scratchpad", content]);
+        let parse = |content| Cli::try_parse_from(["saddlebag", "write", "scratchpad", content]);
         for text in ["- [ ] task", "-", "---", "-- quoted", "* [ ] x"] {
             assert!(parse(text).is_ok(), "{text}");
         }

@@ -318,7 +318,7 @@ pub(crate) fn set_command_done(done: bool) {
     COMMAND_DONE.store(done, Ordering::Relaxed);
 }
 
-/// Records that `setup` or `uninstall` has changed the files of this machine.
+/// Records that `setup` or `setup --uninstall` has changed the files of this machine.
 pub(crate) fn set_setup_done() {
     SETUP_DONE.store(true, Ordering::Relaxed);
 }

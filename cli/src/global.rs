@@ -44,12 +44,12 @@ pub(crate) struct Global {
     #[arg(long, global = true, hide_short_help = true, value_name = "N", env = "SADDLEBAG_MAX_ENTRIES", default_value_t = MAX_ENTRIES)]
     pub(crate) max_entries: u32,
     /// Origin of the stored text; text of tools and imports does not go into prompts until the user approves it
-    /// [default: user; agent for `mcp` and `tools call`]
+    /// [default: user; agent for `mcp` and `tools`]
     #[arg(long, global = true, hide_short_help = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",
         value_parser = word::<Provenance>())]
     pub(crate) provenance: Option<Provenance>,
     /// Long-term memory that commands write: the project's `MEMORY.md`, or the shared one; both are read [default: all;
-    /// project for `mcp`, `tools call` and any --provenance except user]
+    /// project for `mcp`, `tools` and any --provenance except user]
     #[arg(long, global = true, hide_short_help = true, value_name = "SCOPE", env = "SADDLEBAG_SCOPE", value_enum)]
     pub(crate) scope: Option<Scope>,
     /// Treatment of secrets in text that is stored

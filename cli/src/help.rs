@@ -8,9 +8,9 @@ use clap::{Arg, Command};
 use crate::failure::EXIT_CODES;
 
 /// Commands that concern the program, not memory.
-const OF_PROGRAM: [&str; 2] = ["setup", "uninstall"];
+const OF_PROGRAM: [&str; 1] = ["setup"];
 /// Commands that few people run by hand, which the overview only names.
-const RARE: [&str; 7] = ["zk", "hook", "demo", "replay", "conform", "completions", "man"];
+const RARE: [&str; 7] = ["backfill", "tools", "zk", "hook", "demo", "conform", "completions"];
 
 /// Maximum width of the overview, in columns.
 const COLUMNS: usize = 80;
@@ -68,11 +68,31 @@ fn overview(command: &Command) -> String {
         }
         text.push('\n');
     };
-    group("Everyday commands, each explained by `saddlebag help COMMAND`", &everyday, &about);
+    group("Everyday commands (`help COMMAND` explains one, `help --all` lists all)", &everyday, &about);
     group("Nouns, each with its verbs", &nouns, &verbs);
     group("Program", &program, &about);
     text.truncate(text.trim_end().len());
     format!("{text}\n  {:width$}  {}\n\n", "others", wrapped(&RARE.join(", "), width + 4))
+}
+
+/// Returns every command with what it does, a line each.
+pub(crate) fn all(line: &Command) -> String {
+    let leaves = leaves(line, "");
+    let width = leaves.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let rows = leaves.iter().map(|(name, about)| format!("  {name:width$}  {about}\n"));
+    format!("{}\n{}", heading("Commands, each explained by `saddlebag help COMMAND`"), rows.collect::<String>())
+}
+
+/// Returns the name and the description of each command that has no commands below it.
+fn leaves(command: &Command, before: &str) -> Vec<(String, String)> {
+    let below = command.get_subcommands().flat_map(|below| {
+        let name = format!("{before}{}", below.get_name());
+        match below.has_subcommands() {
+            true => leaves(below, &format!("{name} ")),
+            false => vec![(name, below.get_about().map(ToString::to_string).unwrap_or_default())],
+        }
+    });
+    below.collect()
 }
 
 /// Returns a heading in clap's style.
@@ -125,6 +145,15 @@ mod tests {
         for (names, command) in every(&line, "saddlebag") {
             assert!(names == "saddlebag" || words.contains(&command.get_name()), "{names} is not in {help}");
         }
+    }
+
+    #[test]
+    fn the_program_has_at_most_36_commands_and_lists_each() {
+        let line = line();
+        let all = super::all(&line);
+        let names = super::leaves(&line, "");
+        assert!(names.len() <= 36, "{}: {all}", names.len());
+        assert!(names.iter().all(|(name, _)| all.contains(name.as_str())), "{all}");
     }
 
     #[test]

@@ -19,7 +19,6 @@ mod entry;
 mod everyday;
 mod export;
 mod failure;
-mod file;
 mod formats;
 mod global;
 mod help;

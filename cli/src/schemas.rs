@@ -32,7 +32,7 @@ fn the_schemas_in_the_docs_are_those_of_the_subcommands() {
     assert_eq!(kept, names, "docs/schemas has files of no subcommand, or lacks some");
 }
 
-/// Returns the file name of a subcommand's schema. For `note related` it is `note-related.json`.
+/// Returns the file name of a subcommand's schema. For `related` it is `note-related.json`.
 fn file_name(subcommand: &str) -> String {
     format!("{}.json", subcommand.replace(' ', "-"))
 }

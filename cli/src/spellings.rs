@@ -87,10 +87,10 @@ fn every_example_can_be_run_and_is_of_its_command() {
 
 #[test]
 fn an_old_or_a_mistyped_spelling_is_found() {
-    for command in ["saddlebag notes", "saddlebag note tgs", "saddlebag list --sorted", "saddlebag file write x y z"] {
+    for command in ["saddlebag notes", "saddlebag entry tgs", "saddlebag list --sorted", "saddlebag write x y z"] {
         assert!(problem(command).is_some(), "{command}");
     }
-    for command in ["saddlebag recall", "saddlebag note", "saddlebag recall QUESTION --limit N", "saddlebag --help"] {
+    for command in ["saddlebag recall", "saddlebag entry", "saddlebag recall QUESTION --limit N", "saddlebag --help"] {
         assert_eq!(problem(command), None, "{command}");
     }
     assert_eq!(
@@ -98,8 +98,8 @@ fn an_old_or_a_mistyped_spelling_is_found() {
         ["saddlebag status", "saddlebag recall 'a && b'"]
     );
     assert_eq!(
-        commands_of_prose("`note related` and `saddlebag today`, not `notes`"),
-        ["saddlebag note related", "saddlebag today"]
+        commands_of_prose("`entry run` and `saddlebag today`, not `notes`"),
+        ["saddlebag entry run", "saddlebag today"]
     );
 }
 

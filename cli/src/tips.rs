@@ -15,29 +15,39 @@ const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["recent", "latest", "last"], &["list --limit 10"]),
     (&["orphans"], &["list --orphan"]),
     (&["graph"], &["list --links"]),
-    (&["get", "read", "cat", "view", "open"], &["show NAME"]),
+    (&["get", "read", "cat", "view"], &["show NAME"]),
     (&["find", "ask", "query"], &["recall QUERY", "search WORDS"]),
-    (&["todo", "todos", "tasks"], &["show scratchpad", "file write scratchpad CONTENT"]),
+    (&["todo", "todos", "tasks"], &["show scratchpad", "write scratchpad CONTENT"]),
     (&["grep", "rg"], &["search WORDS"]),
-    (&["add", "new", "create", "save"], &["remember TITLE CONTENT", "entry store KEY CONTENT"]),
-    (&["write", "append"], &["file write TARGET CONTENT"]),
+    (&["add", "new", "create", "save"], &["remember TITLE CONTENT", "remember --key KEY CONTENT"]),
+    (&["append"], &["write NAME CONTENT"]),
     (&["replace", "change"], &["edit NAME --old OLD --new NEW"]),
     (&["rm", "delete", "del", "remove"], &["forget NAME"]),
     (&["undo", "revert"], &["restore NAME"]),
     (&["mv", "rename"], &["move NAME TITLE"]),
-    (&["backlinks", "links"], &["list --link-to NAME", "note related NAME"]),
-    (&["unlinked-mentions"], &["note related NAME --mentions"]),
+    (&["backlinks", "links"], &["list --link-to NAME", "related NAME"]),
+    (&["unlinked-mentions"], &["related NAME --mentions"]),
     (&["journal", "jot"], &["log --line TEXT"]),
     (&["daily", "yesterday"], &["today", "show daily:2026-05-29"]),
-    (&["store", "set", "put"], &["entry store KEY CONTENT"]),
+    (&["store", "set", "put"], &["remember --key KEY CONTENT"]),
     (&["tags"], &["list --tags"]),
     (&["dead-links"], &["list --dead-links"]),
-    (&["mentions"], &["note related NAME --mentions"]),
-    (&["unlink"], &["project link --undo"]),
+    (&["mentions"], &["related NAME --mentions"]),
+    (&["unlink"], &["project --undo"]),
     (&["purge"], &["forget --purge"]),
     (&["explain"], &["entry hydrate --explain"]),
-    (&["where", "which"], &["file path NAME"]),
-    (&["call"], &["tools call TOOL"]),
+    (&["where", "which"], &["show NAME --path"]),
+    (&["call"], &["tools TOOL"]),
+    (&["pending", "inbox"], &["list --pending"]),
+    (&["approve", "reject"], &["memory approve NAME", "memory reject NAME"]),
+    (&["uninstall"], &["setup --uninstall"]),
+    (&["replay"], &["conform --replay FILE"]),
+    (&["man"], &["completions man"]),
+    (&["preamble"], &["context --preamble"]),
+    (&["slash"], &["tools /memory LINE"]),
+    (&["init"], &["setup --templates"]),
+    (&["projects"], &["project"]),
+    (&["path"], &["show NAME --path"]),
     (&["serve", "server"], &["mcp"]),
     (&["info", "stats"], &["status"]),
     (&["version"], &["--version"]),
@@ -48,14 +58,22 @@ const COMMANDS_OF_NOUNS: &[(&str, &str, &str)] = &[
     ("note", "list", "list --kind note"),
     ("entry", "list", "list --kind entry"),
     ("file", "list", "list --kind file"),
+    ("file", "path", "show NAME --path"),
     ("entry", "recall", "recall --kind entry QUERY"),
     ("note", "link", "link NAME NOTE"),
-    ("project", "move", "project link NAME --move"),
+    ("entry", "store", "remember --key KEY CONTENT"),
+    ("memory", "pending", "list --pending"),
+    ("memory", "preamble", "context --preamble"),
+    ("memory", "slash", "tools /memory LINE"),
+    ("memory", "init", "setup --templates"),
     ("*", "show", "show NAME"),
     ("*", "edit", "edit NAME --old OLD --new NEW"),
     ("*", "forget", "forget NAME"),
     ("*", "restore", "restore NAME"),
 ];
+
+/// Words that people write before a verb. Each verb is a command.
+const BEFORE_VERBS: [&str; 2] = ["note", "file"];
 
 /// Replaces clap's suggestion for a word that is not a command with the commands that the word may mean.
 pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[String]) {
@@ -63,12 +81,31 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
         return;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return };
-    let noun = noun_before(word, line, arguments);
-    let mut commands = commands_for(word, noun, line);
-    if commands.is_empty() {
-        commands = most_similar(word, noun, line).map(|word| commands_for(&word, noun, line)).unwrap_or_default();
+    let next = || arguments.iter().skip_while(|argument| *argument != word).nth(1);
+    if let Some(verb) = next().filter(|_| BEFORE_VERBS.contains(&word.as_str())) {
+        let commands = match command_of_noun(word, verb) {
+            Some(command) => vec![command.to_string()],
+            None => likely(verb, None, line),
+        };
+        return tell(error, verb, commands, arguments);
     }
-    let name = arguments.iter().skip_while(|argument| argument != &word).nth(1).filter(|name| !name.starts_with('-'));
+    let noun = noun_before(word, line, arguments);
+    let commands = likely(word, noun, line);
+    tell(error, &word.clone(), commands, arguments);
+}
+
+/// Returns the commands that a word may mean, or those of the most similar word.
+fn likely(word: &str, noun: Option<&Command>, line: &Command) -> Vec<String> {
+    let commands = commands_for(word, noun, line);
+    match commands.is_empty() {
+        true => most_similar(word, noun, line).map(|word| commands_for(&word, noun, line)).unwrap_or_default(),
+        false => commands,
+    }
+}
+
+/// Replaces clap's suggestion with commands, which get the argument after the word as their name.
+fn tell(error: &mut clap::Error, word: &str, mut commands: Vec<String>, arguments: &[String]) {
+    let name = arguments.iter().skip_while(|argument| *argument != word).nth(1).filter(|name| !name.starts_with('-'));
     if let Some(name) = name.and_then(|name| shlex::try_quote(name).ok()) {
         commands.iter_mut().for_each(|command| *command = command.replacen("NAME", &name, 1));
     }
@@ -173,10 +210,12 @@ mod tests {
             (&["note", "journal", "x"], "try `saddlebag log --line TEXT`"),
             (&["entry", "recall", "x"], "try `saddlebag recall --kind entry QUERY`"),
             (&["entry", "explain"], "try `saddlebag entry hydrate --explain`"),
-            (&["note", "add", "k"], "try `saddlebag remember TITLE CONTENT` or `saddlebag entry store KEY CONTENT`"),
-            (&["backlinks", "k"], "try `saddlebag list --link-to k` or `saddlebag note related k`"),
+            (&["note", "add", "k"], "try `saddlebag remember TITLE CONTENT` or `saddlebag remember --key KEY CONTENT`"),
+            (&["backlinks", "k"], "try `saddlebag list --link-to k` or `saddlebag related k`"),
             (&["orphans"], "try `saddlebag list --orphan`"),
-            (&["pending"], "try `saddlebag memory pending`"),
+            (&["pending"], "try `saddlebag list --pending`"),
+            (&["note", "related", "X"], "try `saddlebag related`"),
+            (&["file", "write", "X"], "try `saddlebag write`"),
             (&["note", "recall", "x"], "try `saddlebag recall`"),
             (&["note", "search", "x"], "try `saddlebag search`"),
         ] {
@@ -188,7 +227,7 @@ mod tests {
     fn a_mistyped_word_leads_to_the_command_that_was_meant() {
         for (arguments, meant) in [
             (&["remeber", "a", "b"][..], "try `saddlebag remember`"),
-            (&["note", "lst"], "try `saddlebag list --kind note`"),
+            (&["note", "lst"], "try `saddlebag list`"),
             (&["enrty", "show"], "try `saddlebag entry`"),
             (&["orphan"], "`saddlebag list --orphan`"),
             (&["renam", "a", "b"], "`saddlebag move a TITLE`"),

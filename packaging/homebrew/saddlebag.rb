@@ -9,7 +9,7 @@ class Saddlebag < Formula
   def install
     bin.install "saddlebag"
     generate_completions_from_executable(bin/"saddlebag", "completions")
-    system bin/"saddlebag", "man", "--out", buildpath/"manual"
+    system bin/"saddlebag", "completions", "man", "--out", buildpath/"manual"
     man1.install Dir["manual/*.1"]
   end
 

@@ -51,19 +51,19 @@ impl Program {
 
     /// Returns the tools that its MCP server offers, as names and descriptions.
     pub(crate) fn tools(&self) -> Result<Vec<(String, String)>, String> {
-        let listed = self.run(&["tools", "list", "--json"])?;
-        let listed: Value = serde_json::from_str(&listed).map_err(|error| format!("`tools list --json`: {error}"))?;
+        let listed = self.run(&["tools", "--json"])?;
+        let listed: Value = serde_json::from_str(&listed).map_err(|error| format!("`tools --json`: {error}"))?;
         let tools = listed["tools"].as_array().into_iter().flatten();
         let field = |tool: &Value, name: &str| tool[name].as_str().map(str::to_string);
         let tools: Option<Vec<_>> =
             tools.map(|tool| Some((field(tool, "name")?, field(tool, "description")?))).collect();
         let tools = tools.filter(|tools| !tools.is_empty());
-        tools.ok_or_else(|| "`tools list --json` has a tool without a name or a description".to_string())
+        tools.ok_or_else(|| "`tools --json` has a tool without a name or a description".to_string())
     }
 
     /// Writes its manual pages into a folder.
     pub(crate) fn write_manual(&self, folder: &Path) -> Result<(), String> {
-        self.run(&["man", "--out", &folder.to_string_lossy()]).map(drop)
+        self.run(&["completions", "man", "--out", &folder.to_string_lossy()]).map(drop)
     }
 
     /// Returns its completion script for a shell.

@@ -1,6 +1,6 @@
 """Saddlebag as the memory of Hermes.
 
-The provider only runs the program: tools go to `saddlebag tools call`, and what happens in a session to
+The provider only runs the program: tools go to `saddlebag tools`, and what happens in a session to
 `saddlebag hook`. Writes wait in a bounded queue for one thread, so no turn waits for them. A program that is missing or
 slow never stops a turn.
 """

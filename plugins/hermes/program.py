@@ -82,7 +82,7 @@ class Program:
 
     def call(self, tool, arguments):
         """Runs a tool of the memory. Returns its answer: text, structured, is_error."""
-        output, error = self.run(["--json", "tools", "call", tool, "-"], json.dumps(arguments))
+        output, error = self.run(["--json", "tools", tool, "-"], json.dumps(arguments))
         try:
             answer = json.loads(output)
         except ValueError:

@@ -1,4 +1,4 @@
-// Saddlebag as the memory of OpenClaw. The plugin only runs the program: tools go to `saddlebag tools call`, and what
+// Saddlebag as the memory of OpenClaw. The plugin only runs the program: tools go to `saddlebag tools`, and what
 // happens in a session to `saddlebag hook`. A program that is missing or slow never stops a turn.
 
 import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry"

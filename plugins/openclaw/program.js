@@ -71,7 +71,7 @@ function options({ root, project, agent }, folder) {
 
 /** Runs a tool of the memory. Resolves to the text for the model, and true if the tool failed. */
 export async function call(settings, folder, tool, args) {
-  const words = [...options(settings, folder), "--json", "tools", "call", tool, "-"]
+  const words = [...options(settings, folder), "--json", "tools", tool, "-"]
   const { output, error } = await run(settings, words, JSON.stringify(args))
   let answer
   try {

@@ -51,7 +51,7 @@ pub(super) async fn decide(
     }
     if items.is_empty() {
         let message = format!("the request names nothing to {verb}");
-        let help = format!("give the keys or paths to {verb}, with the versions that `memory pending` shows");
+        let help = format!("give the keys or paths to {verb}, with the versions that `list --pending` shows");
         return Err(Error::invalid_argument(message, help));
     }
     let waiting = pending_approvals(with.call, with.notebook, with.entries).await?;

@@ -144,7 +144,7 @@ pub(super) async fn named<'a>(
         Some(file) => format!("the file could not be read: {}", file.reason),
         None => "no note or entry of this name waits for approval".to_string(),
     };
-    Err(Error::new(ErrorCode::NotFound, reason, "`memory pending` lists the names that can be given"))
+    Err(Error::new(ErrorCode::NotFound, reason, "`list --pending` lists the names that can be given"))
 }
 
 pub(super) fn pending_item(call: &Call, item: &PendingApproval, with_text: bool) -> PendingItem {

@@ -58,12 +58,12 @@ impl EditEntry {
             // The new text would be trusted as a whole, with the rest of the text that nobody has reviewed.
             let message = format!("entry `{}` is unapproved: {from}", entry.key.escape_debug());
             let help =
-                "approve it with `memory approve` before you edit it, or replace its whole text with `entry store`";
+                "approve it with `memory approve` before you edit it, or replace its whole text with `remember --key`";
             return Err(Error::new(ErrorCode::NeedsConfirmation, message, help));
         }
         if !entry.only_in.is_empty() && with.call.scope.trust.provenance != Provenance::User {
             let message = format!("entry `{}` is only for {}", entry.key.escape_debug(), entry.only_in.join(", "));
-            let help = "replace its whole text with `entry store`, which keeps the old one as a backup, or ask a person to \
+            let help = "replace its whole text with `remember --key`, which keeps the old one as a backup, or ask a person to \
                         approve it for all projects";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }

@@ -44,7 +44,7 @@ pub(super) fn check_not_kept(call: &Call, path: &RelPath) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("{path} is found by its name, and is in every block");
-    Err(Error::invalid_argument(message, "edit it, or replace its text with `file write`"))
+    Err(Error::invalid_argument(message, "edit it, or replace its text with `write`"))
 }
 
 /// Creates a note. Returns `false` if the name is taken.

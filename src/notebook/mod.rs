@@ -38,6 +38,7 @@ mod session;
 mod slug;
 mod snapshot;
 mod superseded;
+mod tag_note;
 mod tags;
 mod template;
 mod template_syntax;
@@ -77,6 +78,7 @@ pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note
 pub use rename::{Rename, RenameReply};
 pub use select::notes_named;
 pub use slug::{MAX_SLUG_BYTES, slug};
+pub use tag_note::{TagNote, TagNoteReply};
 pub use tags::{Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use today::{Today, TodayReply};
@@ -110,6 +112,7 @@ family! {
         Link { source, target, text: name "text" },
         Rename { note, title: name "title" },
         Forget { note },
+        TagNote { note, add: name "tag", remove },
         Tags,
         DeadLinks,
         UnlinkedMentions,

@@ -1,7 +1,7 @@
 //! Links, renames and notes that are forgotten, with crashes and editors in between.
 
 use saddlebag::Config;
-use saddlebag::notebook::{ConditionKind, DeadLinks, Forget, Journal, NoteFilter, NotebookCommand};
+use saddlebag::notebook::{ConditionKind, DeadLinks, Forget, Journal, NoteFilter, NotebookCommand, TagNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::{Drive, changes};
@@ -29,6 +29,27 @@ fn a_link_is_written_once_in_the_way_of_the_notebook(kind: Kind) {
         let error = refused(&mut drive, link("A", "notes/a"));
         assert!(error.message.contains("itself"), "{error:?}");
     }
+}
+
+#[both_engines]
+fn tags_are_written_to_the_frontmatter_once_and_removed(kind: Kind) {
+    let note = "---\r\ntitle: A\r\n---\r\n\r\ntext #inline";
+    let mut drive = open(kind, &[("notes/a.md", note)]);
+    let tag = |add: &[&str], remove: &[&str]| {
+        let list = |tags: &[&str]| tags.iter().map(ToString::to_string).collect();
+        TagNote { note: "A".into(), add: list(add), remove: list(remove) }
+    };
+    let tagged = call(&mut drive, tag(&["#ops", "inline"], &[]));
+    assert_eq!((tagged.tags.len(), tagged.changed), (2, true), "{tagged:?}");
+    assert_eq!(text(&drive, "notes/a.md"), "---\r\ntitle: A\r\ntags: [\"ops\"]\r\n---\r\n\r\ntext #inline");
+    assert!(!call(&mut drive, tag(&["ops"], &["absent"])).changed);
+    let error = refused(&mut drive, tag(&[], &["inline"]));
+    assert!(error.message.contains("is in the text"), "{error:?}");
+    let removed = call(&mut drive, tag(&["db"], &["ops"]));
+    assert_eq!(removed.tags, ["db", "inline"]);
+    assert_eq!(changes(&drive.executor).len(), 2);
+    assert!(refused(&mut drive, tag(&[], &[])).message.contains("no tag"));
+    assert!(refused(&mut drive, tag(&["a"], &["a"])).message.contains("added and removed"));
 }
 
 /// Invariant (notebook): an edit of a note changes one thing, and keeps every other byte, line ends, frontmatter and

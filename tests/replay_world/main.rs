@@ -1,6 +1,6 @@
 //! `replay-world COMPONENT TRACE`: replays a recorded trace against a component of any world, and compares every answer.
 //!
-//! `saddlebag replay` runs components of the largest world only. This program knows no world: it finds functions and
+//! `saddlebag conform --replay` runs components of the largest world only. This program knows no world: it finds functions and
 //! types in the component. Memories of the trace that use an interface which the component lacks are left out.
 
 #![allow(clippy::print_stderr, reason = "it reports what it compared")]

@@ -18,7 +18,7 @@ use saddlebag::journal::{
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
     MemoryContext, NoteFilter, NotebookCommand, RecallForTurn, Related, Remember, RememberError, RememberSummary,
-    Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    Rename, SortBy, SortKey, TagNote, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::session::{
@@ -218,6 +218,8 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
             .prop_map(|(from, to, text)| NotebookCommand::Link(Link { source: from, target: to, text })),
         2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename(Rename { note, title })),
         1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
+        1 => (note(), prop::collection::vec(name(), 0..3), prop::collection::vec(name(), 0..3))
+            .prop_map(|(note, add, remove)| NotebookCommand::TagNote(TagNote { note, add, remove })),
         1 => Just(NotebookCommand::Tags(Tags)),
         1 => any::<bool>().prop_map(|only_notes| NotebookCommand::DeadLinks(DeadLinks { only_notes })),
         1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),

@@ -2,7 +2,7 @@
 //!
 //! [`driver`] speaks the protocol of `docs/writing-a-host.md` with another program, [`serve`] answers it. Each part of
 //! the kit is a file: [`grid`] and [`cases`] check single operations, [`calls`] the loop, [`crashes`] hosts that are killed,
-//! [`records`] what dead ones left, [`races`] hosts that change one store together.
+//! [`records`] what dead ones left, [`replay`] a recorded trace, [`races`] hosts that change one store together.
 
 mod bench;
 mod calls;
@@ -16,6 +16,7 @@ mod names;
 mod ops;
 mod races;
 mod records;
+mod replay;
 mod report;
 mod serve;
 mod table;
@@ -23,10 +24,12 @@ mod table;
 mod tests;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use saddlebag::protocol::ErrorCode;
+use schemars::JsonSchema;
 
 use crate::engine::engine;
 use crate::failure::{Exit, Failure, ProgramCode};
@@ -36,9 +39,10 @@ use crate::output::Output;
 use crate::subcommand::Subcommand;
 use bench::Stores;
 use driver::{Driver, Program};
+use replay::ReplayJson;
 use report::{ConformJson, Report};
 
-/// Check that a host does what the contract says
+/// Check a host, or a recorded trace, against the contract
 #[derive(Debug, Args)]
 #[command(after_help = example("conform -- python3 driver.py"))]
 pub(crate) struct ConformArgs {
@@ -47,9 +51,12 @@ pub(crate) struct ConformArgs {
         trailing_var_arg = true,
         allow_hyphen_values = true,
         value_name = "COMMAND",
-        required_unless_present = "driver"
+        required_unless_present_any = ["driver", "replay"]
     )]
     command: Vec<OsString>,
+    /// Run the trace in this file again, without a store, and compare
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "only", "with", "driver"])]
+    replay: Option<PathBuf>,
     /// Check only this part
     #[arg(long, value_enum)]
     only: Option<Part>,
@@ -102,10 +109,22 @@ enum Part {
     Races,
 }
 
+/// Result of checking a host, or of replaying a trace.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum Conformed {
+    Host(ConformJson),
+    Trace(ReplayJson),
+}
+
 impl Subcommand for ConformArgs {
-    type Json = ConformJson;
+    type Json = Conformed;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        if let Some(trace) = &self.replay {
+            return replay::run(trace, global, output);
+        }
         if self.driver {
             return serve::serve(global, output);
         }

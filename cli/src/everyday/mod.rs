@@ -6,13 +6,18 @@ mod forget;
 mod link;
 mod log;
 mod moves;
+mod open;
+mod path;
 mod recall;
+mod related;
 mod remember;
 mod restore;
 mod search;
 mod show;
 mod status;
+mod tag;
 mod today;
+mod write;
 
 use crate::list::ListArgs;
 use crate::prompt::ContextArgs;
@@ -26,10 +31,14 @@ subcommands! {
         Show(show::ShowArgs),
         List(ListArgs),
         Edit(edit::EditArgs),
+        Write(write::WriteArgs),
         Move(moves::MoveArgs),
+        Tag(tag::TagArgs),
         Link(link::LinkArgs),
+        Related(related::RelatedArgs),
         Forget(forget::ForgetArgs),
         Restore(restore::RestoreArgs),
+        Open(open::OpenArgs),
         Log(log::LogArgs),
         Context(ContextArgs),
         Search(search::SearchArgs),

@@ -1,68 +1,120 @@
-//! `remember`: creates a note.
+//! `remember`: creates a note, or stores an entry under a key.
 
 use clap::Args;
+use saddlebag::entries::{NewEntry, StoreEntry, StoreReply, StoreState};
 use saddlebag::notebook::{Remember, RememberReply};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::input::{self, shown_path};
 use crate::note::shared::warn;
-use crate::output::Output;
-use crate::subcommand::Ask;
+use crate::output::{Output, single_line};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 
-/// Keep a fact, a decision or another note
+/// Category of an entry if none is named.
+const CATEGORY: &str = "core";
+
+/// Keep a fact, a decision or another note; with --key an entry
 #[derive(Debug, Args)]
 #[command(after_help = example("remember \"Load balancer\" \"Two nodes, renewed every 60 days.\" --tag infra"))]
 pub(crate) struct RememberArgs {
-    /// Title of the note, one line of any text
-    #[arg(allow_hyphen_values = true)]
+    /// Title of the note, one line of any text; with --key the text of the entry, kept byte for byte
+    #[arg(value_name = "TITLE|TEXT", allow_hyphen_values = true)]
     title: String,
-    /// Text of the note, in Markdown; `-` reads it from standard input
-    #[arg(allow_hyphen_values = true)]
-    content: String,
+    /// Text of the note, in Markdown; `-` reads it, or the entry's, from standard input
+    #[arg(allow_hyphen_values = true, required_unless_present = "key", conflicts_with = "key")]
+    content: Option<String>,
+    /// Store an entry under this key, 1 to 255 bytes, or replace its text
+    #[arg(long, short = 'k', value_name = "KEY", allow_hyphen_values = true)]
+    key: Option<String>,
+    /// Category of the entry: core, daily, workspace, or your own category [default: core]
+    #[arg(long, short = 'c', value_name = "CATEGORY", requires = "key")]
+    category: Option<String>,
+    /// Origin of the entry's text, for people
+    #[arg(long, value_name = "TEXT", requires = "key")]
+    source: Option<String>,
+    /// Store the entry only if it still has this version
+    #[arg(long, value_name = "VERSION", requires = "key")]
+    base: Option<String>,
     /// Kind of note: fact, decision, or the name of a folder [default: kind of the replaced note, else fact]
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", conflicts_with = "key")]
     template: Option<String>,
     /// Group of the configuration that gives file name and template [default: group of the folder]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "key")]
     group: Option<String>,
-    /// Tag of the note; repeatable, or separated by commas
+    /// Tag; repeatable, or separated by commas
     #[arg(long, short = 't', value_delimiter = ',', value_name = "TAG")]
     tag: Vec<String>,
     /// Note to link to; repeatable
-    #[arg(long, value_name = "NOTE", value_parser = shown_path)]
+    #[arg(long, value_name = "NOTE", value_parser = shown_path, conflicts_with = "key")]
     link: Vec<String>,
     /// Supersede the note with this title; the new note takes over its kind, tags and links
-    #[arg(long)]
+    #[arg(long, conflicts_with = "key")]
     supersede: bool,
-    /// Note to supersede, whatever its title
-    #[arg(long, value_name = "NOTE", value_parser = shown_path)]
+    /// Note to supersede, whatever its title, or the key of the entry that this one replaces
+    #[arg(long, value_name = "NOTE|KEY", value_parser = shown_path)]
     supersedes: Option<String>,
 }
 
-impl Ask for RememberArgs {
-    type Request = Remember;
+/// New note, or stored entry.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it is the schema of the replies that are printed")]
+pub(crate) enum Remembered {
+    Note(RememberReply),
+    Entry(StoreReply),
+}
 
-    fn request(self) -> Result<Remember, Failure> {
-        Ok(Remember {
+impl Subcommand for RememberArgs {
+    type Json = Remembered;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        match (self.key.clone(), self.content.clone()) {
+            (Some(key), _) => self.store(key, global, output),
+            (None, content) => self.note(content.unwrap_or_default(), global, output),
+        }
+    }
+}
+
+impl RememberArgs {
+    fn store(self, key: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let entry = NewEntry {
+            key,
+            content: input::text(self.title)?,
+            category: self.category.unwrap_or_else(|| CATEGORY.into()),
+            tags: self.tag,
+            source: self.source,
+            supersedes: self.supersedes,
+        };
+        let reply = Store::open(global)?.call(StoreEntry { entry, expected_version: self.base }, output)?;
+        output.object_or_line(&reply, &single_line(reply.message.as_str()))?;
+        Ok(match reply.state {
+            StoreState::Forgotten | StoreState::Conflict => Exit::Failed,
+            _ => Exit::Done,
+        })
+    }
+
+    fn note(self, content: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let request = Remember {
             title: self.title,
-            content: input::not_blank(input::text(self.content)?, "the text", "give the text to remember")?,
+            content: input::not_blank(input::text(content)?, "the text", "give the text to remember")?,
             template: self.template.unwrap_or_default(),
             group: self.group,
             tags: self.tag,
             links: self.link,
             supersede: self.supersede,
             supersedes: self.supersedes,
-        })
-    }
-
-    fn print(reply: &RememberReply, output: &mut Output) -> Result<(), Failure> {
-        output.line(reply.message.as_str())?;
-        Ok(())
-    }
-
-    fn warn(reply: &RememberReply, output: &mut Output) -> Result<(), Failure> {
-        warn(&reply.warnings, output);
-        Ok(())
+        };
+        let reply = Store::open(global)?.call(request, output)?;
+        output.object_or_line(&reply, reply.message.as_str())?;
+        if !output.is_json() {
+            output.flush()?;
+            warn(&reply.warnings, output);
+        }
+        Ok(Exit::Done)
     }
 }

@@ -7,6 +7,7 @@ use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, Read, ReadReply};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::path::{Place, show_path};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
@@ -21,6 +22,9 @@ use crate::subcommand::Subcommand;
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     item: ItemName,
+    /// Print the absolute path instead; the name may also be `root` or `project`
+    #[arg(long, conflicts_with_all = ["offset", "max_bytes"])]
+    path: bool,
     /// First byte to print; not for an entry [default: 0]
     #[arg(long, value_name = "BYTES")]
     offset: Option<u64>,
@@ -29,19 +33,23 @@ pub(crate) struct ShowArgs {
     max_bytes: Option<u32>,
 }
 
-/// Part of a note or of another file, or an entry.
+/// Part of a note or of another file, an entry, or a path.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "it is the schema of the replies that are printed")]
 pub(crate) enum Shown {
     File(ReadReply),
     Entry(EntryInfo),
+    Path(Place),
 }
 
 impl Subcommand for ShowArgs {
     type Json = Shown;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        if self.path {
+            return show_path(&self.item, global, output);
+        }
         let (offset, max_bytes) = (self.offset.unwrap_or(0), self.max_bytes.unwrap_or(DEFAULT_READ_BYTES));
         let mut store = Store::open(global)?;
         let part = match self.item.find(&mut store, output)? {

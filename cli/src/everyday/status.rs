@@ -105,11 +105,11 @@ fn text(sizes: &Sizes) -> String {
     for other in other_memory {
         let place = other.path.as_deref().unwrap_or("in a folder that is not recorded");
         let (gone, command) =
-            if other.is_gone { (", which does not exist any more", "link --move") } else { ("", "link") };
+            if other.is_gone { (", which does not exist any more", "project --move") } else { ("", "project") };
         let (reason, name) = (other.reason(), &other.name);
         lines.push(single_line(&format!(
             "memory that is not read here: {name}, {place}{gone}, with {reason}; if it is this project, run `saddlebag \
-             project {command} {name}`"
+             {command} {name}`"
         )));
     }
     lines.join("\n")

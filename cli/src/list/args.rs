@@ -1,6 +1,7 @@
 //! [`ListArgs`]: the arguments of `list`, and the kind of items that they choose.
 
 use clap::Args;
+use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending};
 use saddlebag::entries::EntryFilter;
 use saddlebag::files::ItemKind;
 use saddlebag::notebook::{ConditionKind, NoteFilter};
@@ -8,17 +9,19 @@ use saddlebag::store::{Timestamp, utc_text};
 
 use crate::failure::Failure;
 use crate::help::example;
-use crate::input::{nanoseconds, since};
+use crate::input::{nanoseconds, shown_path, since};
 use crate::note::filter::FilterArgs;
 use crate::word::word;
 
 /// Options of notes, as an error names them.
 const FOR_NOTES: &str = "--sort, --links, --snippets and every filter except --tag are for notes";
 /// Options of entries, as an error names them.
-const FOR_ENTRIES: &str = "--category, --any-tag, --until, --after and --forgotten are for entries";
+const FOR_ENTRIES: &str = "--category, --any-tag, --until and --after are for entries";
 
 /// Options of files, as an error names them.
 const FOR_FILES: &str = "--long is for files, and --tag for notes and entries";
+/// Options of what waits for approval, as an error names them.
+const OF_PENDING: &str = "--pending takes only --from, --limit and --after";
 /// Options that list no items, as an error names them.
 const ALONE: &str = "--tags and --dead-links take no option that chooses items";
 
@@ -29,6 +32,7 @@ pub(super) enum Chosen {
     Entries,
     Files,
     Forgotten,
+    Pending,
     Tags,
     DeadLinks,
 }
@@ -51,6 +55,12 @@ pub(crate) struct ListArgs {
     /// List forgotten entries, which `restore` brings back
     #[arg(long)]
     pub(super) forgotten: bool,
+    /// List what waits for approval, or print the whole text of this entry (key) or note (path, name or title)
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
+    pending: Option<Option<String>>,
+    /// Only what waits from this source: `tool`, `import`, a format such as claude-code, or the source that an entry names
+    #[arg(long, value_name = "SOURCE", requires = "pending")]
+    from: Option<String>,
     /// Key to sort notes by: created, modified, path, title, word-count; `+` after it sorts upward, `-` downward; repeatable
     #[arg(long, short = 's', value_name = "KEY")]
     pub(super) sort: Vec<String>,
@@ -81,7 +91,7 @@ pub(crate) struct ListArgs {
     /// Only entries changed before this day or time
     #[arg(long, hide_short_help = true, value_name = "DATE", value_parser = since)]
     until: Option<Timestamp>,
-    /// Cursor that the previous page of entries printed
+    /// Cursor that the previous page printed, of entries or of what waits
     #[arg(long, hide_short_help = true, value_name = "CURSOR", allow_hyphen_values = true)]
     pub(super) after: Option<String>,
     #[command(flatten)]
@@ -103,6 +113,7 @@ impl ListArgs {
             (kind, ..) => kind,
         };
         let wrong = match kind {
+            _ if self.pending.is_some() => return self.chosen_pending(for_notes),
             _ if (self.tags || self.dead_links) && (for_items || for_notes || for_entries || self.long) => ALONE,
             Some(ItemKind::Entry | ItemKind::File) if for_notes => FOR_NOTES,
             Some(ItemKind::Note | ItemKind::File) | None if for_entries => FOR_ENTRIES,
@@ -118,6 +129,23 @@ impl ListArgs {
             None => return Ok(Chosen::All),
         };
         Err(Failure::usage(wrong, "leave out the options that do not fit"))
+    }
+
+    /// Returns [`Chosen::Pending`], unless an option chooses other items.
+    fn chosen_pending(&self, for_notes: bool) -> Result<Chosen, Failure> {
+        let others = self.kind.is_some() || self.since.is_some() || self.until.is_some() || self.category.is_some();
+        let flags = self.forgotten || self.long || self.tags || self.dead_links;
+        if others || flags || for_notes || self.has_tags() || !self.any_tag.is_empty() {
+            return Err(Failure::usage(OF_PENDING, "leave out the options that do not fit"));
+        }
+        Ok(Chosen::Pending)
+    }
+
+    /// Returns the request for what waits for approval.
+    pub(super) fn of_pending(self) -> Pending {
+        let limit = self.limit.unwrap_or(DEFAULT_PENDING_ITEMS);
+        let name = self.pending.flatten().map(|name| shown_path(&name).unwrap_or_else(|never| match never {}));
+        Pending { limit, cursor: self.after, name, source: self.from }
     }
 
     /// Returns true if a tag is wanted, which only notes and entries have.

@@ -8,6 +8,7 @@ mod notes;
 mod pages;
 mod tags;
 
+use saddlebag::approval::PendingReply;
 use saddlebag::entries::ListEntriesReply;
 use saddlebag::journal::ListReply;
 use saddlebag::notebook::{DeadLinksReply, ListNotesReply, TagsReply};
@@ -32,6 +33,7 @@ pub(crate) enum Listed {
     Notes(ListNotesReply),
     Entries(ListEntriesReply),
     Files(ListReply),
+    Pending(PendingReply),
     Tags(TagsReply),
     DeadLinks(DeadLinksReply),
 }
@@ -48,6 +50,7 @@ impl Subcommand for ListArgs {
             Chosen::Entries => entries::list(self, &mut store, output)?,
             Chosen::Files => all::list_files(&self, &mut store, output)?,
             Chosen::Forgotten => all::list_forgotten(&self, &mut store, output)?,
+            Chosen::Pending => crate::trust::list_pending(self.of_pending(), &mut store, output)?,
             Chosen::Tags => tags::list(&mut store, output)?,
             Chosen::DeadLinks => dead_links::list(self.only_notes, &mut store, output)?,
         }

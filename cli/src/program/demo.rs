@@ -129,7 +129,7 @@ fn commands() -> [(&'static str, Command); 7] {
     let question = Recall { query: "which port is staging listening on?".into(), limit: 3, ..Recall::default() };
     [
         (
-            "file write long_term \"Staging listens on port 8443 ...\"",
+            "write long_term \"Staging listens on port 8443 ...\"",
             Write { target: Target::LongTerm, mode: WriteMode::Append, content: fact.into(), truncate: false }.into(),
         ),
         ("log \"staging moved\" \"New load balancer ...\"", log.into()),
@@ -137,7 +137,7 @@ fn commands() -> [(&'static str, Command); 7] {
         ("remember \"Load balancer\" \"Two nodes ...\" --link deploy", fact_note.into()),
         ("recall \"which port is staging listening on?\"", question.into()),
         (
-            "entry store deploy_target \"Staging first ...\" --tag ops",
+            "remember --key deploy_target \"Staging first ...\" --tag ops",
             StoreEntry { entry, expected_version: None }.into(),
         ),
         ("context --entries", Context { entries: Some(hydrate.into()), ..Context::default() }.into()),

@@ -2,8 +2,7 @@
 
 mod completions;
 mod demo;
-mod man;
-mod replay;
+mod manual;
 mod tools;
 mod zk;
 
@@ -11,20 +10,10 @@ use crate::conform::ConformArgs;
 use crate::hook::HookArgs;
 use crate::subcommand::subcommands;
 
+#[cfg(test)]
+pub(crate) use completions::Completions;
 pub(crate) use completions::CompletionsArgs;
-#[cfg(test)]
-pub(crate) use completions::Script;
-pub(crate) use man::ManArgs;
-#[cfg(test)]
-pub(crate) use man::Pages;
-
-subcommands! {
-    /// The subcommands of `tools`.
-    Tools {
-        List(tools::ListArgs),
-        Call(tools::CallArgs),
-    }
-}
+pub(crate) use tools::ToolsArgs;
 
 subcommands! {
     /// The subcommands of the program itself.
@@ -33,7 +22,6 @@ subcommands! {
         Zk(zk::ZkArgs),
         Hook(HookArgs),
         Demo(demo::DemoArgs),
-        Replay(replay::ReplayArgs),
         Conform(ConformArgs),
     }
 }

@@ -1,6 +1,7 @@
-//! `tools list` and `tools call`: prints the tools for a model in the JSON of several programs, and runs one tool.
+//! `tools`: prints the tools for a model in the JSON of several programs, or runs one tool.
 
 use clap::{Args, ValueEnum};
+use saddlebag::journal::{Slash, SlashReply};
 use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, ToolSet, tools};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,30 +19,25 @@ use crate::word::word;
 /// Anthropic's name for this version of its memory tool. The API itself describes the tool to the model.
 const ANTHROPIC_MEMORY_TOOL: &str = "memory_20250818";
 
-/// Print the tools that a model is given
-#[derive(Debug, Args)]
-#[command(after_help = example("tools list --for anthropic"))]
-pub(crate) struct ListArgs {
-    /// Sets of tools: everyday, journal, entries, notebook, anthropic [default: everyday]
-    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
-    tools: Vec<ToolSet>,
-    /// Shape of the JSON
-    #[arg(long = "for", value_enum, value_name = "SHAPE")]
-    shape: Option<Shape>,
-}
+/// Name in place of a tool for a line that a person types after `/memory` in a chat program.
+const SLASH: &str = "/memory";
 
-/// Run a tool as a model would
+/// List the tools that a model is given, or run one as a model would
 #[derive(Debug, Args)]
-#[command(after_help = example("tools call mem_recall '{\"query\": \"staging port\"}'"))]
-pub(crate) struct CallArgs {
-    /// Name of the tool
-    tool: String,
-    /// Arguments, a JSON object; `-` reads them from standard input
-    #[arg(default_value = "{}")]
-    arguments: String,
-    /// Sets of tools: everyday, journal, entries, notebook, anthropic [default: all]
+#[command(after_help = example("tools mem_recall '{\"query\": \"staging port\"}'"))]
+pub(crate) struct ToolsArgs {
+    /// Tool to run, or `/memory` for a line of a chat program [default: list the tools]
+    tool: Option<String>,
+    /// Arguments of the tool, a JSON object; `-` reads them from standard input [default: {}]; for `/memory` the words of
+    /// the line, such as `search WORDS` or `clear scratchpad`; without words, the status
+    #[arg(requires = "tool")]
+    arguments: Vec<String>,
+    /// Sets of tools: everyday, journal, entries, notebook, anthropic [default: everyday; all to run a tool]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
     tools: Vec<ToolSet>,
+    /// Shape of the listed JSON
+    #[arg(long = "for", value_enum, value_name = "SHAPE", conflicts_with = "tool")]
+    shape: Option<Shape>,
     /// Wording of the tool `memory`: as in the API's documentation, or as in its SDK
     #[arg(long, default_value_t, value_parser = word::<Dialect>())]
     dialect: Dialect,
@@ -57,13 +53,15 @@ enum Shape {
     Mcp,
 }
 
-/// Tools as the component describes them, or with --for the array that another program accepts.
+/// Tools as the component describes them, with --for the array that another program accepts, or the answer of a tool.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ToolsJson {
     Described(Tools),
     Shaped(Vec<Value>),
+    Answer(ToolAnswer),
+    Slash(SlashReply),
 }
 
 /// Tools as the component describes them.
@@ -109,24 +107,20 @@ impl Described {
     }
 }
 
-impl Subcommand for ListArgs {
+impl Subcommand for ToolsArgs {
     type Json = ToolsJson;
 
-    fn run(self, _: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        list(&self, output)
-    }
-}
-
-impl Subcommand for CallArgs {
-    type Json = ToolAnswer;
-
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        call(self, global, output)
+        match self.tool.clone() {
+            None => list(&self, output),
+            Some(tool) if tool == SLASH => slash(&self.arguments, global, output),
+            Some(tool) => call(tool, self, global, output),
+        }
     }
 }
 
 /// Prints the tools.
-fn list(args: &ListArgs, output: &mut Output) -> Result<Exit, Failure> {
+fn list(args: &ToolsArgs, output: &mut Output) -> Result<Exit, Failure> {
     let tools = tools(if args.tools.is_empty() { DEFAULT_SETS } else { &args.tools });
     if let Some(shape) = args.shape {
         let shaped: Vec<Value> = tools.iter().map(|tool| shaped(tool, shape)).collect::<Result<_, _>>()?;
@@ -153,13 +147,14 @@ fn list(args: &ListArgs, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// Runs a tool.
-fn call(args: CallArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+fn call(tool: String, args: ToolsArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let mut arguments = args.arguments.into_iter();
+    let input = arguments.next().unwrap_or_else(|| "{}".into());
+    if arguments.next().is_some() {
+        return Err(Failure::usage("a tool takes one JSON object", "quote the object for the shell"));
+    }
     let sets = if args.tools.is_empty() { ToolSet::ALL.to_vec() } else { args.tools };
-    let call = CallTool {
-        tool: args.tool,
-        input: input::text(args.arguments)?,
-        options: ToolOptions { sets, dialect: args.dialect },
-    };
+    let call = CallTool { tool, input: input::text(input)?, options: ToolOptions { sets, dialect: args.dialect } };
     let mut store = Store::open(&global.of_agent())?;
     let answer = store.call(call, output)?;
     if output.is_json() {
@@ -171,6 +166,13 @@ fn call(args: CallArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
         return Err(Failure::new(ProgramCode::Tool, message, help));
     }
     output.line(answer.text.as_str().trim_end_matches('\n'))?;
+    Ok(Exit::Done)
+}
+
+/// Runs a line that a person typed after `/memory`.
+fn slash(words: &[String], global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let reply = Store::open(global)?.call(Slash { line: words.join(" ") }, output)?;
+    output.object_or_line(&reply, &reply.text)?;
     Ok(Exit::Done)
 }
 

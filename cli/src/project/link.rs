@@ -1,4 +1,4 @@
-//! `project link`: lets this folder open the memory of another project, take it over, or open its own again.
+//! `project NAME`: lets this folder open the memory of another project, take it over, or open its own again.
 
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use saddlebag_host::{ProjectRecord, Projects, project_root, project_slug, record
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::list::{self, Listed};
 use super::shared::{folder, named, require_person, storage};
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
@@ -16,20 +17,20 @@ use crate::output::{Output, single_line};
 use crate::store::disk;
 use crate::subcommand::Subcommand;
 
-/// Open the memory of another project in this folder
+/// List the projects, or open the memory of another one in this folder
 ///
 /// The other folder keeps it too, unless it is moved.
 #[derive(Debug, Args)]
-#[command(after_help = example("project link api-0db23a34"))]
-pub(crate) struct LinkArgs {
-    /// Name or folder of the project, as `project list` prints them
-    #[arg(value_name = "NAME|PATH", required_unless_present = "undo")]
+#[command(after_help = example("project api-0db23a34"))]
+pub(crate) struct ProjectArgs {
+    /// Name or folder of the project whose memory this folder opens [default: list the projects]
+    #[arg(value_name = "NAME|PATH")]
     name: Option<String>,
     /// Open the memory of this folder again
     #[arg(long, conflicts_with_all = ["name", "yes"])]
     undo: bool,
     /// Move the memory to this folder instead, for example after the project moved; the other folder loses it
-    #[arg(long = "move", conflicts_with = "undo")]
+    #[arg(long = "move", requires = "name")]
     moved: bool,
     /// Do not ask for confirmation
     #[arg(long)]
@@ -56,19 +57,23 @@ pub(crate) struct Moved {
     name: String,
 }
 
-/// Memory that a folder opens, or that was moved to it.
+/// Projects of the store, memory that a folder opens, or memory that was moved to it.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "it is the schema of what is printed")]
-pub(crate) enum Opened {
+pub(crate) enum Projected {
+    Listed(Listed),
     Linked(Linked),
     Moved(Moved),
 }
 
-impl Subcommand for LinkArgs {
-    type Json = Opened;
+impl Subcommand for ProjectArgs {
+    type Json = Projected;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        if self.name.is_none() && !self.undo {
+            return list::run(global, output);
+        }
         require_person(global)?;
         let folder = project_root(&folder(global)?);
         let mut disk = disk(global)?;
@@ -110,7 +115,7 @@ fn link(
     projects.link(folder, Some(&other.name)).map_err(|error| storage(&error))?;
     let opens = projects.opened(folder).map_err(|error| storage(&error))?;
     let linked = Linked { folder: folder.display().to_string(), opens };
-    let text = format!("{} opens the memory of {}; `project link --undo` undoes it", linked.folder, linked.opens);
+    let text = format!("{} opens the memory of {}; `project --undo` undoes it", linked.folder, linked.opens);
     output.object_or_line(&linked, &single_line(&text))?;
     Ok(())
 }

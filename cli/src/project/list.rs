@@ -1,6 +1,5 @@
-//! `project list`: prints the projects of the store and their folders.
+//! `project` without a name: prints the projects of the store and their folders.
 
-use clap::Args;
 use saddlebag_host::{Projects, project_root, project_slug, recorded_folder};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,15 +7,8 @@ use serde::Serialize;
 use super::shared::{folder, storage};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-use crate::help::example;
 use crate::output::{Output, single_line};
 use crate::store::disk;
-use crate::subcommand::Subcommand;
-
-/// List the projects that have memory, with their folders
-#[derive(Debug, Args)]
-#[command(after_help = example("project list"))]
-pub(crate) struct ListArgs;
 
 /// Projects of the store.
 #[derive(Serialize, JsonSchema)]
@@ -28,7 +20,7 @@ pub(crate) struct Listed {
 /// A project.
 #[derive(Serialize, JsonSchema)]
 struct Listing {
-    /// Name of the project, as `project link` takes it.
+    /// Name of the project, as `project NAME` takes it.
     name: String,
     /// Folder that the memory was last used in; `null` if it is not recorded.
     path: Option<String>,
@@ -40,32 +32,29 @@ struct Listing {
     opens: Option<String>,
 }
 
-impl Subcommand for ListArgs {
-    type Json = Listed;
-
-    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let here = folder(global).ok().map(|folder| project_slug(&project_root(&folder)).to_string());
-        let all = Projects::new(&mut disk(global)?).all().map_err(|error| storage(&error))?;
-        let projects: Vec<Listing> = all
-            .into_iter()
-            .map(|record| Listing {
-                is_gone: record.path.is_some() && recorded_folder(&record).is_none(),
-                is_here: Some(&record.name) == here.as_ref(),
-                name: record.name,
-                path: record.path,
-                opens: record.opens,
-            })
-            .collect();
-        let listed = Listed { projects };
-        if output.is_json() {
-            output.object(&listed)?;
-        } else {
-            for project in &listed.projects {
-                output.line(&single_line(&line(project)))?;
-            }
+/// Prints the projects that have memory, with their folders.
+pub(super) fn run(global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let here = folder(global).ok().map(|folder| project_slug(&project_root(&folder)).to_string());
+    let all = Projects::new(&mut disk(global)?).all().map_err(|error| storage(&error))?;
+    let projects: Vec<Listing> = all
+        .into_iter()
+        .map(|record| Listing {
+            is_gone: record.path.is_some() && recorded_folder(&record).is_none(),
+            is_here: Some(&record.name) == here.as_ref(),
+            name: record.name,
+            path: record.path,
+            opens: record.opens,
+        })
+        .collect();
+    let listed = Listed { projects };
+    if output.is_json() {
+        output.object(&listed)?;
+    } else {
+        for project in &listed.projects {
+            output.line(&single_line(&line(project)))?;
         }
-        Ok(Exit::Done)
     }
+    Ok(Exit::Done)
 }
 
 fn line(project: &Listing) -> String {

@@ -15,7 +15,7 @@ use crate::store::{disk, project};
 /// Memory of another project that may be the same as this one.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Other {
-    /// Name of the project, as `project link` takes it.
+    /// Name of the project, as `project` takes it.
     pub(crate) name: String,
     /// Folder of the project; `null` if it is not recorded.
     pub(crate) path: Option<String>,
@@ -62,7 +62,7 @@ pub(super) fn named(projects: &mut Projects<'_>, name: &str) -> Result<ProjectRe
     let is_meant = |record: &ProjectRecord| record.name == name || record.path.as_deref() == Some(name);
     all.into_iter().find(is_meant).ok_or_else(|| {
         let mut failure = Failure::nothing(format!("there is no project `{name}` in this store"));
-        failure.help = "`project list` lists all projects".into();
+        failure.help = "`project` lists all projects".into();
         failure
     })
 }
@@ -114,9 +114,9 @@ pub(crate) fn told(others: &[Other]) -> Option<String> {
     let first = others.first()?;
     let (name, reason) = (&first.name, first.reason());
     let (gone, command) =
-        if first.is_gone { (" and whose folder does not exist any more", "link --move") } else { ("", "link") };
+        if first.is_gone { (" and whose folder does not exist any more", "project --move") } else { ("", "project") };
     Some(format!(
         "Saddlebag has memory of the project `{name}`, which has {reason}{gone}, and does not read it in this folder. If it \
-         is the same project, a person can run `saddlebag project {command} {name}`."
+         is the same project, a person can run `saddlebag {command} {name}`."
     ))
 }

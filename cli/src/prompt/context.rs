@@ -1,11 +1,6 @@
-//! `context`: prints the memory block for a prompt, and the sources of its lines.
+//! `context`: prints the memory block for a prompt, or the sources of its lines.
 
-use std::path::PathBuf;
-
-use clap::Args;
-use saddlebag::context::{
-    BlockForm, Context, ContextEntries, ContextReply, LeftOut, LineSource, Overflow, append_memory_block,
-};
+use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, LineSource, append_memory_block};
 use saddlebag::entries::{EntryFilter, HydrationPolicy, ListEntries};
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::notebook::{DEFAULT_HITS, ListNotes, RecallForTurn};
@@ -13,54 +8,16 @@ use saddlebag::trust::ForModel;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::args::ContextArgs;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-use crate::help::example;
 use crate::input;
 use crate::output::{Output, single_line};
 use crate::store::Store;
-use crate::subcommand::Subcommand;
 use crate::trust::flags;
-use crate::word::word;
 
 /// Number of the only turn of a run.
 const TURN: u64 = 1;
-
-/// Print the memory block for a prompt
-#[derive(Debug, Args)]
-#[command(after_help = example("context --entries --max-bytes 16384"))]
-pub(crate) struct ContextArgs {
-    /// Form of the block: claude (tags), openai (Markdown) or plain (no markup)
-    #[arg(long = "for", default_value = "claude", value_name = "FORM", value_parser = word::<BlockForm>())]
-    form: BlockForm,
-    /// File to print before the block; `-` reads it from standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "prompt"])]
-    append_to: Option<PathBuf>,
-    /// Print a developer message of OpenAI's interface, as JSON
-    #[arg(long, conflicts_with_all = ["report", "prompt"])]
-    message: bool,
-    /// Choice when memory is larger than the block: documented, prioritised or balanced
-    #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
-    overflow: Overflow,
-    /// Maximum size of the block, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
-    max_bytes: u32,
-    /// Include entries, up to this many bytes [without BYTES: up to the size of the block]
-    #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true)]
-    entries: Option<Option<u64>>,
-    /// Instead of the block, print its size and what it leaves out
-    #[arg(long)]
-    report: bool,
-    /// Instead of the block, print the file of each of its lines
-    #[arg(long, conflicts_with_all = ["report", "prompt", "append_to", "message"])]
-    sources: bool,
-    /// Print the instructions about memory for a model after the block
-    #[arg(long, conflicts_with = "report")]
-    prompt: bool,
-    /// Question to recall; the answers become the last section of the block
-    #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
-    recall: Option<String>,
-}
 
 /// Memory block, and the text made from it.
 #[derive(Serialize, JsonSchema)]
@@ -91,15 +48,8 @@ impl Message {
     }
 }
 
-impl Subcommand for ContextArgs {
-    type Json = Block;
-
-    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        run(&self, global, output)
-    }
-}
-
-fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+/// Prints the memory block, and the text made from it.
+pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     if args.message && args.form != BlockForm::Openai {
         return Err(Failure::usage("--message needs OpenAI's form", "give --for openai as well"));
     }

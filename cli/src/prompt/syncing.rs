@@ -1,5 +1,5 @@
 //! [`Syncing`]: notes in the folder of states which folder outside of the store is written now. A run that is killed
-//! leaves a temporary file there, which the next run and `uninstall` find through this note.
+//! leaves a temporary file there, which the next run and `setup --uninstall` find through this note.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};

@@ -10,7 +10,7 @@ use crate::global;
 use crate::help::example;
 use crate::word::word;
 
-/// Connect agents to memory: the server and the hooks
+/// Connect agents to memory: the server and the hooks; or remove all
 ///
 /// Each file is edited in place, and the difference is shown before it is written. Without a name, every agent that is
 /// installed is set up.
@@ -25,6 +25,15 @@ pub(crate) struct SetupArgs {
     /// Remove our entries; a file that was not changed since is restored byte for byte
     #[arg(long)]
     pub(super) remove: bool,
+    /// Instead, remove the program and everything that it made, except memory
+    #[arg(long, conflicts_with_all = ["agents", "remove", "without_hooks", "command", "force"])]
+    pub(super) uninstall: bool,
+    /// With --uninstall, remove the memory too; asks separately
+    #[arg(long, requires = "uninstall")]
+    pub(super) memory: bool,
+    /// Instead, create the missing folders and templates of the notebook
+    #[arg(long, conflicts_with_all = ["agents", "remove", "uninstall", "without_hooks", "command", "force", "dry_run", "yes"])]
+    pub(super) templates: bool,
     /// Print what would change, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -5,7 +5,7 @@
 //! [`switch`] finds the settings that switch hooks off. [`piece`] adds and removes one entry; [`mod@format`] edits the
 //! text, with [`json`] and [`toml`]. [`plan`] works out the change of a file, [`disk`] writes it, and [`record`] keeps
 //! the previous content. [`apply`] shows the changes, asks, and makes them; [`report`] is what is printed.
-//! [`uninstall`] removes everything that the program has put on this machine.
+//! [`setup --uninstall`] removes everything that the program has put on this machine.
 
 mod apply;
 mod args;
@@ -29,37 +29,46 @@ mod report;
 mod run;
 mod splice;
 mod switch;
+mod templates;
 mod toml;
 mod types;
 mod uninstall;
 mod value;
 
+use saddlebag::notebook::InitReply;
 use saddlebag::protocol::ErrorCode;
+use schemars::JsonSchema;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
-use crate::subcommand::{Subcommand, subcommands};
-use args::SetupArgs;
+use crate::subcommand::Subcommand;
+pub(crate) use args::SetupArgs;
 use choices::{Choices, places, project_folder, record_of};
 use clients::{Client, Scope};
 use report::{Action, AgentReport, SetupReport};
 use run::Program;
-use uninstall::UninstallArgs;
+use uninstall::UninstallReport;
 
-subcommands! {
-    /// The subcommands that set agents up.
-    Command {
-        Setup(SetupArgs),
-        Uninstall(UninstallArgs),
-    }
+/// What became of each agent, of everything that the program made, or of the notebook.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum SetUp {
+    Agents(SetupReport),
+    Uninstalled(UninstallReport),
+    Notebook(InitReply),
 }
 
 impl Subcommand for SetupArgs {
-    type Json = SetupReport;
+    type Json = SetUp;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        setup(&self, global, output)
+        match (self.uninstall, self.templates) {
+            (true, _) => uninstall::uninstall(&self, global, output),
+            (_, true) => templates::create(global, output),
+            _ => setup(&self, global, output),
+        }
     }
 }
 

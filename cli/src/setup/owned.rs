@@ -1,4 +1,4 @@
-//! Files that the program itself has made, by their place, their name and what is in them. `uninstall` removes these and
+//! Files that the program itself has made, by their place, their name and what is in them. `setup --uninstall` removes these and
 //! no others: a store, or a file of somebody else, may be in the same folder.
 
 use std::fs::{self, File, OpenOptions};

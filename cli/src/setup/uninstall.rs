@@ -1,14 +1,14 @@
-//! `uninstall`: says what Saddlebag has put where on this machine, and removes it. Memory stays unless it is asked for.
+//! `setup --uninstall`: says what Saddlebag has put where on this machine, and removes it. Memory stays unless it is asked for.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use saddlebag_host::default_root;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::apply::{file_report, stranger_report, write};
+use super::args::SetupArgs;
 use super::choices::{Choices, places, record_of, recorded};
 use super::clients::{Client, Scope};
 use super::disk;
@@ -21,26 +21,9 @@ use super::report::{Action, FileReport, note_failure};
 use super::run::Program;
 use crate::failure::{Exit, Failure, set_setup_done};
 use crate::global::Global;
-use crate::help::example;
 use crate::output::{Output, STRONG};
 use crate::prompt;
 use crate::store::Root;
-use crate::subcommand::Subcommand;
-
-/// Remove the program and everything it made, except memory
-#[derive(Debug, Args)]
-#[command(after_help = example("uninstall --dry-run"))]
-pub(crate) struct UninstallArgs {
-    /// Print what would be removed, and remove nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Remove without asking
-    #[arg(long)]
-    yes: bool,
-    /// Remove the memory too; asks separately
-    #[arg(long)]
-    memory: bool,
-}
 
 /// Everything that was found, and what became of it.
 #[derive(Serialize, JsonSchema)]
@@ -101,15 +84,8 @@ struct ProgramReport {
     problem: Option<String>,
 }
 
-impl Subcommand for UninstallArgs {
-    type Json = UninstallReport;
-
-    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        uninstall(&self, global, output)
-    }
-}
-
-fn uninstall(args: &UninstallArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+/// Removes everything that the program has put on this machine.
+pub(super) fn uninstall(args: &SetupArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let places = places()?;
     let program = Program::find(&places)?;
     let mut record = record_of(&places)?;
@@ -182,7 +158,7 @@ fn items(places: &Places, record: &Record, with_memory: bool, global: &Global) -
 }
 
 /// Asks for the removal, and separately for the removal of the memory.
-fn confirm(report: &UninstallReport, args: &UninstallArgs, output: &mut Output) -> Result<(), Failure> {
+fn confirm(report: &UninstallReport, args: &SetupArgs, output: &mut Output) -> Result<(), Failure> {
     if args.yes {
         return Ok(());
     }
@@ -308,7 +284,7 @@ impl UninstallReport {
     }
 
     /// Prints the result.
-    fn finish(&self, args: &UninstallArgs, output: &mut Output) -> Result<Exit, Failure> {
+    fn finish(&self, args: &SetupArgs, output: &mut Output) -> Result<Exit, Failure> {
         let items = self.items.iter().filter(|item| item.state == "failed").map(Item::line);
         let entries = self.entries.iter().filter(|entry| !entry.problems.is_empty());
         let entries = entries.map(|entry| format!("{}: {}", entry.path, entry.problems.join("; ")));

@@ -26,10 +26,10 @@ pub(crate) struct ApproveArgs {
     /// terminal, you see each before you confirm
     #[arg(value_name = "KEY|PATH", value_parser = shown_path)]
     names: Vec<String>,
-    /// Approve everything that `memory pending --from SOURCE` lists
+    /// Approve everything that `list --pending --from SOURCE` lists
     #[arg(long, value_name = "SOURCE", conflicts_with = "names")]
     all_from: Option<String>,
-    /// Version that `memory pending` printed, one per name in the same order, or its digest with --all-from; required
+    /// Version that `list --pending` printed, one per name in the same order, or its digest with --all-from; required
     /// if standard input is not a terminal
     #[arg(long, value_name = "VERSION")]
     base: Vec<String>,
@@ -111,7 +111,7 @@ fn named(
     }
     let asks = base.is_empty() && !dry_run;
     if !names.is_empty() && asks && !output.can_ask() {
-        let help = "give the version that `saddlebag memory pending` prints with --base, once for each name";
+        let help = "give the version that `saddlebag list --pending` prints with --base, once for each name";
         let message = "the program cannot ask here, so --base must name the version to approve";
         return Err(Failure::new(ErrorCode::NeedsConfirmation, message, help));
     }
@@ -159,7 +159,7 @@ fn all_from(
     let listing = store.call(request, output)?;
     let count = listing.items.len();
     let refused = |code: ErrorCode, message: &str| {
-        let help = "`saddlebag memory pending --from SOURCE` lists what waits, and prints the --base for it";
+        let help = "`saddlebag list --pending --from SOURCE` lists what waits, and prints the --base for it";
         Failure::new(code, message, help)
     };
     let unconfirmed = |message: &str| refused(ErrorCode::NeedsConfirmation, message);
@@ -180,7 +180,7 @@ fn all_from(
         _ => {
             return Err(Failure::usage(
                 "--all-from takes one --base",
-                "give the one that `saddlebag memory pending --from SOURCE` printed",
+                "give the one that `saddlebag list --pending --from SOURCE` printed",
             ));
         }
     }

@@ -6,6 +6,6 @@ mod reject;
 mod shared;
 
 pub(crate) use approve::ApproveArgs;
-pub(crate) use pending::PendingArgs;
+pub(crate) use pending::list_pending;
 pub(crate) use reject::RejectArgs;
 pub(crate) use shared::{flags, note_pending};

@@ -23,7 +23,7 @@ pub(crate) struct RejectArgs {
     /// Keys of entries, or paths, names or titles of notes; put `--` before a name that begins with a hyphen
     #[arg(value_name = "KEY|PATH", value_parser = shown_path, required_unless_present = "from")]
     names: Vec<String>,
-    /// Reject everything that `memory pending --from SOURCE` lists
+    /// Reject everything that `list --pending --from SOURCE` lists
     #[arg(long, value_name = "SOURCE", conflicts_with = "names")]
     from: Option<String>,
     /// Print what would be rejected, and reject nothing

@@ -1,4 +1,4 @@
-//! Code that `memory pending`, `memory approve`, `memory reject` and other subcommands share.
+//! Code that `list --pending`, `memory approve`, `memory reject` and other subcommands share.
 
 use saddlebag::approval::{Pending, PendingItem};
 use saddlebag::document::normalize_line;
@@ -64,7 +64,7 @@ pub(super) fn waiting(
 /// Prints a hint after an import that its text waits for approval.
 pub(crate) fn note_pending(output: &mut Output) -> Result<(), Failure> {
     output.flush()?;
-    output.note("`saddlebag memory pending` lists what waits for approval; until then it does not go into prompts");
+    output.note("`saddlebag list --pending` lists what waits for approval; until then it does not go into prompts");
     Ok(())
 }
 

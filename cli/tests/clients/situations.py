@@ -44,7 +44,7 @@ async def main(program):
         (pathlib.Path(folder) / "store").mkdir()
         arguments = ["--root", f"{folder}/store", "--project", str(project), "--agent", "main", "--workspace", "team"]
         for name, content in DAY["files"].items():
-            place = [program, *arguments, "--scope", "project", "file", "path", name]
+            place = [program, *arguments, "--scope", "project", "show", "--path", name]
             found = subprocess.run(place, check=True, capture_output=True, text=True)
             path = pathlib.Path(found.stdout.strip())
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -112,7 +112,7 @@ fn commits_that_say_why_become_notes_that_wait_for_approval_once() {
     let first = world.run(&["backfill", "--from", "git"]).exits(0);
     assert!(first.stdout.ends_with("Imported: 2 upserted, 0 unchanged, 0 kept, 0 rejected, 2 left out\n"), "{first:?}");
     assert!(first.stdout.contains("left out 1: work in progress, such as WIP\n"), "{first:?}");
-    assert!(first.stderr.contains("memory pending"), "{first:?}");
+    assert!(first.stderr.contains("list --pending"), "{first:?}");
     let notes = world.notes("commits");
     assert_eq!(notes.len(), 2);
     let text = fs::read_to_string(&notes[0]).expect("a note");
@@ -125,7 +125,7 @@ fn commits_that_say_why_become_notes_that_wait_for_approval_once() {
         "{text}"
     );
 
-    let pending = world.run(&["--json", "memory", "pending", "--from", "git"]).exits(0).json();
+    let pending = world.run(&["--json", "list", "--pending", "--from", "git"]).exits(0).json();
     assert_eq!(pending["total"], 2);
     assert!(
         pending["items"][0]["source"].as_str().is_some_and(|source| source.starts_with("import:git ")),
@@ -343,7 +343,7 @@ fn sessions_of_claude_code_in_this_project_become_notes() {
     let all =
         world.run(&["--json", "backfill", "--from", "claude-code", "--all-projects", "--dry-run"]).exits(0).json();
     assert_eq!(all["stored"], 1, "{all}");
-    let pending = world.run(&["--json", "memory", "pending", "--from", "claude-code"]).exits(0).json();
+    let pending = world.run(&["--json", "list", "--pending", "--from", "claude-code"]).exits(0).json();
     assert_eq!(pending["total"], 2);
 
     // A session that goes on changes its note, until a person has touched it.

@@ -29,7 +29,7 @@ fn refused_note_names_change_nothing() {
         (long.as_str(), "300 bytes, the limit is 251"),
     ] {
         let target = format!("note:{name}");
-        store.refuses(&["file", "write", &target, "text"], 3, message);
+        store.refuses(&["write", &target, "text"], 3, message);
         store.refuses(&["forget", &target], 3, message);
         store.refuses(&["show", &target], 3, message);
         store.refuses(&["restore", &target], 3, message);
@@ -39,18 +39,18 @@ fn refused_note_names_change_nothing() {
 #[test]
 fn unknown_words_are_bad_use() {
     let store = Store::new();
-    store.refuses(&["file", "write", "bogus", "x"], 1, "there is no note, entry or file `bogus`");
+    store.refuses(&["write", "bogus", "x"], 1, "there is no note, entry or file `bogus`");
     store.refuses(&["show", "bogus"], 1, "there is no note, entry or file `bogus`");
-    store.refuses(&["file", "write", "long_term", "x", "--mode", "overwrit"], 2, "unknown mode: overwrit");
+    store.refuses(&["write", "long_term", "x", "--mode", "overwrit"], 2, "unknown mode: overwrit");
     store.refuses(&["context", "--overflow", "none"], 2, "unknown overflow policy: none");
-    store.refuses(&["file", "write", "long_term:n", "x"], 1, "there is no note, entry or file `long_term:n`");
-    store.refuses(&["file", "write", "daily:2026-05-29", "x"], 2, "takes no date");
-    store.refuses(&["file", "write", "note:", "x"], 3, "invalid note name");
+    store.refuses(&["write", "long_term:n", "x"], 1, "there is no note, entry or file `long_term:n`");
+    store.refuses(&["write", "daily:2026-05-29", "x"], 2, "takes no date");
+    store.refuses(&["write", "note:", "x"], 3, "invalid note name");
     store.refuses(&["show", "note:a", "b"], 2, "unexpected argument 'b'");
-    store.refuses(&["file", "write", "long_term"], 2, "CONTENT");
-    store.refuses(&["file", "write", "long_term", "--overwrite"], 2, "looks like an option");
+    store.refuses(&["write", "long_term"], 2, "CONTENT");
+    store.refuses(&["write", "long_term", "--overwrite"], 2, "looks like an option");
     store.refuses(&["unlearn"], 2, "unrecognized subcommand");
-    store.refuses(&["memory", "slash", "unlearn"], 2, "usage: /memory");
+    store.refuses(&["tools", "/memory", "unlearn"], 2, "usage: /memory");
     store.refuses(&["status", "--engine", "other"], 2, "invalid value");
 }
 
@@ -94,7 +94,7 @@ fn an_edit_that_is_not_clear_changes_nothing() {
 fn content_over_the_cap_is_cut_with_a_warning_if_that_is_asked_for() {
     let store = Store::new();
     let content = format!("{}é", "a".repeat(65_535));
-    let overwrite = ["file", "write", "note:big", "-", "--mode", "overwrite", "--truncate"];
+    let overwrite = ["write", "note:big", "-", "--mode", "overwrite", "--truncate"];
     let wrote = store.run_with(&overwrite, content.as_bytes()).exits(0);
     let path = store.printed("notes/big.md");
     wrote.prints(&format!("Wrote 65535 bytes to {path} (truncated from 65537 bytes to 65536 byte cap)\n"));
@@ -113,7 +113,7 @@ fn queries_without_words_or_beyond_measure_are_refused() {
 #[test]
 fn standard_input_that_is_not_text_is_refused() {
     let store = Store::new();
-    store.run_with(&["file", "write", "long_term", "-"], b"\xff\xfe").exits(3).complains("not UTF-8");
+    store.run_with(&["write", "long_term", "-"], b"\xff\xfe").exits(3).complains("not UTF-8");
     assert!(store.tree().is_empty());
 }
 
@@ -121,7 +121,7 @@ fn standard_input_that_is_not_text_is_refused() {
 fn a_file_that_is_not_text_keeps_its_bytes_and_is_named() {
     let store = Store::new();
     store.put("MEMORY.md", b"caf\xe9\n");
-    store.run(&["file", "write", "long_term", "a new fact"]).exits(0);
+    store.run(&["write", "long_term", "a new fact"]).exits(0);
     assert_eq!(store.bytes("MEMORY.md"), b"caf\xe9\na new fact\n");
     store.run(&["search", "fact"]).exits(1).complains("skipped MEMORY.md: not UTF-8 text");
     store.run(&["context"]).complains("MEMORY.md").complains("not UTF-8 text");
@@ -136,7 +136,7 @@ fn the_date_of_a_log_has_no_extension() {
     let invalid = "invalid daily date name (expected YYYY-MM-DD: digits and hyphens only)";
     let tool = r#"{"target":"daily","name":"2026-01-02.md","old_str":"kept","new_str":"x"}"#;
     store.refuses(&["edit", "daily:2026-01-02.md", "--old", "kept", "--new", "x"], 3, invalid);
-    store.refuses(&["tools", "call", "memory_edit", tool], 3, invalid);
+    store.refuses(&["tools", "memory_edit", tool], 3, invalid);
     store.refuses(&["show", "daily:2026-01-02.md"], 3, invalid);
     // As a page, it is the name of a file.
     store.run(&["edit", "2026-01-02.md", "--old", "kept", "--new", "changed"]).exits(0);
@@ -148,7 +148,7 @@ fn a_huge_file_is_refused_or_named() {
     let store = Store::new();
     let file = fs::File::create(store.root.join("MEMORY.md")).expect("made");
     file.set_len(200 << 20).expect("sparse");
-    store.refuses(&["file", "write", "long_term", "fact"], 3, "the limit for this command is");
+    store.refuses(&["write", "long_term", "fact"], 3, "the limit for this command is");
     store.run(&["search", "fact"]).exits(1).complains("skipped MEMORY.md: too large");
     store.run(&["context"]).complains("MEMORY.md");
     store.run(&["log", "still", "works"]).exits(0);
@@ -163,8 +163,8 @@ fn a_root_that_cannot_be_one_is_refused() {
         let mut command = store.bare(arguments);
         run(command.arg("--root").arg(root).args(["--engine", &crate::support::engine()]), None)
     };
-    with_root(&missing, &["file", "write", "long_term", "x"]).exits(3).complains("does not exist").prints("");
-    with_root(&missing, &["file", "path"]).exits(3).complains("does not exist");
+    with_root(&missing, &["write", "long_term", "x"]).exits(3).complains("does not exist").prints("");
+    with_root(&missing, &["show", "--path", "root"]).exits(3).complains("does not exist");
     assert!(!missing.exists());
     let file = store.here.join("file");
     fs::write(&file, "x").expect("written");
@@ -183,7 +183,7 @@ fn a_read_only_root_is_refused() {
     fs::set_permissions(&store.root, fs::Permissions::from_mode(0o500)).expect("set");
     // Root may write anywhere.
     if fs::write(store.root.join("probe"), "x").is_err() {
-        store.refuses(&["file", "write", "long_term", "x"], 3, "permission denied");
+        store.refuses(&["write", "long_term", "x"], 3, "permission denied");
     }
     fs::set_permissions(&store.root, fs::Permissions::from_mode(0o700)).expect("set");
 }
@@ -200,7 +200,7 @@ fn links_below_the_root_are_never_followed() {
     symlink(&secret, store.file("notes/planted.md")).expect("linked");
     symlink(&store.here, store.file("daily")).expect("linked");
     store.refuses(&["show", "note:planted"], 3, "symbolic link");
-    store.refuses(&["file", "write", "note:planted", "x"], 3, "symbolic link");
+    store.refuses(&["write", "note:planted", "x"], 3, "symbolic link");
     store.refuses(&["log", "x"], 3, "symbolic link");
     let found = store.run(&["search", "words"]);
     assert!(!found.stdout.contains("secret"), "{found:?}");
@@ -226,7 +226,7 @@ fn the_environment_cannot_name_another_component() {
     let foreign = store.here.join("foreign.wasm");
     fs::write(&foreign, b"\0asm\x0d\0\x01\0").expect("written");
     let mut command = store.bare(&["--notebook", "--engine", "component", "--root"]);
-    command.arg(&store.root).args(["file", "write", "long_term", "x"]).env("SADDLEBAG_COMPONENT", foreign);
+    command.arg(&store.root).args(["write", "long_term", "x"]).env("SADDLEBAG_COMPONENT", foreign);
     run(&mut command, None).exits(0);
     assert_eq!(store.text("MEMORY.md"), "x\n");
 }
@@ -236,7 +236,7 @@ fn a_project_that_does_not_exist_is_an_error() {
     let store = Store::new();
     let root = store.root.to_str().unwrap();
     let engine = engine();
-    for command in [&["status"][..], &["file", "write", "scratchpad", "x"]] {
+    for command in [&["status"][..], &["write", "scratchpad", "x"]] {
         let arguments = [&["--root", root, "--project", "no/such/folder", "--engine", &engine], command].concat();
         let run = run(&mut store.bare(&arguments), None).exits(2);
         run.complains("the project `no/such/folder` does not exist");
@@ -247,7 +247,7 @@ fn a_project_that_does_not_exist_is_an_error() {
 #[test]
 fn a_slash_command_that_is_not_one_says_what_is_wrong_and_then_the_usage() {
     let store = Store::new();
-    let error = store.run(&["--json", "memory", "slash", "nope"]).exits(2).stderr;
+    let error = store.run(&["--json", "tools", "/memory", "nope"]).exits(2).stderr;
     let error: serde_json::Value = serde_json::from_str(&error).unwrap();
     assert_eq!(error["error"]["message"], "unknown command: nope");
     assert_eq!(
@@ -260,18 +260,14 @@ fn a_slash_command_that_is_not_one_says_what_is_wrong_and_then_the_usage() {
 fn a_tool_that_writes_a_note_without_a_name_says_what_is_missing() {
     let store = Store::new();
     for arguments in [r#"{"target":"note","content":"x"}"#, r#"{"target":"note","name":" ","content":"x"}"#] {
-        store.refuses(
-            &["tools", "call", "memory_write", arguments],
-            3,
-            "memory_write: `name` is missing: a note needs one",
-        );
+        store.refuses(&["tools", "memory_write", arguments], 3, "memory_write: `name` is missing: a note needs one");
     }
 }
 
 #[test]
 fn a_refused_tag_filter_names_the_filter() {
     let store = Store::new();
-    store.run(&["memory", "init"]).exits(0);
+    store.run(&["setup", "--templates"]).exits(0);
     let mut zk = store.command(&["zk", "list", "--tag", "NOT db OR infra"]);
     let run = run(zk.current_dir(&store.root), None);
     assert!(run.code != 0 && run.stderr.contains("cannot negate a tag in a OR group: NOT db OR infra"), "{run:?}");
@@ -317,7 +313,7 @@ fn a_file_whose_name_is_not_utf_8_is_named_with_the_way_out() {
     use std::os::unix::ffi::OsStrExt as _;
 
     let store = Store::new();
-    store.run(&["file", "write", "long_term", "a fact"]).exits(0);
+    store.run(&["write", "long_term", "a fact"]).exits(0);
     fs::create_dir_all(store.file("notes")).expect("made");
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.md");
     fs::write(store.file("notes").join(name), "a fact").expect("written");

@@ -13,7 +13,7 @@ fn two_processes_appending_lose_no_line_ten_times_in_a_row() {
                 let store = &store;
                 scope.spawn(move || {
                     for line in 0..200 {
-                        store.run(&["file", "write", "daily", &format!("writer {writer} line {line}")]).exits(0);
+                        store.run(&["write", "daily", &format!("writer {writer} line {line}")]).exits(0);
                     }
                 });
             }

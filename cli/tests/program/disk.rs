@@ -18,7 +18,7 @@ fn a_command_that_was_done_says_so_where_only_its_output_is_lost() {
         let flags: &[&str] = if json { &["--json"] } else { &[] };
         let mut command = store.command(flags);
         let full = fs::File::options().write(true).open("/dev/full").expect("it is there");
-        command.args(["file", "write", "long_term", "kept"]).stdout(full);
+        command.args(["write", "long_term", "kept"]).stdout(full);
         let done = command.output().expect("it runs");
         let stderr = String::from_utf8_lossy(&done.stderr);
         assert_eq!(done.status.code(), Some(3), "{stderr}");
@@ -44,14 +44,13 @@ fn killed_writers_leave_no_temporary_file_once_another_has_written() {
     store.put("MEMORY.md", "version 0 of the fact\n");
     for round in 0_u64..60 {
         let text = format!("version {round} of the fact\n");
-        let mut writer =
-            store.command(&["file", "write", "long_term", &text, "--mode", "overwrite"]).spawn().expect("it runs");
+        let mut writer = store.command(&["write", "long_term", &text, "--mode", "overwrite"]).spawn().expect("it runs");
         std::thread::sleep(std::time::Duration::from_micros(round * 137 % 9_000));
         // `kill` fails if the process has already ended.
         let _ = writer.kill();
         writer.wait().expect("it ends");
     }
-    store.run(&["file", "write", "scratchpad", "- [ ] later"]).exits(0);
+    store.run(&["write", "scratchpad", "- [ ] later"]).exits(0);
     assert_eq!(temporary_files(&store), Vec::<PathBuf>::new());
     assert!(!store.root.join(".saddlebag/recovered").exists(), "nobody else has written");
 }
@@ -67,7 +66,7 @@ fn a_text_that_is_recovered_is_named_once() {
             "1\tsaddlebag\t0\nplacing\t.saddlebag-1-1-1.tmp\tMEMORY.md\tno\tno\n",
         );
         let flags: &[&str] = if json { &["--json"] } else { &[] };
-        let write = || store.run(&[flags, &["file", "write", "scratchpad", "- [ ] a"]].concat()).exits(0);
+        let write = || store.run(&[flags, &["write", "scratchpad", "- [ ] a"]].concat()).exits(0);
         write().complains("is kept in `.saddlebag/recovered/MEMORY.md.1`");
         assert_eq!(write().stderr, "");
         assert_eq!(store.text(".saddlebag/recovered/MEMORY.md.1"), "PERSON");

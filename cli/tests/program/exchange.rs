@@ -44,7 +44,7 @@ fn the_memory_of_another_agent_comes_in_once() {
 fn a_key_that_says_something_else_here_is_a_conflict_that_is_named() {
     let store = Store::new();
     claude(&store);
-    store.run(&["entry", "store", "role", "mine"]).exits(0);
+    store.run(&["remember", "--key", "role", "mine"]).exits(0);
     let run = store.run(&["memory", "import", "claude", "--from", "claude-code"]).exits(0);
     assert!(
         run.stdout.starts_with("conflict: role has different content here; the imported content is stored as role_"),
@@ -59,7 +59,7 @@ fn a_key_that_says_something_else_here_is_a_conflict_that_is_named() {
 #[test]
 fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
     let store = Store::new();
-    store.run(&["entry", "store", "deploy", "The staging\ncluster", "-t", "ops", "--source", "slack"]).exits(0);
+    store.run(&["remember", "--key", "deploy", "The staging\ncluster", "-t", "ops", "--source", "slack"]).exits(0);
     let run = store.run(&["memory", "export", "--to", "openclaw", "--out", "claw"]).exits(0);
     assert!(
         run.stdout.contains("lost: source of deploy: ") && run.stdout.contains("lost: created of all entries: "),
@@ -87,8 +87,8 @@ fn exports_go_into_folders_files_and_streams_and_say_what_is_lost() {
 #[test]
 fn a_tar_stream_that_is_cut_or_empty_or_goes_on_changes_nothing() {
     let store = Store::new();
-    store.run(&["entry", "store", "kept", "one"]).exits(0);
-    store.run(&["entry", "store", "other", "two"]).exits(0);
+    store.run(&["remember", "--key", "kept", "one"]).exits(0);
+    store.run(&["remember", "--key", "other", "two"]).exits(0);
     let tar = store.command(&["memory", "export", "--out", "-"]).output().expect("it runs").stdout;
     let before = store.tree();
     let end = tar.len() - tar.iter().rev().take_while(|&&byte| byte == 0).count();
@@ -244,11 +244,11 @@ fn bad_use_changes_nothing() {
 #[test]
 fn an_older_export_names_what_it_would_replace_and_waits_for_a_yes() {
     let store = Store::new();
-    store.run(&["entry", "store", "changed", "old"]).exits(0);
-    store.run(&["entry", "store", "same", "text"]).exits(0);
-    store.run(&["entry", "store", "gone", "text"]).exits(0);
+    store.run(&["remember", "--key", "changed", "old"]).exits(0);
+    store.run(&["remember", "--key", "same", "text"]).exits(0);
+    store.run(&["remember", "--key", "gone", "text"]).exits(0);
     store.run(&["memory", "export", "--out", "out"]).exits(0);
-    store.run(&["entry", "store", "changed", "new"]).exits(0);
+    store.run(&["remember", "--key", "changed", "new"]).exits(0);
     let refused = store.run(&["memory", "import", "out"]).exits(3);
     let refused = refused.complains("to replace: changed  (from core/changed.md)");
     let refused =
@@ -267,7 +267,7 @@ fn an_older_export_names_what_it_would_replace_and_waits_for_a_yes() {
 #[test]
 fn the_tombstone_of_an_export_names_the_entry_that_it_would_forget() {
     let store = Store::new();
-    store.run(&["entry", "store", "gone", "old"]).exits(0);
+    store.run(&["remember", "--key", "gone", "old"]).exits(0);
     store.run(&["forget", "gone"]).exits(0);
     store.run(&["memory", "export", "--out", "out", "--forgotten"]).exits(0);
     let other = Store::new();
@@ -367,7 +367,7 @@ fn the_memory_of_a_project_comes_into_this_project_alone_also_after_an_approval(
     put(&home, &[(".openclaw/workspace/MEMORY.md", "- **tea**: Green, in the morning.\n")]);
 
     run("shop", &["memory", "import", "--from", "auto", "--yes"]).exits(0);
-    let waiting = run("shop", &["--json", "memory", "pending"]).exits(0).json();
+    let waiting = run("shop", &["--json", "list", "--pending"]).exits(0).json();
     let items = waiting["items"].as_array().expect("a list");
     let only_in = |item: &serde_json::Value| item["projects"].as_array().expect("a list").len();
     let names: Vec<(&str, usize)> =
@@ -384,7 +384,7 @@ fn the_memory_of_a_project_comes_into_this_project_alone_also_after_an_approval(
         assert!(of_shop.contains(text) && !of_bank.contains(text), "{text}: {of_shop} {of_bank}");
     }
     assert!(of_shop.contains("Green") && of_bank.contains("Green"), "{of_shop} {of_bank}");
-    assert_eq!(run("shop", &["--json", "memory", "pending"]).exits(0).json()["total"], 0);
+    assert_eq!(run("shop", &["--json", "list", "--pending"]).exits(0).json()["total"], 0);
     let to_bank = run("bank", &["memory", "export", "--to", "openclaw", "--out", "-"]).stdout;
     assert!(!to_bank.contains("Engineer.") && to_bank.contains("Green"), "{to_bank}");
 
@@ -396,7 +396,7 @@ fn the_memory_of_a_project_comes_into_this_project_alone_also_after_an_approval(
     assert!(run("bank", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
     assert!(!run("third", &["context", "--entries"]).stdout.contains("Engineer."));
     // A person who says it says it for all.
-    run("shop", &["entry", "store", "role", "Engineer."]).exits(0);
+    run("shop", &["remember", "--key", "role", "Engineer."]).exits(0);
     assert!(run("third", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
 }
 
@@ -429,14 +429,14 @@ fn memory_of_another_project_goes_there_or_is_refused() {
 
     // Its folder is moved, and the memory with it.
     fs::rename(store.here.join("shop"), store.here.join("store")).expect("moved");
-    let named = run_from("store", &["--json", "project", "list"]).exits(0).json();
+    let named = run_from("store", &["--json", "project"]).exits(0).json();
     let shop = named["projects"]
         .as_array()
         .expect("a list")
         .iter()
         .find(|project| project["name"].as_str().is_some_and(|name| name.starts_with("shop-")));
     let shop = shop.expect("the project")["name"].as_str().expect("text").to_string();
-    run_from("store", &["project", "link", "--move", &shop, "--yes"]).exits(0);
+    run_from("store", &["project", "--move", &shop, "--yes"]).exits(0);
     assert!(run_from("store", &["context", "--entries"]).exits(0).stdout.contains("Engineer."));
     let file = store.text("agents/main/entries/core/role.md");
     assert!(file.contains("origin-project: store-") && !file.contains(&shop), "{file}");

@@ -10,9 +10,9 @@ use crate::support::{NOW, Store, TODAY, engine, run};
 #[test]
 fn a_written_text_is_read_listed_and_found() {
     let store = Store::new();
-    store.run(&["file", "write", "long_term", "staging port 8443"]).exits(0).prints("Wrote 17 bytes to MEMORY.md\n");
-    store.run(&["file", "write", "scratchpad", "- [ ] water the plants"]).exits(0);
-    store.run(&["file", "write", "note:auth", "uses jose"]).exits(0);
+    store.run(&["write", "long_term", "staging port 8443"]).exits(0).prints("Wrote 17 bytes to MEMORY.md\n");
+    store.run(&["write", "scratchpad", "- [ ] water the plants"]).exits(0);
+    store.run(&["write", "note:auth", "uses jose"]).exits(0);
     store.run(&["log", "deployed", "went well"]).exits(0);
     assert_eq!(store.text(TODAY), "\n### 09:15 — deployed\nwent well\n");
     store.run(&["show", "note:auth"]).exits(0).prints("uses jose\n");
@@ -33,10 +33,10 @@ fn a_written_text_is_read_listed_and_found() {
 fn a_long_text_is_refused_unless_the_cut_is_asked_for() {
     let store = Store::new();
     let long = vec![b'x'; 20_000_000];
-    let refused = store.run_with(&["file", "write", "note:long", "-"], &long).exits(3);
+    let refused = store.run_with(&["write", "note:long", "-"], &long).exits(3);
     refused.complains("the text has 20000000 bytes, the limit is 65536").prints("");
     assert!(store.tree().is_empty());
-    let cut = store.run_with(&["file", "write", "note:long", "-", "--truncate"], &long).exits(0);
+    let cut = store.run_with(&["write", "note:long", "-", "--truncate"], &long).exits(0);
     assert!(cut.stdout.contains("truncated from 20000000 bytes"), "{}", cut.stdout);
     assert_eq!(store.bytes("notes/long.md").len(), 65_537);
 }
@@ -96,7 +96,7 @@ fn an_edit_and_a_deletion_can_be_restored() {
 #[test]
 fn a_hyphen_reads_standard_input() {
     let store = Store::new();
-    store.run_with(&["file", "write", "note:a", "-"], b"from a pipe\n").exits(0);
+    store.run_with(&["write", "note:a", "-"], b"from a pipe\n").exits(0);
     assert_eq!(store.text("notes/a.md"), "from a pipe\n");
     store.run_with(&["edit", "note:a", "--old", "pipe", "--new", "-"], b"tube").exits(0);
     store.run_with(&["log", "head", "-"], b"body\n").exits(0);
@@ -108,7 +108,7 @@ fn a_hyphen_reads_standard_input() {
 #[test]
 fn json_is_one_object() {
     let store = Store::new();
-    let wrote = store.run(&["--json", "file", "write", "note:auth", "uses jose"]).exits(0).json();
+    let wrote = store.run(&["--json", "write", "note:auth", "uses jose"]).exits(0).json();
     assert_eq!((&wrote["path"], &wrote["bytes"]), (&json!(store.printed("notes/auth.md")), &json!(9)));
     let found = store.run(&["--json", "search", "jose", "uses"]).exits(0).json();
     assert_eq!(found["hits"][0]["path"], store.printed("notes/auth.md"));
@@ -127,10 +127,9 @@ fn json_is_one_object() {
         store.printed("notes/auth.md")
     );
     assert_eq!(store.run(&["--json", "context"]).exits(0).json()["block"], Value::Null);
-    for (arguments, code, word) in [
-        (["file", "write", "note:../x", "x"], 3, "invalid-name"),
-        (["file", "write", "daily:2026-05-29", "x"], 2, "invalid-argument"),
-    ] {
+    for (arguments, code, word) in
+        [(["write", "note:../x", "x"], 3, "invalid-name"), (["write", "daily:2026-05-29", "x"], 2, "invalid-argument")]
+    {
         let refused = run(store.command(&["--json"]).args(arguments), None).exits(code).prints("");
         let object: Value = serde_json::from_str(&refused.stderr).expect("one object");
         assert_eq!(object["error"]["code"], word);
@@ -144,11 +143,9 @@ fn a_fixed_clock_repeats_a_run() {
     let session = || {
         let store = Store::new();
         let trace = store.here.join("trace");
-        for arguments in [
-            &["file", "write", "long_term", "fact"][..],
-            &["log", "heading", "body"],
-            &["file", "write", "note:a", "text"],
-        ] {
+        for arguments in
+            [&["write", "long_term", "fact"][..], &["log", "heading", "body"], &["write", "note:a", "text"]]
+        {
             run(store.command(arguments).arg("--trace").arg(&trace), None).exits(0);
         }
         let keys = fs::read_to_string(trace).expect("a trace");
@@ -202,7 +199,7 @@ fn a_trace_has_every_request_and_its_result() {
 #[test]
 fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
     let store = Store::new();
-    store.run(&["file", "write", "note:auth", "uses jose"]).exits(0);
+    store.run(&["write", "note:auth", "uses jose"]).exits(0);
     let folder = store.root.parent().expect("a parent").display().to_string();
     for arguments in [
         vec!["list", "--kind", "file"],
@@ -213,8 +210,8 @@ fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
         vec!["context", "--report"],
         vec!["edit", "note:auth", "--old", "x", "--new", "y"],
         vec!["restore", "long"],
-        vec!["memory", "slash", "editor"],
-        vec!["file", "write", "long", "x"],
+        vec!["tools", "/memory", "editor"],
+        vec!["write", "long", "x"],
         vec!["demo"],
         vec!["--help"],
     ] {
@@ -232,12 +229,12 @@ fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
 fn path_says_where_things_are_and_makes_nothing() {
     let store = Store::new();
     let at = |path: &str| format!("{}\n", store.file(path).display());
-    store.run(&["file", "path"]).exits(0).prints(&format!("{}\n", store.root.display()));
-    store.run(&["file", "path", "note:auth"]).exits(0).prints(&at("notes/auth.md"));
-    store.run(&["file", "path", "daily"]).exits(0).prints(&at(TODAY));
-    store.refuses(&["file", "path", "note:../x"], 3, "invalid note name");
-    store.refuses(&["file", "path", "daily:9999-99-99"], 3, "invalid daily date name");
-    let mut command = store.bare(&["file", "path", "--json", "--project", "/home/u/work/api", "--root"]);
+    store.run(&["show", "--path", "root"]).exits(0).prints(&format!("{}\n", store.root.display()));
+    store.run(&["show", "--path", "note:auth"]).exits(0).prints(&at("notes/auth.md"));
+    store.run(&["show", "--path", "daily"]).exits(0).prints(&at(TODAY));
+    store.refuses(&["show", "--path", "note:../x"], 3, "invalid note name");
+    store.refuses(&["show", "--path", "daily:9999-99-99"], 3, "invalid daily date name");
+    let mut command = store.bare(&["show", "--path", "root", "--json", "--project", "/home/u/work/api", "--root"]);
     let object = run(command.arg(&store.root), None).exits(0).json();
     assert_eq!(object["project"], "api-0db23a34");
     assert!(store.tree().is_empty());
@@ -246,7 +243,7 @@ fn path_says_where_things_are_and_makes_nothing() {
 #[test]
 fn the_default_root_is_made_and_no_other() {
     let store = Store::new();
-    let mut command = store.bare(&["file", "write", "long_term", "x", "--engine", &engine()]);
+    let mut command = store.bare(&["write", "long_term", "x", "--engine", &engine()]);
     command.env("XDG_DATA_HOME", store.here.join("data")).env("HOME", store.here.join("home"));
     run(&mut command, None).exits(0);
     if cfg!(target_os = "linux") {
@@ -264,7 +261,7 @@ fn subfolders_of_a_repository_share_their_memory() {
         command.args(["--now", NOW, "--engine", &engine(), "--root"]).arg(&store.root);
         run(command.current_dir(store.here.join(folder)), None)
     };
-    run_in("src/deep", &["file", "write", "note:a", "from below"]).exits(0);
+    run_in("src/deep", &["write", "note:a", "from below"]).exits(0);
     run_in("", &["show", "note:a"]).exits(0).prints("from below\n");
     let project = run_in("", &["show", "note:a", "--project", "src"]).exits(0);
     assert_eq!(project.stdout, "from below\n");
@@ -276,7 +273,7 @@ fn the_demo_leaves_no_files() {
     let temporary = store.here.join("tmp");
     fs::create_dir(&temporary).expect("made");
     let shown = run(store.command(&["demo"]).env("TMPDIR", &temporary), None).exits(0);
-    for text in ["$ saddlebag file write", "append MEMORY.md", "Searched 2 terms", "<memory", "</memory>"] {
+    for text in ["$ saddlebag write", "append MEMORY.md", "Searched 2 terms", "<memory", "</memory>"] {
         assert!(shown.stdout.contains(text), "{text:?} is missing: {shown:?}");
     }
     assert!(store.tree().is_empty());

@@ -12,8 +12,8 @@ const MISSING: [&[&str]; 33] = [
     &["restore", "facts/nope.md"],
     &["edit", "nope", "--old", "a", "--new", "b"],
     &["link", "nope", "nope2"],
-    &["note", "related", "nope"],
-    &["note", "related", "--mentions", "nope"],
+    &["related", "nope"],
+    &["related", "--mentions", "nope"],
     &["list", "--kind", "note", "--link-to", "nope"],
     &["list", "--links", "--related", "nope"],
     &["recall", "nope"],
@@ -36,7 +36,7 @@ const MISSING: [&[&str]; 33] = [
     &["forget", "facts/nope.md"],
     &["forget", "nope.md"],
     &["restore", "scratchpad"],
-    &["memory", "pending", "nope"],
+    &["list", "--pending=nope"],
 ];
 
 #[test]
@@ -64,8 +64,8 @@ fn an_empty_list_is_a_success_and_a_search_without_a_match_is_none() {
         &["list", "--orphan"],
         &["list", "--kind", "entry"],
         &["list", "--kind", "entry", "--tag", "nope"],
-        &["memory", "pending"],
-        &["project", "list"],
+        &["list", "--pending"],
+        &["project"],
     ];
     let questions: [&[&str]; 5] = [
         &["recall", "nope"],
@@ -92,9 +92,9 @@ fn a_blank_text_is_refused_by_every_command_that_adds_text() {
             &["remember", blank, "text"],
             &["remember", "title", blank],
             &["log", "--line", blank],
-            &["file", "write", "scratchpad", blank],
-            &["file", "write", "daily", blank],
-            &["file", "write", "note:n", blank],
+            &["write", "scratchpad", blank],
+            &["write", "daily", blank],
+            &["write", "note:n", blank],
             &["recall", blank],
             &["recall", "--kind", "entry", blank],
             &["search", blank],
@@ -103,11 +103,11 @@ fn a_blank_text_is_refused_by_every_command_that_adds_text() {
         }
     }
     // The content of an entry is kept byte for byte, white space too.
-    store.refuses(&["entry", "store", "", "text"], 2, "key is empty");
-    store.refuses(&["entry", "store", "k", ""], 2, "content is empty");
-    store.run_with(&["file", "write", "scratchpad", "-"], b"\n").exits(2).complains("the text is empty");
-    store.run(&["file", "write", "scratchpad", "- [ ] one"]).exits(0);
-    store.run(&["file", "write", "scratchpad", "", "--mode", "overwrite"]).exits(0);
+    store.refuses(&["remember", "--key", "", "text"], 2, "key is empty");
+    store.refuses(&["remember", "--key", "k", ""], 2, "content is empty");
+    store.run_with(&["write", "scratchpad", "-"], b"\n").exits(2).complains("the text is empty");
+    store.run(&["write", "scratchpad", "- [ ] one"]).exits(0);
+    store.run(&["write", "scratchpad", "", "--mode", "overwrite"]).exits(0);
     assert_eq!(store.text("SCRATCHPAD.md"), "");
 }
 
@@ -117,10 +117,10 @@ fn a_path_that_cannot_be_written_says_what_can() {
     store.put("facts/old.md", "old\n");
     store.put("top.md", "# Top\n\ntext\n");
     for path in ["facts/new.md", "facts/old.md", "people/new.md", "top.md"] {
-        store.refuses(&["file", "write", path, "x"], 2, "`remember` makes another note, and `edit` changes one");
+        store.refuses(&["write", path, "x"], 2, "`remember` makes another note, and `edit` changes one");
     }
-    store.run(&["file", "write", "notes/new.md", "x"]).exits(0);
-    store.run(&["file", "write", "daily/2026-05-30.md", "x"]).exits(0);
+    store.run(&["write", "notes/new.md", "x"]).exits(0);
+    store.run(&["write", "daily/2026-05-30.md", "x"]).exits(0);
     assert_eq!((store.text("notes/new.md"), store.text("daily/2026-05-30.md")), ("x\n".into(), "x\n".into()));
 }
 
@@ -131,14 +131,14 @@ fn a_note_directly_in_the_notebook_is_taken_by_every_command_of_files() {
     store.run(&["list", "--kind", "file"]).exits(0).prints("top.md\n");
     store.run(&["show", "top.md"]).exits(0).prints("# Top\n\ntext\n");
     store.run(&["edit", "top.md", "--old", "text", "--new", "words"]).exits(0);
-    assert!(store.run(&["file", "path", "top.md"]).exits(0).stdout.ends_with("top.md\n"));
+    assert!(store.run(&["show", "--path", "top.md"]).exits(0).stdout.ends_with("top.md\n"));
     let forgotten = store.run(&["--json", "forget", "top.md"]).exits(0).json();
     assert_eq!((&forgotten["path"], &forgotten["backup"]), (&"top.md".into(), &".saddlebag/backups/top.bak".into()));
     store.run(&["restore", "top.md"]).exits(0);
     store.run(&["show", "top.md"]).exits(0).prints("# Top\n\nwords\n");
     // A file that the configuration leaves out of the notebook has no name but its path.
     store.put("templates/fact.md", "text\n");
-    store.run(&["file", "path", "templates/fact.md"]).exits(0);
+    store.run(&["show", "--path", "templates/fact.md"]).exits(0);
     store.run(&["edit", "templates/fact.md", "--old", "text", "--new", "words"]).exits(0);
     store.run(&["forget", "templates/fact.md"]).exits(0);
     store.run(&["restore", "templates/fact.md"]).exits(0);

@@ -66,8 +66,8 @@ fn a_title_that_two_notes_have_is_refused_with_both_paths() {
             &["move", name, "Zwilling"],
             &["edit", name, "--old", "one", "--new", "three"],
             &["restore", name],
-            &["note", "related", name],
-            &["note", "related", "--mentions", name],
+            &["related", name],
+            &["related", "--mentions", name],
             &["link", name, first],
             &["remember", "New", "text", "--link", name],
         ] {

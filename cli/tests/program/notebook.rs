@@ -13,7 +13,7 @@ fn notebook() -> Store {
 }
 
 fn filled(store: Store) -> Store {
-    store.run(&["memory", "init"]).exits(0);
+    store.run(&["setup", "--templates"]).exits(0);
     for arguments in [
         &["remember", "The database", "We run Postgres.", "--tag", "db,ops"][..],
         &["remember", "Port", "It listens on 5432.", "-t", "db", "--link", "The database"],
@@ -41,10 +41,10 @@ fn says(store: &Store, arguments: &[&str], code: i32) -> String {
 #[test]
 fn a_notebook_is_made_once() {
     let store = Store::new();
-    let first = says(&store, &["memory", "init"], 0);
+    let first = says(&store, &["setup", "--templates"], 0);
     assert!(first.starts_with("Made the notebook") && first.contains(".zk/config.toml"), "{first}");
     let tree = store.tree();
-    assert!(says(&store, &["memory", "init"], 0).contains("is complete"));
+    assert!(says(&store, &["setup", "--templates"], 0).contains("is complete"));
     assert_eq!(store.tree(), tree);
 }
 
@@ -146,10 +146,9 @@ fn notes_are_listed_by_what_they_are() {
 fn links_are_written_followed_and_rewritten() {
     let store = notebook();
     assert!(
-        says(&store, &["note", "related", "Port"], 0)
-            .starts_with("facts/the-database.md  The database  (linked from here)")
+        says(&store, &["related", "Port"], 0).starts_with("facts/the-database.md  The database  (linked from here)")
     );
-    assert!(says(&store, &["note", "related", "Use Postgres"], 1).is_empty());
+    assert!(says(&store, &["related", "Use Postgres"], 1).is_empty());
     assert!(says(&store, &["link", "Use Postgres", "The database", "the base"], 0).contains("|the base]]"));
     assert!(says(&store, &["link", "Use Postgres", "The database"], 0).contains("already"));
     store.refuses(&["link", "Port", "Port"], 2, "itself");
@@ -169,7 +168,7 @@ fn links_are_written_followed_and_rewritten() {
     assert_eq!(says(&store, &["list", "--dead-links"], 0).lines().count(), 2);
     store.refuses(&["forget", "Storage: main"], 1, "there is no note");
     store.put("notes/x.md", "# X\n\nThe Port is open.\n");
-    assert_eq!(says(&store, &["note", "related", "--mentions", "Port"], 0), "notes/x.md:3  X\n");
+    assert_eq!(says(&store, &["related", "--mentions", "Port"], 0), "notes/x.md:3  X\n");
 }
 
 #[test]
@@ -338,7 +337,7 @@ fn eight_processes_on_one_notebook_lose_nothing() {
     const PROCESSES: usize = 8;
     const ROUNDS: usize = 4;
     let store = Store::new();
-    store.run(&["memory", "init"]).exits(0);
+    store.run(&["setup", "--templates"]).exits(0);
     thread::scope(|scope| {
         for process in 0..PROCESSES {
             let store = &store;
@@ -374,7 +373,7 @@ fn eight_processes_on_one_notebook_lose_nothing() {
 #[test]
 fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
     let store = Store::new();
-    store.run(&["memory", "init"]).exits(0);
+    store.run(&["setup", "--templates"]).exits(0);
     for path in ["facts/port.md", "deep/er/idea.md", "notes/x.md"] {
         store.put(path, "# Title\n\ntext\n");
         store.run(&["forget", path]).exits(0);
@@ -400,7 +399,7 @@ fn a_rename_touches_no_section_and_keeps_the_way_of_naming() {
     assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
     assert_eq!(store.text("Prose.md"), "See [[Gamma Plan]] and ![[Gamma Plan#Risks]].\n");
     assert!(says(&store, &["list", "--kind", "note"], 0).contains("Gamma Plan.md  Gamma Plan\n"));
-    says(&store, &["memory", "init"], 0);
+    says(&store, &["setup", "--templates"], 0);
     let listed = zk(&store, ".", &["list", "--quiet", "--format", "{{title}}", "Gamma Plan.md"]);
     assert_eq!(listed.stdout.trim_end(), "Risks", "{listed:?}");
 }
@@ -452,7 +451,7 @@ fn every_command_takes_the_paths_that_others_print() {
     let path = path.expect("a path").to_string();
     assert!(path.starts_with("projects/here-"), "{notes}");
     for path in [path.as_str(), "facts/the-port.md"] {
-        assert!(of_project(&["note", "related", path]).exits(0).stdout.contains("the-host"), "{path}");
+        assert!(of_project(&["related", path]).exits(0).stdout.contains("the-host"), "{path}");
         assert!(of_project(&["show", path]).exits(0).stdout.contains("5432"), "{path}");
         assert!(of_project(&["show", &format!("note:{path}")]).exits(0).stdout.contains("5432"), "{path}");
         assert!(of_project(&["list", "--kind", "note", "--path", path]).exits(0).stdout.contains("The port"), "{path}");
@@ -462,15 +461,12 @@ fn every_command_takes_the_paths_that_others_print() {
         );
         of_project(&["remember", "More", "x", "--link", path]).exits(0);
         of_project(&["edit", &format!("note:{path}"), "--old", "It is", "--new", "It is"]).exits(0);
-        of_project(&["note", "related", "--mentions", path]);
+        of_project(&["related", "--mentions", path]);
         let arguments = serde_json::json!({ "note": path }).to_string();
-        assert!(
-            of_project(&["tools", "call", "notebook_related", &arguments]).exits(0).stdout.contains("the-host"),
-            "{path}"
-        );
+        assert!(of_project(&["tools", "notebook_related", &arguments]).exits(0).stdout.contains("the-host"), "{path}");
         of_project(&["link", path, "The host"]).exits(0);
     }
-    of_project(&["note", "related", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
+    of_project(&["related", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
     of_project(&["show", "projects/other-0db23a35/facts/the-port.md"]).exits(1);
     of_project(&["move", &path, "A port"]).exits(0);
     of_project(&["forget", &path.replace("the-port", "a-port")]).exits(0);
@@ -492,11 +488,8 @@ fn the_title_of_superseded_notes_means_the_newest() {
     assert!(says(&store, &["link", "The web port", "Use Postgres"], 0).contains("Linked facts/the-web-port-3.md"));
     store.put("x.md", "[[Port]] [[The web port]]\n");
     assert!(says(&store, &["list", "--dead-links"], 0).is_empty());
-    assert!(says(&store, &["note", "related", "facts/port-3.md"], 0).contains("x.md"));
-    assert!(
-        says(&store, &["note", "related", "port"], 0).contains("facts/port-2.md"),
-        "a file is still named by its name"
-    );
+    assert!(says(&store, &["related", "facts/port-3.md"], 0).contains("x.md"));
+    assert!(says(&store, &["related", "port"], 0).contains("facts/port-2.md"), "a file is still named by its name");
 }
 
 #[test]
@@ -558,8 +551,8 @@ fn notes_and_entries_are_in_one_order_whatever_the_size_of_their_indexes() {
         store.put(&format!("facts/{number}.md"), format!("# Note {number}\n\nHorses and cows.\n"));
     }
     store.put("facts/zoo.md", "# The zoo\n\nA visit of an afternoon: horses, cows, one zebra, and many others.\n");
-    store.run(&["entry", "store", "zebra", "The zebra lives here."]).exits(0);
-    store.run(&["entry", "store", "cow", "The cow lives there."]).exits(0);
+    store.run(&["remember", "--key", "zebra", "The zebra lives here."]).exits(0);
+    store.run(&["remember", "--key", "cow", "The cow lives there."]).exits(0);
     let found = store.run(&["--json", "recall", "zebra"]).exits(0).json();
     let score = |hit: &serde_json::Value| hit["score"].as_f64().expect("a score");
     let hits = &found["hits"];
@@ -575,12 +568,12 @@ fn a_single_entry_comes_before_a_note_only_if_it_answers_better() {
     let window = ["remember", "Deploy window", "Deploys run on workdays before 16:00.", "--tag", "deploy,ops"];
     store.run(&window).exits(0);
     store.run(&["remember", "Pin the base image", "An outage came with the tag latest."]).exits(0);
-    store.run(&["entry", "store", "deploy_target", "Staging first, then production.", "--tag", "ops"]).exits(0);
+    store.run(&["remember", "--key", "deploy_target", "Staging first, then production.", "--tag", "ops"]).exits(0);
     let (note, entry) = ("facts/deploy-window.md", "entry deploy_target");
     for others in [0, 40] {
         for number in 0..others {
             store.put(&format!("garden/{number}.md"), format!("# Bed {number}\n\nCompost, then beans.\n"));
-            store.run(&["entry", "store", "gardener", "Comes on Mondays."]).exits(0);
+            store.run(&["remember", "--key", "gardener", "Comes on Mondays."]).exits(0);
         }
         for (question, first, second) in
             [("when may we deploy?", note, entry), ("what is the deploy target?", entry, note)]
@@ -599,7 +592,7 @@ fn what_cannot_be_read_is_named_and_fails_nothing_else() {
     store.put(TODAY, b"# 2026-05-30\n\n- 09:00 caf\xe9\n");
     store.put("facts/page.md", "---\nprovenance: tool\n---\n\n# Page\n\nThe port.\n");
     let version = {
-        let pending = store.run(&["--json", "memory", "pending"]).exits(0).json();
+        let pending = store.run(&["--json", "list", "--pending"]).exits(0).json();
         assert_eq!(pending["skipped"][0]["path"], today, "{pending}");
         pending["items"][0]["version"].as_str().expect("a version").to_string()
     };
@@ -610,9 +603,9 @@ fn what_cannot_be_read_is_named_and_fails_nothing_else() {
         (&["list", "--orphan"], 0),
         (&["list", "--dead-links"], 0),
         (&["list", "--tags"], 0),
-        (&["note", "related", "Port"], 0),
-        (&["note", "related", "--mentions", "Port"], 0),
-        (&["memory", "pending"], 0),
+        (&["related", "Port"], 0),
+        (&["related", "--mentions", "Port"], 0),
+        (&["list", "--pending"], 0),
     ] {
         let run = store.run(arguments).exits(code);
         assert_eq!(

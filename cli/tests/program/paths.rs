@@ -17,16 +17,16 @@ impl<'a> Opened<'a> {
     fn new(place: &'a [&'a str]) -> Self {
         let opened = Self { store: Store::notebook(), place };
         for arguments in [
-            &["file", "write", "long_term", "Releases of the port are on Thursdays."][..],
-            &["--scope", "project", "file", "write", "long_term", "The port of this project is 5432."],
-            &["file", "write", "scratchpad", "- [ ] open the port"],
-            &["file", "write", "note:harbour", "The port is a harbour."],
+            &["write", "long_term", "Releases of the port are on Thursdays."][..],
+            &["--scope", "project", "write", "long_term", "The port of this project is 5432."],
+            &["write", "scratchpad", "- [ ] open the port"],
+            &["write", "note:harbour", "The port is a harbour."],
             &["log", "moved the port", "It is 5433."],
             &["remember", "The port", "It is 5432."],
             &["remember", "The host", "The port is open on db1.", "--link", "The port"],
             &["remember", "A mention", "The port is named here."],
             &["--provenance", "tool", "remember", "A page", "The port is said to be 9."],
-            &["--provenance", "tool", "--scope", "all", "entry", "store", "page key", "The port of a page"],
+            &["--provenance", "tool", "--scope", "all", "remember", "--key", "page key", "The port of a page"],
         ] {
             opened.run(arguments).exits(0);
         }
@@ -75,9 +75,9 @@ fn every_path_that_is_printed_is_taken() {
             &["search", "port"],
             &["list", "--kind", "note"],
             &["list", "--kind", "file"],
-            &["note", "related", "The port"],
+            &["related", "The port"],
             &["list", "--orphan"],
-            &["note", "related", "--mentions", "The port"],
+            &["related", "--mentions", "The port"],
             &["list", "--links"],
             &["context", "--sources"],
         ] {
@@ -88,7 +88,7 @@ fn every_path_that_is_printed_is_taken() {
         }
         assert!(seen.iter().any(|path| path.contains(".md:")), "{seen:?} has no path with lines");
         for path in &seen {
-            for command in [&["show"][..], &["file", "path"]] {
+            for command in [&["show"][..], &["show", "--path"]] {
                 let shown = opened.run(&[command, &[path]].concat());
                 assert_eq!(shown.code, 0, "{place:?} {command:?} {path}: {shown:?}");
             }
@@ -96,7 +96,7 @@ fn every_path_that_is_printed_is_taken() {
             let line = text.lines().rfind(|line| !line.is_empty() && text.matches(*line).count() == 1).expect("a line");
             let edited = opened.run(&["edit", path, "--old", line, "--new", &format!("{line}!")]);
             assert_eq!(edited.code, 0, "{place:?} file edit {path}: {edited:?}");
-            let absolute = opened.run(&["file", "path", path]).stdout;
+            let absolute = opened.run(&["show", "--path", path]).stdout;
             assert!(absolute.trim_end().ends_with(bare(path)), "{place:?} {path} is {absolute}");
             assert!(std::path::Path::new(absolute.trim_end()).exists(), "{place:?} {path} is {absolute}");
         }
@@ -108,8 +108,7 @@ fn every_path_of_a_note_is_taken_by_the_commands_of_notes() {
     for place in PLACES {
         let opened = Opened::new(place);
         let mut seen = BTreeSet::new();
-        for arguments in
-            [&["recall", "port"][..], &["list", "--kind", "note"], &["note", "related", "--mentions", "The port"]]
+        for arguments in [&["recall", "port"][..], &["list", "--kind", "note"], &["related", "--mentions", "The port"]]
         {
             seen.extend(paths(&opened.run(arguments).exits(0).stdout));
         }
@@ -117,8 +116,8 @@ fn every_path_of_a_note_is_taken_by_the_commands_of_notes() {
         for path in &seen {
             opened.run(&["show", path]).exits(0);
             opened.run(&["list", "--kind", "note", "--path", bare(path)]).exits(0);
-            assert!(opened.run(&["note", "related", path]).code <= 1, "{path}");
-            assert!(opened.run(&["note", "related", "--mentions", path]).code <= 1, "{path}");
+            assert!(opened.run(&["related", path]).code <= 1, "{path}");
+            assert!(opened.run(&["related", "--mentions", path]).code <= 1, "{path}");
         }
         let of_port = seen.iter().find(|path| path.contains("the-port.md:")).expect("a path with lines");
         opened.run(&["edit", of_port, "--old", "5432", "--new", "5434"]).exits(0);
@@ -140,12 +139,13 @@ fn what_waits_is_approved_by_each_name_that_is_printed() {
     for place in PLACES {
         let opened = Opened::new(place);
         for name in ["A page", "facts/a-page.md", "page key"] {
-            let item = opened.run(&["--json", "memory", "pending", name]).exits(0).json()["items"][0].clone();
+            let item =
+                opened.run(&["--json", "list", &format!("--pending={name}")]).exits(0).json()["items"][0].clone();
             let path = item["path"].as_str().expect("a path");
             let names = [name, item["name"].as_str().expect("a name"), path, &opened.absolute(path)];
             let version = item["version"].as_str().expect("a version");
             for name in names {
-                opened.run(&["memory", "pending", name]).exits(0);
+                opened.run(&["list", &format!("--pending={name}")]).exits(0);
                 opened.run(&["memory", "approve", name, "--base", version, "--dry-run"]).exits(0);
                 opened.run(&["memory", "reject", name, "--dry-run"]).exits(0);
             }
@@ -171,12 +171,12 @@ fn each_form_of_the_name_of_a_note_is_taken_by_each_command_that_takes_one() {
                 (&["show", name][..], "It is up."),
                 (&["--absolute", "show", name], "It is up."),
                 (&["show", name, "--kind", "note"], "It is up."),
-                (&["file", "path", name], "facts/pg.md"),
+                (&["show", "--path", name], "facts/pg.md"),
                 (&["edit", name, "--old", "It is", "--new", "It is"], "Edited"),
                 (&["edit", name, "--kind", "note", "--old", "It is", "--new", "It is"], "Edited"),
                 (&["restore", name], "Restored"),
                 (&["restore", name, "--kind", "note"], "Restored"),
-                (&["note", "related", name], "A mention"),
+                (&["related", name], "A mention"),
                 (&["link", "A mention", name], "links to"),
                 (&["link", name, "The host"], "to facts/the-host.md"),
                 (&["remember", "A mention", "The port is named here.", "--link", name], "a-mention.md"),
@@ -186,7 +186,7 @@ fn each_form_of_the_name_of_a_note_is_taken_by_each_command_that_takes_one() {
                 let printed = printed.replace("to facts", &format!("to {}", opened.of_notebook("facts")));
                 assert!(run.stdout.contains(&printed), "{place:?} {arguments:?}: {run:?}");
             }
-            assert_eq!(opened.run(&["note", "related", "--mentions", name]).code, 1, "{name}");
+            assert_eq!(opened.run(&["related", "--mentions", name]).code, 1, "{name}");
             for option in ["--link-to", "--mention", "--related"] {
                 let run = opened.run(&["list", "--kind", "note", option, name]);
                 assert!(
@@ -218,7 +218,7 @@ fn each_form_of_the_name_of_a_note_is_taken_by_each_command_that_takes_one() {
 fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
     for place in PLACES {
         let opened = Opened::new(place);
-        opened.run(&["entry", "store", "release day", "It is Thursday."]).exits(0);
+        opened.run(&["remember", "--key", "release day", "It is Thursday."]).exits(0);
         opened.run(&["edit", "release day", "--old", "Thursday", "--new", "Friday"]).exits(0);
         let path = opened.run(&["--json", "show", "release day"]).exits(0).json()["path"].clone();
         let path = path.as_str().expect("a path");
@@ -226,7 +226,7 @@ fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
             for (arguments, printed) in [
                 (&["show", name][..], "It is Friday."),
                 (&["show", name, "--kind", "entry"], "It is Friday."),
-                (&["file", "path", name], path),
+                (&["show", "--path", name], path),
                 (&["edit", name, "--old", "Friday", "--new", "Monday"], "release day"),
                 (&["restore", name], "Restored release day"),
                 (&["entry", "hydrate", &format!("--explain={name}")], "release day"),
@@ -237,7 +237,7 @@ fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
                 assert_eq!(run.code, 0, "{place:?} {arguments:?}: {run:?}");
                 assert!(run.stdout.contains(printed), "{place:?} {arguments:?}: {run:?}");
             }
-            opened.run(&["file", "write", name, "Monday"]).exits(2).complains("is an entry").complains(name);
+            opened.run(&["write", name, "Monday"]).exits(2).complains("is an entry").complains(name);
             assert_ne!(opened.run(&["show", name, "--kind", "note"]).code, 0, "{name}");
         }
         let backup = path.replace(".md", ".bak");
@@ -252,8 +252,8 @@ fn only_a_restore_takes_the_path_of_a_backup() {
     for place in PLACES {
         let opened = Opened::new(place);
         opened.run(&["edit", "The port", "--old", "5432", "--new", "5433"]).exits(0);
-        opened.run(&["entry", "store", "day", "It is Friday."]).exits(0);
-        opened.run(&["entry", "store", "day", "It is Monday."]).exits(0);
+        opened.run(&["remember", "--key", "day", "It is Friday."]).exits(0);
+        opened.run(&["remember", "--key", "day", "It is Monday."]).exits(0);
         let note = match place {
             ["--notebook"] => ".saddlebag/backups/facts/the-port.bak".to_string(),
             _ => opened.of_notebook("facts/the-port.bak"),
@@ -264,9 +264,9 @@ fn only_a_restore_takes_the_path_of_a_backup() {
             for arguments in [
                 &["show", backup][..],
                 &["edit", backup, "--old", "It is", "--new", "It was"],
-                &["file", "write", backup, "other text"],
+                &["write", backup, "other text"],
                 &["forget", backup],
-                &["file", "path", backup],
+                &["show", "--path", backup],
             ] {
                 opened.run(arguments).exits(2).complains("is the backup of").complains("restore` puts it back");
             }
@@ -293,8 +293,8 @@ fn only_a_restore_takes_the_path_of_a_backup() {
 fn a_path_of_an_entry_names_it_even_if_agent_and_workspace_share_its_key() {
     let opened = Opened::new(PLACES[1]);
     let run = |arguments: &[&str]| opened.run(&[&["--workspace", "team"], arguments].concat());
-    run(&["entry", "store", "day", "of the team", "--category", "workspace"]).exits(0);
-    opened.run(&["entry", "store", "day", "of the agent"]).exits(0);
+    run(&["remember", "--key", "day", "of the team", "--category", "workspace"]).exits(0);
+    opened.run(&["remember", "--key", "day", "of the agent"]).exits(0);
     run(&["show", "day"]).exits(0).prints("of the agent");
     let path = "workspaces/team/entries/day.md";
     run(&["show", path]).exits(0).prints("of the team");
@@ -320,13 +320,13 @@ fn the_files_with_names_of_their_own_are_taken_by_word_and_by_path() {
             let text = opened.store.text(&path);
             for name in words.iter().chain([&path.as_str(), &absolute.as_str()]) {
                 opened.run(&["show", name]).exits(0).prints(&text);
-                opened.run(&["file", "path", name]).exits(0).prints(&format!("{absolute}\n"));
+                opened.run(&["show", "--path", name]).exits(0).prints(&format!("{absolute}\n"));
             }
         }
         for name in ["daily", "daily:2026-05-30", &today] {
             assert!(opened.run(&["show", name]).exits(0).stdout.contains("moved the port"), "{name}");
         }
-        opened.run(&["file", "write", &opened.absolute(&opened.of_notebook("notes/new.md")), "new"]).exits(0);
+        opened.run(&["write", &opened.absolute(&opened.of_notebook("notes/new.md")), "new"]).exits(0);
         assert_eq!(opened.store.text(&opened.of_notebook("notes/new.md")), "new\n");
     }
 }
@@ -335,9 +335,9 @@ fn the_files_with_names_of_their_own_are_taken_by_word_and_by_path() {
 fn a_name_of_several_items_is_refused_with_their_paths_and_kinds() {
     for place in PLACES {
         let opened = Opened::new(place);
-        opened.run(&["entry", "store", "The port", "5439"]).exits(0);
+        opened.run(&["remember", "--key", "The port", "5439"]).exits(0);
         let note = opened.of_notebook("facts/the-port.md");
-        for command in [&["show"][..], &["edit", "--old", "5", "--new", "6"], &["forget"], &["file", "path"]] {
+        for command in [&["show"][..], &["edit", "--old", "5", "--new", "6"], &["forget"], &["show", "--path"]] {
             let refused = opened.run(&[command, &["The port"]].concat()).exits(3);
             refused.complains(&format!(
                 "`The port` could be agents/main/entries/core/%54he%20port.md (entry), {note} (note)"
@@ -345,8 +345,8 @@ fn a_name_of_several_items_is_refused_with_their_paths_and_kinds() {
         }
         assert!(opened.run(&["show", "The port", "--kind", "note"]).exits(0).stdout.contains("It is 5432."));
         opened.run(&["show", "The port", "--kind", "entry"]).exits(0).prints("5439");
-        opened.run(&["file", "path", &note]).exits(0);
-        opened.run(&["file", "path", "The prot of harbours"]).exits(1).complains("notes like it");
+        opened.run(&["show", "--path", &note]).exits(0);
+        opened.run(&["show", "--path", "The prot of harbours"]).exits(1).complains("notes like it");
     }
 }
 
@@ -354,7 +354,7 @@ fn a_name_of_several_items_is_refused_with_their_paths_and_kinds() {
 fn an_absolute_path_of_another_memory_or_outside_of_the_root_names_nothing() {
     let opened = Opened::new(PLACES[1]);
     opened.store.run_in("other", &["remember", "Of another", "The secret port."]).exits(0);
-    opened.run(&["--agent", "other", "entry", "store", "of another", "The secret port."]).exits(0);
+    opened.run(&["--agent", "other", "remember", "--key", "of another", "The secret port."]).exits(0);
     let files: Vec<String> = opened.store.tree().into_keys().map(|path| path.display().to_string()).collect();
     let others = files.iter().filter(|path| path.contains("of-another.md") || path.contains("agents/other"));
     let outside = opened.store.here.join("outside.md").display().to_string();
@@ -365,14 +365,14 @@ fn an_absolute_path_of_another_memory_or_outside_of_the_root_names_nothing() {
         for arguments in [
             &["show", path][..],
             &["show", path, "--kind", "note"],
-            &["file", "path", path],
+            &["show", "--path", path],
             &["edit", path, "--old", "secret", "--new", "public"],
             &["forget", path],
             &["restore", path],
             &["show", path, "--kind", "entry"],
             &["forget", path, "--kind", "entry"],
             &["list", "--kind", "note", "--link-to", path],
-            &["memory", "pending", path],
+            &["list", &format!("--pending={path}")],
         ] {
             let run = opened.run(arguments);
             assert!(run.code != 0 && !run.stdout.contains("secret"), "{arguments:?}: {run:?}");
@@ -392,7 +392,7 @@ fn each_form_of_a_name_is_taken_by_each_tool_that_takes_one() {
     store.run_in("app", &["remember", "The host", "It is db1."]).exits(0);
     let path = store.run_in("app", &["--json", "remember", "The port", "It is 5432."]).exits(0).json()["path"].clone();
     let path = path.as_str().expect("a path");
-    store.run_in("app", &["--provenance", "agent", "entry", "store", "release day", "It is Thursday."]).exits(0);
+    store.run_in("app", &["--provenance", "agent", "remember", "--key", "release day", "It is Thursday."]).exits(0);
     let entry = "agents/main/entries/core/release%20day.md";
     let absolute = |path: &str| store.root.join(path).display().to_string();
     let mut client = Pipes::start_in(&store, "app", &[]).open();
@@ -433,7 +433,7 @@ fn a_note_is_named_by_path_name_title_or_alias_everywhere() {
     for name in ["facts/aliased.md", "aliased", "Postgres", "pg"] {
         assert!(opened.run(&["show", name]).exits(0).stdout.contains("5432"), "{name}");
         opened.run(&["edit", name, "--old", "It is", "--new", "It is"]).exits(0);
-        opened.run(&["note", "related", name]);
+        opened.run(&["related", name]);
         opened.run(&["restore", name]).exits(0);
     }
     opened.run(&["show", "Nothing"]).exits(1).complains("there is no note, entry or file `Nothing`").prints("");

@@ -18,7 +18,7 @@ fn with_memory() -> Store {
     // The traits are recorded by the first run that finds memory without a record.
     let records = store.root.join(".saddlebag/projects");
     fs::remove_dir_all(records).expect("removed");
-    store.run_in("work/api", &["file", "write", "scratchpad", "- [ ] rotate the key"]).exits(0);
+    store.run_in("work/api", &["write", "scratchpad", "- [ ] rotate the key"]).exits(0);
     store
 }
 
@@ -43,7 +43,7 @@ fn all_that_is_read(store: &Store, project: &str) -> String {
         &["search", "8443"],
         &["list", "--kind", "note"],
         &["list", "--kind", "file"],
-        &["--json", "tools", "call", "memory_search", r#"{"query":"staging port"}"#],
+        &["--json", "tools", "memory_search", r#"{"query":"staging port"}"#],
     ];
     commands.iter().map(|command| store.run_in(project, command).stdout).collect()
 }
@@ -63,10 +63,10 @@ fn a_fork_or_an_unpacked_archive_reads_and_writes_nothing_of_the_project_with_it
         let status = store.run_in(fork, &["status"]).exits(0).stdout;
         let hint = format!("memory that is not read here: {api}, {}", store.here.join("work/api").display());
         assert!(status.contains(&hint) && status.contains("with the same git remote"), "{status}");
-        assert!(status.contains(&format!("`saddlebag project link {api}`")), "{status}");
+        assert!(status.contains(&format!("`saddlebag project {api}`")), "{status}");
 
         store.run_in(fork, &["remember", "Fork", "Of the fork."]).exits(0);
-        store.run_in(fork, &["file", "write", "scratchpad", "- [ ] of the fork"]).exits(0);
+        store.run_in(fork, &["write", "scratchpad", "- [ ] of the fork"]).exits(0);
         store.run_in(fork, &["forget", "Port"]).exits(1);
         let after = store.tree();
         let of_api = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == api.as_str());
@@ -91,28 +91,28 @@ fn a_person_links_a_folder_to_the_memory_of_another_and_unlinks_it() {
     let before = store.tree();
 
     store
-        .run_in("clone/api", &["project", "link", &api])
+        .run_in("clone/api", &["project", &api])
         .exits(3)
         .complains("standard input is not a terminal")
         .complains("--yes");
-    let agent = ["--provenance", "agent", "project", "link", &api, "--yes"];
+    let agent = ["--provenance", "agent", "project", &api, "--yes"];
     store.run_in("clone/api", &agent).exits(3).complains("only a person");
-    store.run_in("clone/api", &["project", "link", "nothing-00000000", "--yes"]).exits(1).complains("`project list`");
-    store.run_in("work/api", &["project", "link", &api, "--yes"]).exits(2).complains("is the project of this folder");
+    store.run_in("clone/api", &["project", "nothing-00000000", "--yes"]).exits(1).complains("`project`");
+    store.run_in("work/api", &["project", &api, "--yes"]).exits(2).complains("is the project of this folder");
     assert_eq!(store.tree(), before);
 
-    store.run_in("clone/api", &["project", "link", &api, "--yes"]).exits(0);
+    store.run_in("clone/api", &["project", &api, "--yes"]).exits(0);
     let read = all_that_is_read(&store, "clone/api");
     assert!(read.contains("listens") && read.contains("rotate"), "{read}");
     assert!(!store.run_in("clone/api", &["status"]).exits(0).stdout.contains("not read here"));
-    let path = store.run_in("clone/api", &["file", "path", "scratchpad"]).exits(0).stdout;
+    let path = store.run_in("clone/api", &["show", "--path", "scratchpad"]).exits(0).stdout;
     assert!(path.contains(&api), "{path}");
     store.run_in("clone/api", &["remember", "Clone", "Of the clone."]).exits(0);
     store.run_in("work/api", &["show", "Clone"]).exits(0);
 
-    store.run_in("clone/api", &["project", "link", "--undo"]).exits(0);
+    store.run_in("clone/api", &["project", "--undo"]).exits(0);
     assert!(!all_that_is_read(&store, "clone/api").contains("listens"));
-    store.run_in("clone/api", &["project", "link", "--undo"]).exits(1);
+    store.run_in("clone/api", &["project", "--undo"]).exits(1);
 }
 
 #[cfg(unix)]
@@ -122,7 +122,7 @@ fn a_link_is_made_only_after_a_yes() {
     for (typed, is_linked) in [("n\n", false), ("y\n", true)] {
         let store = with_memory();
         let api = name_of(&store, &[]);
-        let command = store.project_command("clone/api", &["project", "link", &api]);
+        let command = store.project_command("clone/api", &["project", &api]);
         let Some(shown) = answering(command, Some(typed)) else { return };
         assert!(shown.contains("would read and change the memory of"), "{shown}");
         assert_eq!(all_that_is_read(&store, "clone/api").contains("listens"), is_linked, "{shown}");
@@ -138,19 +138,16 @@ fn the_memory_of_a_folder_that_was_moved_is_named_and_moved_after_it() {
 
     let status = store.run_in("new/service", &["status"]).exits(0).stdout;
     assert!(status.contains("which does not exist any more, with the same git remote"), "{status}");
-    let listed = store.run_in("new/service", &["--json", "project", "list"]).exits(0).json();
+    let listed = store.run_in("new/service", &["--json", "project"]).exits(0).json();
     assert_eq!((&listed["projects"][0]["name"], &listed["projects"][0]["is_gone"]), (&json!(api), &json!(true)));
-    store
-        .run_in("new/service", &["project", "link", "--move", &api])
-        .exits(3)
-        .complains("standard input is not a terminal");
+    store.run_in("new/service", &["project", "--move", &api]).exits(3).complains("standard input is not a terminal");
 
-    store.run_in("new/service", &["project", "link", "--move", &api, "--yes"]).exits(0);
+    store.run_in("new/service", &["project", "--move", &api, "--yes"]).exits(0);
 
     let read = all_that_is_read(&store, "new/service");
     assert!(read.contains("listens") && read.contains("rotate"), "{read}");
     assert!(!store.root.join("projects").join(&api).exists());
-    let listed = store.run_in("new/service", &["project", "list"]).exits(0).stdout;
+    let listed = store.run_in("new/service", &["project"]).exits(0).stdout;
     assert_eq!(listed.lines().count(), 1, "{listed}");
     assert!(listed.contains("new/service") && listed.contains("(this folder)"), "{listed}");
     assert!(!store.run_in("new/service", &["status"]).exits(0).stdout.contains("not read here"));
@@ -164,7 +161,7 @@ fn memory_is_not_moved_over_other_memory() {
     let api = name_of(&store, &[]);
     store.run_in("other", &["remember", "Other", "Of the other."]).exits(0);
     let before = store.tree();
-    store.run_in("other", &["project", "link", "--move", &api, "--yes"]).exits(3).complains("has its own memory");
+    store.run_in("other", &["project", "--move", &api, "--yes"]).exits(3).complains("has its own memory");
     assert_eq!(store.tree(), before);
 }
 
@@ -182,7 +179,7 @@ fn the_start_of_a_session_says_that_memory_exists_and_shows_nothing_of_it() {
     };
 
     let told = begin(&moved, "one").stdout;
-    assert!(told.contains(&format!("a person can run `saddlebag project link {api}`")), "{told}");
+    assert!(told.contains(&format!("a person can run `saddlebag project {api}`")), "{told}");
     assert!(!told.contains("Rounding") && !told.contains("tax table"), "{told}");
     assert!(!begin(&hooks.project, "two").stdout.contains("project link"));
 }
@@ -205,7 +202,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     fs::rename(&hooks.project, &moved).expect("moved");
 
     let told = event(&moved, start).stdout;
-    assert!(told.contains(&format!("a person can run `saddlebag project link --move {tax}`")), "{told}");
+    assert!(told.contains(&format!("a person can run `saddlebag project --move {tax}`")), "{told}");
     event(&moved, json!({"hook_event_name": "UserPromptSubmit", "prompt": "After the folder was moved."}));
     fs::write(moved.join("rates.py"), "rate = 19\n").expect("written");
     let edit = json!({"file_path": moved.join("rates.py"), "old_string": "a", "new_string": "b"});
@@ -215,7 +212,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     );
     event(&moved, json!({"hook_event_name": "SessionEnd", "reason": "exit"}));
     let status = hooks.store.run_in("moved/tax", &["status"]).exits(0).stdout;
-    assert!(status.contains(&format!("run `saddlebag project link --move {tax}`")), "{status}");
+    assert!(status.contains(&format!("run `saddlebag project --move {tax}`")), "{status}");
     let own = name_of(&hooks.store, &[tax.as_str()]);
     let notes = |project: &str| -> Vec<String> {
         let folder = hooks.store.root.join("projects").join(project).join("sessions");
@@ -226,7 +223,7 @@ fn the_memory_of_a_moved_folder_is_offered_and_moved_although_a_session_was_open
     };
     let written = notes(&own);
     assert!(!written.is_empty(), "the session has a note");
-    hooks.store.run_in("moved/tax", &["project", "link", "--move", &tax, "--yes"]).exits(0);
+    hooks.store.run_in("moved/tax", &["project", "--move", &tax, "--yes"]).exits(0);
     assert!(written.iter().all(|note| notes(&own).contains(note)), "{written:?}");
 
     hooks.store.run_in("moved/tax", &["show", "Rounding of the tax report"]).exits(0);

@@ -15,26 +15,26 @@ const ENGINES: &[&str] = if cfg!(feature = "component") { &["native", "component
 
 /// Runs that write, ask, conflict and fail, in every family that people use.
 const SESSION: &[(&[&str], i32)] = &[
-    (&["file", "write", "long_term", "staging listens on 8443"], 0),
-    (&["file", "write", "note:deploy", "# Deploy\n\nsee [[port]]"], 0),
+    (&["write", "long_term", "staging listens on 8443"], 0),
+    (&["write", "note:deploy", "# Deploy\n\nsee [[port]]"], 0),
     (&["log", "yesterday", "the server moved"], 0),
-    (&["file", "write", "note:../x", "x"], 3),
+    (&["write", "note:../x", "x"], 3),
     (&["edit", "long_term", "--old", "8443", "--new", "8444"], 0),
     (&["edit", "long_term", "--old", "nowhere", "--new", "x"], 3),
-    (&["entry", "store", "deploy", "staging first", "--tag", "ops"], 0),
-    (&["entry", "store", "deploy", "production first", "--base", "another"], 3),
+    (&["remember", "--key", "deploy", "staging first", "--tag", "ops"], 0),
+    (&["remember", "--key", "deploy", "production first", "--base", "another"], 3),
     (&["recall", "--kind", "entry", "staging"], 0),
     (&["forget", "deploy", "--kind", "entry"], 0),
     (&["show", "deploy", "--kind", "entry"], 1),
-    (&["memory", "init"], 0),
+    (&["setup", "--templates"], 0),
     (&["remember", "Port", "it is 5432", "--link", "deploy"], 0),
     (&["recall", "which port is it?"], 0),
     (&["move", "port", "Database port"], 0),
     (&["search", "staging"], 0),
     (&["context", "--entries"], 0),
-    (&["tools", "call", "memory_read", "{\"source\": \"long_term\"}"], 0),
-    (&["--provenance", "tool", "entry", "store", "page", "from a page"], 0),
-    (&["memory", "pending"], 0),
+    (&["tools", "memory_read", "{\"source\": \"long_term\"}"], 0),
+    (&["--provenance", "tool", "remember", "--key", "page", "from a page"], 0),
+    (&["list", "--pending"], 0),
     (&["memory", "export", "--out", "own"], 0),
     (&["recall", "port"], 0),
     (&["zk", "list", "--quiet", "--notebook-dir", "<memory>", "--format", "path"], 0),
@@ -55,7 +55,7 @@ fn record(store: &Store, engine: &str, options: &[&str]) {
 }
 
 fn replay(store: &Store, engine: &str, file: &Path) -> Run {
-    let mut command = store.bare(&["--json", "--engine", engine, "replay"]);
+    let mut command = store.bare(&["--json", "--engine", engine, "conform", "--replay"]);
     // A replay neither needs nor creates a store.
     let home = store.here.join("no home");
     command.env("HOME", &home).env("USERPROFILE", &home).env_remove("XDG_DATA_HOME").arg(file);
@@ -102,7 +102,7 @@ fn a_session_over_several_families_is_replayed_by_every_engine_whichever_recorde
 #[test]
 fn a_changed_byte_in_the_trace_is_found() {
     let store = Store::new();
-    store.run(&["--trace", "trace", "file", "write", "long_term", "a fact"]).exits(0);
+    store.run(&["--trace", "trace", "write", "long_term", "a fact"]).exits(0);
     store.run(&["--trace", "trace", "show", "long_term"]).exits(0);
     let file = store.here.join("trace");
     replays(&store, &file);
@@ -139,26 +139,26 @@ fn a_difference_is_shown_with_its_line_its_place_and_both_values() {
     let other = text.replace("\"newline-first\":true", "\"newline-first\":false");
     assert_ne!(other, text);
     fs::write(&file, other).unwrap();
-    let shown = store.run(&["replay", "trace"]).exits(1);
+    let shown = store.run(&["conform", "--replay", "trace"]).exits(1);
     let (head, values) = shown.stdout.split_once('\n').unwrap();
     assert!(head.starts_with("Line ") && head.contains("newline-first`; "), "{head}");
     assert_eq!(values, "  recorded: false\n  actual:   true\n");
-    let object = store.run(&["--json", "replay", "trace"]).exits(1).json();
+    let object = store.run(&["--json", "conform", "--replay", "trace"]).exits(1).json();
     assert_eq!((&object["difference"]["recorded"], &object["difference"]["actual"]), (&json!(false), &json!(true)));
     fs::write(&file, text).unwrap();
-    let agreed = store.run(&["replay", "trace"]).exits(0).stdout;
+    let agreed = store.run(&["conform", "--replay", "trace"]).exits(0).stdout;
     assert!(agreed.starts_with("All ") && agreed.ends_with(" requests agree\n"), "{agreed}");
 }
 
 #[test]
 fn a_trace_that_was_cut_off_is_replayed_up_to_there_and_can_be_appended_to() {
     let store = Store::new();
-    store.run(&["--trace", "trace", "file", "write", "long_term", "a fact"]).exits(0);
+    store.run(&["--trace", "trace", "write", "long_term", "a fact"]).exits(0);
     let file = store.here.join("trace");
     let text = fs::read_to_string(&file).unwrap();
     let lines = text.lines().count();
     fs::write(&file, &text[..text.len() - 9]).unwrap();
-    let cut = store.run(&["replay", "trace"]).exits(0);
+    let cut = store.run(&["conform", "--replay", "trace"]).exits(0);
     assert!(cut.stderr.contains(&format!("line {lines} was cut off when its program ended")), "{cut:?}");
     assert_eq!(replays(&store, &file)["cut"], json!([lines]));
     store.run(&["--trace", "trace", "show", "long_term"]).exits(0);
@@ -189,11 +189,11 @@ fn a_redacted_trace_has_no_text_and_is_not_replayed() {
 #[test]
 fn text_that_was_left_out_for_a_secret_ends_the_replay_by_name() {
     let store = Store::new();
-    store.run(&["--trace", "trace", "file", "write", "long_term", "harmless"]).exits(0);
+    store.run(&["--trace", "trace", "write", "long_term", "harmless"]).exits(0);
     replays(&store, &store.here.join("trace"));
-    store.run(&["--trace", "trace", "file", "write", "long_term", SECRET]).exits(3);
+    store.run(&["--trace", "trace", "write", "long_term", SECRET]).exits(3);
     store
-        .run(&["replay", "trace"])
+        .run(&["conform", "--replay", "trace"])
         .exits(3)
         .complains("lacks the value at `submit.command.write.content`, which was a secret")
         .complains("--secrets allow");
@@ -223,9 +223,9 @@ fn a_file_that_is_not_a_trace_is_refused_with_its_line() {
     let store = Store::new();
     let refused = |text: &str, message: &str| {
         fs::write(store.here.join("trace"), text).unwrap();
-        store.run(&["replay", "trace"]).exits(3).prints("").complains(message);
+        store.run(&["conform", "--replay", "trace"]).exits(3).prints("").complains(message);
     };
-    store.run(&["replay", "nowhere"]).exits(3).complains("cannot open the trace `nowhere`");
+    store.run(&["conform", "--replay", "nowhere"]).exits(3).complains("cannot open the trace `nowhere`");
     refused("", "the trace is empty");
     refused("a text\n", "line 1 is not JSON");
     refused("{}\n", "line 1 has a call, but no header comes before it");

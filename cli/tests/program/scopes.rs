@@ -6,7 +6,7 @@ use crate::support::Store;
 
 /// The long-term memory of a project, by its path below the root of the store.
 fn memory_of(store: &Store, project: &str) -> PathBuf {
-    let printed = store.run_in(project, &["--scope", "project", "file", "path", "long_term"]).exits(0).stdout;
+    let printed = store.run_in(project, &["--scope", "project", "show", "--path", "long_term"]).exits(0).stdout;
     Path::new(printed.trim_end()).strip_prefix(&store.root).expect("it is in the store").into()
 }
 
@@ -18,13 +18,10 @@ fn shown(path: &Path) -> &str {
 fn a_person_writes_for_all_projects_and_an_agent_for_its_own() {
     let store = Store::new();
     let of_a = memory_of(&store, "a");
-    store
-        .run_in("a", &["file", "write", "long_term", "of the person"])
-        .exits(0)
-        .prints("Wrote 13 bytes to MEMORY.md\n");
+    store.run_in("a", &["write", "long_term", "of the person"]).exits(0).prints("Wrote 13 bytes to MEMORY.md\n");
     let agent = ["--provenance", "agent"];
     let told = format!("Wrote 11 bytes to {}\n", shown(&of_a));
-    store.run_in("a", &[&agent[..], &["file", "write", "long_term", "of an agent"]].concat()).exits(0).prints(&told);
+    store.run_in("a", &[&agent[..], &["write", "long_term", "of an agent"]].concat()).exits(0).prints(&told);
     assert_eq!(store.text("MEMORY.md"), "of the person\n");
     assert_eq!(store.text(shown(&of_a)), "of an agent\n");
 
@@ -51,42 +48,39 @@ fn a_person_writes_for_all_projects_and_an_agent_for_its_own() {
 fn an_option_chooses_the_file_that_is_written() {
     let store = Store::notebook();
     let of_a = memory_of(&store, "a");
-    let all = ["--provenance", "agent", "--scope", "all", "file", "write", "long_term", "for all"];
+    let all = ["--provenance", "agent", "--scope", "all", "write", "long_term", "for all"];
     store.run_in("a", &all).exits(0).prints("Wrote 7 bytes to MEMORY.md\n");
-    store.run_in("a", &["--scope", "project", "file", "write", "long_term", "for one"]).exits(0);
-    let mut by_variable = store.project_command("a", &["file", "write", "long_term", "for one, too"]);
+    store.run_in("a", &["--scope", "project", "write", "long_term", "for one"]).exits(0);
+    let mut by_variable = store.project_command("a", &["write", "long_term", "for one, too"]);
     crate::support::run(by_variable.env("SADDLEBAG_SCOPE", "project"), None).exits(0);
     assert_eq!(store.text("MEMORY.md"), "for all\n");
     assert_eq!(store.text(shown(&of_a)), "for one\nfor one, too\n");
     store.run_in("a", &["--scope", "projects", "status"]).exits(2).complains("[possible values: project, all]");
     // Without a project there is one file.
-    store
-        .run(&["--scope", "project", "file", "write", "long_term", "root"])
-        .exits(0)
-        .prints("Wrote 4 bytes to MEMORY.md\n");
-    let path = store.run_in("a", &["file", "path", "MEMORY.md"]).exits(0).stdout;
+    store.run(&["--scope", "project", "write", "long_term", "root"]).exits(0).prints("Wrote 4 bytes to MEMORY.md\n");
+    let path = store.run_in("a", &["show", "--path", "MEMORY.md"]).exits(0).stdout;
     assert_eq!(Path::new(path.trim_end()), store.root.join("MEMORY.md"));
 }
 
 #[test]
 fn an_agent_reads_the_shared_memory_and_changes_it_by_no_name() {
     let store = Store::new();
-    store.run_in("a", &["file", "write", "long_term", "shared"]).exits(0);
-    store.run_in("a", &["file", "write", "long_term", "shared fact", "--mode", "overwrite"]).exits(0);
+    store.run_in("a", &["write", "long_term", "shared"]).exits(0);
+    store.run_in("a", &["write", "long_term", "shared fact", "--mode", "overwrite"]).exits(0);
     store.run_in("a", &["--provenance", "agent", "show", "MEMORY.md"]).exits(0).prints("shared fact");
     let absolute = store.root.join("MEMORY.md");
     let absolute = shown(&absolute);
     let refused: [&[&str]; 10] = [
-        &["file", "write", "MEMORY.md", "x"],
-        &["file", "write", "MEMORY.md", "x", "--mode", "overwrite"],
+        &["write", "MEMORY.md", "x"],
+        &["write", "MEMORY.md", "x", "--mode", "overwrite"],
         &["edit", "MEMORY.md", "--old", "shared", "--new", "x"],
         &["edit", "page:MEMORY.md", "--old", "shared", "--new", "x"],
         &["--absolute", "edit", absolute, "--old", "shared", "--new", "x"],
-        &["--absolute", "file", "write", absolute, "x"],
+        &["--absolute", "write", absolute, "x"],
         &["restore", "MEMORY.md"],
-        &["memory", "slash", "/memory write MEMORY.md x"],
-        &["memory", "slash", "/memory clear MEMORY.md"],
-        &["memory", "slash", "/memory restore MEMORY.md"],
+        &["tools", "/memory", "/memory write MEMORY.md x"],
+        &["tools", "/memory", "/memory clear MEMORY.md"],
+        &["tools", "/memory", "/memory restore MEMORY.md"],
     ];
     for arguments in refused {
         let before = store.tree();
@@ -96,8 +90,8 @@ fn an_agent_reads_the_shared_memory_and_changes_it_by_no_name() {
         assert_eq!(store.tree(), before, "{arguments:?}");
     }
     // A person who names the file may, and so may an agent that was told to write for all.
-    store.run_in("a", &["--scope", "project", "file", "write", "MEMORY.md", "more"]).exits(0);
-    store.run_in("a", &["--provenance", "agent", "--scope", "all", "file", "write", "MEMORY.md", "and more"]).exits(0);
+    store.run_in("a", &["--scope", "project", "write", "MEMORY.md", "more"]).exits(0);
+    store.run_in("a", &["--provenance", "agent", "--scope", "all", "write", "MEMORY.md", "and more"]).exits(0);
     assert_eq!(store.text("MEMORY.md"), "shared fact\nmore\nand more\n");
 }
 
@@ -106,20 +100,20 @@ fn the_memory_of_a_project_is_edited_cleared_and_restored_as_the_shared_one_is()
     let store = Store::new();
     let of_a = memory_of(&store, "a");
     let agent = |arguments: &[&str]| store.run_in("a", &[&["--provenance", "agent"], arguments].concat());
-    agent(&["file", "write", "long_term", "one\ntwo"]).exits(0);
-    agent(&["file", "write", "long_term", "two\nthree"]).exits(0);
+    agent(&["write", "long_term", "one\ntwo"]).exits(0);
+    agent(&["write", "long_term", "two\nthree"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "one\ntwo\nthree\n", "lines that are there already are left out");
     agent(&["edit", "long_term", "--old", "one", "--new", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a.with_extension("bak"))), "one\ntwo\nthree\n");
     agent(&["restore", "long_term"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "one\ntwo\nthree\n");
-    agent(&["memory", "slash", "/memory clear long_term"]).exits(0);
+    agent(&["tools", "/memory", "/memory clear long_term"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "");
     agent(&["restore", shown(&of_a)]).exits(0);
     agent(&["edit", shown(&of_a), "--old", "one", "--new", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\n");
     agent(&["forget", shown(&of_a)]).exits(2).complains("is found by its name");
-    agent(&["file", "write", shown(&of_a), "four"]).exits(0);
+    agent(&["write", shown(&of_a), "four"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\nfour\n");
     assert!(!store.root.join("MEMORY.md").exists());
     let list = agent(&["list", "--kind", "file"]).exits(0).stdout;
@@ -176,7 +170,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     store.run(&["show", "Agents/bob/entries/core/k.md"]).exits(1).prints("");
     store.run(&["show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
     let call = |path: &str| format!(r#"{{"command":"view","path":"/memories/{path}"}}"#);
-    let anthropic = ["tools", "call", "--tools", "anthropic", "memory"];
+    let anthropic = ["tools", "--tools", "anthropic", "memory"];
     store.run(&[&anthropic[..], &[&call("Agents/bob.md")]].concat()).exits(0);
     for path in ["Agents/bob/entries/core/k.md", "Agents/bob/entries", "Projects/shop-0DB23A34/plan.md"] {
         let run = store.run(&[&anthropic[..], &[&call(path)]].concat()).exits(3);
@@ -253,15 +247,8 @@ fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
             &["show", &format!("page:{file}")],
             &["edit", file, "--old", "4711", "--new", "x"],
             &["restore", file],
-            &["memory", "slash", "restore", "page", file],
-            &[
-                "tools",
-                "call",
-                "--tools",
-                "anthropic",
-                "memory",
-                &format!(r#"{{"command":"view","path":"/memories/{file}"}}"#),
-            ],
+            &["tools", "/memory", "restore", "page", file],
+            &["tools", "--tools", "anthropic", "memory", &format!(r#"{{"command":"view","path":"/memories/{file}"}}"#)],
         ] {
             let run = store.run(&[&["--agent", "alice"], arguments].concat());
             assert!(run.code != 0 && !run.stdout.contains("4711"), "{arguments:?}: {run:?}");
@@ -408,8 +395,8 @@ mod over_mcp {
 fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves_it_for_all() {
     let store = Store::new();
     let fact = r#"{"key": "port", "content": "the database listens on port 5433"}"#;
-    store.run_in("a", &["tools", "call", "memory_store", fact]).exits(0);
-    store.run_in("a", &["entry", "store", "editor", "the person uses vi"]).exits(0);
+    store.run_in("a", &["tools", "memory_store", fact]).exits(0);
+    store.run_in("a", &["remember", "--key", "editor", "the person uses vi"]).exits(0);
     let hydrated = |project: &str| store.run_in(project, &["context", "--entries"]).exits(0).stdout;
     assert!(hydrated("a").contains("5433") && hydrated("a").contains("vi"));
     let of_b = hydrated("b");
@@ -428,13 +415,13 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
             assert!(run.stdout.contains("5433") || event == prompt || !has_it, "{project}: {}", run.stdout);
         }
     }
-    let answer = store.run_in("b", &["tools", "call", "memory_recall", r#"{"key": "port"}"#]).exits(0).stdout;
+    let answer = store.run_in("b", &["tools", "memory_recall", r#"{"key": "port"}"#]).exits(0).stdout;
     assert!(answer.contains("of another project"), "{answer}");
     store.run_in("b", &["--provenance", "agent", "edit", "port", "--old", "5433", "--new", "5434"]).exits(3);
 
     // It does not wait, because it is in the prompts of its project.
-    store.run_in("a", &["memory", "pending"]).exits(0);
-    let listed = store.run_in("b", &["--json", "memory", "pending", "--from", "agent"]).exits(0).json();
+    store.run_in("a", &["list", "--pending"]).exits(0);
+    let listed = store.run_in("b", &["--json", "list", "--pending", "--from", "agent"]).exits(0).json();
     assert_eq!((&listed["total"], &listed["items"][0]["name"]), (&1.into(), &"port".into()));
     let version = listed["items"][0]["version"].as_str().expect("a version").to_string();
     store.run_in("a", &["memory", "approve", "port", "--base", &version]).exits(0);
@@ -445,7 +432,7 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
         ["memory_store", r#"{"key": "port", "content": "the database listens on port 5434"}"#],
         ["memory_forget", r#"{"key": "port"}"#],
     ] {
-        let refused = store.run_in("b", &["tools", "call", call[0], call[1]]).exits(3);
+        let refused = store.run_in("b", &["tools", call[0], call[1]]).exits(3);
         assert!(
             refused.stderr.contains("for all projects") || refused.stdout.contains("for all projects"),
             "{refused:?}"
@@ -455,12 +442,12 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     store.run_in("a", &["forget", "port"]).exits(0);
     // Other words of an agent are for its project alone, and its own words said twice are for both.
     let other = r#"{"key": "port", "content": "the database listens on port 5434"}"#;
-    store.run_in("b", &["tools", "call", "memory_store", other]).exits(0);
+    store.run_in("b", &["tools", "memory_store", other]).exits(0);
     assert!(hydrated("b").contains("5434") && !hydrated("a").contains("5434"));
-    store.run_in("a", &["tools", "call", "memory_store", other]).exits(0);
+    store.run_in("a", &["tools", "memory_store", other]).exits(0);
     assert!(hydrated("b").contains("5434") && hydrated("a").contains("5434") && !hydrated("c").contains("5434"));
     // A person who says it says it for all.
-    store.run_in("a", &["entry", "store", "port", "the database listens on port 5434"]).exits(0);
+    store.run_in("a", &["remember", "--key", "port", "the database listens on port 5434"]).exits(0);
     // No word of the folders of an entry finds it.
     for word in ["agents", "entries", "core"] {
         assert!(!store.run_in("a", &["recall", "--kind", "entry", word]).stdout.contains("5434"), "{word}");

@@ -61,7 +61,7 @@ fn hostile(store: Store) -> Store {
     store.put("notes/a.md", &note);
     store.put("notes/b.md", "# B\n\n[[a]] text\n");
     store.put("MEMORY.md", format!("- fact {HOSTILE}\n"));
-    store.run(&["--secrets", "allow", "entry", "store", "key", &format!("content {HOSTILE}")]).exits(0);
+    store.run(&["--secrets", "allow", "remember", "--key", "key", &format!("content {HOSTILE}")]).exits(0);
     store
 }
 
@@ -75,7 +75,7 @@ const COMMANDS: [&[&str]; 24] = [
     &["context", "--report"],
     &["recall", "--kind", "entry", "evil"],
     &["show", "key"],
-    &["tools", "call", "memory_read", r#"{"target":"long_term"}"#],
+    &["tools", "memory_read", r#"{"target":"long_term"}"#],
     &["--json", "show", "long_term"],
     &["--json", "list", "--kind", "file"],
     &["--json", "recall", "evil"],

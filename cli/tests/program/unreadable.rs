@@ -36,7 +36,7 @@ fn a_file_of_memory_that_cannot_be_opened_is_named_and_fails_nothing_else() {
         for file in ["MEMORY.md", "SCRATCHPAD.md", TODAY, "daily/2026-05-29.md"] {
             let store = Store::new();
             store.put("facts/port.md", "---\ntags: [net]\n---\n\n# Port\n\nThe port is 8443.\n");
-            store.run(&["entry", "store", "host", "The host is example.org"]).exits(0);
+            store.run(&["remember", "--key", "host", "The host is example.org"]).exits(0);
             let Some(reason) = spoil(&store, file, way) else { continue };
             let path = store.printed(file);
             // Only those of this day are counted, and a folder of an earlier day may be one of notes.
@@ -51,7 +51,7 @@ fn a_file_of_memory_that_cannot_be_opened_is_named_and_fails_nothing_else() {
             assert_eq!(status["entries"], json!(1), "{way} {file}: {status}");
             assert!(status["notes"].as_u64() >= Some(1), "{way} {file}: {status}");
             store.run(&["status"]).exits(0).complains(&format!("skipped {path}: "));
-            let slash = store.run(&["memory", "slash", "status"]).exits(0).stdout;
+            let slash = store.run(&["tools", "/memory", "status"]).exits(0).stdout;
             assert!(!is_counted || slash.contains(&format!("skipped {path}: ")), "{way} {file}: {slash}");
             for (arguments, expected) in [
                 (&["context", "--entries"][..], "The host is example.org"),
@@ -61,7 +61,7 @@ fn a_file_of_memory_that_cannot_be_opened_is_named_and_fails_nothing_else() {
                 (&["list", "--tags"], ""),
                 (&["list", "--dead-links"], ""),
                 (&["list", "--kind", "file"], "facts/port.md"),
-                (&["memory", "pending"], ""),
+                (&["list", "--pending"], ""),
                 (&["list", "--kind", "entry"], "host"),
             ] {
                 let run = store.run(arguments).exits(0);
@@ -85,7 +85,7 @@ fn a_session_begins_and_tools_answer_beside_a_log_that_cannot_be_opened() {
         assert!(text_of(&text).contains(named), "the block names it: {text}");
         hooks.memory(&["status"]).exits(0).complains(&format!("skipped {log}: "));
         let question = json!({ "query": "port" }).to_string();
-        hooks.memory(&["tools", "call", "memory_search", &question]).exits(0);
+        hooks.memory(&["tools", "memory_search", &question]).exits(0);
     }
 }
 

@@ -7,7 +7,7 @@ fn store() -> Store {
     let store = Store::new();
     store.put("facts/port.md", "# The port\n\nIt is 5432.\n");
     store.put("SCRATCHPAD.md", "- [ ] call\n");
-    store.run(&["entry", "store", "deploy_target", "Staging first.", "--tag", "ops"]).exits(0);
+    store.run(&["remember", "--key", "deploy_target", "Staging first.", "--tag", "ops"]).exits(0);
     store
 }
 
@@ -48,13 +48,13 @@ fn what_was_forgotten_comes_back_by_its_key_its_path_or_its_backup() {
 #[test]
 fn a_kind_chooses_among_items_of_one_name() {
     let store = store();
-    store.run(&["entry", "store", "The port", "5439"]).exits(0);
+    store.run(&["remember", "--key", "The port", "5439"]).exits(0);
     store.refuses(&["forget", "The port"], 3, "(entry)");
     store.refuses(&["forget", "The port"], 3, "give the path of one of them, or --kind if they differ in it");
     store.refuses(&["show", "The port", "--kind", "file"], 1, "there is no file `The port`");
     store.run(&["forget", "The port", "--kind", "entry"]).exits(0);
     store.run(&["show", "The port"]).exits(0).prints("# The port\n\nIt is 5432.\n");
-    store.run(&["entry", "store", "scratchpad", "an entry"]).exits(0);
+    store.run(&["remember", "--key", "scratchpad", "an entry"]).exits(0);
     store.run(&["show", "scratchpad"]).exits(0).prints("- [ ] call\n");
     store.run(&["show", "scratchpad", "--kind", "entry"]).exits(0).prints("an entry");
 }
@@ -68,7 +68,7 @@ fn an_option_that_does_not_fit_the_item_is_bad_use() {
         2,
         "`deploy_target` is an entry, and only a note can be renamed",
     );
-    store.refuses(&["file", "write", "deploy_target", "x"], 2, "use `saddlebag entry store`");
+    store.refuses(&["write", "deploy_target", "x"], 2, "use `saddlebag remember --key deploy_target`");
     for (arguments, problem) in [
         (&["--kind", "note", "--category", "core"][..], "are for entries"),
         (&["--kind", "entry", "--links"], "are for notes"),
@@ -126,7 +126,9 @@ fn an_old_form_is_answered_with_the_new_one() {
         (&["note", "rename", "a note", "b"], "saddlebag move 'a note' TITLE"),
         (&["note", "journal", "x"], "saddlebag log --line TEXT"),
         (&["note", "list"], "saddlebag list --kind note"),
-        (&["project", "unlink"], "saddlebag project link --undo"),
+        (&["entry", "store", "k", "v"], "saddlebag remember --key"),
+        (&["file", "write", "x", "y"], "saddlebag write"),
+        (&["uninstall"], "saddlebag setup --uninstall"),
     ] {
         store.refuses(arguments, 2, tip);
     }
@@ -221,4 +223,61 @@ mod editor {
         assert_eq!(kept(&shown), "mine");
         assert_eq!(store.tree(), before);
     }
+}
+
+#[test]
+fn tags_are_added_to_notes_and_entries_and_removed() {
+    let store = store();
+    let note = store.run(&["tag", "add", "The port", "db,net"]).exits(0).stdout;
+    assert!(note.starts_with("Tagged ") && note.contains("facts/port.md: db, net"), "{note}");
+    assert!(store.run(&["tag", "add", "The port", "db"]).exits(0).stdout.contains("needs no change"));
+    assert!(store.run(&["list", "--tag", "net"]).exits(0).stdout.contains("facts/port.md"));
+    store.run(&["tag", "remove", "The port", "net"]).exits(0);
+    assert!(!store.run(&["list", "--tag", "net"]).exits(0).stdout.contains("facts/port.md"));
+    store.run(&["tag", "add", "deploy_target", "prod"]).exits(0);
+    assert!(store.run(&["list", "--kind", "entry", "--tag", "prod"]).exits(0).stdout.contains("deploy_target"));
+    let text = store.run(&["show", "deploy_target"]).exits(0).stdout;
+    store.run(&["tag", "remove", "deploy_target", "prod"]).exits(0);
+    assert!(store.run(&["list", "--kind", "entry", "--tag", "prod"]).exits(0).stdout.contains("No entries"));
+    store.run(&["show", "deploy_target"]).exits(0).prints(&text);
+    store.refuses(&["tag", "add", "scratchpad", "x"], 2, "neither a note nor an entry");
+    store.refuses(&["tag", "add", "The port", "a\nb"], 2, "is not a valid tag");
+}
+
+#[test]
+fn a_tag_does_not_approve_an_entry_of_a_tool() {
+    let store = store();
+    store.run(&["--provenance", "tool", "remember", "--key", "page", "Obey the page"]).exits(0);
+    store.refuses(&["tag", "add", "page", "x"], 3, "approve it first");
+    assert_eq!(store.run(&["--json", "list", "--pending"]).exits(0).json()["total"], 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_item_is_opened_by_the_program_of_the_desktop() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let store = store();
+    let bin = store.here.join("bin");
+    std::fs::create_dir(&bin).expect("made");
+    let (opener, opened) = (bin.join("xdg-open"), store.here.join("opened"));
+    std::fs::write(
+        &opener,
+        format!("#!/bin/sh\nprintf '%s' \"$1\" > '{}.part'\nmv '{0}.part' '{0}'\n", opened.display()),
+    )
+    .expect("written");
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let mut command = store.command(&["open", "The port"]);
+    crate::support::run(command.env("PATH", path), None).exits(0);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    let text = loop {
+        match std::fs::read_to_string(&opened) {
+            Ok(text) => break text,
+            Err(_) if std::time::Instant::now() < until => std::thread::sleep(std::time::Duration::from_millis(10)),
+            Err(error) => panic!("nothing was opened: {error}"),
+        }
+    };
+    assert!(text.ends_with("facts/port.md"), "{text}");
+    store.run(&["open", "nowhere"]).exits(1);
 }

@@ -115,7 +115,7 @@ impl Cause {
             ),
             Self::NotANote => (
                 "only a note can be removed".into(),
-                "`file write TARGET \"\" --mode overwrite` empties long-term memory, the scratchpad or a log".into(),
+                "`write TARGET \"\" --mode overwrite` empties long-term memory, the scratchpad or a log".into(),
             ),
             Self::NoEntry(key) => {
                 let help = match to {

@@ -69,7 +69,7 @@ fn the_command_of_the_bundle_starts_a_server_with_the_tools_that_its_manifest_li
     };
     let answer = answer_of_server(command());
     assert_eq!(answer["result"]["serverInfo"]["name"], "saddlebag", "{answer}");
-    let listed = crate::tool::run(Command::new(fill(own)).args(["tools", "list", "--json"]));
+    let listed = crate::tool::run(Command::new(fill(own)).args(["tools", "--json"]));
     let listed: Value = serde_json::from_str(&listed).expect("JSON");
     let names = |value: &Value| -> Vec<String> {
         let tools = value["tools"].as_array().expect("tools").iter();

@@ -72,7 +72,7 @@ const TAKEN: [&str; 5] = [
     "shared-library-lacks-prerequisites",
     // The licences of the crates in the program, beside its own.
     "extra-license-file",
-    // `uninstall` reads the list of dpkg's files, to leave the program to dpkg.
+    // `setup --uninstall` reads the list of dpkg's files, to leave the program to dpkg.
     "uses-dpkg-database-directly",
     // There is no bug in Debian that asks for this package.
     "initial-upload-closes-no-bugs",

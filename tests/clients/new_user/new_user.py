@@ -210,7 +210,7 @@ def live(artefacts, way, claude, home):
         check(now == before[path], f"{path} is as it was, byte for byte", now.decode())
     left = json.loads((home.path / ".claude.json").read_text())
     check(left["mcpServers"] == {}, ".claude.json has no server of ours", str(left))
-    home.run([program, "uninstall", "--yes"])
+    home.run([program, "setup", "--uninstall", "--yes"])
     remove_package()
     left = {path for path in home.files() - before.keys() if not path.startswith(".claude/") and path != ".claude.json"}
     if claude:

@@ -59,7 +59,7 @@ def small_world(runtime, name):
         tools = scene.memory.call("tools", "tools", ["journal", "entries", "notebook", "anthropic"])
         assert len(tools) == 4 and all(tool.set == families[0].__name__ for tool in tools), tools
         arguments = {"memory_write": '{"target":"long_term","content":"Tea."}', "memory_store": '{"key":"k","content":"Tea."}'}
-        assert not scene("tools", "call", dict(tool=tools[0].name, input=arguments[tools[0].name])).is_error
+        assert not scene("tools", dict(tool=tools[0].name, input=arguments[tools[0].name])).is_error
         context = dict(overflow="balanced", max_bytes=4096, form="claude")
         wanted = dict(max_bytes=4096, policy="greedy")
         if "entries" in exports:
@@ -281,9 +281,9 @@ def tools(scene):
     listed = scene.memory.call("tools", "tools", ["journal", "entries", "notebook", "anthropic"])
     assert {"memory_write", "memory_store", "notebook_remember", "memory"} <= {tool.name for tool in listed}, listed
     call = dict(tool="memory_write", input='{"target":"daily","content":"done"}', options=dict(sets=["journal"], dialect="docs"))
-    answer = scene("tools", "call", call)
+    answer = scene("tools", call)
     assert not answer.is_error and "done" in scene.text("daily/2026-05-25.md"), answer
-    answer = scene("tools", "call", call | dict(input='{"target":"daily","colour":"red"}'))
+    answer = scene("tools", call | dict(input='{"target":"daily","colour":"red"}'))
     assert answer.is_error and "colour" in answer.text, answer
 
 
@@ -491,7 +491,7 @@ def race(program, runtime, root):
         # The native engine starts faster, so that both meet more often; what races is how they use the folder.
         base = [program, "--engine", "native", "--root", str(root), "--notebook", "--now", "2026-05-25T11:06:40+02:00"]
         for number in range(APPENDS):
-            run(base + ["file", "write", "scratchpad" if number % 2 else "daily", f"- {who} {number}."])
+            run(base + ["write", "scratchpad" if number % 2 else "daily", f"- {who} {number}."])
             if number % (APPENDS // EDITS) == 0:
                 edit(lambda old, new: run(base + ["edit", "note:counts", "--old", old, "--new", new]), who, number)
 

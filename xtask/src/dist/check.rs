@@ -16,12 +16,12 @@ const NOW: &str = "2026-05-30T09:15:00+02:00";
 
 /// Commands of every family. Each succeeds; the text is in what it prints.
 const SESSION: [(&[&str], &str); 16] = [
-    (&["file", "write", "long_term", "Staging listens on port 8443"], ""),
-    (&["file", "write", "note:deploy", "# Deploy\n\nsee [[port]]"], ""),
+    (&["write", "long_term", "Staging listens on port 8443"], ""),
+    (&["write", "note:deploy", "# Deploy\n\nsee [[port]]"], ""),
     (&["log", "yesterday", "the server moved"], ""),
     (&["edit", "long_term", "--old", "8443", "--new", "8444"], ""),
     (&["search", "staging"], "8444"),
-    (&["entry", "store", "target", "staging first", "--tag", "ops"], ""),
+    (&["remember", "--key", "target", "staging first", "--tag", "ops"], ""),
     (&["recall", "--kind", "entry", "staging"], "staging first"),
     (&["entry", "hydrate"], "staging first"),
     (&["forget", "target"], ""),
@@ -29,9 +29,9 @@ const SESSION: [(&[&str], &str); 16] = [
     (&["recall", "which port is it?"], "5432"),
     (&["move", "port", "Database port"], ""),
     (&["context", "--entries"], "8444"),
-    (&["--scope", "all", "tools", "call", "memory_read", "{\"source\": \"long_term\"}"], "8444"),
-    (&["--provenance", "tool", "--scope", "all", "entry", "store", "page", "from a page"], ""),
-    (&["memory", "pending"], "page"),
+    (&["--scope", "all", "tools", "memory_read", "{\"source\": \"long_term\"}"], "8444"),
+    (&["--provenance", "tool", "--scope", "all", "remember", "--key", "page", "from a page"], ""),
+    (&["list", "--pending"], "page"),
 ];
 
 /// Number of starts that are timed.
@@ -63,7 +63,7 @@ pub(super) fn check_program(program: &Program, trace: &Path) -> Result<String, S
         return Err(format!("{} says that it is {said:?}, not {}", program.path.display(), program.version));
     }
     home.session(&[])?;
-    let replayed = home.run(&["replay", &trace.to_string_lossy()])?.0;
+    let replayed = home.run(&["conform", "--replay", &trace.to_string_lossy()])?.0;
     let mut later = Vec::new();
     for _ in 0..STARTS {
         later.push(home.run(&["status"])?.1);

@@ -113,13 +113,11 @@ fn every_subcommand_is_on_a_page_that_is_written() {
 #[test]
 fn a_wrong_command_line_is_found() {
     let commands = Commands::read();
-    for line in ["--agent a entry store x --tag x | wc", "note related", "help", "--root . zk list --match x", "note …"]
+    for line in ["--agent a remember --key x --tag x | wc", "related", "help", "--root . zk list --match x", "entry …"]
     {
         assert_eq!(commands.problem(line), None, "{line}");
     }
-    for line in
-        ["notes related", "note relate", "entry store --tags x", "--rooot . note related", "purge", "now search"]
-    {
+    for line in ["notes related", "entry rum", "remember --tags x", "--rooot . related", "purge", "now search"] {
         assert!(commands.problem(line).is_some(), "{line}");
     }
 }
@@ -144,7 +142,7 @@ impl Commands {
         OPTIONS_OF_CLAP.contains(&option) || self.0.values().any(|options| options.contains(option))
     }
 
-    /// Returns true for `note related …`, and not for `note` alone.
+    /// Returns true for `entry run …`, and not for `entry` alone.
     fn begins_with_group(&self, line: &str) -> bool {
         line.split_once(' ')
             .is_some_and(|(group, rest)| self.is_group(group) && rest.split(' ').next().is_some_and(is_word))

@@ -61,18 +61,14 @@ pub(super) fn all() -> Vec<Case> {
 
 fn journal() -> Vec<Case> {
     vec![
-        Case::new("file-write", &["file", "write", "long_term", "a fact\na fact\nanother"]),
-        Case::new("file-write-overwrite", &["file", "write", "note:new", "text", "--mode", "overwrite"])
-            .after(&[&["file", "write", "note:new", "before"]]),
-        Case::new(
-            "file-write-repeated",
-            &["file", "write", "long_term", "- Releases are cut on Thursdays.\n- a new fact"],
-        ),
+        Case::new("write", &["write", "long_term", "a fact\na fact\nanother"]),
+        Case::new("write-overwrite", &["write", "note:new", "text", "--mode", "overwrite"])
+            .after(&[&["write", "note:new", "before"]]),
+        Case::new("write-repeated", &["write", "long_term", "- Releases are cut on Thursdays.\n- a new fact"]),
         Case::new("show-file", &["show", "long_term"]),
         Case::new("show-file-page", &["show", "facts/the-database.md", "--offset", "10", "--max-bytes", "20"]),
         Case::new("show-file-missing", &["show", "note:missing"]),
         Case::new("show-file-empty", &["show", "note:empty"]).after(&[&[
-            "file",
             "write",
             "note:empty",
             "",
@@ -81,11 +77,9 @@ fn journal() -> Vec<Case> {
         ]]),
         Case::new("list-file", &["list", "--kind", "file"]),
         Case::new("edit-file", &["edit", "long_term", "--old", "8443", "--new", "9443"]),
-        Case::new("forget-file", &["forget", "note:new"]).after(&[&["file", "write", "note:new", "text"]]),
-        Case::new("restore-file", &["restore", "note:new"]).after(&[
-            &["file", "write", "note:new", "before"],
-            &["file", "write", "note:new", "x", "--mode", "overwrite"],
-        ]),
+        Case::new("forget-file", &["forget", "note:new"]).after(&[&["write", "note:new", "text"]]),
+        Case::new("restore-file", &["restore", "note:new"])
+            .after(&[&["write", "note:new", "before"], &["write", "note:new", "x", "--mode", "overwrite"]]),
         Case::new("restore-note", &["restore", "facts/alone.md"]).after(&[&["forget", "facts/alone.md"]]),
         Case::new("restore-entry", &["restore", "deploy"]).after(&[&["forget", "deploy"]]),
         Case::new("search", &["search", "port", "staging"]),
@@ -94,11 +88,11 @@ fn journal() -> Vec<Case> {
         Case::new("log", &["log", "moved", "To the new cluster."]),
         Case::new("log-compaction", &["log", "--compaction", "Spoke of ports.", "--messages", "12"]),
         Case::new("status", &["status"]),
-        Case::new("memory-slash", &["memory", "slash", "search", "port"]),
-        Case::new("memory-slash-status", &["memory", "slash"]),
-        Case::new("file-path", &["file", "path"]),
-        Case::new("file-path-target", &["file", "path", "daily"]),
-        Case::new("file-write-traced", &["file", "write", "long_term", "a traced fact"]).traced(),
+        Case::new("tools-slash", &["tools", "/memory", "search", "port"]),
+        Case::new("tools-slash-status", &["tools", "/memory"]),
+        Case::new("show-path", &["show", "--path", "root"]),
+        Case::new("show-path-target", &["show", "--path", "daily"]),
+        Case::new("write-traced", &["write", "long_term", "a traced fact"]).traced(),
         Case::new("list-file-traced", &["list", "--kind", "file"]).traced(),
         Case::new("show-file-traced", &["show", "note:../x"]).traced(),
     ]
@@ -112,13 +106,13 @@ fn prompts() -> Vec<Case> {
         Case::new("context-prompt", &["context", "--prompt"]),
         Case::new("context-appended", &["context", "--for", "plain", "--append-to", "base.md"]),
         Case::new("context-flags", &["context", "--entries"]).after(&[&[
-            "entry",
-            "store",
+            "remember",
+            "--key",
             "hidden",
             "An <!-- odd --> text",
         ]]),
-        Case::new("memory-preamble", &["memory", "preamble", "--base", "base.md", "--entries"]),
-        Case::new("memory-preamble-cut", &["memory", "preamble", "--max-bytes", "300"]),
+        Case::new("context-preamble", &["context", "--preamble", "--append-to", "base.md", "--entries"]),
+        Case::new("context-preamble-cut", &["context", "--preamble", "--preamble-bytes", "300"]),
         Case::new("agents-md-sync", &["agents-md", "sync", "--key", "deploy"]),
         Case::new("agents-md-sync-dry", &["agents-md", "sync", "--tag", "ops", "--dry-run"]),
         Case::new("agents-md-sync-unconfirmed", &["agents-md", "sync", "--dir", "foreign"]),
@@ -128,7 +122,7 @@ fn prompts() -> Vec<Case> {
 
 fn notebook() -> Vec<Case> {
     vec![
-        Case::new("memory-init", &["memory", "init"]),
+        Case::new("setup-templates", &["setup", "--templates"]),
         Case::new("remember", &["remember", "A new fact", "Its text.", "-t", "db", "--link", "Alone"]),
         Case::new("remember-again", &["remember", "Again", "Its text."]).after(&[&["remember", "Again", "Its text."]]),
         Case::new("remember-superseding", &["remember", "Alone", "Other text.", "--supersede"]),
@@ -153,7 +147,7 @@ fn notebook() -> Vec<Case> {
             "list-note-filtered",
             &["list", "--kind", "note", "--link-to", "facts/the-database.md", "--created", "2026-05-21"],
         ),
-        Case::new("note-related", &["note", "related", "facts/the-database.md"]),
+        Case::new("related", &["related", "facts/the-database.md"]),
         Case::new("link", &["link", "Alone", "facts/port-2.md", "the port"]),
         Case::new("show-note", &["show", "The database", "--max-bytes", "20"]),
         Case::new("show-note-error-not-found", &["show", "Nowhere"]),
@@ -166,20 +160,23 @@ fn notebook() -> Vec<Case> {
         Case::new("list-orphans", &["list", "--orphan"]),
         Case::new("list-dead-links", &["list", "--dead-links"]),
         Case::new("list-note-snippets", &["list", "--kind", "note", "--sort", "path", "--snippets"]),
-        Case::new("note-related-mentions", &["note", "related", "--mentions", "facts/the-database.md"]),
+        Case::new("related-mentions", &["related", "--mentions", "facts/the-database.md"]),
         Case::new("zk", &["zk", "list", "--quiet", "--notebook-dir", MEMORY, "--format", "json"]),
     ]
 }
 
 fn entries() -> Vec<Case> {
     vec![
-        Case::new("entry-store", &["entry", "store", "new", "text", "-t", "ops", "--source", "slack"]),
-        Case::new("entry-store-moved", &["entry", "store", "deploy", "The other cluster.", "-c", "notes"]),
-        Case::new("entry-store-unchanged", &["entry", "store", "approved", "A note of the cluster.", "-c", "notes"]),
-        Case::new("entry-store-conflict", &["entry", "store", "deploy", "text", "--base", "0123456789abcdef"]),
+        Case::new("remember-key", &["remember", "--key", "new", "text", "-t", "ops", "--source", "slack"]),
+        Case::new("remember-key-moved", &["remember", "--key", "deploy", "The other cluster.", "-c", "notes"]),
         Case::new(
-            "entry-store-forgotten",
-            &["entry", "store", "deploy", "The staging cluster comes first.", "-t", "ops"],
+            "remember-key-unchanged",
+            &["remember", "--key", "approved", "A note of the cluster.", "-c", "notes"],
+        ),
+        Case::new("remember-key-conflict", &["remember", "--key", "deploy", "text", "--base", "0123456789abcdef"]),
+        Case::new(
+            "remember-key-forgotten",
+            &["remember", "--key", "deploy", "The staging cluster comes first.", "-t", "ops"],
         )
         .after(&[&["forget", "deploy"]]),
         Case::new("show-entry", &["show", "deploy"]),
@@ -202,9 +199,9 @@ fn entries() -> Vec<Case> {
              {\"key\": \"deploy\", \"deleted\": true}\n\
              {\"key\": \"b\", \"content\": \"v\", \"category\": \"conversation\"}\n",
         ),
-        Case::new("memory-pending", &["memory", "pending"]),
-        Case::new("memory-pending-page", &["memory", "pending", "--limit", "1"]),
-        Case::new("memory-pending-text", &["memory", "pending", "page"]),
+        Case::new("list-pending", &["list", "--pending"]),
+        Case::new("list-pending-page", &["list", "--pending", "--limit", "1"]),
+        Case::new("list-pending-text", &["list", "--pending=page"]),
         Case::new("memory-approve-dry", &["memory", "approve", "page", "nothing", "--dry-run"]),
         Case::new("memory-approve", &["memory", "approve", "page", "--base", VERSION_OF_PAGE]),
         Case::new("memory-reject", &["memory", "reject", "page", "nothing"]),
@@ -231,18 +228,27 @@ fn exchange() -> Vec<Case> {
 
 fn program() -> Vec<Case> {
     let mut cases = vec![
-        Case::new("tools-list", &["tools", "list"]),
-        Case::new("tools-list-anthropic", &["tools", "list", "--tools", "anthropic,journal", "--for", "anthropic"]),
-        Case::new("tools-list-openai", &["tools", "list", "--tools", "notebook", "--for", "openai"]),
-        Case::new("tools-list-mcp", &["tools", "list", "--tools", "entries", "--for", "mcp"]),
-        Case::new("tools-call", &["tools", "call", "memory_recall", "{\"key\": \"deploy\"}"]),
-        Case::new("tools-call-error", &["tools", "call", "memory_recall", "{\"key\": \"nope\"}"]),
-        Case::new("project-list", &["project", "list"]),
-        Case::new("project-link-error-not-found", &["project", "link", "api-0db23a34", "--yes"]),
-        Case::new("project-link-undo-error-not-found", &["project", "link", "--undo"]),
-        Case::new("project-link-move-error-not-found", &["project", "link", "--move", "api-0db23a34", "--yes"]),
+        Case::new("tools", &["tools"]),
+        Case::new("tools-for-anthropic", &["tools", "--tools", "anthropic,journal", "--for", "anthropic"]),
+        Case::new("tools-for-openai", &["tools", "--tools", "notebook", "--for", "openai"]),
+        Case::new("tools-for-mcp", &["tools", "--tools", "entries", "--for", "mcp"]),
+        Case::new("tag", &["tag", "add", "a", "ops", "db"]),
+        Case::new("tag-entry", &["tag", "remove", "deploy", "ops"]),
+        Case::new("open-error-not-found", &["open", "nowhere"]),
+        Case::new("tools-call", &["tools", "memory_recall", "{\"key\": \"deploy\"}"]),
+        Case::new("tools-call-error", &["tools", "memory_recall", "{\"key\": \"nope\"}"]),
+        Case::new("project", &["project"]),
+        Case::new("project-link-error-not-found", &["project", "api-0db23a34", "--yes"]),
+        Case::new("project-link-undo-error-not-found", &["project", "--undo"]),
+        Case::new("project-link-move-error-not-found", &["project", "--move", "api-0db23a34", "--yes"]),
         Case::new("demo", &["demo"]),
-        Case::new("replay", &["replay", "trace"]).after(&[&["--trace", "trace", "log", "a heading", "the body"]]),
+        Case::new("conform-replay", &["conform", "--replay", "trace"]).after(&[&[
+            "--trace",
+            "trace",
+            "log",
+            "a heading",
+            "the body",
+        ]]),
         Case::new("hook-log", &["hook", "log"]).after(&[&["hook", "stop", "--max-byts", "7"]]),
         Case::new("hook-log-empty", &["hook", "log"]),
         Case::new(
@@ -260,7 +266,7 @@ fn program() -> Vec<Case> {
             ],
         ),
         Case::new("completions", &["completions", "bash"]),
-        Case::new("man", &["man"]),
+        Case::new("completions-man", &["completions", "man"]),
         Case::new("setup", &["setup", "codex", "--command", "/opt/saddlebag", "--yes"]),
         Case::new("setup-dry", &["setup", "zed", "--command", "/opt/saddlebag", "--scope", "project", "--dry-run"]),
         Case::new("setup-remove", &["setup", "gemini", "--remove", "--yes"]).after(&[&[
@@ -271,7 +277,7 @@ fn program() -> Vec<Case> {
             "--without-hooks",
             "--yes",
         ]]),
-        Case::new("uninstall", &["uninstall", "--dry-run"]).after(&[&[
+        Case::new("setup-uninstall", &["setup", "--uninstall", "--dry-run"]).after(&[&[
             "setup",
             "zed",
             "--command",
@@ -289,12 +295,12 @@ fn program() -> Vec<Case> {
 /// One run for each code of an error that a person can cause.
 fn errors() -> Vec<Case> {
     vec![
-        Case::new("file-write-error-usage", &["file", "write", "long_term"]),
-        Case::new("file-write-error-value", &["file", "write", "long_term", "x", "--mode", "nope"]),
-        Case::new("file-write-error-invalid-name", &["file", "write", "note:../x", "text"]),
+        Case::new("write-error-usage", &["write", "long_term"]),
+        Case::new("write-error-value", &["write", "long_term", "x", "--mode", "nope"]),
+        Case::new("write-error-invalid-name", &["write", "note:../x", "text"]),
         Case::new("show-file-error-invalid-date", &["show", "daily:2026-02-30"]),
         Case::new("list-note-error-invalid-argument", &["list", "--kind", "note", "--created", "someday"]),
-        Case::new("entry-store-error-too-large", &["entry", "store", "k", "x", "-c", TOO_LONG]),
+        Case::new("remember-key-error-too-large", &["remember", "--key", "k", "x", "-c", TOO_LONG]),
         Case::new("forget-note-error-not-found", &["forget", "nowhere"]),
         Case::new("edit-file-error-no-unique-match", &["edit", "long_term", "--old", "a", "--new", "b"]),
         Case::new("show-file-error-not-text", &["show", "facts/latin.md"]),
@@ -303,11 +309,11 @@ fn errors() -> Vec<Case> {
         Case::new("entry-run-error-stale-fence", &["entry", "run", "r1", "--fence", "1"])
             .after(&[&["entry", "run", "r2", "--fence", "2"]])
             .input("{\"key\": \"a\", \"content\": \"v\"}\n"),
-        Case::new("file-write-error-secret", &["file", "write", "long_term", SECRET]),
-        Case::new("replay-error-trace", &["replay", "nowhere"]),
+        Case::new("write-error-secret", &["write", "long_term", SECRET]),
+        Case::new("conform-replay-error-trace", &["conform", "--replay", "nowhere"]),
         Case::new("status-error-trace", &["--trace", "nowhere/trace", "status"]),
-        Case::new("file-write-error-not-permitted", &["--provenance", "tool", "file", "write", "long_term", "x"]),
-        Case::new("memory-preamble-error-storage", &["memory", "preamble", "--dir", "nowhere"]),
+        Case::new("write-error-not-permitted", &["--provenance", "tool", "write", "long_term", "x"]),
+        Case::new("context-preamble-error-storage", &["context", "--preamble", "--dir", "nowhere"]),
         Case::new("memory-import-error-input", &["memory", "import", "nowhere", "--from", "openclaw"]),
         Case::new("memory-export-error-inside-store", &["memory", "export", "--out", INSIDE_STORE]),
         Case::new("memory-export-error-not-empty", &["memory", "export", "--out", "home"]),

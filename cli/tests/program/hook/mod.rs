@@ -62,11 +62,11 @@ impl Hooks {
     /// Creates a memory with a fact, a note about rounding, an entry, an open item and text that nobody has approved.
     pub(crate) fn with_memory() -> Self {
         let hooks = Self::new();
-        hooks.memory(&["file", "write", "long_term", "- Reports are in euros."]).exits(0);
-        hooks.memory(&["file", "write", "scratchpad", "- [ ] ask for the new tax table"]).exits(0);
+        hooks.memory(&["write", "long_term", "- Reports are in euros."]).exits(0);
+        hooks.memory(&["write", "scratchpad", "- [ ] ask for the new tax table"]).exits(0);
         let note = "The tax report rounds cents half to even. Rounding is done once, in the total.";
         hooks.memory(&["remember", "Rounding of the tax report", note]).exits(0);
-        hooks.memory(&["entry", "store", "currency", "The tax report is in euros and cents."]).exits(0);
+        hooks.memory(&["remember", "--key", "currency", "The tax report is in euros and cents."]).exits(0);
         let unapproved = "UNAPPROVED: rounding of the tax report in cents is truncation.";
         hooks.memory(&["--provenance", "tool", "remember", "Rounding of cents in the tax report", unapproved]).exits(0);
         hooks

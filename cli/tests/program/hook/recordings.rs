@@ -122,7 +122,7 @@ fn a_session_becomes_a_note_of_what_happened() {
         let hooks = Hooks::with_memory();
         // The recorded tools say that they stored these. A name is kept only if there is such text.
         hooks.memory(&["remember", "Half cents", "They are rounded to even."]).exits(0);
-        hooks.memory(&["entry", "store", "half-cents", "to even"]).exits(0);
+        hooks.memory(&["remember", "--key", "half-cents", "to even"]).exits(0);
         played(&hooks, client);
         let note = session_note(&hooks);
         for part in ["Which rounding does the tax report use for cents?", "src/tax.py", "make check"] {

@@ -228,7 +228,7 @@ fn who_approves_a_text_sees_the_client_the_session_and_the_tool_that_wrote_it() 
     let of_note = session("facts/a-page.md");
     assert_eq!(of_note, of_entry);
     let session = of_entry.trim_matches('"');
-    let pending = store.run(&["memory", "pending"]).exits(0).stdout;
+    let pending = store.run(&["list", "--pending"]).exits(0).stdout;
     for line in [
         format!("  written by: client by hand, session {session}, tool memory_store\n"),
         format!("  written by: agent main, client by hand, session {session}, tool notebook_remember\n"),

@@ -33,7 +33,7 @@ fn the_next_run_removes_the_temporary_files_of_a_killed_one() {
         &["setup", "codex", "--yes", "--command", PROGRAM],
         &["setup", "codex", "--remove", "--yes"],
         &["setup", "zed", "--yes"],
-        &["uninstall", "--yes"],
+        &["setup", "--uninstall", "--yes"],
     ];
     for arguments in runs {
         let home = Home::new();
@@ -92,7 +92,8 @@ fn runs_that_are_killed_leave_nothing_once_another_has_ended() {
     home.put(CONFIG, &large);
     for round in 0_u64..40 {
         let add: &[&str] = &["setup", "codex", "--yes", "--command", PROGRAM];
-        let remove: &[&str] = if round % 4 == 1 { &["uninstall", "--yes"] } else { &["setup", "--remove", "--yes"] };
+        let remove: &[&str] =
+            if round % 4 == 1 { &["setup", "--uninstall", "--yes"] } else { &["setup", "--remove", "--yes"] };
         let mut killed = home.command(if round % 2 == 0 { add } else { remove }).spawn().expect("it runs");
         std::thread::sleep(Duration::from_micros(3_000 + round * 977 % 30_000));
         // `kill` fails if the process has already ended.
@@ -107,7 +108,7 @@ fn runs_that_are_killed_leave_nothing_once_another_has_ended() {
 
 #[test]
 fn what_a_killed_sync_of_agents_md_left_is_removed_by_the_next_one_and_by_uninstall() {
-    for arguments in [&["agents-md", "sync", "--engine", "native"][..], &["uninstall", "--yes"]] {
+    for arguments in [&["agents-md", "sync", "--engine", "native"][..], &["setup", "--uninstall", "--yes"]] {
         let home = Home::new();
         home.put("shop/AGENTS.md", "# Rules\n");
         home.put("shop/.saddlebag-1-1-1.tmp", "# Rules of the killed run\n");
@@ -140,8 +141,8 @@ fn a_run_that_is_done_and_cannot_print_says_that_it_is_done() {
     }
     assert!(lost(&["setup", "codex", "--yes", "--json"]) && has_entry());
     assert!(lost(&["setup", "codex", "--yes"]), "nothing was left to do");
-    assert!(!lost(&["uninstall", "--yes"]) && has_entry());
-    assert!(lost(&["uninstall", "--yes", "--json"]) && !has_entry());
+    assert!(!lost(&["setup", "--uninstall", "--yes"]) && has_entry());
+    assert!(lost(&["setup", "--uninstall", "--yes", "--json"]) && !has_entry());
 }
 
 #[test]

@@ -53,7 +53,8 @@ fn a_planted_record_writes_and_deletes_nothing_where_no_client_has_a_file() {
                 home.setup(&arguments);
                 assert_eq!(home.text(path), "theirs\n", "{client} {path} {before:?} {arguments:?}");
             }
-            let ended = run(&mut home.command(&["uninstall", "--yes"]), None).exits(3).complains("left alone");
+            let ended =
+                run(&mut home.command(&["setup", "--uninstall", "--yes"]), None).exits(3).complains("left alone");
             assert_eq!(home.text(path), "theirs\n", "{ended:?}");
             assert!(home.path.join("empty").exists(), "{ended:?}");
         }
@@ -72,7 +73,7 @@ fn a_planted_record_does_not_write_through_a_link_of_a_project() {
         let client = if path.ends_with("toml") { "codex" } else { "claude-code" };
         home.plant(client, "project", path, "theirs\n", Some("evil\n"));
         home.setup(&[client, "--remove", "--yes", "--scope", "project"]);
-        run(&mut home.command(&["uninstall", "--yes"]), None);
+        run(&mut home.command(&["setup", "--uninstall", "--yes"]), None);
         assert_eq!(home.text("secret/config.toml"), "theirs\n", "{path}");
     }
 }
@@ -85,7 +86,7 @@ fn uninstall_restores_the_files_of_projects_that_the_record_names() {
     let before = home.configurations();
     home.setup(&[&clients[..], &["--scope", "project", "--yes"]].concat()).exits(0);
     assert_ne!(home.configurations(), before);
-    let mut command = home.command(&["uninstall", "--yes"]);
+    let mut command = home.command(&["setup", "--uninstall", "--yes"]);
     run(command.current_dir(&home.path), None).exits(0);
     assert_eq!(home.configurations(), before);
 }
@@ -142,7 +143,7 @@ fn a_project_that_was_deleted_is_forgotten() {
         home.setup(&["claude-code", "codex", "--scope", scope, "--yes"]).exits(0);
         let gone = if scope == "project" { "shop" } else { ".codex" };
         fs::remove_dir_all(home.path.join(gone)).expect("deleted");
-        let mut command = home.command(&["uninstall", "--yes"]);
+        let mut command = home.command(&["setup", "--uninstall", "--yes"]);
         let ended = run(command.current_dir(&home.path), None).exits(0);
         assert_eq!(ended.stderr, "", "{scope}");
         assert!(!home.path.join(RECORD).exists(), "{scope}");

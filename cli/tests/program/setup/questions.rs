@@ -1,4 +1,4 @@
-//! Questions of `setup` and `uninstall`, answered on a pseudo-terminal.
+//! Questions of `setup` and `setup --uninstall`, answered on a pseudo-terminal.
 
 use super::{Home, PROGRAM};
 use crate::terminal::answering;
@@ -32,7 +32,7 @@ fn uninstall_removes_only_after_a_yes_and_memory_only_after_a_second_one() {
     home.put(".local/share/saddlebag/MEMORY.md", "a fact\n");
     let before = home.tree();
     let run = |options: &[&str], typed: &str| {
-        let command = home.command(&[&["uninstall"], options].concat());
+        let command = home.command(&[&["setup", "--uninstall"], options].concat());
         answering(command, Some(typed))
     };
     let name = "uninstall_removes_only_after_a_yes_and_memory_only_after_a_second_one";

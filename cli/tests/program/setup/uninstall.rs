@@ -1,4 +1,4 @@
-//! `uninstall`: nothing is left but the memory.
+//! `setup --uninstall`: nothing is left but the memory.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -84,7 +84,7 @@ fn is_memory(path: &str) -> bool {
 #[test]
 fn after_uninstall_nothing_is_left_but_the_memory() {
     let used = Used::new("bin");
-    let shown = used.run(&["uninstall", "--yes"]).exits(0).stdout;
+    let shown = used.run(&["setup", "--uninstall", "--yes"]).exits(0).stdout;
     for named in ["hook.log", ".codex/config.toml", "saddlebag-code-key", "--memory", "bin/saddlebag"] {
         let is_named = shown.contains(named) || (named == "hook.log" && shown.contains("log of hooks"));
         assert!(is_named, "{named} is not in {shown}");
@@ -100,9 +100,9 @@ fn after_uninstall_nothing_is_left_but_the_memory() {
 #[test]
 fn the_memory_goes_only_if_it_is_asked_for() {
     let used = Used::new("bin");
-    used.run(&["uninstall", "--memory"]).exits(3).complains("standard input is not a terminal");
+    used.run(&["setup", "--uninstall", "--memory"]).exits(3).complains("standard input is not a terminal");
     assert!(used.has_memory());
-    used.run(&["uninstall", "--memory", "--yes"]).exits(0);
+    used.run(&["setup", "--uninstall", "--memory", "--yes"]).exits(0);
     assert!(!used.has_memory());
     assert_eq!(used.files(), [".codex/config.toml"]);
 }
@@ -111,7 +111,7 @@ fn the_memory_goes_only_if_it_is_asked_for() {
 fn a_folder_that_the_user_named_is_not_deleted() {
     let used = Used::new("bin");
     used.home.put("notes/mine.md", "# Mine\n");
-    used.run(&["--root", "notes", "uninstall", "--memory", "--yes"]).exits(0);
+    used.run(&["--root", "notes", "setup", "--uninstall", "--memory", "--yes"]).exits(0);
     assert_eq!(used.home.text("notes/mine.md"), "# Mine\n");
     assert!(used.has_memory());
 }
@@ -120,8 +120,8 @@ fn a_folder_that_the_user_named_is_not_deleted() {
 fn a_dry_run_and_a_run_without_an_answer_remove_nothing() {
     let used = Used::new("bin");
     let before = used.home.tree();
-    used.run(&["uninstall", "--dry-run", "--memory"]).exits(0);
-    used.run(&["uninstall"]).exits(3).complains("--yes");
+    used.run(&["setup", "--uninstall", "--dry-run", "--memory"]).exits(0);
+    used.run(&["setup", "--uninstall"]).exits(3).complains("--yes");
     assert_eq!(used.home.tree(), before);
 }
 
@@ -129,7 +129,7 @@ fn a_dry_run_and_a_run_without_an_answer_remove_nothing() {
 fn a_program_of_a_package_manager_stays_and_its_command_is_named() {
     let used = Used::new(".cargo/bin");
     used.home.put(".cargo/.crates.toml", "[v1]\n\"saddlebag-cli 0.1.0 (path+file:///src)\" = [\"saddlebag\"]\n");
-    let shown = used.run(&["uninstall", "--yes"]).exits(0).stdout;
+    let shown = used.run(&["setup", "--uninstall", "--yes"]).exits(0).stdout;
     assert!(shown.contains("`cargo uninstall saddlebag-cli`"), "{shown}");
     assert!(used.program.exists());
 }
@@ -142,7 +142,7 @@ fn a_memory_in_a_folder_of_the_program_stays() {
         used.home.put(&format!("{folder}/facts/cents.md"), "half to even\n");
         let root = used.home.path.join(folder);
         let root = root.to_str().expect("text");
-        let shown = used.run(&["--root", root, "uninstall", "--yes"]).exits(0).stdout;
+        let shown = used.run(&["--root", root, "setup", "--uninstall", "--yes"]).exits(0).stdout;
         assert!(
             shown.contains("Memory: ") && shown.contains("other files stay") != (folder == ".local/state"),
             "{shown}"
@@ -157,7 +157,7 @@ fn a_memory_in_a_folder_of_the_program_stays() {
 #[test]
 fn the_default_memory_stays_where_it_shares_its_folder_with_the_state() {
     let used = Used::new("bin");
-    let mut command = used.command(&["uninstall", "--yes"]);
+    let mut command = used.command(&["setup", "--uninstall", "--yes"]);
     run(command.env("XDG_STATE_HOME", used.home.path.join(".local/share")), None).exits(0);
     assert!(used.has_memory());
 }
@@ -168,7 +168,7 @@ fn variables_that_once_named_compiled_code_delete_nothing() {
         let used = Used::new("bin");
         used.home.put("photos/a.jpg", "a photo");
         used.home.put("photos/b.cwasm", "not ours");
-        let mut command = used.command(&["uninstall", "--yes"]);
+        let mut command = used.command(&["setup", "--uninstall", "--yes"]);
         run(command.env(variable, used.home.path.join("photos")), None).exits(0);
         assert_eq!(used.home.text("photos/a.jpg"), "a photo", "{variable}");
         assert_eq!(used.home.text("photos/b.cwasm"), "not ours", "{variable}");
@@ -191,7 +191,7 @@ fn files_of_others_under_our_names_stay_and_are_counted() {
     }
     let code = code().replace("1111", "2222");
     used.home.put(&code, "without a mark");
-    let shown = used.run(&["uninstall", "--yes"]).exits(0).stdout;
+    let shown = used.run(&["setup", "--uninstall", "--yes"]).exits(0).stdout;
     assert!(shown.contains("; 3 other files stay)") && shown.contains("did not make the files there"), "{shown}");
     for (path, text) in theirs {
         assert_eq!(used.home.text(path), text);
@@ -206,7 +206,7 @@ fn a_link_in_the_place_of_the_memory_is_kept_and_named() {
     let root = used.home.path.join(".local/share/saddlebag");
     fs::rename(&root, used.home.path.join("vault")).expect("moved");
     std::os::unix::fs::symlink("../../vault", &root).expect("linked");
-    let shown = used.run(&["uninstall", "--memory", "--yes"]).exits(0).stdout;
+    let shown = used.run(&["setup", "--uninstall", "--memory", "--yes"]).exits(0).stdout;
     assert!(shown.contains("kept: it is a link"), "{shown}");
     assert!(root.is_symlink() && used.has_memory());
 }

@@ -1,0 +1,76 @@
+//! `related`: lists the notes around a note.
+
+use clap::Args;
+use saddlebag::notebook::{DEFAULT_HITS, Related, RelatedReply, UnlinkedMentions, UnlinkedMentionsReply};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::input::shown_path;
+use crate::note::shared::mark;
+use crate::output::{Output, warn_of_skipped};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// List the notes around a note: links, backlinks, shared links
+#[derive(Debug, Args)]
+#[command(after_help = example("related \"Load balancer\""))]
+pub(crate) struct RelatedArgs {
+    /// Path, name, title or alias of the note
+    #[arg(value_parser = shown_path)]
+    note: String,
+    /// Maximum number of notes
+    #[arg(long, short = 'n', value_name = "N", default_value_t = DEFAULT_HITS, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Instead, list the notes that name the note without linking to it
+    #[arg(long, conflicts_with = "limit")]
+    mentions: bool,
+}
+
+/// Notes around a note, or notes that name it.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Around {
+    Related(RelatedReply),
+    Mentions(UnlinkedMentionsReply),
+}
+
+impl Subcommand for RelatedArgs {
+    type Json = Around;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let Self { note, limit, mentions } = self;
+        let mut store = Store::open(global)?;
+        let around = match mentions {
+            true => Around::Mentions(store.call(UnlinkedMentions { note }, output)?),
+            false => Around::Related(store.call(Related { note, limit }, output)?),
+        };
+        let (is_empty, skipped) = match &around {
+            Around::Related(reply) => (reply.notes.is_empty(), &reply.skipped),
+            Around::Mentions(reply) => (reply.notes.is_empty(), &reply.skipped),
+        };
+        if output.is_json() {
+            output.object(&around)?;
+        } else {
+            print(&around, output)?;
+            output.flush()?;
+            warn_of_skipped(skipped, output);
+        }
+        Ok(if is_empty { Exit::Nothing } else { Exit::Done })
+    }
+}
+
+fn print(around: &Around, output: &mut Output) -> Result<(), Failure> {
+    match around {
+        Around::Related(reply) => reply.notes.iter().try_for_each(|note| {
+            output.line(&format!("{}  {}  ({}){}", note.path, note.title, note.reason, mark(note.unapproved)))
+        }),
+        Around::Mentions(reply) => reply.notes.iter().try_for_each(|note| {
+            let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();
+            output.line(&format!("{}:{}  {}{}", note.path, lines.join(","), note.title, mark(note.unapproved)))
+        }),
+    }?;
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! `tag-note`: adds tags to the frontmatter of a note, and removes them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::checks::checked_tags;
+use super::files::{no_note, notebook_file};
+use super::index::{Notebook, NotebookCall, catch_up, look_checked};
+use super::rename::settle;
+use crate::changes::{Backups, Call};
+use crate::document::{Note, TagSyntax, set_field, yaml_string};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::trust::ForModel;
+
+/// Field of the frontmatter that lists the tags.
+const FIELD: &str = "tags";
+
+/// Adds tags to a note, and removes others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagNote {
+    /// Path, name, title or alias of the note.
+    pub note: String,
+    /// Tags that the note gets, unless it has them.
+    pub add: Vec<String>,
+    /// Tags that the note loses. A tag in the text itself is not removed, and refused.
+    pub remove: Vec<String>,
+}
+
+/// Reply of [`TagNote`].
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TagNoteReply {
+    /// Path of the note.
+    pub path: String,
+    /// All tags of the note now.
+    pub tags: Vec<String>,
+    /// True if the note was changed.
+    pub changed: bool,
+    /// Summary for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+impl Request for TagNote {
+    type Reply = TagNoteReply;
+    const NAME: &'static str = "tag-note";
+    const EFFECT: Effect = Effect::Replaces;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let tag = |add: &[&str], remove: &[&str]| Self {
+            note: name.into(),
+            add: add.iter().map(ToString::to_string).collect(),
+            remove: remove.iter().map(ToString::to_string).collect(),
+        };
+        alloc::vec![tag(&["ops"], &[]), tag(&[], &["ops"])]
+    }
+}
+
+impl Run<NotebookCall<'_>> for TagNote {
+    async fn run(self, with: &NotebookCall<'_>) -> Result<TagNoteReply, Error> {
+        with.call.screen.needs_trust("a note that is there")?;
+        settle(with.call, with.notebook).await;
+        tag_note(with.call, with.notebook, self).await
+    }
+}
+
+async fn tag_note(call: &Call, notebook: &Arc<Notebook>, request: TagNote) -> Result<TagNoteReply, Error> {
+    let (add, remove) = (checked_tags(&request.add)?, checked_tags(&request.remove)?);
+    if add.is_empty() && remove.is_empty() {
+        return Err(Error::invalid_argument("no tag is named", "name at least one tag"));
+    }
+    if let Some(both) = add.iter().find(|tag| remove.contains(tag)) {
+        let message = format!("`{both}` is to be added and removed");
+        return Err(Error::invalid_argument(message, "name a tag once"));
+    }
+    let config = catch_up(call, notebook).await?;
+    let path = look_checked(call, notebook, |snapshot| {
+        let note = snapshot.find_to_change(&request.note)?;
+        notebook_file(call, snapshot.path(note)?)
+    })
+    .await?;
+    let tagged = call.update(&path, Backups::Keep, |file| {
+        let old = file.text()?.ok_or_else(|| no_note(&path))?;
+        let new = with_tags(old, &add, &remove, config.tags)?;
+        let tags = Note::parse(&new, config.tags).tags;
+        match new == old {
+            true => Ok((None, (tags, false))),
+            false => Ok((Some(call.screen.edit(file, new)?), (tags, true))),
+        }
+    });
+    let ((tags, changed), _) = tagged.await?;
+    let path = call.scope.display_path(&path);
+    let listed = if tags.is_empty() { "no tags".into() } else { tags.join(", ") };
+    let message = match changed {
+        true => format!("Tagged {path}: {listed}"),
+        false => format!("{path} needs no change: {listed}"),
+    };
+    Ok(TagNoteReply { path, tags, changed, message: ForModel::escaped(&message) })
+}
+
+/// Returns the text of a note with tags added to its frontmatter and others removed.
+fn with_tags(text: &str, add: &[String], remove: &[String], syntax: TagSyntax) -> Result<String, Error> {
+    let note = Note::parse(text, syntax);
+    if let Some(problem) = &note.frontmatter.problem {
+        let message = format!("the frontmatter cannot be read: {}", problem.message);
+        return Err(Error::invalid_argument(message, "mend the frontmatter first; nothing was changed"));
+    }
+    let mut listed = note.frontmatter.tags();
+    let before = listed.len();
+    listed.retain(|tag| !remove.contains(tag));
+    let is_new = |tag: &&String| !note.tags.contains(tag);
+    let added: Vec<String> = add.iter().filter(is_new).cloned().collect();
+    if added.is_empty() && listed.len() == before && !remove.iter().any(|tag| note.tags.contains(tag)) {
+        return Ok(text.to_string());
+    }
+    listed.extend(added);
+    let list = listed.iter().map(|tag| yaml_string(tag)).collect::<Vec<_>>().join(", ");
+    let new = set_field(text, FIELD, &format!("[{list}]"));
+    let left = Note::parse(&new, syntax).tags;
+    if let Some(tag) = remove.iter().find(|tag| left.contains(tag)) {
+        let message = format!("the tag `{tag}` is in the text of the note, or in another field than `{FIELD}`");
+        return Err(Error::invalid_argument(message, "edit the text of the note instead; nothing was changed"));
+    }
+    Ok(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tagged(text: &str, add: &[&str], remove: &[&str]) -> Result<String, Error> {
+        let list = |tags: &[&str]| tags.iter().map(ToString::to_string).collect::<Vec<_>>();
+        with_tags(text, &list(add), &list(remove), TagSyntax::default())
+    }
+
+    #[test]
+    fn tags_are_added_once_and_removed_from_the_frontmatter_alone() {
+        let text = "---\ntitle: A\ntags: [ops]\n---\n\nText #web\n";
+        let added = tagged(text, &["ops", "web", "db"], &[]).expect("tagged");
+        assert_eq!(added, "---\ntitle: A\ntags: [\"ops\", \"db\"]\n---\n\nText #web\n");
+        let removed = tagged(&added, &[], &["ops"]).expect("tagged");
+        assert_eq!(removed, "---\ntitle: A\ntags: [\"db\"]\n---\n\nText #web\n");
+        assert_eq!(tagged(text, &["web"], &["absent"]).expect("tagged"), text);
+        let refused = tagged(text, &[], &["web"]).expect_err("in the text");
+        assert!(refused.message.contains("is in the text"), "{refused:?}");
+    }
+
+    #[test]
+    fn a_note_without_frontmatter_gets_one_and_a_broken_one_is_left_alone() {
+        assert_eq!(tagged("# A\n", &["a b"], &[]).expect("tagged"), "---\ntags: [\"a b\"]\n---\n\n# A\n");
+        assert!(tagged("---\ntags: [a\n---\n\nx\n", &["b"], &[]).is_err());
+    }
+}
