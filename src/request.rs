@@ -23,6 +23,9 @@ pub const SAMPLE_RUN: &str = "r";
 /// A note that waits for approval.
 pub(crate) const SAMPLE_WAITING: &str = "---\nprovenance: tool\n---\n# Waits\n\nthe text of a tool\n";
 
+/// Name of the session of [`SAMPLE_SESSION`].
+pub(crate) const SAMPLE_SESSION_NAME: &str = "b";
+
 /// Note of a finished session that nobody has claimed.
 pub(crate) const SAMPLE_SESSION: &str = "---\nsession: b\nfinished: true\nlast: 2026-05-24T12:00:00Z\nprovenance: agent\n---\n\n# Session of 2026-05-24\n\nIt worked.\n";
 

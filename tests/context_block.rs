@@ -547,8 +547,8 @@ fn a_block_with_entries_of_no_scope_or_no_run_is_refused(kind: Kind) {
 #[both_engines]
 fn a_block_is_made_without_entries_that_cannot_be_read(kind: Kind) {
     let mut store = simulator(&[(LONG_TERM, b"fact")]);
-    // Five reads of the journal come before, and the question for a token.
-    store.fail_at(6, FsError::TimedOut);
+    // Five reads of the journal come before, the listing of the user's notes, and the question for a token.
+    store.fail_at(7, FsError::TimedOut);
     let mut drive = Drive::new(kind, agent_config(), store);
     let reply = block_of(&mut drive, Context { entries: hydrating(1000), ..Context::default() });
     assert!(reply.block.as_ref().is_some_and(|block| block.as_str().contains("fact")));

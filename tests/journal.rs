@@ -383,8 +383,8 @@ fn a_search_that_assumes_nothing_changed_asks_for_nothing_after_its_first_read(k
 #[both_engines]
 fn a_file_that_could_not_be_read_is_tried_again(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
-    // Three folders are listed first.
-    drive.executor.fail_at(3, FsError::Denied);
+    // Four folders are listed first.
+    drive.executor.fail_at(4, FsError::Denied);
     let results = search(&mut drive, Search::new("alpha"));
     assert_eq!(results.total_files, 0);
     assert_eq!(results.skipped[0].reason, format!("could not be read: {}", FsError::Denied));

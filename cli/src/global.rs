@@ -26,6 +26,11 @@ pub(crate) struct Global {
     /// Use the root of the store as the notebook, without a project
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) notebook: bool,
+    /// Use the notes for all projects instead of a project's
+    ///
+    /// Every project reads them too. An agent changes them only with --scope all.
+    #[arg(long, global = true, conflicts_with = "notebook")]
+    pub(crate) user: bool,
     /// Agent that owns the entries
     #[arg(
         long,

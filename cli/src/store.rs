@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::{RelPath, Timestamp};
+use saddlebag::store::{RelPath, Timestamp, USER_FOLDER};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Answered, Effect, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{
@@ -275,6 +275,9 @@ pub(crate) fn project(global: &Global) -> Result<Project, Failure> {
 pub(crate) fn named_project(global: &Global) -> Project {
     if global.notebook {
         return Project::Notebook;
+    }
+    if global.user {
+        return Project::Slug(USER_FOLDER.to_string());
     }
     match global.project.clone().map_or_else(std::env::current_dir, Ok) {
         Ok(path) => Project::Path(path),

@@ -10,6 +10,7 @@ use super::section::{Section, SectionContent, SectionItem, SectionKind};
 use super::types::{
     Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, PromptCall, TurnMemories,
 };
+use super::user_notes::user_notes;
 use crate::changes::Call;
 use crate::document::breaks_one_line;
 use crate::engine::{Loaded, load_all};
@@ -98,6 +99,8 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
         files.extend(days.map(|date| (SectionKind::Log { date, today: date == today }, layout.daily(date))));
     }
     sections.extend(read_sections(call, &files, overflow, max_bytes).await);
+    let user_notes = user_notes(call).await?;
+    sections.extend(user_notes.section);
     #[cfg(feature = "entries")]
     let not_hydrated = match request.entries {
         Some(request) => {
@@ -119,6 +122,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
         .into_iter()
         .map(|path| LeftOut::whole(path, section.as_str(), LeftOutReason::Unapproved, 0))
         .collect();
+    left_out.extend(user_notes.left_out);
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
     let flagged = Flagged { path: RECALLED.into(), key: None, section, findings };

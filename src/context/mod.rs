@@ -48,6 +48,7 @@ mod preamble;
 mod section;
 mod sources;
 mod types;
+mod user_notes;
 
 #[cfg(test)]
 mod tests;

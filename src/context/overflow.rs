@@ -42,7 +42,11 @@ impl Body<'_> {
     fn keeps_start(&self) -> bool {
         matches!(
             self.section.kind,
-            SectionKind::Scratchpad | SectionKind::HandOff | SectionKind::Entries | SectionKind::Memories
+            SectionKind::Scratchpad
+                | SectionKind::UserNotes
+                | SectionKind::HandOff
+                | SectionKind::Entries
+                | SectionKind::Memories
         )
     }
 
@@ -215,6 +219,7 @@ fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Op
         (Overflow::Prioritised, SectionKind::ProjectLongTerm) => (2, None),
         (Overflow::Prioritised, SectionKind::LongTerm) => (3, None),
         (Overflow::Prioritised, SectionKind::Log { date, .. }) => (4, Some(date)),
+        (_, SectionKind::UserNotes) => (4, None),
         (_, SectionKind::HandOff) => (5, None),
         (_, SectionKind::Entries) => (6, None),
         (_, SectionKind::Memories) => (7, None),
@@ -348,7 +353,7 @@ fn wanted(body: &Body<'_>) -> Wanted {
 }
 
 /// Returns the section to give up first: the older log, then the recalled notes, then the scratchpad, then today's
-/// log, then the hand-off, then the entries, then the memory of all projects.
+/// log, then the hand-off, then the entries, then what all projects share.
 fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     let importance = |body: &Body<'_>| match body.section.kind {
         SectionKind::Log { today: false, date } => (0, Some(date)),
@@ -357,8 +362,9 @@ fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
         SectionKind::Log { today: true, .. } => (3, None),
         SectionKind::HandOff => (4, None),
         SectionKind::Entries => (5, None),
-        SectionKind::LongTerm => (6, None),
-        SectionKind::ProjectLongTerm => (7, None),
+        SectionKind::UserNotes => (6, None),
+        SectionKind::LongTerm => (7, None),
+        SectionKind::ProjectLongTerm => (8, None),
     };
     (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).min_by_key(|&i| bodies.get(i).map(importance))
 }

@@ -16,6 +16,8 @@ pub(crate) enum SectionKind {
     LongTerm,
     /// `MEMORY.md` of the project.
     ProjectLongTerm,
+    /// Notes for all projects.
+    UserNotes,
     /// Open items of the scratchpad.
     Scratchpad,
     /// A daily log.
@@ -91,6 +93,7 @@ impl SectionKind {
         match self {
             Self::LongTerm => titles::LONG_TERM.to_string(),
             Self::ProjectLongTerm => titles::PROJECT_LONG_TERM.to_string(),
+            Self::UserNotes => titles::USER_NOTES.to_string(),
             Self::Scratchpad => titles::SCRATCHPAD.to_string(),
             Self::Log { date, today: false } => format!("{} {date}", titles::LOG),
             Self::Log { date, today: true } => format!("{} {date} (today)", titles::LOG),
@@ -103,7 +106,7 @@ impl SectionKind {
     pub(super) fn family(self) -> SourceFamily {
         match self {
             Self::Entries => SourceFamily::Entries,
-            Self::Memories | Self::HandOff => SourceFamily::Notebook,
+            Self::Memories | Self::HandOff | Self::UserNotes => SourceFamily::Notebook,
             Self::LongTerm | Self::ProjectLongTerm | Self::Scratchpad | Self::Log { .. } => SourceFamily::Journal,
         }
     }

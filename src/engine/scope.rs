@@ -90,7 +90,8 @@ impl Scope {
     /// Returns the file of a path that is written as it is shown, or relative to the store or to the notebook.
     pub(crate) fn file(&self, name: &str) -> Option<RelPath> {
         let bare = self.without_prefix(name);
-        let is_whole = bare.len() < name.len() || self.below_notebook(name).is_some();
+        let is_of_user = self.layout.is_of_user(bare);
+        let is_whole = bare.len() < name.len() || is_of_user || self.below_notebook(name).is_some();
         if is_whole { RelPath::new(bare).ok() } else { self.layout.in_notebook(name).ok() }
     }
 
@@ -120,6 +121,14 @@ impl Scope {
     pub(crate) fn is_backup(&self, name: &str, original: &RelPath) -> Error {
         let message = format!("`{}` is the backup of {}", name.escape_debug(), self.display_path(original));
         Error::invalid_argument(message, "`restore` puts it back; other commands take the path of the file")
+    }
+
+    /// Returns the error for a change of a note that the user keeps for all projects, if a name is the path of one.
+    pub(crate) fn kept_for_all_projects(&self, name: &str) -> Option<Error> {
+        let path = self.whole(name).filter(|path| self.layout.is_of_user(path.as_str()))?;
+        let message = format!("{} is kept for all projects", self.display_path(&path));
+        let help = "a person can change it with `--user`";
+        Some(Error::new(protocol::ErrorCode::NotPermitted, message, help))
     }
 
     /// Returns a name without the path of the root.

@@ -48,7 +48,11 @@ pub(super) async fn add_other_projects(
 async fn other_projects(call: &Call) -> Result<Vec<ProjectSlug>, Error> {
     let folder = RelPath::new(PROJECTS_FOLDER).map_err(|_| Error::internal("no folder of projects"))?;
     let own = call.scope.layout.project_name();
+    // This memory has searched them.
+    let user = call.scope.layout.user_folder().map(RelPath::file_name);
     let entries = call.list(Some(&folder)).await?.into_iter().filter(|entry| entry.kind == EntryKind::Directory);
-    let names = entries.map(|entry| entry.path.file_name().to_string()).filter(|name| own != Some(name.as_str()));
+    let names = entries
+        .map(|entry| entry.path.file_name().to_string())
+        .filter(|name| ![own, user].contains(&Some(name.as_str())));
     Ok(names.filter_map(|name| name.parse().ok()).collect())
 }

@@ -8,6 +8,7 @@ mod list;
 mod read;
 mod recall;
 mod resolve;
+mod timeline;
 mod types;
 
 pub use crate::notebook::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};

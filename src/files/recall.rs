@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::everywhere::add_other_projects;
+use super::timeline::{time_asked, timeline};
 use super::types::FilesCall;
 use crate::changes::Call;
 use crate::entries::{Entries, searchable};
@@ -25,6 +26,13 @@ pub(crate) async fn answer(
     entries: &Entries,
     request: Recall,
 ) -> Result<RecallReply, Error> {
+    if let Some(time) = time_asked(&request.query, call.now).filter(|_| request.kinds.is_empty()) {
+        let filter = request.filter.clone().below_notebook(&call.scope);
+        let found = timeline(call, notebook, &Recall { filter, ..request.clone() }, time).await?;
+        if found.total > 0 {
+            return Ok(found);
+        }
+    }
     if !request.everywhere {
         return recall_all(call, notebook, entries, request).await;
     }

@@ -132,6 +132,9 @@ pub(crate) async fn candidates(
     let mut found: Vec<NamedFile> = entries::named(call, entries, &name).await?.into_iter().collect();
     found.extend(notebook::named_notes(call, notebook, &name).await?);
     if found.is_empty() {
+        found.extend(notebook::named_user_notes(call, notebook, &name).await?);
+    }
+    if found.is_empty() {
         if let Some(original) = call.scope.original(&name).filter(|path| is_listed(call, entries, path)) {
             return Err(call.scope.is_backup(&name, &original));
         }

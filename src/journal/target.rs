@@ -109,6 +109,11 @@ impl Target {
         if let Some(path) = self.kept_file(call) {
             return Ok(path.clone());
         }
+        if let Self::Note(name) | Self::Page(name) = self
+            && let Some(error) = call.scope.kept_for_all_projects(name)
+        {
+            return Err(error);
+        }
         Ok(match self {
             Self::LongTerm => layout.long_term().clone(),
             Self::Scratchpad => layout.scratchpad().clone(),
@@ -199,6 +204,9 @@ pub(crate) fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
     let layout = &call.scope.layout;
     if let Some(path) = call.scope.kept_file(name) {
         return Ok(path.clone());
+    }
+    if let Some(error) = call.scope.kept_for_all_projects(name) {
+        return Err(error);
     }
     let refused = |reason: String| {
         let message = format!("`{}` is not the path of a page: {reason}", name.escape_debug());

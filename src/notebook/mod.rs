@@ -89,7 +89,7 @@ pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output
 pub(crate) use draft::moment;
 pub(crate) use forget::forget_version;
 pub(crate) use index::{Notebook, NotebookCall};
-pub(crate) use page::{existing_page, locate_page, named_notes, note_at, note_rule, similar_notes};
+pub(crate) use page::{existing_page, locate_page, named_notes, named_user_notes, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
 pub(crate) use recall::{PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, recall, recall_for_prompt, render};
 

@@ -10,7 +10,7 @@ use super::index::{Notebook, catch_up, look, look_checked};
 use super::rename::settle;
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax};
-use crate::engine::NamedFile;
+use crate::engine::{NamedFile, Scope};
 use crate::journal::{Edit, JournalCommand, Read, Restore, Target, file_size, page_path};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
@@ -75,6 +75,10 @@ pub(crate) async fn note_at(call: &Call, path: RelPath) -> Result<NamedFile, Err
 /// Returns the notes that a name may mean, with their titles.
 pub(crate) async fn named_notes(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {
     catch_up(call, notebook).await?;
+    named_files(call, notebook, name).await
+}
+
+async fn named_files(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {
     look_checked(call, notebook, |snapshot| {
         let notes = snapshot.named(name).into_iter().map(|note| {
             let (path, name) = (snapshot.whole_path(note)?.clone(), snapshot.title(note)?.to_string());
@@ -83,6 +87,20 @@ pub(crate) async fn named_notes(call: &Call, notebook: &Arc<Notebook>, name: &st
         notes.collect()
     })
     .await
+}
+
+/// Returns the notes for all projects that a name may mean, with their titles, after [`named_notes`] has looked.
+pub(crate) async fn named_user_notes(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    name: &str,
+) -> Result<Vec<NamedFile>, Error> {
+    if call.scope.layout.user_folder().is_none() {
+        return Ok(Vec::new());
+    }
+    let layout = Layout::of_user().map_err(|_| Error::internal("the user's notes have no path"))?;
+    let user = call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?;
+    named_files(&user, notebook, name).await
 }
 
 /// Returns the rule of the configuration by which a file is a note.

@@ -263,8 +263,11 @@ impl<'a> Snapshot<'a> {
         if let Some(original) = self.call.scope.original(name) {
             return self.call.scope.is_backup(name, &original);
         }
-        let message = format!("there is no note `{}`", name.escape_debug());
-        Error::new(ErrorCode::NotFound, message, self.similar(name))
+        let not_found = || {
+            let message = format!("there is no note `{}`", name.escape_debug());
+            Error::new(ErrorCode::NotFound, message, self.similar(name))
+        };
+        self.call.scope.kept_for_all_projects(name).unwrap_or_else(not_found)
     }
 
     /// Suggests notes that share a word with a name, else the first ones.

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::checks::checked_tags;
-use super::files::{no_note, notebook_file};
+use super::files::{check_not_kept, no_note, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::rename::settle;
 use crate::changes::{Backups, Call};
@@ -78,7 +78,9 @@ async fn tag_note(call: &Call, notebook: &Arc<Notebook>, request: TagNote) -> Re
     let config = catch_up(call, notebook).await?;
     let path = look_checked(call, notebook, |snapshot| {
         let note = snapshot.find_to_change(&request.note)?;
-        notebook_file(call, snapshot.path(note)?)
+        let path = notebook_file(call, snapshot.path(note)?)?;
+        check_not_kept(call, &path)?;
+        Ok(path)
     })
     .await?;
     let tagged = call.update(&path, Backups::Keep, |file| {

@@ -32,7 +32,10 @@ impl FolderScope {
         let tree = Self { folder: layout.project_folder().cloned(), tree: true };
         match &tree.folder {
             None => alloc::vec![tree],
-            Some(_) => alloc::vec![Self { folder: None, tree: false }, tree],
+            Some(_) => {
+                let user = layout.user_folder().map(|folder| Self { folder: Some(folder.clone()), tree: true });
+                [Self { folder: None, tree: false }, tree].into_iter().chain(user).collect()
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::hand_off::{CLAIMED_BY, FINISHED, LAST, SESSION, WORKED};
+use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, SESSION, WORKED};
 use super::note::{Body, MAX_ANSWER_BYTES, SessionSummary};
 use super::screened::Screening;
 use super::state::{Event, Line, Recorded, State, note_name, record};
@@ -333,7 +333,7 @@ fn rewritten(call: &Call, old: &str, note: &NewNote<'_>, known: &[String]) -> Op
     }
     if is_new {
         // The new text was handed to nobody.
-        whole = remove_field(&whole, CLAIMED_BY);
+        whole = remove_field(&remove_field(&whole, CLAIMED_BY), HAND_OFF);
     }
     let old_trust = TrustState::from_text(old);
     if note.provenance > old_trust.provenance {

@@ -7,13 +7,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::choose_hand_off::HandOffChoice;
 use super::note::{ANSWER, FAILING, FIRST_PROMPT, LAST_PROMPT, first_line_below, heading_of};
 use super::screened::first_chars;
 use super::state::{Event, Line, MAX_AGE_SECONDS, State, record};
 use super::types::{SessionName, in_scope};
 use crate::changes::{Backups, Call, File};
 use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
-use crate::document::{Frontmatter, Value, one_line, parse_date, set_field, yaml_scalar};
+use crate::document::{Frontmatter, Value, one_line, parse_date, remove_field, set_field, yaml_scalar};
 use crate::engine::{Loaded, load_all};
 use crate::order;
 use crate::part::TextPart;
@@ -27,6 +28,7 @@ pub(super) const FINISHED: &str = "finished";
 pub(super) const WORKED: &str = "worked";
 pub(super) const LAST: &str = "last";
 pub(super) const CLAIMED_BY: &str = "claimed-by";
+pub(super) const HAND_OFF: &str = "hand-off";
 
 /// Number of the newest notes that are looked at.
 const MAX_READ: usize = 16;
@@ -47,10 +49,11 @@ const NANOSECONDS: u64 = 1_000_000_000;
 
 /// A note of a session.
 #[derive(Clone, Debug)]
-struct SessionNote {
-    path: RelPath,
+pub(super) struct SessionNote {
+    pub(super) path: RelPath,
     text: String,
-    session: String,
+    pub(super) session: String,
+    choice: Option<HandOffChoice>,
     claimed_by: Option<String>,
     finished: bool,
     /// True if the session used a file, ran a command or stored something. A note without the field is from before it.
@@ -68,6 +71,7 @@ impl SessionNote {
             path: path.clone(),
             text: text.to_string(),
             session: word(SESSION)?,
+            choice: word(HAND_OFF).and_then(|word| word.parse().ok()),
             claimed_by: word(CLAIMED_BY),
             finished: matches!(frontmatter.value(FINISHED), Some(Value::Bool(true))),
             worked: !matches!(frontmatter.value(WORKED), Some(Value::Bool(false))),
@@ -77,6 +81,11 @@ impl SessionNote {
 
     /// Returns true if the note may be handed to a session, unless another one has claimed it.
     fn may_be_handed_to(&self, session: &SessionName, now: u64) -> bool {
+        match self.choice {
+            Some(HandOffChoice::Refused) => return false,
+            Some(HandOffChoice::Next) => return self.session != session.as_str(),
+            None => {}
+        }
         let age = now.saturating_sub(self.last);
         let is_recent = age / NANOSECONDS <= MAX_AGE_SECONDS.unsigned_abs();
         self.session != session.as_str()
@@ -110,6 +119,11 @@ impl SessionNote {
             lines.push_str(&format!("\n  Still fails: {}", line(failing)));
         }
         lines
+    }
+
+    /// Returns true if a person wants the next session to begin with it.
+    fn is_next(&self) -> bool {
+        self.choice == Some(HandOffChoice::Next)
     }
 
     fn belongs_to(&self, session: &SessionName) -> bool {
@@ -149,7 +163,7 @@ pub(super) async fn hand_off(call: &Call, session: &SessionName, may_claim: bool
             left_out.push(unshown(call, &note.path, LeftOutReason::Unapproved, note.text.len() as u64));
             continue;
         }
-        if is_taken(call, note, &notes).await? {
+        if !note.is_next() && is_taken(call, note, &notes).await? {
             continue;
         }
         // Whoever reads the claim sees by the state that this session is active.
@@ -191,7 +205,8 @@ async fn claim(
         }) else {
             return Ok((None, None));
         };
-        let claimed = set_field(&note.text, CLAIMED_BY, &yaml_scalar(session.as_str()));
+        let free = if note.is_next() { remove_field(&note.text, HAND_OFF) } else { note.text.clone() };
+        let claimed = set_field(&free, CLAIMED_BY, &yaml_scalar(session.as_str()));
         let is_claimed = SessionNote::parse(&found.path, &claimed).is_some_and(|note| note.is_claimed_by(session));
         if !is_claimed {
             // Its frontmatter cannot be edited, so it cannot be claimed by one session only.
@@ -202,8 +217,9 @@ async fn claim(
     Ok(call.update(&found.path, Backups::Off, change).await?.0)
 }
 
-/// Returns the newest notes of sessions, the last active first, and those that cannot be read.
-async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut>), Error> {
+/// Returns the newest notes of sessions: those that a person chose, then the last active first; and those that cannot be
+/// read.
+pub(super) async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut>), Error> {
     let mut files = call.list(Some(&in_scope(call, SESSIONS_FOLDER)?)).await?;
     files.retain(|entry| entry.kind == EntryKind::File && entry.path.as_str().ends_with(NOTE_SUFFIX));
     order::sort_slice(&mut files, |a, b| (b.modified, &b.path).cmp(&(a.modified, &a.path)));
@@ -225,7 +241,8 @@ async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut>), Error> 
         };
         left_out.push(unshown(call, &entry.path, reason, entry.size));
     }
-    order::sort_slice(&mut notes, |a, b| (b.last, &b.path).cmp(&(a.last, &a.path)));
+    let key = |note: &SessionNote| (note.is_next(), note.last, note.path.clone());
+    order::sort_slice(&mut notes, |a, b| key(b).cmp(&key(a)));
     Ok((notes, left_out))
 }
 
@@ -250,7 +267,7 @@ fn shown(
     }
     let is_earlier = |other: &&SessionNote| {
         let is_shown = note.is_some_and(|note| note.path == other.path);
-        !is_shown && !other.belongs_to(session)
+        !is_shown && !other.belongs_to(session) && other.choice != Some(HandOffChoice::Refused)
     };
     let earlier = notes.iter().filter(is_earlier).filter_map(|other| Some((other, other.judged().ok()?)));
     let earlier: Vec<(&SessionNote, Approved)> = earlier.take(MAX_EARLIER).filter(|_| begins).collect();

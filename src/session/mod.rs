@@ -23,6 +23,7 @@
 //! gets it. A note with new text loses the field, because no session has got the new text.
 
 mod begin;
+mod choose_hand_off;
 mod client_text;
 mod end;
 mod hand_off;
@@ -37,6 +38,7 @@ mod tests;
 mod types;
 
 pub use begin::{BeginSession, BeginSessionReply, BeginSource, DEFAULT_SESSION_BYTES};
+pub use choose_hand_off::{ChooseHandOff, ChooseHandOffReply, HandOffChoice};
 pub use client_text::prompt_of;
 pub use end::{EndSession, EndSessionReply};
 pub use note::{CommandOutcome, SessionSummary};
@@ -63,6 +65,7 @@ family! {
             session: name "session", tool: parts "tool", files: parts "files", command: parts "command", failed,
             error: parts "error", stored: parts "stored", exclude,
         },
+        ChooseHandOff { session, choice },
         EndSession { session: name "session", finished, answer: parts "answer" },
     }
 }

@@ -43,6 +43,9 @@ pub const ZK_FOLDER: &str = ".zk";
 pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, AGENTS_FOLDER, WORKSPACES_FOLDER];
 /// Folder of the projects.
 pub const PROJECTS_FOLDER: &str = "projects";
+/// Name of the project whose notes every project reads: those that the user keeps for all projects. Its folder is
+/// `projects/user`.
+pub const USER_FOLDER: &str = "user";
 /// Extension of a backup, instead of `md`.
 const BACKUP_SUFFIX: &str = ".bak";
 /// Folder of the host and of the component, in the root or in a project. It holds what no editor should show.
@@ -72,6 +75,7 @@ pub struct Layout {
     daily: RelPath,
     notes: RelPath,
     project: Option<RelPath>,
+    user: Option<RelPath>,
 }
 
 impl Layout {
@@ -83,15 +87,29 @@ impl Layout {
     pub fn new(project: Option<&ProjectSlug>) -> Result<Self, PathError> {
         let folder = project.map(|slug| RelPath::new(format!("{PROJECTS_FOLDER}/{slug}"))).transpose()?;
         let below = |name: &str| folder.as_ref().map_or_else(|| RelPath::new(name), |folder| folder.join(name));
+        let user = RelPath::new(format!("{PROJECTS_FOLDER}/{USER_FOLDER}"))?;
+        let is_user = folder.as_ref() == Some(&user);
+        // The long-term memory for all projects is the shared file.
+        let own = folder.as_ref().filter(|_| !is_user);
         Ok(Self {
             shared_long_term: RelPath::new(LONG_TERM_FILE)?,
-            project_long_term: folder.as_ref().map(|folder| folder.join(LONG_TERM_FILE)).transpose()?,
+            project_long_term: own.map(|folder| folder.join(LONG_TERM_FILE)).transpose()?,
             long_term_scope: LongTermScope::Shared,
             scratchpad: below(SCRATCHPAD_FILE)?,
             daily: below(DAILY_FOLDER)?,
             notes: below(NOTES_FOLDER)?,
+            user: own.map(|_| user),
             project: folder,
         })
+    }
+
+    /// Creates the layout of the notes for all projects.
+    ///
+    /// # Errors
+    ///
+    /// None in practice: the path is valid.
+    pub(crate) fn of_user() -> Result<Self, PathError> {
+        Self::new(USER_FOLDER.parse().ok().as_ref())
     }
 
     /// Returns the same paths with another file of long-term memory. Without a project there is only one.
@@ -175,7 +193,9 @@ impl Layout {
             return false;
         }
         let Some(folder) = path.parent() else { return true };
-        let below = self.below_notebook(&folder).filter(|below| !below.contains('/'));
+        let below_user =
+            || self.user.as_ref().and_then(|user| folder.as_str().strip_prefix(user.as_str())?.strip_prefix('/'));
+        let below = self.below_notebook(&folder).or_else(below_user).filter(|below| !below.contains('/'));
         let is_folder = |name: &str| below.is_some_and(|below| is_name(below, name));
         folded::is_path(path, &self.scratchpad)
             || self.is_long_term(path)
@@ -215,11 +235,27 @@ impl Layout {
         self.is_long_term(path) || *path == self.scratchpad
     }
 
+    /// Returns the folder with the notes for all projects, which this project reads too. `None` for the memory of that folder
+    /// and for the root.
+    #[must_use]
+    pub fn user_folder(&self) -> Option<&RelPath> {
+        self.user.as_ref()
+    }
+
+    /// Returns true for a path in the folder with the notes for all projects, which is not this memory's own.
+    #[must_use]
+    pub(crate) fn is_of_user(&self, path: &str) -> bool {
+        self.user
+            .as_ref()
+            .is_some_and(|user| path.strip_prefix(user.as_str()).is_some_and(|rest| rest.starts_with('/')))
+    }
+
     /// Returns true if this memory writes for its project alone, and the file is neither of the project nor an entry.
     /// Entries belong to an agent or a workspace.
     #[must_use]
     pub fn is_shared_with_other_projects(&self, path: &RelPath) -> bool {
-        let is_for_all = self.below_notebook(path).is_none() && !is_below_entries(path);
+        let is_of_user = self.project_name() == Some(USER_FOLDER);
+        let is_for_all = (is_of_user || self.below_notebook(path).is_none()) && !is_below_entries(path);
         self.long_term_scope == LongTermScope::Project && is_for_all
     }
 

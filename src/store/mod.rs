@@ -24,7 +24,7 @@ pub use instructions::is_instructions;
 pub(crate) use layout::is_below_entries;
 pub use layout::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, LongTermScope, NOTES_FOLDER, PROJECTS_FOLDER,
-    SCOPE_FOLDERS, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, ZK_FOLDER,
+    SCOPE_FOLDERS, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, USER_FOLDER, ZK_FOLDER,
 };
 pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName, is_device_name};
 pub use saddlebag_protocol::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};

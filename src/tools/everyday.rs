@@ -159,6 +159,9 @@ async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
             }
         }
         Place::Kept(path) => {
+            if let Some(error) = with.call.scope.kept_for_all_projects(path.as_str()) {
+                return Err(error);
+            }
             let message = format!("{} cannot be forgotten as a whole", with.call.scope.display_path(&path));
             Err(Error::new(ErrorCode::NotPermitted, message, "mem_edit with an empty new_str removes text from it"))
         }

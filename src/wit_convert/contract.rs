@@ -292,6 +292,8 @@ macro_rules! wit_contract {
             session::RecallForPromptReply { text, sources, not_shown, unrecorded }
             session::RecordToolUse { session, tool, files, command, failed, error, stored, exclude }
             session::RecordToolUseReply { recorded, error_note, unrecorded }
+            session::ChooseHandOff { session, choice }
+            session::ChooseHandOffReply { path, message }
             session::EndSession { session, finished, answer }
             session::EndSessionReply { note, kept, left_out }
         }
@@ -300,8 +302,9 @@ macro_rules! wit_contract {
             session::BeginSource { Startup, Resume, Clear, Compact, Fork }
             session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
             session::StoredItem { Entry(value), Note(value), Other }
-            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
-            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
+            session::HandOffChoice { Next, Refused }
+            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
+            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
         }
     };
     (@tools $records:ident $variants:ident $openness:ident) => {

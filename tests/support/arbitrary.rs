@@ -22,7 +22,8 @@ use saddlebag::notebook::{
 };
 use saddlebag::protocol::FsError;
 use saddlebag::session::{
-    BeginSession, BeginSource, EndSession, RecallForPrompt, RecordToolUse, SessionCommand, StoredItem,
+    BeginSession, BeginSource, ChooseHandOff, EndSession, HandOffChoice, RecallForPrompt, RecordToolUse,
+    SessionCommand, StoredItem,
 };
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, tools};
 use saddlebag::trust::Provenance;
@@ -675,7 +676,9 @@ fn session() -> impl Strategy<Value = SessionCommand> {
     );
     let end = (id(), any::<bool>(), prop::option::of(text()))
         .prop_map(|(session, finished, answer)| EndSession { session, finished, answer }.into());
-    prop_oneof![2 => begin, 3 => recall, 4 => record, 3 => end]
+    let choose = (id(), prop::sample::select(HandOffChoice::ALL.to_vec()))
+        .prop_map(|(session, choice)| ChooseHandOff { session, choice }.into());
+    prop_oneof![2 => begin, 3 => recall, 4 => record, 3 => end, 1 => choose]
 }
 
 fn exchange() -> impl Strategy<Value = ExchangeCommand> {

@@ -13,6 +13,7 @@ mod related;
 mod remember;
 mod restore;
 mod search;
+mod sessions;
 mod show;
 mod status;
 mod tag;
@@ -38,6 +39,7 @@ subcommands! {
         Related(related::RelatedArgs),
         Forget(forget::ForgetArgs),
         Restore(restore::RestoreArgs),
+        Sessions(sessions::SessionsArgs),
         Open(open::OpenArgs),
         Log(log::LogArgs),
         Context(ContextArgs),

@@ -54,8 +54,8 @@ impl Subcommand for TagArgs {
         let mut store = Store::open(global)?;
         let note = match self.item.find_to_change(&mut store, output)? {
             Named::Entry(key) => return tag_entry(key, self.action, self.tags, &mut store, output),
-            Named::Target(Target::Page(note)) => note,
-            Named::Target(_) | Named::File(_) => {
+            Named::Target(Target::Page(note)) | Named::File(note) => note,
+            Named::Target(_) => {
                 let message = format!("`{}` is neither a note nor an entry", single_line(&self.item.name));
                 return Err(Failure::new(ErrorCode::InvalidArgument, message, "only notes and entries have tags"));
             }

@@ -8,14 +8,16 @@ use saddlebag::files::{ItemKind, Resolve};
 use saddlebag::journal::{ListJournal, ListedFile};
 use saddlebag::notebook::{ListNotes, NoteInfo, Warning};
 use saddlebag::search::Skipped;
-use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, SCRATCHPAD_FILE, utc_text};
+use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, SCRATCHPAD_FILE, USER_FOLDER, utc_text};
 use saddlebag::trust::Provenance;
+use saddlebag_host::Project;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ListArgs;
 use super::pages;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::input::nanoseconds;
 use crate::note::shared::{mark, warn};
 use crate::output::{Output, single_line, warn_of_skipped};
@@ -57,14 +59,13 @@ struct ListedItem {
 }
 
 /// Lists items of all kinds.
-pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let mut all = Items::default();
-    let request = ListNotes { filter: args.of_notes(), ..ListNotes::default() };
-    let notes = pages::list(store, &request, output, |page, _| {
-        all.items.extend(page.notes.into_iter().map(of_note));
-        Ok(())
-    })?;
-    (all.warnings, all.skipped) = (notes.warnings, notes.skipped);
+    all.add_notes(args, store, output)?;
+    if !global.user && !global.notebook {
+        let user = Project::Slug(USER_FOLDER.to_string());
+        all.add_notes(args, &mut Store::for_project(user, global)?, output)?;
+    }
     // Only a whole path says whether such a file is a note.
     let is_kept = |item: &&mut ListedItem| KEPT.iter().any(|kept| item.path.ends_with(kept));
     for item in all.items.iter_mut().filter(is_kept) {
@@ -131,6 +132,17 @@ pub(super) fn list_files(args: &ListArgs, store: &mut Store, output: &mut Output
 }
 
 impl Items {
+    fn add_notes(&mut self, args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+        let request = ListNotes { filter: args.of_notes(), ..ListNotes::default() };
+        let notes = pages::list(store, &request, output, |page, _| {
+            self.items.extend(page.notes.into_iter().map(of_note));
+            Ok(())
+        })?;
+        self.warnings.extend(notes.warnings);
+        self.skipped.extend(notes.skipped);
+        Ok(())
+    }
+
     /// Sorts the items, leaves out those over the limit, and prints the others.
     fn show(mut self, limit: Option<u32>, output: &mut Output) -> Result<(), Failure> {
         self.total = self.items.len();

@@ -45,7 +45,7 @@ impl Subcommand for ListArgs {
         let chosen = self.chosen()?;
         let mut store = Store::open(global)?;
         match chosen {
-            Chosen::All => all::list(&self, &mut store, output)?,
+            Chosen::All => all::list(&self, global, &mut store, output)?,
             Chosen::Notes => notes::list(&self, &mut store, output)?,
             Chosen::Entries => entries::list(self, &mut store, output)?,
             Chosen::Files => all::list_files(&self, &mut store, output)?,

@@ -36,7 +36,7 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     files.extend(INSTRUCTIONS.iter().find_map(|name| read(&mut folder, PreambleRole::Instructions, name)));
     files.extend(read(&mut folder, PreambleRole::Architecture, ARCHITECTURE));
 
-    let is_of_folder = global.project.is_none() && !global.notebook;
+    let is_of_folder = global.project.is_none() && !global.notebook && !global.user;
     let project = if is_of_folder { Project::Path(dir) } else { project(global)? };
     let mut store = Store::for_project(project, global)?;
     let turn = recalled(args.recall.as_deref(), &mut store, output)?;

@@ -23,6 +23,7 @@ mod paths;
 mod projects;
 mod replay;
 mod scopes;
+mod sessions;
 mod setup;
 mod support;
 mod tasks;

@@ -4,6 +4,8 @@
 pub const LONG_TERM: &str = "Long-term memory (MEMORY.md)";
 /// Title of the project's long-term memory.
 pub const PROJECT_LONG_TERM: &str = "Project memory (MEMORY.md)";
+/// Title of the notes that the user keeps for all projects.
+pub const USER_NOTES: &str = "Notes for all projects";
 /// Title of the open items.
 pub const SCRATCHPAD: &str = "Scratchpad (open items)";
 /// Title of the hydrated entries.
@@ -15,6 +17,6 @@ pub const MEMORIES: &str = "Relevant Memories";
 pub const HAND_OFF: &str = "Hand-off of a session";
 
 /// All titles except the titles of logs, which have a date.
-pub(crate) const ALL: [&str; 6] = [LONG_TERM, PROJECT_LONG_TERM, SCRATCHPAD, ENTRIES, MEMORIES, HAND_OFF];
+pub(crate) const ALL: [&str; 7] = [LONG_TERM, PROJECT_LONG_TERM, USER_NOTES, SCRATCHPAD, ENTRIES, MEMORIES, HAND_OFF];
 /// Beginning of the title of a log; the day follows.
 pub const LOG: &str = "Daily log";

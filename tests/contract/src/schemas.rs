@@ -55,8 +55,8 @@ fn every_golden_file_has_the_json_that_the_schema_of_its_command_describes() {
 
 #[test]
 fn a_schema_rejects_an_object_without_a_field_and_one_with_a_wrong_word() {
-    let schema = validator("entry-store");
-    let golden = json(&folder("cli/tests/golden/json/entry-store.json"));
+    let schema = validator("restore");
+    let golden = json(&folder("cli/tests/golden/json/restore-entry.json"));
     assert!(schema.is_valid(&golden["output"]));
     let mut incomplete = golden["output"].clone();
     incomplete.as_object_mut().expect("an object").remove("path");

@@ -38,7 +38,7 @@ impl Case {
             words = rest;
         }
         match words {
-            ["note" | "entry" | "file" | "memory" | "project" | "tools" | "agents-md", verb, ..] => {
+            ["entry" | "memory" | "agents-md", verb, ..] => {
                 format!("{} {verb}", words[0])
             }
             [word, ..] => (*word).to_string(),
@@ -234,6 +234,7 @@ fn program() -> Vec<Case> {
         Case::new("tools-for-mcp", &["tools", "--tools", "entries", "--for", "mcp"]),
         Case::new("tag", &["tag", "add", "a", "ops", "db"]),
         Case::new("tag-entry", &["tag", "remove", "deploy", "ops"]),
+        Case::new("sessions", &["sessions"]),
         Case::new("open-error-not-found", &["open", "nowhere"]),
         Case::new("tools-call", &["tools", "memory_recall", "{\"key\": \"deploy\"}"]),
         Case::new("tools-call-error", &["tools", "memory_recall", "{\"key\": \"nope\"}"]),

@@ -1,0 +1,72 @@
+//! `sessions`, and questions about a time.
+
+use std::fs;
+
+use crate::support::{Run, Store};
+
+fn session(store: &Store, day: &str, name: &str, fields: &str, text: &str) {
+    let folder = store.file("sessions");
+    fs::create_dir_all(&folder).expect("made");
+    let note = format!(
+        "---\ntitle: Session {name}\ndate: {day}T10:00:00Z\nsession: {name}\nfinished: true\nlast: {day}T11:00:00Z\n{fields}---\n\n\
+         # Session {name}\n\n{text}\n"
+    );
+    fs::write(folder.join(format!("{day}-{name}.md")), note).expect("written");
+}
+
+fn begin(store: &Store, name: &str) -> Run {
+    let event = serde_json::json!({
+        "session_id": name, "hook_event_name": "SessionStart", "source": "startup", "cwd": store.here.display().to_string(),
+    });
+    store.run_with(&["hook", "start"], event.to_string().as_bytes()).exits(0)
+}
+
+#[test]
+fn a_person_chooses_or_refuses_what_the_next_session_begins_with() {
+    let store = Store::new();
+    store.run(&["sessions"]).exits(0).complains("there are no sessions");
+    session(&store, "2026-05-28", "old", "claimed-by: other\nworked: false\n", "Rotated the keys.");
+    session(&store, "2026-05-29", "new", "", "Wrote a poem.");
+    let listed = store.run(&["--json", "sessions"]).exits(0).json();
+    let states: Vec<_> = listed["sessions"].as_array().expect("a list").iter().map(|one| &one["session"]).collect();
+    assert_eq!(states.len(), 2, "{listed}");
+    assert!(store.run(&["sessions", "show", "old"]).exits(0).stdout.contains("Rotated the keys."));
+
+    store.run(&["sessions", "refuse", "new"]).exits(0);
+    store.run(&["sessions", "resume", "old"]).exits(0);
+    let lines = store.run(&["sessions"]).exits(0).stdout;
+    assert!(lines.contains("  next  ") && lines.contains("  refused  "), "{lines}");
+    let block = begin(&store, "first").stdout;
+    assert!(block.contains("Rotated the keys.") && !block.contains("poem"), "{block}");
+    // It was chosen for one session.
+    let block = begin(&store, "second").stdout;
+    assert!(!block.contains("Rotated the keys.\\n") && !block.contains("poem"), "{block}");
+    assert!(store.run(&["sessions"]).exits(0).stdout.contains("handed to first"));
+    store.refuses(&["sessions", "resume", "nowhere"], 1, "there is no note of a session");
+    store.refuses(&["sessions", "refuse", "nowhere"], 1, "there is no note of a session");
+}
+
+#[test]
+fn a_question_about_a_time_is_answered_in_its_order() {
+    let store = Store::new();
+    session(&store, "2026-05-20", "one", "", "Moved staging to port 8443.");
+    let note = |day: &str, title: &str| {
+        store.run(&["remember", title, "Text."]).exits(0);
+        let path = store.run(&["show", "--path", title]).exits(0).stdout;
+        let text = fs::read_to_string(path.trim_end()).expect("a note").replace("2026-05-30T", &format!("{day}T"));
+        fs::write(path.trim_end(), text).expect("written");
+    };
+    note("2026-05-19", "Before it");
+    note("2026-05-22", "After it");
+    note("2026-05-28", "This week");
+    fs::create_dir_all(store.file("daily")).expect("made");
+    fs::write(store.file("daily/2026-05-21.md"), "## Keys\n\nRotated them.\n").expect("written");
+    let answered = store.run(&["recall", "what did I do last week?"]).exits(0).stdout;
+    let places = ["Before it", "Session one", "Rotated them", "After it"].map(|text| answered.find(text));
+    assert!(places.is_sorted() && places[0].is_some(), "{places:?}: {answered}");
+    assert!(!answered.contains("This week"), "{answered}");
+    let tool = r#"{"query": "What happened last week?"}"#;
+    let answered = store.run(&["tools", "mem_recall", tool]).exits(0).stdout;
+    assert!(answered.contains("Session one") && answered.contains("2026-05-20"), "{answered}");
+    store.run(&["recall", "what did we do yesterday"]).exits(1);
+}

@@ -1,0 +1,205 @@
+//! Questions about a time, such as "what did I do last week?": their answer is what memory has of the time, in its order.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::changes::Call;
+use crate::document::{Note, TagSyntax, head};
+use crate::notebook::{ItemKind, ListNotes, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply, render};
+use crate::order;
+use crate::protocol::Error;
+use crate::request::Run;
+use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX};
+
+/// Maximum size of the text of a hit, in bytes.
+const PASSAGE_BYTES: usize = 400;
+
+/// Words of a question that say nothing about what is looked for. A question with any other word is not about a time alone.
+const FILLERS: &[&str] = &[
+    "what",
+    "which",
+    "did",
+    "do",
+    "done",
+    "have",
+    "has",
+    "had",
+    "was",
+    "were",
+    "is",
+    "i",
+    "we",
+    "you",
+    "my",
+    "our",
+    "the",
+    "a",
+    "in",
+    "on",
+    "at",
+    "of",
+    "for",
+    "over",
+    "during",
+    "happened",
+    "happen",
+    "work",
+    "worked",
+    "working",
+    "changed",
+    "decide",
+    "decided",
+    "learned",
+    "new",
+    "all",
+    "me",
+    "us",
+    "show",
+    "tell",
+    "list",
+    "everything",
+    "things",
+    "notes",
+    "sessions",
+    "logs",
+    "about",
+    "been",
+    "get",
+    "got",
+    "up",
+    "to",
+    "so",
+    "far",
+];
+
+/// Times in nanoseconds since 1970-01-01T00:00:00Z that a question is about; `None` if it is about more than a time.
+pub(super) fn time_asked(query: &str, now: LocalTime) -> Option<Range<u64>> {
+    let lower = query.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|w| !w.is_empty()).collect();
+    (0..words.len()).find_map(|at| {
+        let (before, rest) = words.split_at_checked(at)?;
+        let (days, used) = days_of(rest, now)?;
+        let after = rest.get(used..)?;
+        let is_filler = |word: &&str| FILLERS.contains(word);
+        (before.iter().all(is_filler) && after.iter().all(is_filler)).then_some(())?;
+        let start_of = |days: i64| Some(now.at_start_of(now.date()).plus_days(days)?.epoch_nanoseconds());
+        Some(start_of(days.start)?..start_of(days.end)?)
+    })
+}
+
+/// Returns the days that words begin with, counted from today, and the number of these words.
+fn days_of(words: &[&str], now: LocalTime) -> Option<(Range<i64>, usize)> {
+    let today = i64::from(now.date().day_number());
+    // The first day of the calendar was a Monday.
+    let since_monday = (today - 1).rem_euclid(7);
+    let first_of_month =
+        |date: Date| Some(i64::from(Date::parse(&alloc::format!("{:.8}01", date.to_string()))?.day_number()));
+    let first = *words.first()?;
+    if let Some(date) = Date::parse(first) {
+        let day = i64::from(date.day_number()) - today;
+        return Some((day..day + 1, 1));
+    }
+    let second = words.get(1).copied().unwrap_or_default();
+    let is_past = matches!(first, "last" | "past" | "previous");
+    let count = second.parse::<i64>().ok().filter(|count| (1..=3_650).contains(count));
+    Some(match (first, second) {
+        ("today", _) => (0..1, 1),
+        ("yesterday", _) => (-1..0, 1),
+        ("this", "week") => (-since_monday..1, 2),
+        ("last" | "previous", "week") => (-since_monday - 7..-since_monday, 2),
+        ("past", "week") => (-6..1, 2),
+        ("this", "month") => (first_of_month(now.date())? - today..1, 2),
+        ("last" | "previous", "month") => {
+            let first_day = first_of_month(now.date())?;
+            let month_before = now.plus_days(first_day - 1 - today)?.date();
+            (first_of_month(month_before)? - today..first_day - today, 2)
+        }
+        ("past", "month") => (-29..1, 2),
+        _ if is_past && count.is_some() => match (count?, *words.get(2)?) {
+            (count, "day" | "days") => (1 - count..1, 3),
+            (count, "week" | "weeks") => (1 - 7 * count..1, 3),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// Returns the sessions, logs and notes of a time, the oldest first.
+pub(super) async fn timeline(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    asked: &Recall,
+    time: Range<u64>,
+) -> Result<RecallReply, Error> {
+    let list = ListNotes { filter: asked.filter.clone(), ..ListNotes::default() };
+    let listed = list.run(&NotebookCall { call, notebook }).await?;
+    let dated = listed.notes.into_iter().map(|note| (time_of(call, &note), note));
+    let mut found: Vec<(u64, NoteInfo)> = dated.filter(|(at, _)| time.contains(at)).collect();
+    order::sort_slice(&mut found, |(a, first), (b, second)| a.cmp(b).then_with(|| first.path.cmp(&second.path)));
+    let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let mut hits = Vec::new();
+    for (date, note) in found.into_iter().skip(asked.offset as usize).take(asked.limit as usize) {
+        hits.push(hit(call, date, note).await);
+    }
+    let (warnings, skipped) = (listed.warnings, listed.skipped);
+    Ok(RecallReply { rendered: render(&hits), hits, total, warnings, skipped })
+}
+
+/// Returns the time of a note: of a log the start of its day, of another note its date, or else its last change.
+fn time_of(call: &Call, note: &NoteInfo) -> u64 {
+    let below = call.scope.below_notebook(&note.path).unwrap_or(&note.path);
+    let day = below.strip_prefix(DAILY_FOLDER).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(NOTE_SUFFIX));
+    let start = |date: Date| call.now.at_start_of(date).epoch_nanoseconds();
+    day.and_then(Date::parse).map_or(note.created, start)
+}
+
+async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
+    let NoteInfo { path, title, unapproved, .. } = note;
+    let file = call.scope.file(&path);
+    let text = match file {
+        Some(file) => call.load_text(&file).await.ok().flatten().unwrap_or_default(),
+        None => String::new(),
+    };
+    let body = Note::parse(&text, TagSyntax::default()).body;
+    let passage = head(text.get(body).unwrap_or_default().trim(), PASSAGE_BYTES).to_string();
+    RecallHit { kind: ItemKind::Note, path, title, date, passage, unapproved, ..RecallHit::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Timestamp;
+
+    /// A Wednesday.
+    const NOW: &str = "2026-05-27";
+
+    fn days(query: &str) -> Option<(String, String)> {
+        let date = Date::parse(NOW).expect("a day");
+        let noon = Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 }.local().expect("a time");
+        let now = noon.at_start_of(date);
+        let day = |nanoseconds: u64| crate::store::utc_day(nanoseconds);
+        time_asked(query, now).map(|time| (day(time.start), day(time.end)))
+    }
+
+    #[test]
+    fn a_question_about_a_time_alone_is_one() {
+        for (query, first, end) in [
+            ("what did I do last week?", "2026-05-18", "2026-05-25"),
+            ("What happened yesterday", "2026-05-26", "2026-05-27"),
+            ("today", "2026-05-27", "2026-05-28"),
+            ("what have we changed this week so far", "2026-05-25", "2026-05-28"),
+            ("show me the past 3 days", "2026-05-25", "2026-05-28"),
+            ("what did we decide last month", "2026-04-01", "2026-05-01"),
+            ("notes of this month", "2026-05-01", "2026-05-28"),
+            ("what happened on 2026-05-12?", "2026-05-12", "2026-05-13"),
+            ("when was the port changed last week", "", ""),
+            ("what is the last port", "", ""),
+            ("", "", ""),
+        ] {
+            let expected = Some((first.to_string(), end.to_string())).filter(|_| !first.is_empty());
+            assert_eq!(days(query), expected, "{query}");
+        }
+    }
+}
