@@ -113,6 +113,20 @@ impl Pipes {
         }
     }
 
+    /// The next notification of a method, which may have arrived already.
+    pub(crate) fn notification(&mut self, method: &str) -> Value {
+        if let Some(index) = self.told.iter().position(|message| message["method"] == method) {
+            return self.told.remove(index);
+        }
+        loop {
+            let message = self.receive();
+            if message["method"] == method {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
