@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use saddlebag_host::project_slug;
 use serde_json::{Value, json};
 
-use super::client::{Pipes, request};
+use super::client::{Pipes, Server, request};
 use super::text;
 use crate::support::Store;
 
@@ -117,6 +117,26 @@ fn a_file_that_comes_or_goes_changes_the_list_and_an_edit_does_not() {
     store.put(&other, "By hand.\n");
     assert_eq!(updated(&mut client), uri(&other));
     assert!(client.told.iter().all(|message| message["method"] != LIST_CHANGED), "{:?}", client.told);
+}
+
+#[test]
+fn each_session_over_http_has_its_own_subscriptions() {
+    let store = Store::new();
+    let [plan, other] = ["notes/plan.md", "notes/other.md"].map(|path| of_project(&store, path));
+    store.put(&plan, "Ship on Monday.\n");
+    store.put(&other, "Nothing.\n");
+    let server = Server::start(&store);
+    let updates = [&plan, &other].map(|path| {
+        let mut session = server.open();
+        let stream = session.stream();
+        session.result("resources/subscribe", json!({ "uri": uri(path) }));
+        stream.filter(|message| message["method"] == UPDATED)
+    });
+    store.put(&plan, "Ship on Tuesday.\n");
+    store.put(&other, "Something.\n");
+    for (mut updates, path) in updates.into_iter().zip([&plan, &other]) {
+        assert_eq!(updates.next().expect("endless")["params"]["uri"], uri(path));
+    }
 }
 
 #[test]
