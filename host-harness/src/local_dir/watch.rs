@@ -49,9 +49,9 @@ pub enum WatchError {
     /// The file system does not report every change. The field is its type.
     #[error("changes on a file system of type `{0}` are not all reported")]
     NoEvents(String),
-    /// The system refused the watch.
+    /// The system refused the watch, for this reason.
     #[error("the folder cannot be watched: {0}")]
-    Refused(#[from] notify::Error),
+    Refused(String),
 }
 
 /// A watched folder. Clones are the same watch; it ends with the last one.
@@ -92,7 +92,7 @@ impl Watch {
     ///
     /// The file system does not report every change, or the system refuses, for example because of its limit of watches.
     pub fn start(root: &Path, on_change: impl Fn(Noticed) + Send + Sync + 'static) -> Result<Self, WatchError> {
-        let root = root.canonicalize().map_err(notify::Error::io)?;
+        let root = root.canonicalize().map_err(refused)?;
         let shared = Arc::new(Shared {
             number: RandomState::new().hash_one(std::process::id()),
             root,
@@ -151,8 +151,8 @@ impl Shared {
         let pause = if lasted { PAUSE } else { (state.pause * 2).clamp(PAUSE, LONGEST_PAUSE) };
         *state = State { pause, begun: Some(Instant::now()), ..State::default() };
         self.is_interrupted.store(false, Ordering::SeqCst);
-        let mut watcher = RecommendedWatcher::new(handler, config)?;
-        watcher.watch(&self.root, RecursiveMode::Recursive)?;
+        let mut watcher = RecommendedWatcher::new(handler, config).map_err(refused)?;
+        watcher.watch(&self.root, RecursiveMode::Recursive).map_err(refused)?;
         // What was seen before is not known any more.
         self.count.fetch_add(1, Ordering::SeqCst);
         state.watcher = Some(watcher);
@@ -215,6 +215,10 @@ impl Shared {
             tracing::warn!(%error, "the store is not watched any more");
         }
     }
+}
+
+fn refused(error: impl fmt::Display) -> WatchError {
+    WatchError::Refused(error.to_string())
 }
 
 /// Returns true if a change of this kind may have created, removed or renamed a file.
