@@ -28,7 +28,7 @@ use crate::failure::Failure;
 const QUIET: Duration = Duration::from_millis(50);
 /// Maximum time that a change waits for quiet.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Number of publications that a slow client may be behind. Beyond, it is told that everything has changed.
+/// Number of publications that wait for a slow client. If there are more, it is told that everything has changed.
 const BACKLOG: usize = 64;
 
 /// Publisher of the changes of one store. Clones are the same.

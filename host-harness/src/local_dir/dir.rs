@@ -303,7 +303,7 @@ impl LocalDir {
         Ok(token + &by_editors)
     }
 
-    /// Returns a text that is different after each change that took no lock; empty if there are none.
+    /// Returns the part of the token that tells of changes without a lock; empty if there are none.
     fn changes_by_editors(&self) -> Result<String, FsError> {
         if self.options.only_hosts_write {
             return Ok(String::new());

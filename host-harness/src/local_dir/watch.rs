@@ -105,7 +105,7 @@ impl Watch {
         Ok(Self(shared))
     }
 
-    /// Returns a text that is different after each change that the watch has seen, and from that of every other watch.
+    /// Returns a token that is different after each change that the watch has seen, and from the tokens of every other watch.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl Shared {
                 shared.handle(event);
             }
         };
-        // Reads are no changes. The end of writing is one: a write through mapped memory has no other event.
+        // A read is not a change. The end of writing is one: a write through mapped memory has no other event.
         let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
         let config = Config::default().with_follow_symlinks(false).with_event_kinds(kinds);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -285,7 +285,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// Waits until the watch tells a text that `is_it`.
+    /// Waits until the watch gives an answer that `is_it`.
     fn wait(watch: &Watch, is_it: impl Fn(&Result<String, FsError>) -> bool) -> Result<String, FsError> {
         let begun = Instant::now();
         loop {
