@@ -25,6 +25,9 @@
 //! | `embedded`, a default | The component, compiled at build time and linked into the program; wasmtime has no compiler |
 //! | `compiler` | A component whose bytes `Compile` takes, compiled on the first run |
 //! | `native`, a default | The same code without the sandbox. Alone, wasmtime is not compiled |
+//!
+//! With the feature `watch`, a program that lives long gives its memory a `Watch` of the folder. Between changes, searches then
+//! list no folders.
 
 mod agents_md;
 mod clock;
@@ -55,6 +58,8 @@ pub use engine::{Engine, EngineError, NativeEngine};
 pub use executor::{Durability, Executor};
 pub use host::{AnsweredRequests, Host, HostError, Observer};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
+#[cfg(feature = "watch")]
+pub use local_dir::{Noticed, Watch, WatchError};
 pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine, state_folder};
 pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{ProjectTraits, project_root, project_slug, project_traits};

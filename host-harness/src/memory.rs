@@ -23,6 +23,8 @@ use crate::engine::NativeEngine;
 use crate::engine::{Engine, EngineError};
 use crate::executor::{Durability, Executor};
 use crate::host::{AnsweredRequests, Host, HostError, Observer};
+#[cfg(feature = "watch")]
+use crate::local_dir::Watch;
 use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
 use crate::project::{canonical, project_root, project_slug};
 use crate::projects::Projects;
@@ -215,6 +217,12 @@ impl Saddlebag {
     /// Sets the observer of all further events, and replaces an earlier one.
     pub fn observe(&mut self, observer: impl Observer + Send + 'static) {
         self.0.observe(observer);
+    }
+
+    /// Lets a watch of the folder tell whether anything has changed. Between changes, searches then list no folders.
+    #[cfg(feature = "watch")]
+    pub fn watch_with(&mut self, watch: Watch) {
+        self.0.executor_mut().watch_with(watch);
     }
 
     /// Returns true if a finished command has changed a file, or may have. Bookkeeping does not count.

@@ -30,6 +30,9 @@ pub(crate) struct McpArgs {
     /// `saddlebag-mcp-token` in the platform's data folder]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Do not watch the folder: check every file at each question, and tell clients of no changes
+    #[arg(long)]
+    pub(crate) no_watch: bool,
     /// Time limit of one call, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) timeout: u64,

@@ -9,11 +9,14 @@
 //! `saddlebag mcp` uses the official SDK `rmcp`. `worker.rs` runs the engine on a separate thread. It performs one
 //! operation after another, oldest first, and accepts calls and cancellations in between, so that a long search does
 //! not block other calls. `server.rs` turns requests of the protocol into commands, with `tools.rs`, `resources.rs` and
-//! `prompts.rs`; the component decides which tools and files there are. `stdio.rs` is the SDK's transport with answers
+//! `prompts.rs`; the component decides which tools and files there are. The folder of the store is watched, so that the component need
+//! not list it for each question, and `changes.rs` tells clients which resources have changed. `stdio.rs` is the SDK's transport with answers
 //! to invalid messages. `http.rs` guards the SDK's HTTP service, and `token.rs` reads its token. Only this folder uses
 //! `tokio`.
 
 mod args;
+mod changes;
+mod completion;
 mod connections;
 mod http;
 mod message;
@@ -33,12 +36,15 @@ use rmcp::service::ServerInitializeError;
 use saddlebag::tools::DEFAULT_SETS;
 use tokio::net::TcpListener;
 use tokio::runtime;
+use tokio::sync::mpsc;
 
 pub(crate) use args::McpArgs;
 
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::output::Output;
+use crate::store::Root;
+use changes::{Changes, Source};
 use server::MemoryServer;
 use stdio::Lines;
 use token::Token;
@@ -57,10 +63,16 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Resul
         .build()
         .map_err(|error| Failure::new(ProgramCode::Server, format!("cannot start: {error}"), ""))?;
     let entered = runtime.enter();
-    let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout))?;
+    let (sender, seen) = mpsc::unbounded_channel();
+    let sender = (!args.no_watch).then_some(sender);
+    let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout), sender)?;
+    let root = Root::from_options(global)?.path().to_path_buf();
+    // Without a watch, there is no sender any more.
+    let changes = (!seen.is_closed())
+        .then(|| Changes::publish(Source { seen, root, memory: memory.clone(), block: resources::context(&sets) }));
     drop(entered);
     let tools = tools.into_iter().map(tools::to_mcp_tool).collect::<Result<_, _>>()?;
-    let server = MemoryServer::new(memory, &global.agent, &sets, tools);
+    let server = MemoryServer::new(memory, &global.agent, &sets, tools, changes);
     let ended = match args.http {
         Some(address) => {
             let (token, file) = Token::load(args.token_file.as_deref())?;

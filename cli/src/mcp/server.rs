@@ -1,25 +1,28 @@
 //! [`MemoryServer`]: runs requests of the protocol as commands.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::document::head;
+use saddlebag::journal::ReadReply;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::trust::secrets_in;
 use saddlebag::{Answered, MAX_ORIGIN_NAME_BYTES, Origin, ReplyTo, Request, protocol};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use super::changes::{Changes, Subscribed, Telling};
 use super::worker::Memory;
-use super::{prompts, resources, tools};
+use super::{completion, prompts, resources, tools};
 use crate::failure::{Code, Failure};
 
 /// Instructions that a client may show to its model.
@@ -36,17 +39,37 @@ pub(crate) struct MemoryServer {
     tools: Arc<[Tool]>,
     agent: Arc<str>,
     session: Arc<str>,
+    /// `None` if the folder is not watched.
+    changes: Option<Changes>,
+    subscribed: Subscribed,
+    telling: Arc<OnceLock<Telling>>,
 }
 
 impl MemoryServer {
-    pub(crate) fn new(memory: Memory, agent: &str, sets: &[ToolSet], tools: Vec<Tool>) -> Self {
-        Self { memory, sets: sets.into(), tools: tools.into(), agent: agent.into(), session: new_session() }
+    pub(crate) fn new(
+        memory: Memory,
+        agent: &str,
+        sets: &[ToolSet],
+        tools: Vec<Tool>,
+        changes: Option<Changes>,
+    ) -> Self {
+        Self {
+            memory,
+            sets: sets.into(),
+            tools: tools.into(),
+            agent: agent.into(),
+            session: new_session(),
+            changes,
+            subscribed: Subscribed::default(),
+            telling: Arc::default(),
+        }
     }
 
     /// Returns a server on the same store for another session, with a new session name. It does not reuse the name of
     /// the transport's session: files record the name, and the transport's name admits a client.
     pub(crate) fn for_session(&self) -> Self {
-        Self { session: new_session(), ..self.clone() }
+        let (subscribed, telling) = (Subscribed::default(), Arc::default());
+        Self { session: new_session(), subscribed, telling, ..self.clone() }
     }
 
     /// Runs a command until it ends or the client cancels it. Reports progress if the client asked for it.
@@ -75,9 +98,18 @@ impl MemoryServer {
     }
 
     async fn block(&self, context: &RequestContext<RoleServer>) -> Result<ContextReply, ErrorData> {
-        let request =
-            resources::context([ToolSet::Everyday, ToolSet::Entries].iter().any(|set| self.sets.contains(set)));
-        self.run(request, context).await.map_err(|failure| refused(&failure))
+        self.run(resources::context(&self.sets), context).await.map_err(|failure| refused(&failure))
+    }
+
+    async fn file(&self, path: String, context: &RequestContext<RoleServer>) -> Result<ReadReply, ErrorData> {
+        self.run(resources::read(path), context).await.map_err(|failure| refused(&failure))
+    }
+
+    fn changes(&self) -> Result<&Changes, ErrorData> {
+        self.changes.as_ref().ok_or_else(|| {
+            let message = "the folder of this memory is not watched, so there are no subscriptions";
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+        })
     }
 }
 
@@ -120,7 +152,12 @@ fn whole(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
 
 impl ServerHandler for MemoryServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build();
+        let capabilities =
+            ServerCapabilities::builder().enable_completions().enable_prompts().enable_resources().enable_tools();
+        let capabilities = match self.changes {
+            Some(_) => capabilities.enable_resources_subscribe().enable_resources_list_changed().build(),
+            None => capabilities.build(),
+        };
         let server = Implementation::new("saddlebag", env!("CARGO_PKG_VERSION"))
             .with_title("Saddlebag")
             .with_description(env!("CARGO_PKG_DESCRIPTION"));
@@ -199,12 +236,74 @@ impl ServerHandler for MemoryServer {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let contents = match resources::named(&request.uri)? {
             resources::Named::Context => resources::context_contents(self.block(&context).await?),
-            resources::Named::File(path) => match self.run(resources::read(path), &context).await {
-                Ok(reply) => resources::file_contents(reply)?,
-                Err(failure) => return Err(refused(&failure)),
-            },
+            resources::Named::File(path) => resources::file_contents(self.file(path, &context).await?)?,
         };
         Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if let Some(changes) = &self.changes {
+            self.telling.get_or_init(|| changes.tell_session(context.peer, self.subscribed.clone()));
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let changes = self.changes()?;
+        match resources::named(&request.uri)? {
+            resources::Named::Context => changes.know_block(resources::block_text(self.block(&context).await?)),
+            // Only a file that the client may read can be subscribed to.
+            resources::Named::File(path) => {
+                resources::file_contents(self.file(path, &context).await?)?;
+            }
+        }
+        self.subscribed.add(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.changes()?;
+        self.subscribed.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.changes.as_ref()?;
+        let mut accepted = SubscriptionFilter::new();
+        accepted.resources_list_changed = requested.resources_list_changed;
+        accepted.resource_subscriptions = requested.resource_subscriptions.as_ref().map(|uris| {
+            let is_resource = |uri: &&String| resources::named(uri).is_ok();
+            uris.iter().filter(is_resource).cloned().collect()
+        });
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let changes = self.changes()?;
+        let publications = changes.follow();
+        let uris = context.accepted().resource_subscriptions.as_deref().unwrap_or_default();
+        if uris.iter().any(|uri| uri == resources::CONTEXT_URI) {
+            changes.know_block(resources::block_text(self.block(context.request_context()).await?));
+        }
+        publications.tell(&context).await;
+        Ok(())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        completion::check(&request.r#ref, &request.argument)?;
+        let paths = resources::paths(&self.memory).await.map_err(|failure| refused(&failure))?;
+        Ok(completion::complete(&request.argument.value, &paths))
     }
 
     async fn list_prompts(
@@ -232,8 +331,16 @@ impl ServerHandler for MemoryServer {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // The SDK reports a known method with unreadable parameters as an unknown method.
-        let is_known = ["tools/call", "resources/read", "prompts/get", "initialize", "completion/complete"]
-            .contains(&request.method.as_str());
+        let is_known = [
+            "tools/call",
+            "resources/read",
+            "resources/subscribe",
+            "resources/unsubscribe",
+            "prompts/get",
+            "initialize",
+            "completion/complete",
+        ]
+        .contains(&request.method.as_str());
         if is_known {
             let message = format!("the parameters of {} are missing or have the wrong type", request.method);
             return Err(ErrorData::invalid_params(message, None));

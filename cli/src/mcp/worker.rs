@@ -13,14 +13,14 @@ use std::time::Duration;
 use saddlebag::protocol::CommandId;
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::{Command, Limits, Reply, Submission, Submit};
-use saddlebag_host::AnsweredRequests;
+use saddlebag_host::{AnsweredRequests, Noticed, Watch};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, WeakUnboundedSender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task;
 
 use crate::failure::{Failure, ProgramCode};
 use crate::global::Global;
-use crate::store::Store;
+use crate::store::{Root, Store};
 
 /// Number of operations between two progress reports of a call.
 const PROGRESS_EVERY: u64 = 256;
@@ -80,15 +80,22 @@ struct Call {
 impl Memory {
     /// Opens the store that the global options name. Needs a runtime. The store is closed when the last handle is
     /// dropped. Also returns the tools of `sets` as the engine describes them.
+    ///
+    /// The folder is watched, and `changes` gets each change. If there is no sender, or the folder cannot be watched, each
+    /// question checks every file.
     pub(crate) fn open(
         global: Global,
         sets: &[ToolSet],
         timeout: Duration,
+        changes: Option<UnboundedSender<Noticed>>,
     ) -> Result<(Self, Vec<Tool>, Ending), Failure> {
         let (jobs, inbox) = mpsc::unbounded_channel();
         let (alive, ended) = std::sync::mpsc::channel();
-        let mut worker = Worker { global, store: None, calls: BTreeMap::new(), _alive: alive };
+        let mut worker = Worker { global, watch: None, store: None, calls: BTreeMap::new(), _alive: alive };
         let tools = worker.store().and_then(|store| Ok(store.memory().tools(sets)?))?;
+        if let Some(changes) = changes {
+            worker.watch(changes)?;
+        }
         task::spawn(worker.serve(inbox));
         let slots = Arc::new(Semaphore::new(Limits::default().max_commands as usize));
         // A weak sender, so that it does not keep the store open.
@@ -144,6 +151,7 @@ fn stopped() -> Failure {
 
 struct Worker {
     global: Global,
+    watch: Option<Watch>,
     /// Store; `None` before it is opened, and after the engine was lost.
     store: Option<Store>,
     calls: BTreeMap<CommandId, Call>,
@@ -186,9 +194,29 @@ impl Worker {
     fn store(&mut self) -> Result<&mut Store, Failure> {
         let store = match self.store.take() {
             Some(store) => store,
-            None => Store::open(&self.global)?,
+            None => {
+                let mut store = Store::open(&self.global)?;
+                if let Some(watch) = &self.watch {
+                    store.memory().watch_with(watch.clone());
+                }
+                store
+            }
         };
         Ok(self.store.insert(store))
+    }
+
+    /// Watches the folder of the store, if the system can. Otherwise the sender is dropped.
+    fn watch(&mut self, changes: UnboundedSender<Noticed>) -> Result<(), Failure> {
+        let root = Root::from_options(&self.global)?;
+        // Nobody receives changes after the server has ended.
+        match Watch::start(root.path(), move |change| drop(changes.send(change))) {
+            Ok(watch) => {
+                self.store()?.memory().watch_with(watch.clone());
+                self.watch = Some(watch);
+            }
+            Err(error) => tracing::warn!(%error, "each question checks every file"),
+        }
+        Ok(())
     }
 
     fn start(&mut self, call: Call, command: Submission<Command>) {
@@ -319,7 +347,7 @@ mod tests {
         }
         let root = folder.to_str().unwrap();
         let cli = Cli::parse_from(["saddlebag", "--root", root, "--notebook", "--engine", "native", "status"]);
-        let (memory, _, ending) = Memory::open(cli.global, &ToolSet::ALL, timeout).unwrap();
+        let (memory, _, ending) = Memory::open(cli.global, &ToolSet::ALL, timeout, None).unwrap();
         (memory, ending)
     }
 

@@ -1,5 +1,6 @@
 //! What a host does for the protocol: a few operations on small files, a clock and a pause.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -20,6 +21,15 @@ pub trait LockFiles {
     ///
     /// The file cannot be read, or has a second name.
     fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Self::Error>;
+
+    /// Returns the contents of these files of a folder, in their order, as [`read`](Self::read) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    fn read_several(&self, folder: &str, names: &[String]) -> Result<Vec<Option<Vec<u8>>>, Self::Error> {
+        names.iter().map(|name| self.read(&format!("{folder}/{name}"))).collect()
+    }
 
     /// Writes over the first bytes of a file, which is not cut. Returns false if it does not exist.
     ///

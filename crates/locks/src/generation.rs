@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use sha2::{Digest, Sha256};
 
@@ -9,7 +10,7 @@ use crate::content;
 use crate::files::LockFiles;
 use crate::lease::Newest;
 use crate::names::Number;
-use crate::protocol::{EARLIER_FOLDERS, LEASES_FOLDER, LOCKS_FOLDER, lock_file, protocol_of};
+use crate::protocol::{EARLIER_FOLDERS, LEASES_FOLDER, LOCKS_FOLDER, protocol_of};
 
 /// Returns a token that is different from all earlier ones once a holder of a lock has changed a file outside of every folder
 /// `.saddlebag`; `None` if that cannot be said now, because somebody holds a lock, a file of the locks cannot
@@ -31,10 +32,13 @@ pub fn generation<F: LockFiles>(files: &F, boot: &str) -> Option<String> {
         digest.update(bytes);
     };
     add(boot.as_bytes());
+    let locked: Vec<String> =
+        Number::of_files().map(|number| format!("{number}")).filter(|name| names.contains(name)).collect();
+    let mut contents = locked.iter().zip(files.read_several(LOCKS_FOLDER, &locked).ok()?).peekable();
     for number in Number::of_files() {
         let name = format!("{number}");
-        if names.contains(&name) {
-            let content = files.read(&lock_file(number)).ok()??;
+        if let Some((_, content)) = contents.next_if(|(locked, _)| **locked == name) {
+            let content = content?;
             // An empty one was just created, or could not be written.
             if !content::is_free(&content) {
                 return None;

@@ -18,6 +18,8 @@ use super::lock::{Guard, LockFolder};
 #[cfg(test)]
 use super::tests::Hook;
 use super::unsynced::Unsynced;
+#[cfg(feature = "watch")]
+use super::watch::Watch;
 use super::{sys, takeover};
 use crate::executor::{Durability, is_read};
 
@@ -116,6 +118,8 @@ pub struct LocalDir {
     cleared: AtomicBool,
     /// True if this host has joined the lock protocol of the store.
     joined: AtomicBool,
+    #[cfg(feature = "watch")]
+    watch: Option<Watch>,
     #[cfg(test)]
     pub(super) before_creating: Hook,
     #[cfg(test)]
@@ -155,6 +159,8 @@ impl LocalDir {
             unsynced: OnceLock::new(),
             cleared: AtomicBool::new(false),
             joined: AtomicBool::new(false),
+            #[cfg(feature = "watch")]
+            watch: None,
             #[cfg(test)]
             before_creating: Hook::default(),
             #[cfg(test)]
@@ -274,16 +280,39 @@ impl LocalDir {
         self.locks.acquire(numbers, patience)
     }
 
-    /// Returns a token of the whole store, which is different after each change of a file.
+    /// Lets a watch of this folder tell the changes that take no lock, those of editors. Then
+    /// [`generation`](Self::generation) is answered where people edit files too.
+    #[cfg(feature = "watch")]
+    pub fn watch_with(&mut self, watch: Watch) {
+        self.watch = Some(watch);
+    }
+
+    /// Returns a token of the whole store, which is different after each change of a file. A change by a host of the lock protocol
+    /// counts as soon as it is acknowledged, a change by an editor as soon as the watch has seen it.
     ///
     /// # Errors
     ///
-    /// [`FsError::Unsupported`] without [`only_hosts_write`](LocalDirOptions::only_hosts_write), and where the system does not tell
-    /// when it was started. [`FsError::Locked`] while a writer is at work, and before the first change.
+    /// [`FsError::Unsupported`] without a watch and without [`only_hosts_write`](LocalDirOptions::only_hosts_write), and where the
+    /// system does not tell when it was started. [`FsError::Locked`] while a writer is at work, and before the first change.
+    /// [`FsError::Other`] while the watch is interrupted.
     pub fn generation(&self) -> Result<String, FsError> {
-        let boot = if self.options.only_hosts_write { sys::boot() } else { None };
-        let token = saddlebag_locks::generation(&self.locks, &boot.ok_or(FsError::Unsupported)?);
-        token.ok_or_else(|| FsError::Locked("another program is changing the store".into()))
+        let by_editors = self.changes_by_editors()?;
+        let boot = sys::boot().ok_or(FsError::Unsupported)?;
+        let token = saddlebag_locks::generation(&self.locks, &boot);
+        let token = token.ok_or_else(|| FsError::Locked("another program is changing the store".into()))?;
+        Ok(token + &by_editors)
+    }
+
+    /// Returns the part of the token that tells of changes without a lock; empty if there are none.
+    fn changes_by_editors(&self) -> Result<String, FsError> {
+        if self.options.only_hosts_write {
+            return Ok(String::new());
+        }
+        #[cfg(feature = "watch")]
+        if let Some(watch) = &self.watch {
+            return watch.changes();
+        }
+        Err(FsError::Unsupported)
     }
 
     /// Keeps the text of someone else that has a temporary name.

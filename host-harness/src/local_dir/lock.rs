@@ -98,12 +98,16 @@ impl LockFolder {
     /// Opens a file that exists and has no second name, which may be outside of the store; `None` if it does not exist.
     fn open_existing(&self, path: &str, access: Access) -> Result<Option<File>, FsError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
-        match sys::open_file(&folder, name, access) {
-            Ok(file) if is_ours(&file) => Ok(Some(file)),
-            Ok(_) => Err(second_name()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(refusal(error)),
-        }
+        open_existing_in(&folder, name, access)
+    }
+}
+
+fn open_existing_in(folder: &Dir, name: &str, access: Access) -> Result<Option<File>, FsError> {
+    match sys::open_file(folder, name, access) {
+        Ok(file) if is_ours(&file) => Ok(Some(file)),
+        Ok(_) => Err(second_name()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(refusal(error)),
     }
 }
 
@@ -113,6 +117,16 @@ impl LockFiles for LockFolder {
     fn read(&self, path: &str) -> Result<Option<Vec<u8>>, FsError> {
         let Some(mut file) = self.open_existing(path, Access::Read)? else { return Ok(None) };
         content_of(&mut file).map(Some).map_err(refusal)
+    }
+
+    // Opens the folder once: a server reads all lock files for each question.
+    fn read_several(&self, folder: &str, names: &[String]) -> Result<Vec<Option<Vec<u8>>>, FsError> {
+        let Some(folder) = walk::find_folder(&self.root, folder)? else { return Ok(vec![None; names.len()]) };
+        let content = |name: &String| {
+            let Some(mut file) = open_existing_in(&folder, name, Access::Read)? else { return Ok(None) };
+            content_of(&mut file).map(Some).map_err(refusal)
+        };
+        names.iter().map(content).collect()
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<bool, FsError> {

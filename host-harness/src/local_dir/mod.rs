@@ -31,7 +31,8 @@
 //! moved to `.saddlebag/recovered` and named on standard error. The records are not synced: after a power cut a temporary file stays.
 //!
 //! **Generation.** Each line of a holder is a new one, so the content of all lock files is different after each change. With
-//! [`only_hosts_write`](LocalDirOptions::only_hosts_write) its digest answers whether anything has changed.
+//! [`only_hosts_write`](LocalDirOptions::only_hosts_write) its digest answers whether anything has changed. Where editors change
+//! files too, the digest counts together with the number of changes that a `Watch` of the folder has seen.
 //!
 //! **Write.** Take the lock, check the precondition, write `.saddlebag-<process>-<count>-<random>.tmp` in the same folder
 //! with the mode and, if permitted, the owner of the old file, sync it. Then put it in place: by exchange for `matches`,
@@ -107,6 +108,8 @@ mod takeover;
 mod unsynced;
 mod version;
 mod walk;
+#[cfg(feature = "watch")]
+mod watch;
 mod write;
 
 #[cfg(test)]
@@ -118,6 +121,8 @@ use crate::executor::{Executor, by_method, check, traced_path};
 pub use dir::{LocalDir, LocalDirOptions, OpenError};
 pub use error::io_cause;
 pub use leftovers::Recovered;
+#[cfg(feature = "watch")]
+pub use watch::{Noticed, Watch, WatchError};
 
 impl Executor for LocalDir {
     fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {

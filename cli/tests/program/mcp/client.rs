@@ -113,6 +113,20 @@ impl Pipes {
         }
     }
 
+    /// The next notification of a method, which may have arrived already.
+    pub(crate) fn notification(&mut self, method: &str) -> Value {
+        if let Some(index) = self.told.iter().position(|message| message["method"] == method) {
+            return self.told.remove(index);
+        }
+        loop {
+            let message = self.receive();
+            if message["method"] == method {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
@@ -295,6 +309,18 @@ impl Session<'_> {
     pub(crate) fn post(&self, message: &Value) -> Answer {
         let headers = self.headers();
         self.server.post(&headers.each_ref().map(String::as_str), message)
+    }
+
+    /// Opens the stream of the server's own messages, and returns them without end.
+    pub(crate) fn stream(&self) -> impl Iterator<Item = Value> + use<> {
+        let mut stream = TcpStream::connect(&self.server.address).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("set");
+        let headers = self.headers().join("\r\n");
+        let host = &self.server.address;
+        let head = format!("GET /mcp HTTP/1.1\r\nHost: {host}\r\nAccept: text/event-stream\r\n{headers}\r\n\r\n");
+        stream.write_all(head.as_bytes()).expect("sent");
+        let lines = BufReader::new(stream).lines().map(|line| line.expect("the server goes on"));
+        lines.filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok())
     }
 
     #[track_caller]

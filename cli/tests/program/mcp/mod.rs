@@ -1,5 +1,6 @@
 //! `saddlebag mcp`: its answers to valid and invalid requests.
 
+mod changes;
 pub(crate) mod client;
 mod http;
 mod stdio;
