@@ -86,6 +86,8 @@ pub(super) enum Event {
     Prompt,
     /// The use of a tool.
     Tool,
+    /// What was said before a tool used a file or a command. `files` has their names.
+    Subject,
     /// Last answer of the agent in a turn.
     Answer,
     /// A note of the session is about to be written, or the session is over.
@@ -164,6 +166,18 @@ impl State {
     pub(super) fn has_shown(&self, path: &str) -> bool {
         self.lines.iter().any(|line| line.shown.iter().any(|shown| shown == path))
     }
+
+    /// Returns true if a note or an entry was shown with a prompt or before a tool ran. The block at the start may be long
+    /// ago.
+    pub(super) fn has_said(&self, path: &str) -> bool {
+        let lines = self.lines.iter().filter(|line| line.event != Event::Begun);
+        lines.flat_map(|line| &line.shown).any(|shown| shown == path)
+    }
+
+    /// Returns true if something was said about this file or command.
+    pub(super) fn has_named(&self, subject: &str) -> bool {
+        self.of(Event::Subject).flat_map(|line| &line.files).any(|named| named == subject)
+    }
 }
 
 /// Result of recording a line.
@@ -207,7 +221,7 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
 fn room_for(event: Event, limit: u32) -> u32 {
     match event {
         Event::Tool => limit / 8 * 6,
-        Event::Begun | Event::Prompt | Event::Answer | Event::Full => limit / 8 * 7,
+        Event::Begun | Event::Prompt | Event::Subject | Event::Answer | Event::Full => limit / 8 * 7,
         Event::Note => limit,
     }
 }

@@ -288,6 +288,8 @@ macro_rules! wit_contract {
             session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, form }
             session::NotShown { source, reason }
             session::RecallForPromptReply { text, sources, not_shown, unrecorded }
+            session::RecallForTool { session, files, command, max_bytes = $crate::session::DEFAULT_TOOL_BYTES, form }
+            session::RecallForToolReply { text, sources, not_shown }
             session::RecordToolUse { session, tool, files, command, failed, error, stored, exclude }
             session::RecordToolUseReply { recorded, error_note, unrecorded }
             session::EndSession { session, finished, answer }
@@ -298,8 +300,8 @@ macro_rules! wit_contract {
             session::BeginSource { Startup, Resume, Clear, Compact, Fork }
             session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
             session::StoredItem { Entry(value), Note(value), Other }
-            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
-            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value) }
+            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecallForTool(value), RecordToolUse(value), EndSession(value) }
+            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecallForTool(value), RecordToolUse(value), EndSession(value) }
         }
     };
     (@tools $records:ident $variants:ident $openness:ident) => {
