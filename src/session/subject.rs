@@ -16,8 +16,28 @@ const MAX_HEAD_WORDS: usize = 3;
 
 /// Names of files, without extension, that many folders have. Such a name says which file is meant only with a folder.
 const COMMON_NAMES: [&str; 22] = [
-    "__init__", "__main__", "app", "build", "cargo", "changelog", "config", "conftest", "index", "init", "lib", "license",
-    "main", "makefile", "mod", "package", "readme", "setup", "test", "tests", "types", "utils",
+    "__init__",
+    "__main__",
+    "app",
+    "build",
+    "cargo",
+    "changelog",
+    "config",
+    "conftest",
+    "index",
+    "init",
+    "lib",
+    "license",
+    "main",
+    "makefile",
+    "mod",
+    "package",
+    "readme",
+    "setup",
+    "test",
+    "tests",
+    "types",
+    "utils",
 ];
 /// Commands that only prepare the one after them in the same line.
 const PREPARATIONS: [&str; 6] = ["cd", "export", "pushd", "set", "source", "."];
@@ -44,7 +64,8 @@ impl Subject {
                     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
                 })
             };
-            let skipped = words.iter().take_while(|word| is_assignment(word) || RUNNERS.contains(&word.as_str())).count();
+            let skipped =
+                words.iter().take_while(|word| is_assignment(word) || RUNNERS.contains(&word.as_str())).count();
             words.drain(..skipped);
             words.truncate(MAX_WORDS);
             words

@@ -99,7 +99,9 @@ impl Run<SessionCall<'_>> for RecallForTool {
                     reply.sources.extend(source);
                     line.shown.extend(Some(path).filter(|path| !path.is_empty()));
                 }
-                None => reply.not_shown.extend(source.map(|source| NotShown { source, reason: NotShownReason::Budget })),
+                None => {
+                    reply.not_shown.extend(source.map(|source| NotShown { source, reason: NotShownReason::Budget }))
+                }
             }
         }
         if reply.text.is_none() {
@@ -125,7 +127,8 @@ fn subjects(files: &[String], command: Option<&str>) -> Result<Vec<Subject>, Err
     let files = files.iter().take(MAX_FILES).filter(|file| !excluded.has(file)).map(|file| shown_path(file));
     let files = files.filter(|file| !file.is_empty() && is_name_of_file(file)).map(Subject::File);
     let command = command.map(|command| without_private(command));
-    let command = command.filter(|command| !excluded.is_named_in(command)).and_then(|command| Subject::command(&command));
+    let command =
+        command.filter(|command| !excluded.is_named_in(command)).and_then(|command| Subject::command(&command));
     Ok(files.chain(command).collect())
 }
 
@@ -144,9 +147,8 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
         false => None,
     };
     let queries: Vec<String> = subjects.iter().map(Subject::query).collect();
-    let excerpt = |title: &str, note: &Note, body: &str| {
-        subjects.iter().find_map(|subject| subject.excerpt(title, note, body))
-    };
+    let excerpt =
+        |title: &str, note: &Note, body: &str| subjects.iter().find_map(|subject| subject.excerpt(title, note, body));
     let recall = PromptRecall {
         request: &Recall { query: queries.join(" | "), limit: MAX_HITS, ..Recall::default() },
         passage_bytes: 0,

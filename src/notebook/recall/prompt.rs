@@ -93,8 +93,11 @@ pub(crate) async fn recall_for_prompt(
     let found = asked.find().await?;
     // Beside the items that may be shown, and not among them, which they must not influence.
     let all = Asked { reach: Reach::Current, may_rate: false, ..asked };
-    let (all, rarity_of_all) =
-        if excerpt.is_none() && has_withheld(&asked) { all.find_in_index(&found.query).await? } else { (Vec::new(), 0.0) };
+    let (all, rarity_of_all) = if excerpt.is_none() && has_withheld(&asked) {
+        all.find_in_index(&found.query).await?
+    } else {
+        (Vec::new(), 0.0)
+    };
     let corpora = asked.corpora();
     let mut passages = passages(&corpora, &found);
     let mut shown = Vec::new();
