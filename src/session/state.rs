@@ -61,7 +61,7 @@ pub(super) struct Line {
     pub(super) failed: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) files: Vec<String>,
-    /// Paths of the notes and entries that were shown.
+    /// Paths of the notes and entries that were shown; before a tool, marks of the lines that were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) shown: Vec<String>,
     /// Note of the session, or at its begin the note that was handed to it, relative to the notebook.
@@ -167,11 +167,9 @@ impl State {
         self.lines.iter().any(|line| line.shown.iter().any(|shown| shown == path))
     }
 
-    /// Returns true if a note or an entry was shown with a prompt or before a tool ran. The block at the start may be long
-    /// ago.
-    pub(super) fn has_said(&self, path: &str) -> bool {
-        let lines = self.lines.iter().filter(|line| line.event != Event::Begun);
-        lines.flat_map(|line| &line.shown).any(|shown| shown == path)
+    /// Returns true if a note or an entry was shown with a prompt. The block at the start may be long ago.
+    pub(super) fn has_prompted(&self, path: &str) -> bool {
+        self.of(Event::Prompt).flat_map(|line| &line.shown).any(|shown| shown == path)
     }
 
     /// Returns true if something was said about this file or command.

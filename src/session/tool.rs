@@ -16,7 +16,7 @@ use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, recall_for_pr
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::store::{DECISIONS_FOLDER, SESSIONS_FOLDER};
-use crate::trust::{Approved, ForModel, Provenance, without_private};
+use crate::trust::{Approved, ForModel, Provenance, sha256, without_private};
 
 /// Default size limit of the text in bytes.
 pub const DEFAULT_TOOL_BYTES: u32 = 400;
@@ -27,6 +27,8 @@ const MAX_FILES: usize = 8;
 const MAX_HITS: u32 = 24;
 /// Sizes in bytes to which the first text is cut until it fits.
 const CUTS: [usize; 5] = [220, 160, 120, 80, 40];
+/// Number of digits of a mark.
+const MARK_DIGITS: usize = 16;
 /// Category of entries that are decisions.
 const DECISION: &str = "decision";
 
@@ -92,12 +94,16 @@ impl Run<SessionCall<'_>> for RecallForTool {
         let mut reply = RecallForToolReply::default();
         let mut items: Vec<SectionItem> = Vec::new();
         for Found { source, item } in found(with, &subjects, &state).await? {
-            let path = item.path.clone();
+            // Another line of the same item may be about another file.
+            let mark = mark(&item);
+            if state.has_shown(&mark) {
+                continue;
+            }
             match fitted(form, &mut items, item, self.max_bytes as usize) {
                 Some(text) => {
                     reply.text = Some(text);
                     reply.sources.extend(source);
-                    line.shown.extend(Some(path).filter(|path| !path.is_empty()));
+                    line.shown.push(mark);
                 }
                 None => {
                     reply.not_shown.extend(source.map(|source| NotShown { source, reason: NotShownReason::Budget }))
@@ -154,7 +160,7 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
         passage_bytes: 0,
         excerpt: Some(&excerpt),
         is_left_out: &|path| path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/')),
-        is_known: &|path| state.has_said(path),
+        is_known: &|path| state.has_prompted(path),
         known: state.shown(),
         may_rate: false,
     };
@@ -175,6 +181,12 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
     let of_session = subjects.iter().filter_map(|subject| worked(subject, state));
     let decisions = decisions.into_iter().map(of_hit);
     Ok(decisions.chain(of_session).chain(others.into_iter().map(of_hit)).collect())
+}
+
+/// Returns a mark of the text of an item, for the state. It is not a path, so a prompt may still show the whole item.
+fn mark(item: &SectionItem) -> String {
+    let digest = sha256(item.text.as_str());
+    format!("{}#{}", item.path, digest.get(..MARK_DIGITS).unwrap_or_default())
 }
 
 fn is_decision(hit: &PromptHit) -> bool {
