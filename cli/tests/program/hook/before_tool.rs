@@ -9,8 +9,8 @@ use super::{Hooks, claude, text_of};
 const STEPS: [(&str, &[&str]); 8] = [
     ("claude-code", &["before-tool"]),
     ("codex", &["before-tool"]),
-    ("copilot", &["edit", "passed"]),
-    ("copilot-claude-names", &["edit", "passed"]),
+    ("copilot", &["edit", "failed"]),
+    ("copilot-claude-names", &["edit", "failed"]),
     ("cursor", &["edit", "passed"]),
     ("gemini", &["edit", "failed"]),
     ("opencode", &["before-tool"]),
