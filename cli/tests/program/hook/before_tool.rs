@@ -11,7 +11,7 @@ const STEPS: [(&str, &[&str]); 8] = [
     ("codex", &["before-tool"]),
     ("copilot", &["edit", "failed"]),
     ("copilot-claude-names", &["edit", "failed"]),
-    ("cursor", &["edit", "passed"]),
+    ("cursor", &["edit", "failed"]),
     ("gemini", &["edit", "failed"]),
     ("opencode", &["before-tool"]),
     ("vscode", &["edit", "failed"]),

@@ -126,6 +126,9 @@ fn opencode_gets_its_memory_from_the_plugin() {
     // A subagent works for the session above it, and does not get memory.
     assert_eq!(texts(&seen["child"]), [""; 0]);
     let prompt = texts(&seen["prompt"]);
+    let edited = seen["edited"].as_str().expect("a text");
+    assert!(edited.contains("Never rename src/tax.py.") && edited.len() <= 402, "{edited}");
+    assert_eq!(seen["read"], "BODY");
     assert_eq!(prompt.len(), 2, "{seen}");
     assert!(prompt[1].contains("half to even"), "{seen}");
     assert!(texts(&seen["compacting"])[0].contains("src/tax.py"), "{seen}");
@@ -146,9 +149,6 @@ fn opencode_goes_on_where_there_is_no_program() {
     let hooks = Hooks::with_memory();
     let missing = hooks.store.here.join("missing");
     let Some(seen) = played("opencode_goes_on_where_there_is_no_program", &hooks, &missing) else { return };
-    let edited = seen["edited"].as_str().expect("a text");
-    assert!(edited.contains("Never rename src/tax.py.") && edited.len() <= 402, "{edited}");
-    assert_eq!(seen["read"], "BODY");
     for name in ["start", "prompt", "compacting"] {
         assert_eq!(texts(&seen[name]), [""; 0], "{name}");
     }
