@@ -213,7 +213,7 @@ fn worked(subject: &Subject, state: &State) -> Option<Found> {
         }
     }
     let text = format!("`{}` failed; then this worked: `{}`", words.join(" "), form?);
-    let text = Approved::judge(one_line(&text).into()).ok()?;
+    let text = Approved::judge(one_line(&text)).ok()?;
     let item = SectionItem { path: String::new(), key: String::new(), heading: "in this session".into(), text };
     Some(Found { source: None, item })
 }
