@@ -24,7 +24,7 @@ pub const DEFAULT_TOOL_BYTES: u32 = 400;
 /// Maximum number of files of a use that are asked about.
 const MAX_FILES: usize = 8;
 /// Maximum number of items that are looked at.
-const MAX_HITS: u32 = 24;
+const MAX_HITS: u32 = 12;
 /// Sizes in bytes to which the first text is cut until it fits.
 const CUTS: [usize; 5] = [220, 160, 120, 80, 40];
 /// Number of digits of a mark.
