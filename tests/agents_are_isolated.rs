@@ -186,7 +186,10 @@ fn is_of_entries(command: &Command) -> bool {
         Command::Prompt(PromptCommand::Preamble(request)) => request.memory.entries.is_some(),
         // What a session is shown includes the entries, and its note names those that it stored.
         Command::Session(
-            SessionCommand::BeginSession(_) | SessionCommand::RecallForPrompt(_) | SessionCommand::EndSession(_),
+            SessionCommand::BeginSession(_)
+            | SessionCommand::RecallForPrompt(_)
+            | SessionCommand::RecallForTool(_)
+            | SessionCommand::EndSession(_),
         ) => true,
         Command::Tools(ToolsCommand::CallTool(call)) => {
             // Recall finds notes and entries.

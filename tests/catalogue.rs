@@ -13,7 +13,8 @@ use support::{Kind, both_engines, each, every_question};
 
 /// Commands that change nothing that people keep: a run without entries has nothing to store, its number and the state
 /// of a session are in their own files, and the host writes the section of AGENTS.md.
-const CHANGES_NOTHING_ALONE: [&str; 5] = ["open-run", "checkpoint", "close-run", "recall-for-prompt", "sync-agents-md"];
+const CHANGES_NOTHING_ALONE: [&str; 6] =
+    ["open-run", "checkpoint", "close-run", "recall-for-prompt", "recall-for-tool", "sync-agents-md"];
 
 type Files = BTreeMap<String, Vec<u8>>;
 

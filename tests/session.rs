@@ -6,7 +6,7 @@ use saddlebag::entries::EntriesConfig;
 use saddlebag::notebook::{Remember, RememberReply};
 use saddlebag::session::{
     BeginSession, BeginSessionReply, BeginSource, DEFAULT_PROMPT_BYTES, DEFAULT_SESSION_BYTES, EndSession, NotShown,
-    NotShownReason, RecallForPrompt, RecallForPromptReply, RecordToolUse, SessionReply, StoredItem,
+    NotShownReason, RecallForPrompt, RecallForPromptReply, RecallForTool, RecordToolUse, SessionReply, StoredItem,
 };
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply};
@@ -81,6 +81,30 @@ fn a_session_hands_its_work_to_the_next_one(kind: Kind) {
     let found = drive.call(prompt("two", "Which host has the staging port?")).unwrap();
     assert!(!found.sources.contains(&"staging_host".to_string()), "{kind:?}: {found:?}");
     assert_eq!(drive.call(begin("three", BeginSource::Startup)).unwrap().hand_off, None, "{kind:?}");
+}
+
+#[both_engines]
+fn before_a_tool_notes_and_entries_that_name_its_file_or_command_are_said(kind: Kind) {
+    let mut drive = agent(kind);
+    let said = |drive: &mut Drive<Simulator>, session: &str, files: &[&str], command: Option<&str>| {
+        let files = files.iter().map(ToString::to_string).collect();
+        let (session, command) = (session.into(), command.map(String::from));
+        drive.call(RecallForTool { session, files, command, max_bytes: 400, form: None }).unwrap()
+    };
+    let port = drive.call(fact("Ports", "The file src/ports.rs is made by the script.")).unwrap().path;
+    drive.run(keep("tests", "Tests: run `cargo test -p port --locked`, or the lock file changes.", "core")).unwrap();
+    drive.call(fact("Tests", "Nothing here is about cargo tests.")).unwrap();
+    let of_file = said(&mut drive, "one", &["src/ports.rs"], None);
+    assert_eq!(of_file.sources, [port], "{kind:?}");
+    let of_command = said(&mut drive, "one", &[], Some("cd /s && cargo test -p port | tail"));
+    assert_eq!(of_command.sources, ["tests"], "{kind:?}");
+    let text = of_command.text.expect("a text");
+    assert!(text.as_str().contains("entry tests (2026-05-25)") && text.len() <= 400, "{kind:?}: {text}");
+    for (files, command) in
+        [(&["src/ports.rs"][..], Some("cargo test -p port")), (&["ports.rs"], Some("cargo test -p x"))]
+    {
+        assert_eq!(said(&mut drive, "one", files, command).text, None, "{kind:?}");
+    }
 }
 
 #[both_engines]

@@ -13,7 +13,7 @@ use crate::shared::{Result, median, ripgrep};
 
 /// Number of runs of each event.
 const RUNS: usize = 11;
-/// Longest median for a prompt.
+/// Longest median for a prompt, and before a tool.
 const PROMPT_BAR: Duration = Duration::from_millis(40);
 /// Longest median for any other event.
 const OTHER_BAR: Duration = Duration::from_millis(20);
@@ -71,6 +71,7 @@ pub(crate) fn measure(report: &mut Report, program: &Path, notes: usize) -> Resu
     let folder = tempfile::tempdir()?;
     let home = tempfile::tempdir()?;
     corpus::write_notebook(folder.path(), notes, 3)?;
+    std::fs::write(folder.path().join("named.md"), "# Named\n\nThe file src/before.rs is generated.\n")?;
     std::thread::sleep(Duration::from_millis(50));
     let mut client = Client { program, root: folder.path(), home: home.path(), events: 0 };
     let none = json!({});
@@ -92,6 +93,18 @@ pub(crate) fn measure(report: &mut Report, program: &Path, notes: usize) -> Resu
         // Without an answer there was nothing to measure.
         if answer.contains("zanzibar") { Ok(answer) } else { Err("the prompt was not answered".into()) }
     })?;
+    let before = |file: &str| json!({ "tool_name": "Edit", "tool_input": { "file_path": folder.path().join(file) } });
+    let named = before("src/before.rs");
+    let before_named = median(RUNS, || {
+        sessions += 1;
+        let answer = client.hook("PreToolUse", &format!("before-{sessions}"), &named)?;
+        if answer.contains("generated") { Ok(answer) } else { Err("nothing was said before the tool".into()) }
+    })?;
+    let other = before("src/other.rs");
+    let before_other = median(RUNS, || {
+        let answer = client.hook("PreToolUse", "first", &other)?;
+        if answer.is_empty() { Ok(answer) } else { Err("something was said about another file".into()) }
+    })?;
     let edited = json!({ "tool_name": "Edit", "tool_input": { "file_path": folder.path().join("src/a.rs") } });
     let edit = median(RUNS, || client.hook("PostToolUse", "first", &edited))?;
     let mut errors = 0;
@@ -109,6 +122,8 @@ pub(crate) fn measure(report: &mut Report, program: &Path, notes: usize) -> Resu
     for (name, time, bar, baseline) in [
         ("start", start, OTHER_BAR, "20 ms"),
         ("prompt", prompt, PROMPT_BAR, "40 ms"),
+        ("before a tool, named file", before_named, PROMPT_BAR, "40 ms"),
+        ("before a tool, other file", before_other, PROMPT_BAR, "40 ms"),
         ("tool that edits", edit, OTHER_BAR, "20 ms"),
         ("tool that fails", failed, OTHER_BAR, "20 ms"),
         ("stop", stop, OTHER_BAR, "20 ms"),

@@ -71,6 +71,7 @@ pub use note_info::NoteInfo;
 pub use recall::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{Remember, RememberReply, RememberState};
+pub(crate) use remember_error::remember_error_of;
 pub use remember_error::{
     ERROR_LIFE_SECONDS, ErrorNote, ErrorReply, ErrorState, MAX_ERROR_NOTES, RememberError, error_note,
 };

@@ -93,17 +93,31 @@ impl Request for RememberError {
 
 impl Run<NotebookCall<'_>> for RememberError {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ErrorReply, Error> {
-        let call = with.call;
-        settle(call, with.notebook).await;
-        let found = load_config(call).await?;
-        let mut reply = remember_error(call, &found.config, &self.tool, &self.error).await?;
-        call.screen.tell(&mut reply.message);
-        Ok(reply)
+        remember_error_of(with, &self, None).await
     }
 }
 
+/// Keeps an error of a tool as [`RememberError`] does, with the command that caused it first.
+pub(crate) async fn remember_error_of(
+    with: &NotebookCall<'_>,
+    request: &RememberError,
+    command: Option<&str>,
+) -> Result<ErrorReply, Error> {
+    let call = with.call;
+    settle(call, with.notebook).await;
+    let found = load_config(call).await?;
+    let mut reply = remember_error(call, &found.config, request, command).await?;
+    call.screen.tell(&mut reply.message);
+    Ok(reply)
+}
+
 /// Keeps an error of a tool as a fact, or counts it if it is known.
-async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error: &str) -> Result<ErrorReply, Error> {
+async fn remember_error(
+    call: &Call,
+    config: &NotebookConfig,
+    RememberError { tool, error }: &RememberError,
+    command: Option<&str>,
+) -> Result<ErrorReply, Error> {
     let note = error_note(tool, error)
         .ok_or_else(|| Error::invalid_argument("the error has no text", "give the output of the tool"))?;
     let folder = notebook_file(call, FACTS_FOLDER)?;
@@ -136,7 +150,7 @@ async fn remember_error(call: &Call, config: &NotebookConfig, tool: &str, error:
                 message: ForModel::escaped(&message),
             });
         }
-        let new = call.screen.write(&File::absent(&file), error_text(call, &note, tool)?)?;
+        let new = call.screen.write(&File::absent(&file), error_text(call, &note, tool, command)?)?;
         if call.apply(&new).await? {
             (count, state) = (1, ErrorState::Created);
         } else {
@@ -184,12 +198,13 @@ pub(super) fn has_expired(file_name: &str, text: &str, now: u64) -> bool {
         && age.is_some_and(|age| age >= ERROR_LIFE_SECONDS)
 }
 
-fn error_text(call: &Call, note: &ErrorNote, tool: &str) -> Result<String, Error> {
+fn error_text(call: &Call, note: &ErrorNote, tool: &str, command: Option<&str>) -> Result<String, Error> {
     let now = moment(call.now);
     let provenance = call.scope.trust.of_tool();
     // The indentation prevents the output of the tool from being read as a tag, a link or a heading.
+    let command = command.map(|command| format!("    Command: {}\n", one_line(command))).unwrap_or_default();
     let text = format!(
-        "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\nprovenance: {provenance}\n---\n\n    {}\n",
+        "---\ntitle: {}\ndate: {now}\ntags: [\"error\"]\ntool: {}\ncount: 1\nlast: {now}\nprovenance: {provenance}\n---\n\n    {}\n{command}",
         yaml_string(&note.title),
         json_string(&one_line(head(tool, MAX_TOOL_BYTES))),
         note.summary,
@@ -351,9 +366,10 @@ mod tests {
     }
 
     fn report(store: &mut Store, error: &'static str) -> Result<ErrorReply, Error> {
-        store.run(
-            |fs| async move { remember_error(&call_at(fs, day()), &NotebookConfig::default(), "bash", error).await },
-        )
+        store.run(|fs| async move {
+            let request = RememberError { tool: "bash".into(), error: error.into() };
+            remember_error(&call_at(fs, day()), &NotebookConfig::default(), &request, None).await
+        })
     }
 
     #[test]
@@ -407,7 +423,8 @@ mod tests {
         for seed in 0..50 {
             let mut store = Store::default();
             let replies = store.race(8, seed, |fs, _| async move {
-                remember_error(&call_at(fs, day()), &NotebookConfig::default(), "bash", "error: x").await
+                let request = RememberError { tool: "bash".into(), error: "error: x".into() };
+                remember_error(&call_at(fs, day()), &NotebookConfig::default(), &request, None).await
             });
             let mut counts: Vec<u32> = replies.into_iter().map(|reply| reply.expect("no error").count).collect();
             counts.sort_unstable();

@@ -4,10 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
-
 use super::hand_off::{CLAIMED_BY, HAND_OFF, SESSION, newest};
-use super::types::{SessionCall, in_scope};
+use super::types::{HandOffChoice, SessionCall, in_scope};
 use crate::changes::Backups;
 use crate::document::{Frontmatter, Value, remove_field, set_field};
 use crate::notebook::named_notes;
@@ -24,20 +22,6 @@ pub struct ChooseHandOff {
     /// What becomes of the note.
     pub choice: HandOffChoice,
 }
-
-/// What becomes of the note of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HandOffChoice {
-    /// The next session begins with it, whatever its age, and even if another session had it.
-    Next,
-    /// No session begins with it.
-    Refused,
-}
-
-words!(HandOffChoice, "choice of a hand-off" {
-    Next = "next",
-    Refused = "refused",
-});
 
 /// Reply of [`ChooseHandOff`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -150,7 +150,7 @@ fn summary(state: &State, provenance: Provenance) -> SessionSummary {
                 line.files.iter().for_each(|file| summary.used(file));
                 summary.has_stored |= line.kept.is_some();
             }
-            Event::Note | Event::Full => {}
+            Event::Subject | Event::Note | Event::Full => {}
         }
     }
     summary

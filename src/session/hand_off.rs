@@ -7,11 +7,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::choose_hand_off::HandOffChoice;
 use super::note::{ANSWER, FAILING, FIRST_PROMPT, LAST_PROMPT, first_line_below, heading_of};
 use super::screened::first_chars;
 use super::state::{Event, Line, MAX_AGE_SECONDS, State, record};
-use super::types::{SessionName, in_scope};
+use super::types::{HandOffChoice, SessionName, in_scope};
 use crate::changes::{Backups, Call, File};
 use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
 use crate::document::{Frontmatter, Value, one_line, parse_date, remove_field, set_field, yaml_scalar};

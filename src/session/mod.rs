@@ -1,8 +1,9 @@
 //! The session of an agent: what hosts call at the events of a client.
 //!
 //! `begin-session` builds the block for the start, `recall-for-prompt` finds what memory knows about a prompt,
-//! `record-tool-use` records what a tool did, and `end-session` writes the note of the session. Each event of a client
-//! is a separate process, and several may run at once, so nothing is kept in memory.
+//! `recall-for-tool` finds what it says about a file or a command before a tool uses it, `record-tool-use` records what
+//! the tool did, and `end-session` writes the note of the session. Each event of a client is a separate process, and
+//! several may run at once, so nothing is kept in memory.
 //!
 //! # What is kept?
 //!
@@ -15,6 +16,11 @@
 //! `note.rs` makes the note `sessions/<date>-<digits>.md` of the state, as a pure function. Before a note is written,
 //! the state gets a line with the digest of its text. So the command recognises its own text, whatever process wrote
 //! it, and replaces no other: if a person has changed the note, it stays, and the session goes on in a new note.
+//!
+//! # What is said before a tool runs?
+//!
+//! `subject.rs` has the rule: a text must name exactly the file or the command. The search only finds candidates. What was
+//! said is in the state, with the subject, so that each is said once.
 //!
 //! # How is a session handed on?
 //!
@@ -33,12 +39,14 @@ mod prompt;
 mod record;
 mod screened;
 mod state;
+mod subject;
 #[cfg(test)]
 mod tests;
+mod tool;
 mod types;
 
 pub use begin::{BeginSession, BeginSessionReply, BeginSource, DEFAULT_SESSION_BYTES};
-pub use choose_hand_off::{ChooseHandOff, ChooseHandOffReply, HandOffChoice};
+pub use choose_hand_off::{ChooseHandOff, ChooseHandOffReply};
 pub use client_text::prompt_of;
 pub use end::{EndSession, EndSessionReply};
 pub use note::{CommandOutcome, SessionSummary};
@@ -47,7 +55,8 @@ pub use prompt::{
 };
 pub use record::{RecordToolUse, RecordToolUseReply};
 pub use screened::is_name_of_file;
-pub use types::StoredItem;
+pub use tool::{DEFAULT_TOOL_BYTES, RecallForTool, RecallForToolReply};
+pub use types::{HandOffChoice, StoredItem};
 
 pub(crate) use types::SessionCall;
 
@@ -61,6 +70,7 @@ family! {
     SessionReply {
         BeginSession { session: name "session", source, max_bytes, form },
         RecallForPrompt { session: name "session", prompt: parts "prompt", max_bytes, min_score, form },
+        RecallForTool { session: name "session", files: parts "files", command: parts "command", max_bytes, form },
         RecordToolUse {
             session: name "session", tool: parts "tool", files: parts "files", command: parts "command", failed,
             error: parts "error", stored: parts "stored", exclude,

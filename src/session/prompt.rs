@@ -236,6 +236,7 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
     let recall = PromptRecall {
         request: &Recall { query: question, limit: MAX_HITS, ..Recall::default() },
         passage_bytes: PASSAGE_BYTES,
+        excerpt: None,
         is_left_out: &|path| path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/')),
         is_known: &|path| state.has_shown(path),
         known: state.shown(),
@@ -273,14 +274,14 @@ fn heading(call: &Call, PromptHit { path, name, category, date, .. }: &PromptHit
 }
 
 /// Returns the day of a time, after a comma. A model must be able to tell an old text from a new one. Empty for an unknown time.
-fn dated(call: &Call, nanoseconds: u64) -> String {
+pub(super) fn dated(call: &Call, nanoseconds: u64) -> String {
     let seconds = i64::try_from(nanoseconds / 1_000_000_000).ok().filter(|seconds| *seconds > 0);
     let time = seconds.and_then(|seconds| Timestamp { seconds, nanoseconds: 0, ..call.now.timestamp() }.local());
     time.map(|time| format!(", {}", time.date())).unwrap_or_default()
 }
 
 /// Returns the text with all items whole; `None` if they do not fit.
-fn rendered(form: BlockForm, items: &[SectionItem], max_bytes: usize) -> Option<ForModel> {
+pub(super) fn rendered(form: BlockForm, items: &[SectionItem], max_bytes: usize) -> Option<ForModel> {
     let content = SectionContent::Items(items.to_vec());
     let section = Section { kind: SectionKind::Memories, path: String::new(), content };
     let reply = block_in(form, &[section], Overflow::Balanced, max_bytes);

@@ -8,9 +8,9 @@ use super::note::MAX_COMMAND_CHARS;
 use super::screened::{Excluded, Screening, first_chars, is_name_of_file, shown_path};
 use super::state::{Event, Line, Recorded, record};
 use super::types::{SessionCall, SessionName, StoredItem};
-use crate::changes::run;
+use crate::changes::Texts;
 use crate::document::one_line;
-use crate::notebook::{ErrorReply, NotebookCall, RememberError};
+use crate::notebook::{ErrorReply, NotebookCall, RememberError, remember_error_of};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::trust::{head_without_divided_secret, without_private};
@@ -128,7 +128,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         };
         let error = self.error.as_deref().filter(|_| self.failed && line.command.is_some());
         line.error = error.map(|error| known_words(&without_private(error))).filter(|error| !error.is_empty());
-        let tool = line.tool.clone();
+        let (tool, command) = (line.tool.clone(), line.command.clone());
         let recorded = record(call, &session, line).await?;
         match recorded {
             Recorded::Whole => {}
@@ -141,7 +141,8 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             if is_excluded || excluded.is_named_in(&error) {
                 screening.leave_out("the error of a tool that used an excluded path");
             } else {
-                error_note = keep_error(with, &mut screening, tool, error).await?;
+                error_note =
+                    keep_error(with, &mut screening, RememberError { tool, error }, command.as_deref()).await?;
             }
         }
         let recorded = recorded != Recorded::Full;
@@ -153,11 +154,15 @@ impl Run<SessionCall<'_>> for RecordToolUse {
 async fn keep_error(
     with: &SessionCall<'_>,
     screening: &mut Screening<'_>,
-    tool: String,
-    error: String,
+    mut error: RememberError,
+    command: Option<&str>,
 ) -> Result<Option<String>, Error> {
     let notebook = NotebookCall { call: with.call, notebook: with.notebook };
-    match run(with.call, &notebook, RememberError { tool, error }).await {
+    let kept = match error.screen(&with.call.screen) {
+        Ok(()) => remember_error_of(&notebook, &error, command).await,
+        Err(error) => Err(error),
+    };
+    match kept {
         Ok(ErrorReply { path, .. }) if !path.is_empty() => Ok(Some(path)),
         Ok(ErrorReply { message, .. }) => {
             screening.leave_out(message.into_string());

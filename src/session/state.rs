@@ -61,7 +61,7 @@ pub(super) struct Line {
     pub(super) failed: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) files: Vec<String>,
-    /// Paths of the notes and entries that were shown.
+    /// Paths of the notes and entries that were shown; before a tool, marks of the lines that were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) shown: Vec<String>,
     /// Note of the session, or at its begin the note that was handed to it, relative to the notebook.
@@ -86,6 +86,8 @@ pub(super) enum Event {
     Prompt,
     /// The use of a tool.
     Tool,
+    /// What was said before a tool used a file or a command. `files` has their names.
+    Subject,
     /// Last answer of the agent in a turn.
     Answer,
     /// A note of the session is about to be written, or the session is over.
@@ -164,6 +166,16 @@ impl State {
     pub(super) fn has_shown(&self, path: &str) -> bool {
         self.lines.iter().any(|line| line.shown.iter().any(|shown| shown == path))
     }
+
+    /// Returns true if a note or an entry was shown with a prompt. The block at the start may be long ago.
+    pub(super) fn has_prompted(&self, path: &str) -> bool {
+        self.of(Event::Prompt).flat_map(|line| &line.shown).any(|shown| shown == path)
+    }
+
+    /// Returns true if something was said about this file or command.
+    pub(super) fn has_named(&self, subject: &str) -> bool {
+        self.of(Event::Subject).flat_map(|line| &line.files).any(|named| named == subject)
+    }
 }
 
 /// Result of recording a line.
@@ -207,7 +219,7 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
 fn room_for(event: Event, limit: u32) -> u32 {
     match event {
         Event::Tool => limit / 8 * 6,
-        Event::Begun | Event::Prompt | Event::Answer | Event::Full => limit / 8 * 7,
+        Event::Begun | Event::Prompt | Event::Subject | Event::Answer | Event::Full => limit / 8 * 7,
         Event::Note => limit,
     }
 }

@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 
+use saddlebag_words::words;
+
 use crate::changes::Call;
 use crate::entries::Entries;
 use crate::notebook::Notebook;
@@ -67,3 +69,17 @@ pub(super) fn in_scope(call: &Call, path: &str) -> Result<RelPath, Error> {
     let layout = &call.scope.layout;
     layout.in_notebook(path).map_err(|error| Error::internal(format!("the path `{path}` of a session: {error}")))
 }
+
+/// What becomes of the note of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandOffChoice {
+    /// The next session begins with it, whatever its age, and even if another session had it.
+    Next,
+    /// No session begins with it.
+    Refused,
+}
+
+words!(HandOffChoice, "choice of a hand-off" {
+    Next = "next",
+    Refused = "refused",
+});

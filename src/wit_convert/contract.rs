@@ -290,6 +290,8 @@ macro_rules! wit_contract {
             session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, form }
             session::NotShown { source, reason }
             session::RecallForPromptReply { text, sources, not_shown, unrecorded }
+            session::RecallForTool { session, files, command, max_bytes = $crate::session::DEFAULT_TOOL_BYTES, form }
+            session::RecallForToolReply { text, sources, not_shown }
             session::RecordToolUse { session, tool, files, command, failed, error, stored, exclude }
             session::RecordToolUseReply { recorded, error_note, unrecorded }
             session::ChooseHandOff { session, choice }
@@ -303,8 +305,8 @@ macro_rules! wit_contract {
             session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
             session::StoredItem { Entry(value), Note(value), Other }
             session::HandOffChoice { Next, Refused }
-            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
-            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
+            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecallForTool(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
+            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecallForTool(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
         }
     };
     (@tools $records:ident $variants:ident $openness:ident) => {

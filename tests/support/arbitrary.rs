@@ -22,7 +22,7 @@ use saddlebag::notebook::{
 };
 use saddlebag::protocol::FsError;
 use saddlebag::session::{
-    BeginSession, BeginSource, ChooseHandOff, EndSession, HandOffChoice, RecallForPrompt, RecordToolUse,
+    BeginSession, BeginSource, ChooseHandOff, EndSession, HandOffChoice, RecallForPrompt, RecallForTool, RecordToolUse,
     SessionCommand, StoredItem,
 };
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, tools};
@@ -657,6 +657,17 @@ fn session() -> impl Strategy<Value = SessionCommand> {
             RecallForPrompt { session, prompt, max_bytes, min_score, form }.into()
         },
     );
+    let before = (
+        id(),
+        prop::collection::vec(prop::sample::select(vec!["src/a.rs", "notes/a.md", ".env", ""]), 0..3),
+        prop::option::of(prop_oneof![Just("cd x && cargo test -p a 2>&1 | tail".to_string()), text()]),
+        0_u32..900,
+        form(),
+    )
+        .prop_map(|(session, files, command, max_bytes, form)| {
+            let files = files.into_iter().map(str::to_string).collect();
+            RecallForTool { session, files, command, max_bytes, form }.into()
+        });
     let tool = prop::sample::select(vec!["Edit", "Bash", "記", ""]).prop_map(str::to_string);
     let files = prop::collection::vec(prop::sample::select(vec!["src/a.rs", "/tmp/x", "notes/a.md", ""]), 0..3);
     let stored = prop_oneof![
@@ -678,7 +689,7 @@ fn session() -> impl Strategy<Value = SessionCommand> {
         .prop_map(|(session, finished, answer)| EndSession { session, finished, answer }.into());
     let choose = (id(), prop::sample::select(HandOffChoice::ALL.to_vec()))
         .prop_map(|(session, choice)| ChooseHandOff { session, choice }.into());
-    prop_oneof![2 => begin, 3 => recall, 4 => record, 3 => end, 1 => choose]
+    prop_oneof![2 => begin, 3 => recall, 3 => before, 4 => record, 3 => end, 1 => choose]
 }
 
 fn exchange() -> impl Strategy<Value = ExchangeCommand> {

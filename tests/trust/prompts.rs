@@ -9,7 +9,9 @@ use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble}
 use saddlebag::entries::{FindEntries, Hydrate, HydrationPolicy};
 use saddlebag::files::Recall;
 use saddlebag::notebook::{LoadMemories, MemoryContext, RecallForTurn, Tags};
-use saddlebag::session::{BeginSession, BeginSource, EndSession, RecallForPrompt, RecordToolUse, StoredItem};
+use saddlebag::session::{
+    BeginSession, BeginSource, EndSession, RecallForPrompt, RecallForTool, RecordToolUse, StoredItem,
+};
 use saddlebag::trust::ForModel;
 use saddlebag_host::Simulator;
 use support::arbitrary::cases;
@@ -79,6 +81,12 @@ pub(super) fn prompts(drive: &mut Drive<Simulator>, turn: u64, items: &[StoredIt
     for (session, min_score) in [("lenient", Some(0)), ("strict", None)] {
         add(format!("recall-for-prompt {session}"), ask(drive, format!("{session}-{turn}"), min_score));
     }
+    // The words are in every text, as those of a command.
+    let command = Some("harbor of staging".to_string());
+    let session = format!("tool-{turn}");
+    let before = RecallForTool { session, command, max_bytes: BYTES, ..RecallForTool::default() };
+    let said = drive.call(before).map(|reply| format!("{:?}\n{}", reply.sources, text_of(reply.text)));
+    add("recall-for-tool".into(), said);
     let session = format!("session-{turn}");
     add("begin-session".into(), begin(drive, session.clone()));
     add("recall-for-prompt".into(), ask(drive, session.clone(), None));

@@ -9,6 +9,9 @@ pub(crate) const START_BYTES: u32 = 8_000;
 /// Default maximum size of the text for a prompt, in bytes.
 pub(crate) const PROMPT_BYTES: u32 = 1_500;
 
+/// Maximum size of the text about a file or a command, in bytes.
+pub(crate) const TOOL_BYTES: u32 = 400;
+
 /// Returns the maximum size of text that a client takes whole, in bytes. Longer text would be moved to a file or cut.
 fn limit(client: Client) -> u32 {
     match client {
@@ -26,6 +29,9 @@ fn limit(client: Client) -> u32 {
 /// Returns the maximum size of the text for an event, in bytes. `None` if the client takes no text at this event.
 pub(crate) fn room(event: &Event, asked: Option<u32>) -> Option<u32> {
     let usual = match event.moment() {
+        Moment::BeforeTool | Moment::Tool if takes_text_of_a_tool(event) => {
+            return Some(asked.unwrap_or(TOOL_BYTES).min(TOOL_BYTES));
+        }
         Moment::Start => START_BYTES,
         Moment::Prompt if takes_text_with_a_prompt(event.client) => PROMPT_BYTES,
         // Only our plugin can add text to the request for a summary.
@@ -55,6 +61,20 @@ pub(crate) fn takes_text_with_a_prompt(client: Client) -> bool {
     }
 }
 
+/// Returns true for an event at which a client takes text about the file or the command of a tool: before the tool runs, or
+/// else with its result. The model reads either with the result.
+fn takes_text_of_a_tool(event: &Event) -> bool {
+    match event.client {
+        Client::ClaudeCode | Client::Codex | Client::OpenCode | Client::OpenClaw | Client::Hermes => {
+            event.moment() == Moment::BeforeTool
+        }
+        // These drop text before a tool runs, and after one that failed.
+        Client::Cursor | Client::Copilot | Client::Gemini => {
+            event.moment() == Moment::Tool && !event.name.ends_with("Failure")
+        }
+    }
+}
+
 /// Returns the answer with text for the model.
 pub(crate) fn answer(event: &Event, text: &str) -> Value {
     match event.style {
@@ -70,7 +90,7 @@ pub(crate) fn answer(event: &Event, text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hook::event::{Detail, Source};
+    use crate::hook::event::{Detail, Source, ToolUse};
 
     fn event(client: Client, style: Style, detail: Detail) -> Event {
         let name = "SessionStart".to_string();
@@ -83,6 +103,18 @@ mod tests {
         assert_eq!(start_rooms(Client::Copilot, Some(u32::MAX)), (8_499, 1_500));
         assert_eq!(start_rooms(Client::Copilot, Some(1_001)), (750, 250));
         assert_eq!(start_rooms(Client::Copilot, Some(0)), (0, 0));
+    }
+
+    #[test]
+    fn each_client_takes_text_about_a_tool_at_one_event() {
+        let (before, after) = (Detail::BeforeTool(ToolUse::default()), Detail::Tool(ToolUse::default()));
+        for client in Client::ALL {
+            let rooms =
+                [&before, &after].map(|detail| room(&event(client, Style::Nested, detail.clone()), Some(9_999)));
+            assert_eq!(rooms.iter().flatten().collect::<Vec<_>>(), [&TOOL_BYTES], "{client}");
+        }
+        let failed = Event { name: "postToolUseFailure".into(), ..event(Client::Cursor, Style::Snake, after) };
+        assert_eq!(room(&failed, None), None);
     }
 
     #[test]

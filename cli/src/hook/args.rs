@@ -17,20 +17,23 @@ const MAX_SCORE: f64 = 1_000_000.0;
 #[derive(Debug, Args)]
 #[command(after_help = example("hook log"))]
 pub(crate) struct HookArgs {
-    /// Event: start, prompt, tool, compact, stop, end, or the client's name for it [default: from the payload]; `log`
+    /// Event: start, prompt, before-tool, tool, compact, stop, end, or the client's name for it [default: from the payload]; `log`
     /// prints the last failures
     #[arg(value_name = "EVENT")]
     pub(crate) event: Option<String>,
     /// Client, if the payload does not show which one it is
     #[arg(long, value_name = "CLIENT", value_parser = word::<Client>())]
     pub(crate) client: Option<Client>,
-    /// Maximum size of the text for the model, in bytes [default: 8000 at the start, 1500 for a prompt; at most the
-    /// client's limit]
+    /// Maximum size of the text for the model, in bytes [default: 8000 at the start, 1500 for a prompt, 400 before a
+    /// tool; at most the client's limit]
     #[arg(long, value_name = "BYTES")]
     pub(crate) max_bytes: Option<u32>,
     /// Minimum score of notes and entries that are recalled for a prompt [default: measured, see docs/hooks.md]
     #[arg(long, value_name = "SCORE", value_parser = thousandths)]
     pub(crate) min_score: Option<u32>,
+    /// Say nothing about the file or the command that a tool is about to use
+    #[arg(long)]
+    pub(crate) without_before_tool: bool,
     /// Paths that are never recorded, relative to the project; repeatable
     #[arg(long, value_name = "GLOB", value_parser = exclusion)]
     pub(crate) exclude: Vec<Glob>,

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use saddlebag::context::BlockForm;
-use saddlebag::session::{BeginSession, BeginSource, EndSession, RecallForPrompt, RecordToolUse};
+use saddlebag::session::{BeginSession, BeginSource, EndSession, RecallForPrompt, RecallForTool, RecordToolUse};
 use saddlebag::trust::ForModel;
 use saddlebag::{Answered, Origin, ReplyTo, Request, Submission};
 
 use super::answer::{PROMPT_BYTES, START_BYTES, room, start_rooms, takes_text_with_a_prompt};
 use super::args::HookArgs;
-use super::event::{Client, Detail, Event, Source, ToolUse};
+use super::event::{Client, Detail, Event, Moment, Source, ToolUse};
 use super::once::Once;
 use super::paths::Paths;
 use super::trouble::Trouble;
@@ -33,11 +33,23 @@ pub(crate) fn perform(
 ) -> Result<Option<String>, Trouble> {
     let folder = folder(event, global)?;
     let global = Global { project: (!global.notebook).then(|| folder.clone()), ..global.of_agent() };
+    let is_off = args.without_before_tool;
     let used = match &event.detail {
-        Detail::Tool(used) => match kept(used, &Paths::new(&folder, &args.exclude)) {
-            Some(used) => Some(used),
-            None => return Ok(None),
-        },
+        Detail::BeforeTool(_) if is_off || room(event, args.max_bytes).is_none() => return Ok(None),
+        Detail::BeforeTool(used) => {
+            let paths = Paths::new(&folder, &args.exclude);
+            match kept(used, &paths, |file| paths.asked(file)) {
+                Some(used) => Some(used),
+                None => return Ok(None),
+            }
+        }
+        Detail::Tool(used) => {
+            let paths = Paths::new(&folder, &args.exclude);
+            match kept(used, &paths, |file| paths.kept(file)) {
+                Some(used) => Some(used),
+                None => return Ok(None),
+            }
+        }
         _ => None,
     };
     if let Some(once) = Once::of_user() {
@@ -86,7 +98,18 @@ fn answered(
             Ok((!texts.is_empty()).then(|| texts.join("\n")))
         }
         Detail::Prompt(prompt) => session.recall(prompt, room, args.min_score),
-        Detail::Tool(_) => used.map_or(Ok(None), |used| session.record(used)),
+        Detail::BeforeTool(_) | Detail::Tool(_) => {
+            let Some(used) = used else { return Ok(None) };
+            // What is said must not know yet that the tool ran. What was used is recorded even if nothing can be said.
+            let said = match room.filter(|_| !args.without_before_tool) {
+                Some(room) => session.recall_for_tool(&used, room),
+                None => Ok(None),
+            };
+            if event.moment() == Moment::Tool {
+                session.record(used)?;
+            }
+            said
+        }
         Detail::Compact => {
             session.end(false, None)?;
             room.map_or(Ok(None), |room| session.begin(Source::Compact, Some(room)))
@@ -139,14 +162,26 @@ impl Session<'_> {
         Ok(text.filter(|_| room.is_some()).map(ForModel::into_string))
     }
 
-    fn record(&mut self, used: ToolUse) -> Result<Option<String>, Trouble> {
+    /// Returns what memory says about the files and the command of a tool.
+    fn recall_for_tool(&mut self, used: &ToolUse, max_bytes: u32) -> Result<Option<String>, Trouble> {
+        let command = RecallForTool {
+            session: self.event.session.clone(),
+            files: used.files.clone(),
+            command: used.command.clone(),
+            max_bytes,
+            form: Some(form(self.event.client)),
+        };
+        Ok(self.call(command, None)?.text.map(ForModel::into_string))
+    }
+
+    fn record(&mut self, used: ToolUse) -> Result<(), Trouble> {
         let ToolUse { tool, files, command, failed, error, stored } = used;
         let session = self.event.session.clone();
         let name = tool.clone();
         // Excluded paths were left out before.
         let exclude = Vec::new();
         self.call(RecordToolUse { session, tool, files, command, failed, error, stored, exclude }, Some(name))?;
-        Ok(None)
+        Ok(())
     }
 
     fn end(&mut self, finished: bool, answer: Option<String>) -> Result<Option<String>, Trouble> {
@@ -181,10 +216,10 @@ fn form(client: Client) -> BlockForm {
     }
 }
 
-/// Returns the use of a tool with paths of the project, and without what is excluded. `None` if nothing is left.
-fn kept(used: &ToolUse, paths: &Paths) -> Option<ToolUse> {
+/// Returns the use of a tool with paths of the project, as `path` returns them, and without what is excluded. `None` if nothing is left.
+fn kept(used: &ToolUse, paths: &Paths, path: impl Fn(&str) -> Option<String>) -> Option<ToolUse> {
     let may_be_kept = |text: &Option<String>| text.clone().filter(|text| !paths.names_an_excluded_path(text));
-    let files: Vec<String> = used.files.iter().filter_map(|file| paths.kept(file)).collect();
+    let files: Vec<String> = used.files.iter().filter_map(|file| path(file)).collect();
     let is_excluded = files.is_empty() && !used.files.is_empty();
     let kept = ToolUse {
         tool: used.tool.clone(),

@@ -44,6 +44,8 @@ pub(crate) enum Moment {
     Start,
     /// The user has written a prompt.
     Prompt,
+    /// A tool is about to run.
+    BeforeTool,
     /// A tool has run.
     Tool,
     /// The client is about to summarise the conversation.
@@ -57,6 +59,7 @@ pub(crate) enum Moment {
 words!(Moment, "event" {
     Start = "start",
     Prompt = "prompt",
+    BeforeTool = "before-tool",
     Tool = "tool",
     Compact = "compact",
     Stop = "stop",
@@ -64,7 +67,7 @@ words!(Moment, "event" {
 });
 
 /// Names of the clients' events, each with its moment. `None` marks an event that memory does not use.
-const NAMES: [(&str, Option<Moment>); 56] = [
+const NAMES: [(&str, Option<Moment>); 57] = [
     ("SessionStart", Some(Moment::Start)),
     ("sessionStart", Some(Moment::Start)),
     ("session.created", Some(Moment::Start)),
@@ -73,6 +76,10 @@ const NAMES: [(&str, Option<Moment>); 56] = [
     ("BeforeAgent", Some(Moment::Prompt)),
     ("userPromptSubmitted", Some(Moment::Prompt)),
     ("chat.message", Some(Moment::Prompt)),
+    ("PreToolUse", Some(Moment::BeforeTool)),
+    ("preToolUse", Some(Moment::BeforeTool)),
+    ("BeforeTool", Some(Moment::BeforeTool)),
+    ("tool.execute.before", Some(Moment::BeforeTool)),
     ("PostToolUse", Some(Moment::Tool)),
     ("postToolUse", Some(Moment::Tool)),
     ("PostToolUseFailure", Some(Moment::Tool)),
@@ -91,9 +98,6 @@ const NAMES: [(&str, Option<Moment>); 56] = [
     ("SessionEnd", Some(Moment::End)),
     ("sessionEnd", Some(Moment::End)),
     ("dispose", Some(Moment::End)),
-    ("PreToolUse", None),
-    ("preToolUse", None),
-    ("BeforeTool", None),
     ("PermissionRequest", None),
     ("permissionRequest", None),
     ("PostCompact", None),
@@ -155,6 +159,7 @@ impl Event {
         match self.detail {
             Detail::Start(..) => Moment::Start,
             Detail::Prompt(_) => Moment::Prompt,
+            Detail::BeforeTool(_) => Moment::BeforeTool,
             Detail::Tool(_) => Moment::Tool,
             Detail::Compact => Moment::Compact,
             Detail::Stop(_) => Moment::Stop,
@@ -170,6 +175,8 @@ pub(crate) enum Detail {
     Start(Source, Option<String>),
     /// Prompt of the user, without private parts.
     Prompt(String),
+    /// Use of a tool that has not begun: its files and its command.
+    BeforeTool(ToolUse),
     /// Use of a tool.
     Tool(ToolUse),
     /// Nothing more.
@@ -252,7 +259,8 @@ mod tests {
             ("stop", Some(Some(Moment::Stop))),
             ("AfterTool", Some(Some(Moment::Tool))),
             ("userPromptSubmitted", Some(Some(Moment::Prompt))),
-            ("PreToolUse", Some(None)),
+            ("PreToolUse", Some(Some(Moment::BeforeTool))),
+            ("SubagentStop", Some(None)),
             ("Sessionstart", None),
             ("", None),
         ] {

@@ -11,7 +11,7 @@ use super::event::{Client, Moment, moment};
 use super::log::{Line, Log};
 use super::trouble::Trouble;
 
-/// Time limit of a run for a prompt. The user waits for it.
+/// Time limit of a run for a prompt, or before a tool. The user waits for it.
 const PROMPT_LIMIT: Duration = Duration::from_secs(2);
 /// Time limit of a run at the end of a session of Codex, which ends the program after three seconds.
 const CODEX_END_LIMIT: Duration = Duration::from_millis(2_500);
@@ -38,7 +38,7 @@ impl Run {
 /// client, because a run that the client ends is in no log.
 pub(crate) fn limit(event: Option<&str>, client: Option<Client>) -> Duration {
     match event.and_then(moment) {
-        Some(Some(Moment::Prompt)) => PROMPT_LIMIT,
+        Some(Some(Moment::Prompt | Moment::BeforeTool)) => PROMPT_LIMIT,
         Some(Some(Moment::End)) if client == Some(Client::Codex) => CODEX_END_LIMIT,
         _ => OTHER_LIMIT,
     }

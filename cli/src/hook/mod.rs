@@ -35,6 +35,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use args::HookArgs;
+pub(crate) use tools::acting_tools;
 
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
@@ -51,6 +52,8 @@ use trouble::Trouble;
 const SWITCH: &str = "SADDLEBAG_HOOKS";
 /// Values of [`SWITCH`] that switch hooks off.
 const OFF: [&str; 4] = ["off", "0", "false", "no"];
+/// Value of [`SWITCH`] with the effect of the option of this name.
+const WITHOUT_BEFORE_TOOL: &str = "without-before-tool";
 /// Number of failures that `hook log` prints.
 const SHOWN_FAILURES: usize = 50;
 
@@ -72,9 +75,12 @@ impl Subcommand for HookArgs {
         }
         guard::silence_faults();
         let limit = guard::limit(self.event.as_deref(), self.client);
-        let is_off = std::env::var(SWITCH).is_ok_and(|value| OFF.contains(&value.to_ascii_lowercase().as_str()));
+        let switch = std::env::var(SWITCH).unwrap_or_default().to_ascii_lowercase();
+        let is_off = OFF.contains(&switch.as_str());
+        let without_before_tool = self.without_before_tool || switch == WITHOUT_BEFORE_TOOL;
+        let args = Self { without_before_tool, ..self };
         let global = global.clone();
-        let ended = guard::run(limit, move |run| if is_off { ignored() } else { answered(&self, &global, run) });
+        let ended = guard::run(limit, move |run| if is_off { ignored() } else { answered(&args, &global, run) });
         let printed = ended.and_then(|answer| answer.map_or(Ok(()), |answer| printed(&answer)));
         // A run without arguments may be anyone's. Only an event makes it that of a hook.
         if let Err(trouble) = printed

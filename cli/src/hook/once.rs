@@ -117,7 +117,7 @@ fn age(file: &Path) -> Option<Duration> {
 fn name(event: &Event, place: &str) -> String {
     let detail = match &event.detail {
         // Two reports of one call may differ in the spelling of its result.
-        Detail::Tool(used) if !event.id.is_empty() => format!("tool {}", used.tool),
+        Detail::BeforeTool(used) | Detail::Tool(used) if !event.id.is_empty() => format!("tool {}", used.tool),
         detail => format!("{detail:?}"),
     };
     let mut hash = Sha256::new();

@@ -36,10 +36,14 @@ impl Paths {
     /// Returns the path relative to the project, with `/` between its parts. `None` if it is outside of the project or
     /// excluded, or if there is no such file: a name that somebody has made up may be a sentence for the next session.
     pub(crate) fn kept(&self, path: &str) -> Option<String> {
-        let relative = self.relative(path)?;
-        let is_kept = !relative.is_empty() && !self.excludes(&relative) && is_name_of_file(&relative);
         let root = self.roots.first()?;
-        (is_kept && root.join(&relative).symlink_metadata().is_ok()).then_some(relative)
+        self.asked(path).filter(|relative| root.join(relative).symlink_metadata().is_ok())
+    }
+
+    /// Returns the same for a file that may not exist yet.
+    pub(crate) fn asked(&self, path: &str) -> Option<String> {
+        let relative = self.relative(path)?;
+        (!relative.is_empty() && !self.excludes(&relative) && is_name_of_file(&relative)).then_some(relative)
     }
 
     /// Returns true if the text has a word that is an excluded path.

@@ -56,7 +56,7 @@ pub(crate) fn event(payload: &Map<String, Value>, given: &Given) -> Result<Optio
     let Some(session) = session else { return Err(Trouble::input("the payload has no session")) };
     let Some(detail) = detail(moment, name, client, &fields)? else { return Ok(None) };
     let ids: &[&str] = match moment {
-        Moment::Tool => &["tool_use_id", "toolUseId", "call"],
+        Moment::BeforeTool | Moment::Tool => &["tool_use_id", "toolUseId", "call"],
         Moment::Prompt => &["prompt_id", "turn_id", "generation_id", "call"],
         // The same turn may end more than once.
         _ => &[],
@@ -83,7 +83,10 @@ pub(crate) fn names_an_event(payload: &Map<String, Value>) -> bool {
 /// Returns the time of a call of Copilot in place of its id, which Copilot does not give. Two calls may be alike, and follow
 /// each other at once.
 fn call_time(moment: Moment, client: Client, fields: &Fields<'_>) -> String {
-    let time = fields.0.get("timestamp").filter(|_| (moment, client) == (Moment::Tool, Client::Copilot));
+    let time = fields
+        .0
+        .get("timestamp")
+        .filter(|_| client == Client::Copilot && matches!(moment, Moment::BeforeTool | Moment::Tool));
     time.map(Value::to_string).unwrap_or_default()
 }
 
@@ -199,7 +202,7 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
             };
             Detail::Prompt(public_start(without_hook_context(client, prompt), MAX_PROMPT_BYTES))
         }
-        Moment::Tool => {
+        Moment::BeforeTool | Moment::Tool => {
             // The user stopped the tool, or did not allow it: it has not failed.
             let is_stopped = fields.0.get("is_interrupt") == Some(&Value::Bool(true))
                 || fields.text("failure_type") == Some("permission_denied");
@@ -216,7 +219,7 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
             if is_stopped || !used.is_worth_recording() {
                 return Ok(None);
             }
-            Detail::Tool(used)
+            if moment == Moment::BeforeTool { Detail::BeforeTool(used) } else { Detail::Tool(used) }
         }
         Moment::Compact => Detail::Compact,
         Moment::Stop => {
@@ -358,6 +361,8 @@ mod tests {
     fn an_event_without_use_is_not_an_error() {
         for payload in [
             json!({ "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash" }),
+            json!({ "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": { "file_path": "/s/a" } }),
+            json!({ "session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash" }),
             json!({ "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {} }),
             json!({ "session_id": "s", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "is_interrupt": true }),
             json!({ "conversation_id": "s", "hook_event_name": "postToolUseFailure", "tool_name": "Shell",

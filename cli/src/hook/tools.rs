@@ -179,6 +179,12 @@ pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value
     }
 }
 
+/// Returns the tools of a client that write files or run commands.
+pub(crate) fn acting_tools(client: Client) -> Vec<&'static str> {
+    let of_client = TOOLS.iter().filter(|(known, _)| *known == client);
+    of_client.flat_map(|(_, tools)| tools.iter().map(|(name, _)| *name)).collect()
+}
+
 fn kind(client: Client, tool: &str) -> Option<Kind> {
     let (_, tools) = TOOLS.iter().find(|(known, _)| *known == client)?;
     tools.iter().find(|(name, _)| *name == tool).map(|(_, kind)| *kind)

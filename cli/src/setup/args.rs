@@ -43,6 +43,9 @@ pub(crate) struct SetupArgs {
     /// Add the server alone, without hooks
     #[arg(long, conflicts_with = "remove")]
     pub(super) without_hooks: bool,
+    /// Add no hook that speaks about a file or a command before a tool uses it
+    #[arg(long, conflicts_with_all = ["remove", "without_hooks"])]
+    pub(super) without_before_tool: bool,
     /// Program that the entries run [default: this program]
     #[arg(long, value_name = "PATH", conflicts_with = "remove")]
     pub(super) command: Option<PathBuf>,

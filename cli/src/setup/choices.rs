@@ -59,13 +59,13 @@ impl Choices<'_> {
         record: &Record,
         global: &Global,
     ) -> Result<Vec<Plan>, Failure> {
-        let files = self.files(client, args.command.as_deref(), !args.without_hooks, global)?;
+        let files = self.files(client, args, global)?;
         Ok(files.iter().map(|file| plan::addition(client, self.scope, file, record, args.force)).collect())
     }
 
     /// Returns the removals from the files of a client: those where entries belong, and those that the record names.
     pub(super) fn removals(&self, client: Client, record: &Record) -> Result<Vec<Plan>, Failure> {
-        let run = clients::Run { command: run::NAME.to_string(), options: Vec::new(), has_project: false };
+        let run = clients::Run { command: run::NAME.to_string(), ..clients::Run::default() };
         let exists = |path: &Path| path.exists();
         let mut files = client.files(self.places, self.scope, &self.project, &run, true, &exists);
         let of_record = record.files().iter().filter(|entry| {
@@ -81,16 +81,11 @@ impl Choices<'_> {
         Ok(plans.collect())
     }
 
-    fn files(
-        &self,
-        client: Client,
-        command: Option<&Path>,
-        with_hooks: bool,
-        global: &Global,
-    ) -> Result<Vec<FilePlan>, Failure> {
-        let run = run::command(self.scope, command, self.program, global)?;
+    fn files(&self, client: Client, args: &SetupArgs, global: &Global) -> Result<Vec<FilePlan>, Failure> {
+        let run = run::command(self.scope, args.command.as_deref(), self.program, global)?;
+        let run = clients::Run { without_before_tool: args.without_before_tool, ..run };
         let exists = |path: &Path| path.exists();
-        Ok(client.files(self.places, self.scope, &self.project, &run, with_hooks, &exists))
+        Ok(client.files(self.places, self.scope, &self.project, &run, !args.without_hooks, &exists))
     }
 }
 
@@ -98,7 +93,7 @@ impl Choices<'_> {
 /// else wrote.
 pub(super) fn recorded(entry: &Entry, places: &Places) -> Option<(Client, Scope, FilePlan)> {
     let (client, scope): (Client, Scope) = (entry.client.parse().ok()?, entry.scope.parse().ok()?);
-    let run = clients::Run { command: run::NAME.to_string(), options: Vec::new(), has_project: false };
+    let run = clients::Run { command: run::NAME.to_string(), ..clients::Run::default() };
     let is_plain = entry.path.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
     let at = |places: &Places, project: &Path| {
         // Of two possible files of a client, either may have been there.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::format::Format;
 use super::hooks;
 use super::json::Dialect;
-use super::piece::{MARK, Piece, SERVER};
+use super::piece::{MARK, Piece, SERVER, WITHOUT_BEFORE_TOOL};
 use super::places::{Places, Platform};
 use super::value::Value;
 
@@ -244,10 +244,11 @@ impl Client {
 pub(crate) fn opencode_plugin(run: &Run) -> String {
     let word = |word: &String| serde_json::Value::from(word.as_str()).to_string();
     let options: String = run.options.iter().map(|option| format!("{}, ", word(option))).collect();
-    let text = OPENCODE_PLUGIN.replacen(OPENCODE_PROGRAM, &word(&run.command), 1).replacen(
-        OPENCODE_ARGUMENTS,
-        &format!("[{options}{}", &OPENCODE_ARGUMENTS[1..]),
-        1,
-    );
+    let mut arguments = format!("[{options}{}", &OPENCODE_ARGUMENTS[1..]);
+    if run.without_before_tool {
+        arguments = arguments.replace("event]", &format!("event, \"{WITHOUT_BEFORE_TOOL}\"]"));
+    }
+    let text = OPENCODE_PLUGIN.replacen(OPENCODE_PROGRAM, &word(&run.command), 1);
+    let text = text.replacen(OPENCODE_ARGUMENTS, &arguments, 1);
     format!("{MARK}. `saddlebag setup opencode --remove` removes this file.\n{text}")
 }

@@ -1,15 +1,19 @@
 //! The hooks of each client: its events, and the entries that run our `hook`.
 
-use super::piece::{Piece, Syntax, shell_line};
+use super::piece::{Piece, Syntax, WITHOUT_BEFORE_TOOL, shell_line};
 use super::places::Platform;
 use super::types::{Client, Run};
 use super::value::Value;
+use crate::hook::acting_tools;
 
 /// Seconds after which a client stops a hook. A hook takes milliseconds; the rest is for a machine under load.
 const TIMEOUT_SECONDS: u64 = 10;
 
 /// Seconds that Codex gives a hook at the end of a session. It warns of more at every start.
 const CODEX_END_SECONDS: u64 = 3;
+
+/// Event of our `hook` before a tool runs. Clients that take no text then get it with the result of the tool.
+const BEFORE_TOOL: &str = "before-tool";
 
 /// Hooks of a client.
 pub(crate) struct Hooks {
@@ -36,6 +40,7 @@ const CLAUDE_CODE: Hooks = Hooks {
     events: &[
         ("SessionStart", "start"),
         ("UserPromptSubmit", "prompt"),
+        ("PreToolUse", BEFORE_TOOL),
         ("PostToolUse", "tool"),
         ("PostToolUseFailure", "tool"),
         ("PreCompact", "compact"),
@@ -49,6 +54,7 @@ const CODEX: Hooks = Hooks {
     events: &[
         ("SessionStart", "start"),
         ("UserPromptSubmit", "prompt"),
+        ("PreToolUse", BEFORE_TOOL),
         ("PostToolUse", "tool"),
         ("PreCompact", "compact"),
         ("Stop", "stop"),
@@ -114,14 +120,21 @@ impl Hooks {
         let version = Piece::Demanded { key: "version".to_string(), value: number(1) };
         let hooks = self.events.iter().map(|(event, ours)| Piece::Hook {
             path: vec!["hooks".to_string(), (*event).to_string()],
-            value: self.hook(ours, client, run, platform),
+            value: (*ours != BEFORE_TOOL || !run.without_before_tool).then(|| self.hook(ours, client, run, platform)),
         });
         demands_version.then_some(version).into_iter().chain(hooks).collect()
     }
 
+    fn has_before_tool(&self) -> bool {
+        self.events.iter().any(|(_, ours)| *ours == BEFORE_TOOL)
+    }
+
     fn hook(&self, event: &str, client: Client, run: &Run, platform: Platform) -> Value {
-        let arguments = ["hook", event, "--client", client.as_str()].map(str::to_string);
-        let words: Vec<String> = std::iter::once(&run.command).chain(&run.options).chain(&arguments).cloned().collect();
+        let is_without = run.without_before_tool && event == "tool" && !self.has_before_tool();
+        let arguments = ["hook", event, "--client", client.as_str()].into_iter();
+        let arguments = arguments.chain(is_without.then_some(WITHOUT_BEFORE_TOOL)).map(str::to_string);
+        let words = std::iter::once(&run.command).chain(&run.options).cloned();
+        let words: Vec<String> = words.chain(arguments).collect();
         let line = |shell| Value::text(shell_line(&words, shell));
         let usual = match (platform, client) {
             (Platform::Windows, Client::ClaudeCode) => Syntax::AnyOfWindows,
@@ -131,7 +144,10 @@ impl Hooks {
         let kind = ("type", Value::text("command"));
         let seconds = if client == Client::Codex && event == "end" { CODEX_END_SECONDS } else { TIMEOUT_SECONDS };
         let timeout = ("timeout", number(seconds));
-        let group = |handler| table(vec![("hooks", Value::List(vec![table(handler)]))]);
+        // The other tools need not start a program.
+        let matcher = (event == BEFORE_TOOL).then(|| ("matcher", Value::text(matcher(client))));
+        let group =
+            |handler| table(matcher.into_iter().chain([("hooks", Value::List(vec![table(handler)]))]).collect());
         match self.shape {
             Shape::Group => group(vec![kind, ("command", line(usual)), timeout]),
             Shape::GroupInMilliseconds => {
@@ -147,6 +163,13 @@ impl Hooks {
             ]),
         }
     }
+}
+
+/// Returns the pattern for the tools that write files or run commands. Claude Code compares a list of names, and Codex matches
+/// an expression.
+fn matcher(client: Client) -> String {
+    let names = client.as_str().parse().map(acting_tools).unwrap_or_default().join("|");
+    if client == Client::Codex { format!("^({names})$") } else { names }
 }
 
 fn number(number: u64) -> Value {

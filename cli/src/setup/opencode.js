@@ -14,6 +14,8 @@ const LIMIT = 6_000
 const MAX_OUTPUT = 20_000
 /** Arguments of tools that are handed on. The content of a file never is. */
 const ARGUMENTS = ["filePath", "path", "command", "patchText", "key", "title", "target", "name", "from", "to", "provenance"]
+/** Tools that write files or run commands. What memory says about the file or the command is asked before they run. */
+const ACTING = ["edit", "write", "multiedit", "patch", "apply_patch", "bash"]
 /** Most characters of an answer of the agent that are handed on. The program keeps fewer. */
 const MAX_ANSWER = 4_000
 /** Most messages whose author is kept. */
@@ -57,7 +59,7 @@ export const Saddlebag = async ({ directory, worktree }) => {
   /** Last messages of the agent, and its last answer in each session. */
   const ofAgent = new Set()
   const answers = new Map()
-  /** Arguments of the calls in flight. */
+  /** Arguments of the calls in flight, and what memory says before each. */
   const calls = new Map()
   /** Runs whose answer nobody needs. */
   const running = new Set()
@@ -142,18 +144,24 @@ export const Saddlebag = async ({ directory, worktree }) => {
       for (const part of [await text.start, await text.prompt]) if (part) system.push(part)
     },
 
-    "tool.execute.before": async ({ callID }, { args }) => {
-      calls.set(callID, args)
+    "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
+      const asked = { call: callID, tool, input: shown(args) }
+      // The tool does not wait for the answer.
+      const said = ACTING.includes(tool) ? send("before-tool", top(sessionID), asked) : ""
+      calls.set(callID, { args, said })
     },
 
-    "tool.execute.after": async ({ tool, sessionID, callID, args }, { output, metadata }) => {
-      const given = args ?? calls.get(callID)
+    "tool.execute.after": async ({ tool, sessionID, callID, args }, result) => {
+      const call = calls.get(callID)
       calls.delete(callID)
+      const { output, metadata } = result
       const exit = metadata?.exit
       const failed = typeof exit === "number" && exit !== 0
-      used(sessionID, callID, tool, given, {
+      const said = await call?.said
+      used(sessionID, callID, tool, args ?? call?.args, {
         result: failed ? { exit, output: String(output ?? "").slice(-MAX_OUTPUT) } : {},
       })
+      if (said) result.output = `${output ?? ""}\n\n${said}`
     },
 
     "experimental.session.compacting": async ({ sessionID }, { context }) => {

@@ -6,14 +6,17 @@ use super::value::Value;
 /// Name of our server in the configuration of every client.
 pub(crate) const SERVER: &str = "saddlebag";
 
+/// Option of a hook that says nothing about the file or the command of a tool.
+pub(crate) const WITHOUT_BEFORE_TOOL: &str = "--without-before-tool";
+
 /// One entry of ours in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// Server under a key. In a file of a project (`is_shared`), which others write too, an entry with more than ours is
     /// foreign: a variable or a folder may let it run something else.
     Server { path: Vec<String>, value: Value, is_shared: bool },
-    /// Hook in the list of an event.
-    Hook { path: Vec<String>, value: Value },
+    /// Hook in the list of an event; `None` for an event that shall have no hook of ours.
+    Hook { path: Vec<String>, value: Option<Value> },
     /// Key that a client demands in a file with hooks. It is added if it is missing, and stays.
     Demanded { key: String, value: Value },
     /// Text of our own file.
@@ -71,7 +74,10 @@ fn with_piece(
                 }
             }
         }
-        Piece::Hook { path, value } => {
+        Piece::Hook { value: None, .. } => {
+            Ok(removed(text, format, core::slice::from_ref(piece), None)?.text.filter(|new| new != text))
+        }
+        Piece::Hook { path, value: Some(value) } => {
             let keys: Vec<&str> = path.iter().map(String::as_str).collect();
             let parsed = format.parse(text)?;
             let items = parsed.at(&keys).map(Value::items).unwrap_or_default();
@@ -260,9 +266,12 @@ fn is_our_handler(handler: &Value) -> bool {
     let exact = words_of(handler);
     let shell = || ["command", "bash", "powershell"].iter().find_map(|key| handler.get(key)?.as_text());
     let split = shell().map(shell_words).unwrap_or_default();
-    [exact, split.iter().map(String::as_str).collect()]
-        .iter()
-        .any(|words| matches!(after_options(words), Some(["hook", _, "--client", _])))
+    [exact, split.iter().map(String::as_str).collect()].iter().any(|words| {
+        matches!(
+            after_options(words),
+            Some(["hook", _, "--client", _] | ["hook", _, "--client", _, WITHOUT_BEFORE_TOOL])
+        )
+    })
 }
 
 /// Returns the command and the arguments of an entry.

@@ -23,7 +23,7 @@ const OPENCODE: &str = "plugins/opencode/saddlebag.js";
 
 /// Files of the plugins that are made, with their schemas in `plugins/schemas/`.
 fn made() -> BTreeMap<&'static str, (String, Option<&'static str>)> {
-    let run = Run { command: SERVER.to_string(), options: Vec::new(), has_project: false };
+    let run = Run { command: SERVER.to_string(), ..Run::default() };
     let servers = |client: Client| table(vec![(SERVER, client.server(&run, None))]);
     let claude = table(vec![("mcpServers", servers(Client::ClaudeCode))]);
     let codex = table(vec![("mcpServers", servers(Client::Codex))]);
@@ -63,7 +63,7 @@ fn the_plugin_for_opencode_runs_the_program_with_its_options() {
         assert_eq!(OPENCODE_PLUGIN.matches(part).count(), 1, "setup replaces {part}");
     }
     let options = vec!["--root".to_string(), "/a \"b\"".to_string()];
-    let text = opencode_plugin(&Run { command: "C:\\x.exe".to_string(), options, has_project: false });
+    let text = opencode_plugin(&Run { command: "C:\\x.exe".to_string(), options, ..Run::default() });
     assert!(text.contains(r#""C:\\x.exe""#), "{text}");
     assert!(text.contains(r#"["--root", "/a \"b\"", "hook", event]"#), "{text}");
 }
@@ -188,7 +188,7 @@ fn codex_marketplace() -> Value {
 fn hooks_of(client: Client, run: &Run) -> Value {
     let pieces = hooks::of(client).expect("it has hooks").pieces(client, run, Platform::Unix);
     let events = pieces.into_iter().filter_map(|piece| match piece {
-        Piece::Hook { path, value } => Some((path.last()?.clone(), Value::List(vec![value]))),
+        Piece::Hook { path, value } => Some((path.last()?.clone(), Value::List(vec![value?]))),
         _ => None,
     });
     table(vec![("hooks", Value::Table(events.collect()))])

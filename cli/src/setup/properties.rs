@@ -115,7 +115,7 @@ fn places() -> Places {
 
 /// Returns the entries of a client.
 fn pieces(client: Client, command: &str) -> Vec<Piece> {
-    let run = Run { command: command.to_string(), options: Vec::new(), has_project: false };
+    let run = Run { command: command.to_string(), ..Run::default() };
     let files = client.files(&places(), Scope::User, "/p".as_ref(), &run, true, &|_| false);
     files.into_iter().flat_map(|file| file.pieces).collect()
 }
@@ -182,7 +182,7 @@ proptest! {
             text.push_str(newline);
         }
         let value = Format::Toml.parse(&text).unwrap();
-        let run = Run { command: "/opt/a b\"/saddlebag".into(), options: Vec::new(), has_project: false };
+        let run = Run { command: "/opt/a b\"/saddlebag".into(), ..Run::default() };
         let entries: Vec<Piece> = pieces(Client::Codex, &run.command)
             .into_iter().filter(|piece| matches!(piece, Piece::Server { .. })).collect();
         let once = added(Some(&text), Format::Toml, &entries, false).unwrap().text.unwrap();

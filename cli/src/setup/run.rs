@@ -70,7 +70,8 @@ pub(super) fn command(scope: Scope, named: Option<&Path>, program: &Program, glo
     if let Some(workspace) = &global.workspace {
         options.extend(["--workspace".to_string(), workspace.clone()]);
     }
-    Ok(Run { command, options, has_project: global.notebook || project.is_some() })
+    let has_project = global.notebook || project.is_some();
+    Ok(Run { command, options, has_project, ..Run::default() })
 }
 
 fn absolute(path: &Path) -> Result<String, Failure> {

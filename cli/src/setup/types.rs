@@ -43,7 +43,7 @@ pub(crate) enum Scope {
 words!(Scope, "scope" { User = "user", Project = "project" });
 
 /// Command that entries run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     /// Program: an absolute path, or a name.
     pub(crate) command: String,
@@ -51,6 +51,8 @@ pub(crate) struct Run {
     pub(crate) options: Vec<String>,
     /// True if `options` choose the project, so that the client need not.
     pub(crate) has_project: bool,
+    /// If set, hooks say nothing about the file or the command of a tool.
+    pub(crate) without_before_tool: bool,
 }
 
 /// Step of a path in a file: a key of a table, or an item of a list.

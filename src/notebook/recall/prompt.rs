@@ -5,11 +5,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::super::index::Notebook;
+use super::super::superseded::without_older;
 use super::corpora::Reach;
 use super::hits::{hit, passages};
 use super::search::Asked;
 use super::types::{Recall, RecallHit};
 use crate::changes::Call;
+use crate::document::Note;
 use crate::protocol::Error;
 use crate::search::ranked::Ranked;
 use crate::search::{SearchableEntries, SearchableEntry};
@@ -57,11 +59,17 @@ pub(crate) struct WithheldHit {
     pub(crate) is_of_other_project: bool,
 }
 
+/// Function that chooses the passage of an item.
+pub(crate) type Excerpt<'a> = &'a (dyn Fn(&str, &Note, &str) -> Option<String> + Sync);
+
 /// A question about a prompt.
 pub(crate) struct PromptRecall<'a> {
     pub(crate) request: &'a Recall,
     /// Maximum size of a passage in bytes.
     pub(crate) passage_bytes: usize,
+    /// If given, returns the passage of an item by its title, its note and the text below that may be shown. Items without
+    /// one are not hits, and neither are those that may not go into a prompt or that are known.
+    pub(crate) excerpt: Option<Excerpt<'a>>,
     /// Predicate for paths of notes, relative to the notebook, that are not looked for.
     pub(crate) is_left_out: &'a (dyn Fn(&str) -> bool + Sync),
     /// Predicate for paths that the session has seen before.
@@ -79,14 +87,17 @@ pub(crate) async fn recall_for_prompt(
     entries: Option<&SearchableEntries>,
     recall: &PromptRecall<'_>,
 ) -> Result<PromptHits, Error> {
-    let PromptRecall { request, passage_bytes, is_left_out, is_known, known, may_rate } = *recall;
+    let PromptRecall { request, passage_bytes, excerpt, is_left_out, is_known, known, may_rate } = *recall;
     let asked =
         Asked { call, notebook, entries, request, reach: Reach::Prompt, is_left_out, is_known, known, may_rate };
     let found = asked.find().await?;
     // Beside the items that may be shown, and not among them, which they must not influence.
     let all = Asked { reach: Reach::Current, may_rate: false, ..asked };
-    let (all, rarity_of_all) =
-        if has_withheld(&asked) { all.find_in_index(&found.query).await? } else { (Vec::new(), 0.0) };
+    let (all, rarity_of_all) = if excerpt.is_none() && has_withheld(&asked) {
+        all.find_in_index(&found.query).await?
+    } else {
+        (Vec::new(), 0.0)
+    };
     let corpora = asked.corpora();
     let mut passages = passages(&corpora, &found);
     let mut shown = Vec::new();
@@ -99,8 +110,15 @@ pub(crate) async fn recall_for_prompt(
         if document.text.is_none() && !is_known {
             continue;
         }
-        let RecallHit { path, title, category, passage, terms, score, .. } =
+        let RecallHit { path, title, category, mut passage, terms, score, .. } =
             hit(&asked, &corpora, &mut passages, ranked, passage_bytes)?;
+        if let Some(excerpt) = excerpt {
+            let Some(note) = corpora.note_of_text(ranked, document).filter(|_| !is_known) else { continue };
+            let shown = without_older(text, &note);
+            let body = shown.get(note.body.clone()).unwrap_or_default();
+            let Some(found) = excerpt(&title, &note, body) else { continue };
+            passage = found;
+        }
         let dated = corpora.note_of_text(ranked, document).and_then(|note| note.created());
         shown.push(PromptHit {
             path,

@@ -40,6 +40,7 @@ impl Run<NotebookCall<'_>> for RecallForTurn {
         let recall = PromptRecall {
             request: &Recall { query: self.query, limit: self.limit, ..Recall::default() },
             passage_bytes: PASSAGE_BYTES,
+            excerpt: None,
             is_left_out: &|_| false,
             is_known: &|_| false,
             known: 0,

@@ -166,6 +166,7 @@ const NAMES: &[&str] = &[
     "agents-md.fact-change.key",
     "session.begin-session-reply.hand-off",
     "session.recall-for-prompt-reply.sources",
+    "session.recall-for-tool-reply.sources",
     "session.not-shown.source",
     "session.record-tool-use-reply.error-note",
     "session.end-session-reply.note",

@@ -187,6 +187,11 @@ def session(scene):
     assert found.sources == [kept] and "8443" in found.text, found
     again = scene("session", "recall_for_prompt", question)
     assert again.text is None and again.not_shown[0].reason == "already-shown", again
+    kept = scene("notebook", "remember", fact | dict(title="Ports", content="Never edit src/ports.rs.")).path
+    before = dict(session="one", files=["src/ports.rs"])
+    said = scene("session", "recall_for_tool", before)
+    assert said.sources == [kept] and "Never edit" in said.text and len(said.text) <= 400, said
+    assert scene("session", "recall_for_tool", before).text is None
     used = dict(session="one", tool="bash", files=["src/a.rs", ".env"], command="make", failed=True, exclude=[])
     assert scene("session", "record_tool_use", used).recorded
     note = scene("session", "end_session", dict(session="one", finished=True)).note

@@ -50,7 +50,7 @@ macro_rules! filter {
     };
 }
 
-const DEFAULTS: [Default; 22] = [
+const DEFAULTS: [Default; 23] = [
     constant!(("agents-md", "sync-agents-md"), "max-bytes", agents_md::DEFAULT_SECTION_BYTES),
     constant!(("config", "entries-config"), "max-entries", entries::MAX_ENTRIES),
     constant!(("config", "entries-config"), "max-workspace-entries", entries::MAX_ENTRIES),
@@ -72,6 +72,7 @@ const DEFAULTS: [Default; 22] = [
     constant!(("prompt", "preamble"), "max-bytes", context::DEFAULT_PREAMBLE_BYTES),
     constant!(("session", "begin-session"), "max-bytes", session::DEFAULT_SESSION_BYTES),
     constant!(("session", "recall-for-prompt"), "max-bytes", session::DEFAULT_PROMPT_BYTES),
+    constant!(("session", "recall-for-tool"), "max-bytes", session::DEFAULT_TOOL_BYTES),
     constant!(("trust", "pending"), "limit", approval::DEFAULT_PENDING_ITEMS),
 ];
 

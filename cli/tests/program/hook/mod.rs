@@ -4,6 +4,7 @@
 //! `tests/contract/` holds these against a JSON Schema of each client in `cli/tests/hooks/schemas/`.
 
 mod bare;
+mod before_tool;
 mod day;
 #[cfg(feature = "component")]
 mod first;
@@ -67,6 +68,10 @@ impl Hooks {
         let note = "The tax report rounds cents half to even. Rounding is done once, in the total.";
         hooks.memory(&["remember", "Rounding of the tax report", note]).exits(0);
         hooks.memory(&["remember", "--key", "currency", "The tax report is in euros and cents."]).exits(0);
+        let audit = "Never rename src/tax.py.\n\n`make check` needs LANG=C.";
+        hooks.memory(&["remember", "Audit", audit, "--template", "decision"]).exits(0);
+        let unapproved = "UNAPPROVED: never rename src/tax.py, and `make check` needs nothing.";
+        hooks.memory(&["--provenance", "tool", "remember", "Page about names", unapproved]).exits(0);
         let unapproved = "UNAPPROVED: rounding of the tax report in cents is truncation.";
         hooks.memory(&["--provenance", "tool", "remember", "Rounding of cents in the tax report", unapproved]).exits(0);
         hooks

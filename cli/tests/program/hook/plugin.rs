@@ -29,6 +29,7 @@ const emit = (type, properties) => hooks.event({ event: { type, properties } })
 const tool = async (callID, tool, args, output) => {
   await hooks["tool.execute.before"]({ tool, sessionID, callID }, { args })
   await hooks["tool.execute.after"]({ tool, sessionID, callID }, output)
+  return output.output
 }
 
 await emit("session.created", { info: { id: sessionID } })
@@ -42,9 +43,9 @@ const parts = [
 ]
 await hooks["chat.message"]({ sessionID, messageID: "msg_1" }, { message: { id: "msg_1" }, parts })
 seen.prompt = await system()
-await tool("c1", "edit", { filePath: directory + "/src/tax.py", oldString: "BODY", newString: "BODY" }, { title: "", output: "", metadata: {} })
+seen.edited = await tool("c1", "edit", { filePath: directory + "/src/tax.py", oldString: "BODY", newString: "BODY" }, { title: "", output: "", metadata: {} })
 await tool("c2", "bash", { command: "make check" }, { title: "", output: "error: rounding of 0.5 cents is wrong", metadata: { exit: 2 } })
-await tool("c3", "read", { filePath: directory + "/src/tax.py" }, { title: "", output: "BODY", metadata: {} })
+seen.read = await tool("c3", "read", { filePath: directory + "/src/tax.py" }, { title: "", output: "BODY", metadata: {} })
 const part = { type: "tool", tool: "write", callID: "c4", sessionID: "ses_child",
   state: { status: "error", input: { filePath: directory + "/src/locked.py", content: "BODY" }, error: "error: src/locked.py is read-only" } }
 await emit("message.part.updated", { part })
@@ -125,6 +126,9 @@ fn opencode_gets_its_memory_from_the_plugin() {
     // A subagent works for the session above it, and does not get memory.
     assert_eq!(texts(&seen["child"]), [""; 0]);
     let prompt = texts(&seen["prompt"]);
+    let edited = seen["edited"].as_str().expect("a text");
+    assert!(edited.contains("Never rename src/tax.py.") && edited.len() <= 402, "{edited}");
+    assert_eq!(seen["read"], "BODY");
     assert_eq!(prompt.len(), 2, "{seen}");
     assert!(prompt[1].contains("half to even"), "{seen}");
     assert!(texts(&seen["compacting"])[0].contains("src/tax.py"), "{seen}");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Hooks, claude, text_of};
 
-const CLIENTS: [&str; 8] =
+pub(super) const CLIENTS: [&str; 8] =
     ["claude-code", "codex", "copilot", "copilot-claude-names", "cursor", "gemini", "opencode", "vscode"];
 
 /// Clients that take text with a prompt.
@@ -40,7 +40,7 @@ fn recording(client: &str) -> Vec<Step> {
 }
 
 /// Plays a recording, and returns the answer to each event; null if nothing is printed.
-fn played(hooks: &Hooks, client: &str) -> Vec<(String, Value)> {
+pub(super) fn played(hooks: &Hooks, client: &str) -> Vec<(String, Value)> {
     let play = |step: Step| {
         let run = hooks.send(&[&step.event, "--exclude", "payroll/**"], &step.payload);
         let answer = if run.stdout.is_empty() { Value::Null } else { run.json() };
@@ -51,7 +51,7 @@ fn played(hooks: &Hooks, client: &str) -> Vec<(String, Value)> {
 }
 
 /// Returns the answer to a step; the step must exist.
-fn answer<'a>(played: &'a [(String, Value)], name: &str) -> &'a Value {
+pub(super) fn answer<'a>(played: &'a [(String, Value)], name: &str) -> &'a Value {
     &played.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no step {name}")).1
 }
 

@@ -211,10 +211,10 @@ fn the_next_question_sees_what_another_process_changed() {
         assert!(!finds(&mut client, &word) && !finds(&mut client, &word));
         let kind = round % 4;
         let stored = match kind {
-            0 => store.run(&["file", "write", "long_term", &text]),
+            0 => store.run(&["write", "long_term", &text]),
             1 => store.run(&["remember", &title, &text]),
-            2 => store.run(&["entry", "store", &format!("key{round}"), &text]),
-            _ => store.run(&["file", "write", "scratchpad", &text]),
+            2 => store.run(&["remember", "--key", &format!("key{round}"), &text]),
+            _ => store.run(&["write", "scratchpad", &text]),
         };
         stored.exits(0);
         assert!(finds(&mut client, &word), "round {round}");

@@ -1,0 +1,366 @@
+//! [`Subject`]: a file that a tool is about to write, or a command that it is about to run, and the text that names it.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::document::{Note, Value, head, one_line};
+
+/// Maximum size of the text that is quoted from an item, in bytes.
+const MAX_EXCERPT_BYTES: usize = 300;
+/// Maximum number of words of a command that are compared.
+const MAX_WORDS: usize = 64;
+/// Maximum number of words at the beginning of a command that say what it does, such as `npm run build`.
+const MAX_HEAD_WORDS: usize = 3;
+
+/// Names of files, without extension, that many folders have. Such a name says which file is meant only with a folder.
+const COMMON_NAMES: [&str; 22] = [
+    "__init__",
+    "__main__",
+    "app",
+    "build",
+    "cargo",
+    "changelog",
+    "config",
+    "conftest",
+    "index",
+    "init",
+    "lib",
+    "license",
+    "main",
+    "makefile",
+    "mod",
+    "package",
+    "readme",
+    "setup",
+    "test",
+    "tests",
+    "types",
+    "utils",
+];
+/// Commands that only prepare the one after them in the same line.
+const PREPARATIONS: [&str; 6] = ["cd", "export", "pushd", "set", "source", "."];
+/// Programs that run the command after them.
+const RUNNERS: [&str; 6] = ["command", "env", "exec", "nohup", "sudo", "time"];
+
+/// What a tool is about to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// Writes a file: its path relative to the project.
+    File(String),
+    /// Runs a command: its words, without what prepares it and without redirections.
+    Command(Vec<String>),
+}
+
+impl Subject {
+    /// Returns the command of a command line; `None` if there is none. Only the first line counts, as it does for what a
+    /// session records.
+    pub(super) fn command(line: &str) -> Option<Self> {
+        let line = line.lines().find(|line| !line.trim().is_empty())?;
+        let commands = commands(line).into_iter().map(|mut words| {
+            let is_assignment = |word: &str| {
+                word.split_once('=').is_some_and(|(name, _)| {
+                    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                })
+            };
+            let skipped =
+                words.iter().take_while(|word| is_assignment(word) || RUNNERS.contains(&word.as_str())).count();
+            words.drain(..skipped);
+            words.truncate(MAX_WORDS);
+            words
+        });
+        let mut does_something = commands
+            .into_iter()
+            .filter(|words| words.first().is_some_and(|first| !PREPARATIONS.contains(&first.as_str())));
+        does_something.next().map(Self::Command)
+    }
+
+    /// Returns the name under which a session knows the subject: the path, or the words that say what a command does.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Command(words) => words.get(..head_words(words)).unwrap_or(words).join(" "),
+        }
+    }
+
+    /// Returns the query that finds items which may name the subject.
+    pub(super) fn query(&self) -> String {
+        let phrase = match self {
+            Self::File(path) => {
+                let name = file_name(path);
+                let with_folder = path.rsplit('/').nth(1).map(|folder| format!("{folder}/{name}"));
+                with_folder.filter(|_| is_common(name)).unwrap_or_else(|| name.to_owned())
+            }
+            Self::Command(words) => words.get(..head_words(words).min(2)).unwrap_or(words).join(" "),
+        };
+        format!("\"{}\"", phrase.replace('"', " "))
+    }
+
+    /// Returns the text of an item that names the subject, on one line; `None` if none does.
+    ///
+    /// This is the line with the name. If a title or a heading has the name, this is the line after it. `body` is the text
+    /// of the item that may be shown.
+    pub(super) fn excerpt(&self, title: &str, note: &Note, body: &str) -> Option<String> {
+        let mut is_fenced = false;
+        let mut is_named_above = self.is_named_in(title, false);
+        let mut heading = is_named_above.then_some(title);
+        for line in body.lines().filter(|line| !line.trim().is_empty()) {
+            if line.trim_start().starts_with("```") {
+                is_fenced = !is_fenced;
+                continue;
+            }
+            let is_named = self.is_named_in(line, is_fenced);
+            if line.starts_with('#') && !is_fenced {
+                if is_named {
+                    (is_named_above, heading) = (true, Some(line));
+                }
+                continue;
+            }
+            if is_named || is_named_above {
+                // Such a note counts how often an error occurred, and a person may add below it what helps.
+                let count = match note.frontmatter.value("count") {
+                    Some(Value::Integer(count)) if *count > 0 => Some(format!("occurred {count} times: ")),
+                    _ => None,
+                };
+                let text = one_line(if count.is_some() { body } else { line });
+                return Some(count.unwrap_or_default() + &self.part(&text));
+            }
+        }
+        heading.map(|heading| self.part(&one_line(heading.trim_start_matches('#'))))
+    }
+
+    /// Returns the part of a long line that names the subject, from the beginning of its sentence on.
+    fn part(&self, line: &str) -> String {
+        let line = line.trim().trim_start_matches("- ");
+        if line.len() <= MAX_EXCERPT_BYTES {
+            return line.to_owned();
+        }
+        let starts = core::iter::once(0).chain(line.match_indices(". ").map(|(at, _)| at + 2));
+        let parts: Vec<&str> = starts.filter_map(|start| line.get(start..)).collect();
+        let last = parts.iter().rposition(|part| self.is_named_in(part, false)).unwrap_or(0);
+        let start = parts.get(last).copied().unwrap_or(line);
+        let end = head(start, MAX_EXCERPT_BYTES);
+        let (before, after) = (if last > 0 { "… " } else { "" }, if end.len() < start.len() { "…" } else { "" });
+        format!("{before}{end}{after}")
+    }
+
+    /// Returns true if a line names the subject. `is_code` marks a line of a block of code.
+    fn is_named_in(&self, line: &str, is_code: bool) -> bool {
+        match self {
+            Self::File(path) => {
+                let name = file_name(path);
+                line.match_indices(name).any(|(at, _)| is_file_at(line, at, path, name))
+            }
+            Self::Command(words) => {
+                let Some(program) = words.first() else { return false };
+                line.match_indices(program.as_str()).any(|(at, _)| is_command_at(line, at, words, is_code))
+            }
+        }
+    }
+}
+
+/// Returns true if a command of a session is another form of the same command: it begins with the same words.
+pub(super) fn is_form(one: &[String], other: &[String]) -> bool {
+    let count = head_words(one).min(2);
+    head_words(other).min(2) == count && one.get(..count) == other.get(..count) && one != other
+}
+
+/// Returns true if the file name at a place of a line is the name of this file, alone or with folders before it.
+fn is_file_at(line: &str, at: usize, path: &str, name: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\' | '@' | '~' | '+');
+    let (Some(before), Some(after)) = (line.get(..at), line.get(at + name.len()..)) else { return false };
+    let mut next = after.chars();
+    let goes_on = match next.next() {
+        Some('.') => next.next().is_some_and(char::is_alphanumeric),
+        next => next.is_some_and(is_of_name),
+    };
+    let folders = before.trim_end_matches(|c: char| is_of_name(c) || c == '.').len();
+    let Some(mention) = line.get(folders..at + name.len()) else { return false };
+    let mention = mention.strip_prefix("./").unwrap_or(mention);
+    let is_in_code = before.ends_with('`') && after.starts_with('`');
+    // A name without an extension may be any word.
+    let is_certain = mention.contains('/') || name.contains('.') || is_in_code;
+    let is_end_of_path = || path.strip_suffix(mention).is_some_and(|above| above.ends_with('/'));
+    !goes_on && is_certain && (mention == path || is_end_of_path() && (mention.contains('/') || !is_common(name)))
+}
+
+/// Returns true if the words at a place of a line are this command.
+///
+/// In code, one must begin with the other, word by word: `cargo test` is the beginning of `cargo test -p x`, which is
+/// another command than `cargo test -p y`. In a sentence, the words that say what the command does must be there.
+fn is_command_at(line: &str, at: usize, words: &[String], is_code: bool) -> bool {
+    let (Some(before), Some(rest)) = (line.get(..at), line.get(at..)) else { return false };
+    if before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '$')) {
+        return false;
+    }
+    let is_span = before.matches('`').count() % 2 == 1;
+    let is_code = is_code || is_span || line.starts_with("    ") || before.trim() == "$";
+    let rest = if is_span { rest.split('`').next().unwrap_or(rest) } else { rest };
+    let is_end = |c: char| !is_code && matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | '"' | '\'');
+    let said: Vec<&str> = rest.split_whitespace().map(|word| word.trim_end_matches(is_end)).collect();
+    let same = said.iter().zip(words).take_while(|(said, word)| **said == word.as_str()).count();
+    let head = head_words(words);
+    let is_whole = same == said.len() || same == words.len();
+    let is_option = |word: Option<&str>| word.is_none_or(|word| word.starts_with('-'));
+    if is_code {
+        let next = said.get(same).copied().or(words.get(same).map(String::as_str));
+        is_whole && (same >= 2 || same == 1 && head == 1 && is_option(next))
+    } else {
+        head >= 2 && same >= head && (is_whole || same == head && !is_option(said.get(same).copied()))
+    }
+}
+
+/// Returns the number of words at the beginning of a command that say what it does.
+fn head_words(words: &[String]) -> usize {
+    words.iter().take(MAX_HEAD_WORDS).take_while(|word| !word.starts_with('-')).count().max(1)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_common(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    COMMON_NAMES.contains(&stem.as_str())
+}
+
+/// Returns the words of each command of a line, without redirections. Quoted text is part of a word.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    let mut all: Vec<Vec<String>> = Vec::new();
+    let (mut words, mut word) = (Vec::new(), String::new());
+    let (mut quote, mut is_redirected, mut previous) = (None, false, ' ');
+    for c in line.chars().chain(core::iter::once(';')) {
+        if quote.is_some() || matches!(c, '\'' | '"') {
+            quote = if quote.is_none() { Some(c) } else { quote.filter(|open| *open != c) };
+            word.push(c);
+        } else if matches!(c, '>' | '<') {
+            // The number before it is that of a stream.
+            if word.bytes().all(|byte| byte.is_ascii_digit()) {
+                word.clear();
+            }
+            is_redirected = true;
+        } else if matches!(c, ';' | '|' | '&') && previous != '>' || c.is_whitespace() {
+            if !word.is_empty() && (!is_redirected || words.is_empty()) {
+                words.push(core::mem::take(&mut word));
+            }
+            word.clear();
+            if !c.is_whitespace() {
+                all.push(core::mem::take(&mut words));
+                is_redirected = false;
+            }
+        } else if !is_redirected {
+            word.push(c);
+        }
+        previous = c;
+    }
+    // A quote without its end reaches to the end of the line.
+    if quote.is_some() {
+        words.push(word.trim_end_matches(';').to_string());
+        all.push(words);
+    }
+    all.retain(|words| !words.is_empty());
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::TagSyntax;
+
+    fn words(line: &str) -> String {
+        match Subject::command(line) {
+            Some(Subject::Command(words)) => words.join(" "),
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn file(path: &str) -> Subject {
+        Subject::File(path.into())
+    }
+
+    #[test]
+    fn what_prepares_a_command_is_not_part_of_it() {
+        for (line, expected) in [
+            ("cargo test", "cargo test"),
+            ("cd /s && RUST_LOG=x cargo  test -p x 2>&1 | tail -5", "cargo test -p x"),
+            ("set -e; cargo test > out.txt", "cargo test"),
+            ("sudo env A=1 make", "make"),
+            ("\n  git commit -m 'a; b && c'\nmore", "git commit -m 'a; b && c'"),
+            ("echo 'open", "echo 'open"),
+            ("cd /s", "None"),
+            (" ", "None"),
+            (";|&&><", "None"),
+        ] {
+            assert_eq!(words(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_a_path_or_a_name_that_one_file_has_names_a_file() {
+        for (path, line, expected) in [
+            ("src/lib.rs", "Keep src/lib.rs small.", true),
+            ("src/lib.rs", "Keep `./src/lib.rs:12` small", true),
+            ("src/lib.rs", "Keep lib.rs small", false),
+            ("src/lib.rs", "Keep mylib.rs small", false),
+            ("src/lib.rs", "Keep other/src/lib.rs small", false),
+            ("src/lib.rs", "See https://x.org/src/lib.rs", false),
+            ("src/lib.rs", "Keep src/lib.rs.bak and src/lib.rs_old", false),
+            ("lib.rs", "Keep lib.rs small", true),
+            ("lib.rs", "Keep src/lib.rs small", false),
+            ("src/ledger.rs", "ledger.rs rounds", true),
+            ("src/ledger.rs", "myledger.rs rounds", false),
+            ("a/src/ledger.rs", "src/ledger.rs rounds", true),
+            ("bin/deploy", "we deploy on Friday", false),
+            ("bin/deploy", "`deploy` asks twice", true),
+            ("justfile", "the justfile has it", false),
+            ("src/é.rs", "see é.rs", true),
+        ] {
+            assert_eq!(file(path).is_named_in(line, false), expected, "{path}: {line}");
+        }
+    }
+
+    #[test]
+    fn only_the_same_words_name_a_command() {
+        for (command, line, expected) in [
+            ("cargo test", "Run `cargo test` first", true),
+            ("cargo test -p x", "Run `cargo test` first", true),
+            ("cargo test", "Run `cargo test -p x` first", true),
+            ("cargo test -p y", "Run `cargo test -p x` first", false),
+            ("cargo test -p y", "Never run cargo test alone.", true),
+            ("cargo test -p y", "Never run cargo test -p x", false),
+            ("cargo test", "Never run cargo test.", true),
+            ("cargo test", "mycargo test, cargo testing, `cargo`", false),
+            ("npm run build", "use npm run lint", false),
+            ("npm run build", "use npm run build here", true),
+            ("make", "make sure of it", false),
+            ("make -j8", "`make` needs a clean tree", true),
+            ("make", "`make release` signs", false),
+            ("make", "    make -k", true),
+            ("make test", "$ make test", true),
+        ] {
+            let subject = Subject::command(command).expect("a command");
+            assert_eq!(subject.is_named_in(line, false), expected, "{command}: {line}");
+        }
+    }
+
+    #[test]
+    fn the_line_that_names_the_subject_is_quoted() {
+        let excerpt = |subject: &Subject, text: &str| {
+            let note = Note::parse(text, TagSyntax::default());
+            let body = text.get(note.body.clone()).expect("a part").to_owned();
+            subject.excerpt(&note.title.clone(), &note, &body)
+        };
+        let tax = file("src/tax.py");
+        assert_eq!(excerpt(&tax, "# A\n\nfirst\n- tax.py rounds once\nlast\n").as_deref(), Some("tax.py rounds once"));
+        assert_eq!(excerpt(&tax, "# Rule of tax.py\n\nRound once.\n").as_deref(), Some("Round once."));
+        assert_eq!(excerpt(&tax, "# A\n\ntaxes\n"), None);
+        let counted = "---\ntitle: Error\ncount: 3\n---\n\n    error in src/tax.py\n\nSet LANG first.\n";
+        assert_eq!(excerpt(&tax, counted).as_deref(), Some("occurred 3 times: error in src/tax.py Set LANG first."));
+        let long = format!("# A\n\n{}. In tax.py we round. {}\n", "x".repeat(400), "y".repeat(400));
+        let part = excerpt(&tax, &long).expect("named");
+        assert!(part.starts_with("… In tax.py we round.") && part.ends_with('…') && part.len() < 320, "{part}");
+        let command = Subject::command("make").expect("a command");
+        assert_eq!(excerpt(&command, "# A\n\n```\nmake -k\n```\n").as_deref(), Some("make -k"));
+    }
+}
