@@ -471,7 +471,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
                     Ok(Reply::Prompt(PromptReply::Preamble(reply))),
                 ) => {
                     let entries = usize::from(request.memory.entries.is_some());
-                    assert_eq!(reply.left_out.len(), 5 + entries, "{reply:?}");
+                    assert_eq!(reply.left_out.len(), 6 + entries, "{reply:?}");
                 }
                 // So are the other counts.
                 (

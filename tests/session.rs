@@ -5,8 +5,9 @@ use std::time::Duration;
 use saddlebag::entries::EntriesConfig;
 use saddlebag::notebook::{Remember, RememberReply};
 use saddlebag::session::{
-    BeginSession, BeginSessionReply, BeginSource, DEFAULT_PROMPT_BYTES, DEFAULT_SESSION_BYTES, EndSession, NotShown,
-    NotShownReason, RecallForPrompt, RecallForPromptReply, RecallForTool, RecordToolUse, SessionReply, StoredItem,
+    BeginSession, BeginSessionReply, BeginSource, ChooseHandOff, DEFAULT_PROMPT_BYTES, DEFAULT_SESSION_BYTES,
+    EndSession, HandOffChoice, NotShown, NotShownReason, RecallForPrompt, RecallForPromptReply, RecallForTool,
+    RecordToolUse, SessionReply, StoredItem,
 };
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply};
@@ -164,6 +165,26 @@ fn of_sessions_that_begin_at_once_one_gets_the_hand_off(kind: Kind) {
         assert_eq!(claims.iter().filter(|claim| **claim == note).count(), 1, "{kind:?}: {claims:?}");
         assert_eq!(claims.iter().flatten().count(), 1, "{kind:?}: {claims:?}");
     }
+}
+
+#[both_engines]
+fn a_person_chooses_the_hand_off_or_refuses_it(kind: Kind) {
+    let mut drive = agent(kind);
+    let mut note = |name: &str| {
+        drive.call(used(name, "make", true)).unwrap();
+        drive.call(end(name, true)).unwrap().note.expect("a note")
+    };
+    let (one, two) = (note("one"), note("two"));
+    let choose = |session: &str, choice| ChooseHandOff { session: session.into(), choice };
+    assert_eq!(drive.call(choose("two", HandOffChoice::Refused)).unwrap().path, two);
+    let begun = drive.call(begin("three", BeginSource::Startup)).unwrap();
+    assert_eq!(begun.hand_off.as_ref(), Some(&one), "{kind:?}");
+    assert_eq!(drive.call(begin("four", BeginSource::Startup)).unwrap().hand_off, None, "{kind:?}");
+    // One that was handed on before, and is chosen again, is handed on once.
+    drive.call(choose(&one, HandOffChoice::Next)).unwrap();
+    assert_eq!(drive.call(begin("five", BeginSource::Startup)).unwrap().hand_off, Some(one), "{kind:?}");
+    assert_eq!(drive.call(begin("six", BeginSource::Startup)).unwrap().hand_off, None, "{kind:?}");
+    assert!(drive.call(choose("nowhere", HandOffChoice::Next)).is_err());
 }
 
 #[both_engines]

@@ -10,7 +10,8 @@ use crate::failure::EXIT_CODES;
 /// Commands that concern the program, not memory.
 const OF_PROGRAM: [&str; 1] = ["setup"];
 /// Commands that few people run by hand, which the overview only names.
-const RARE: [&str; 7] = ["backfill", "tools", "zk", "hook", "demo", "conform", "completions"];
+const RARE: [&str; 10] =
+    ["today", "project", "backfill", "open", "tools", "zk", "hook", "demo", "conform", "completions"];
 
 /// Maximum width of the overview, in columns.
 const COLUMNS: usize = 80;
