@@ -11,15 +11,15 @@ use crate::engine::{Loaded, load_all};
 use crate::order;
 use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, list_markdown};
-use crate::store::{DAILY_FOLDER, RelPath, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER};
+use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER};
 use crate::trust::Approved;
 
 /// Maximum number of notes in the block: the last changed.
 const MAX_NOTES: usize = 20;
 /// Maximum size of a note in the block, in bytes. A longer one is found by recall.
 const MAX_NOTE_BYTES: u32 = 4_096;
-/// Field of a note with the path of the note that it supersedes, relative to the notebook.
-const SUPERSEDES: &str = "supersedes";
+/// Field of a note that names the notes which it replaces.
+pub(crate) const SUPERSEDES: &str = "supersedes";
 
 /// Section of the notes for all projects, and the notes that are not in it.
 #[derive(Default)]
@@ -32,7 +32,7 @@ pub(super) struct UserNotes {
 struct UserNote {
     item: SectionItem,
     below: String,
-    supersedes: Option<String>,
+    supersedes: Vec<String>,
 }
 
 /// Reads the notes that were changed last. Without such notes this is one listing of a folder that does not exist.
@@ -82,8 +82,9 @@ pub(super) async fn user_notes(call: &Call) -> Result<UserNotes, Error> {
             Err(_) => left_out(path, LeftOutReason::NotText, size),
         }
     }
-    let superseded: Vec<String> = notes.iter().filter_map(|note| note.supersedes.clone()).collect();
-    notes.retain(|note| !superseded.contains(&note.below));
+    let superseded: Vec<String> = notes.iter().flat_map(|note| note.supersedes.clone()).collect();
+    let is_named = |note: &UserNote, name: &String| note.below.strip_suffix(NOTE_SUFFIX).unwrap_or(&note.below) == name;
+    notes.retain(|note| !superseded.iter().any(|name| *name == note.below || is_named(note, name)));
     let items: Vec<SectionItem> = notes.into_iter().map(|note| note.item).collect();
     found.section = (!items.is_empty()).then(|| Section {
         kind: SectionKind::UserNotes,
@@ -101,7 +102,7 @@ fn is_shown(below: &str) -> bool {
 
 fn user_note(call: &Call, path: &RelPath, below: String, text: &Approved) -> UserNote {
     let note = Note::parse_file(text.as_str(), TagSyntax::default(), path.file_stem());
-    let supersedes = note.frontmatter.texts(SUPERSEDES).next().map(String::from);
+    let supersedes = note.frontmatter.texts(SUPERSEDES).map(String::from).collect();
     let body = text.map(|text| text.get(note.body.clone()).unwrap_or_default().trim().into());
     let heading = text.map(|_| note.title.clone());
     let item = SectionItem { path: call.scope.display_path(path), key: note.title, heading, text: body };

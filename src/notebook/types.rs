@@ -11,8 +11,7 @@ use crate::document::Note;
 use crate::protocol::Error;
 use crate::trust::Provenance;
 
-/// Field of a note that names the notes which it replaces.
-pub(crate) const SUPERSEDES: &str = "supersedes";
+pub(crate) use crate::context::SUPERSEDES;
 
 /// A problem that did not stop the command.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -309,8 +309,18 @@ fn undecorated(text: &str) -> (&str, bool) {
 }
 
 /// The first two letters of every title and marker.
-const FIRST_LETTERS: [(char, char); 9] =
-    [('l', 'o'), ('p', 'r'), ('s', 'c'), ('e', 'n'), ('r', 'e'), ('h', 'a'), ('d', 'a'), ('[', 's'), ('[', 'm')];
+const FIRST_LETTERS: [(char, char); 10] = [
+    ('l', 'o'),
+    ('p', 'r'),
+    ('n', 'o'),
+    ('s', 'c'),
+    ('e', 'n'),
+    ('r', 'e'),
+    ('h', 'a'),
+    ('d', 'a'),
+    ('[', 's'),
+    ('[', 'm'),
+];
 
 /// A number sign as HTML writes it.
 const HASHES: [&str; 3] = ["&#35;", "&#x23;", "&num;"];
