@@ -67,7 +67,6 @@ pub(crate) use overflow::block_in;
 pub(crate) use section::{Section, SectionContent, SectionItem, SectionKind};
 pub(crate) use sources::JoinedFile;
 pub(crate) use types::{PromptCall, TurnMemories};
-#[cfg(feature = "notebook")]
 pub(crate) use user_notes::SUPERSEDES;
 
 use crate::family::family;
