@@ -229,11 +229,11 @@ impl InputPolicy {
         }
         if self.layout.is_shared_with_other_projects(path) {
             let message = format!("`{path}` is shared by all projects, and this memory writes only for its project");
-            let help = format!(
-                "write to long_term, which is {}; the shared file is for a person, or for a memory that is opened with \
-                 `--scope all`",
-                self.layout.long_term()
-            );
+            let for_a_person = "is for a person, or for a memory that is opened with `--scope all`";
+            let help = match self.layout.project_long_term() {
+                Some(own) => format!("write to long_term, which is {own}; the shared file {for_a_person}"),
+                None => format!("it {for_a_person}"),
+            };
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
         if !is_instructions(path) {

@@ -29,7 +29,8 @@ pub(crate) async fn answer(
     if let Some(time) = time_asked(&request.query, call.now).filter(|_| request.kinds.is_empty()) {
         let filter = request.filter.clone().below_notebook(&call.scope);
         let found = timeline(call, notebook, &Recall { filter, ..request.clone() }, time).await?;
-        if found.total > 0 {
+        // A word such as "today" alone may be looked for too.
+        if found.total > 0 || request.query.split_whitespace().nth(2).is_some() {
             return Ok(found);
         }
     }

@@ -136,7 +136,9 @@ pub(super) async fn timeline(
     let list = ListNotes { filter: asked.filter.clone(), ..ListNotes::default() };
     let listed = list.run(&NotebookCall { call, notebook }).await?;
     let dated = listed.notes.into_iter().map(|note| (time_of(call, &note), note));
-    let mut found: Vec<(u64, NoteInfo)> = dated.filter(|(at, _)| time.contains(at)).collect();
+    // Long-term memory and the scratchpad are of no time.
+    let is_kept = |note: &NoteInfo| call.scope.kept_file(&note.path).is_some();
+    let mut found: Vec<(u64, NoteInfo)> = dated.filter(|(at, note)| time.contains(at) && !is_kept(note)).collect();
     order::sort_slice(&mut found, |(a, first), (b, second)| a.cmp(b).then_with(|| first.path.cmp(&second.path)));
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
     let mut hits = Vec::new();

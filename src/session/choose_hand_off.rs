@@ -57,6 +57,16 @@ impl Run<SessionCall<'_>> for ChooseHandOff {
             Ok((Some(call.screen.rewrite(file, set_field(&free, HAND_OFF, self.choice.as_str()))?), ()))
         };
         call.update(&path, Backups::Off, change).await?;
+        if self.choice == HandOffChoice::Next {
+            let (notes, _) = newest(call).await?;
+            for other in notes.iter().filter(|note| note.is_next() && note.path != path) {
+                let unchosen = |file: &crate::changes::File| {
+                    let text = file.text()?.unwrap_or_default();
+                    Ok((Some(call.screen.rewrite(file, remove_field(text, HAND_OFF))?), ()))
+                };
+                call.update(&other.path, Backups::Off, unchosen).await?;
+            }
+        }
         let path = call.scope.display_path(&path);
         let message = match self.choice {
             HandOffChoice::Next => format!("The next session begins with {path}"),

@@ -121,7 +121,7 @@ impl SessionNote {
     }
 
     /// Returns true if a person wants the next session to begin with it.
-    fn is_next(&self) -> bool {
+    pub(super) fn is_next(&self) -> bool {
         self.choice == Some(HandOffChoice::Next)
     }
 

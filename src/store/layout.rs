@@ -242,6 +242,14 @@ impl Layout {
         self.user.as_ref()
     }
 
+    /// Returns the path relative to the notebook, or to the folder with the notes for all projects, and true for the second.
+    /// `None` for a file outside of both. Notes name each other by these paths.
+    #[must_use]
+    pub(crate) fn below_any_notebook<'a>(&self, path: &'a str) -> Option<(&'a str, bool)> {
+        let below_user = || path.strip_prefix(self.user.as_ref()?.as_str())?.strip_prefix('/');
+        self.below_notebook(path).map(|below| (below, false)).or_else(|| Some((below_user()?, true)))
+    }
+
     /// Returns true for a path in the folder with the notes for all projects, which is not this memory's own.
     #[must_use]
     pub(crate) fn is_of_user(&self, path: &str) -> bool {

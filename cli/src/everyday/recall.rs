@@ -81,16 +81,21 @@ impl Ask for RecallArgs {
 
     fn warn(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
         warn(&reply.warnings, output);
+        let shown = reply.hits.len() as u64;
+        // Hits of a search come best first, and the rest says less. Those of a time are in its order.
+        if shown < u64::from(reply.total) && reply.hits.iter().all(|hit| hit.terms.is_empty()) {
+            output.note(&format!("{shown} of {}, in the order of time; --offset and --limit show others", reply.total));
+        }
         warn_of_skipped(&reply.skipped, output);
         Ok(())
     }
 }
 
 fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {
-    let mut why = format!("[{}] in {}", hit.terms.join(", "), hit.fields.join(", "));
-    if let Some(day) = hit.day() {
-        why.push_str(&format!(", {day}"));
-    }
+    let words = format!("[{}] in {}", hit.terms.join(", "), hit.fields.join(", "));
+    // What a question about a time finds has no words of it.
+    let parts = [Some(words).filter(|_| !hit.terms.is_empty()), hit.day()];
+    let mut why = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if let Some(from) = hit.unapproved {
         why.push_str(&format!(", unapproved: {from}"));
     } else if !hit.only_in.is_empty() {

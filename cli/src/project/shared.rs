@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use saddlebag::protocol::{ErrorCode, FsError};
+use saddlebag::store::USER_FOLDER;
 use saddlebag::trust::Provenance;
 use saddlebag_host::{ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
 use schemars::JsonSchema;
@@ -59,6 +60,10 @@ pub(super) fn require_person(global: &Global) -> Result<(), Failure> {
 /// Returns the project of a name, or of a recorded folder.
 pub(super) fn named(projects: &mut Projects<'_>, name: &str) -> Result<ProjectRecord, Failure> {
     let all = projects.all().map_err(|error| storage(&error))?;
+    if name == USER_FOLDER {
+        let message = format!("`{name}` has the notes for all projects, and is not the memory of one");
+        return Err(Failure::usage(message, "every project reads them; `--user` changes them"));
+    }
     let is_meant = |record: &ProjectRecord| record.name == name || record.path.as_deref() == Some(name);
     all.into_iter().find(is_meant).ok_or_else(|| {
         let mut failure = Failure::nothing(format!("there is no project `{name}` in this store"));

@@ -258,7 +258,11 @@ impl ProgramReport {
 
     fn line(&self) -> String {
         let Self { path, state, command, problem } = self;
-        let kept = if *state == "kept" { ", kept" } else { "" };
+        let kept = match *state {
+            "kept" => ", kept",
+            "removed" => ", deleted",
+            _ => "",
+        };
         let why = match (command, problem) {
             (Some(command), _) => format!(": `{command}` removes it"),
             (None, Some(problem)) => format!(": {problem}"),

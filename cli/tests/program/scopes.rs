@@ -479,10 +479,26 @@ fn notes_for_all_projects_are_found_shown_and_in_every_block() {
             "{block}"
         );
         assert!(block.contains("helix") && !block.contains("vim"), "{block}");
+        let found = run(&["recall", "which editor do I use?"]).exits(0).stdout;
+        let (newer, older) = (found.find("I use helix."), found.find("I use vim."));
+        assert!(newer.is_some() && newer < older && found.contains("superseded by projects/user/"), "{found}");
+        assert!(!run(&["context", "--recall", "which editor do I use?"]).exits(0).stdout.contains("vim"));
         let shown = run(&["tools", "mem_show", r#"{"name": "Editor settings"}"#]).exits(0).stdout;
         assert!(shown.contains("Four spaces"), "{shown}");
     }
     assert!(store.run(&["--user", "list"]).exits(0).stdout.contains("Editor settings"));
+
+    // A note supersedes one beside it, and not the note of a project with the same path.
+    store.run_in("a", &["remember", "Editor", "The editor of this project is nano."]).exits(0);
+    assert!(
+        !store
+            .run_in("a", &["recall", "editor nano"])
+            .exits(0)
+            .stdout
+            .contains("superseded by projects/user/facts/editor-2.md\nThe editor of this")
+    );
+    assert!(store.run_in("a", &["context", "--recall", "which editor nano"]).exits(0).stdout.contains("nano"));
+    store.run_in("a", &["project", "user", "--yes"]).exits(2).complains("the notes for all projects");
 }
 
 #[test]

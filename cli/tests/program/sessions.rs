@@ -32,8 +32,11 @@ fn a_person_chooses_or_refuses_what_the_next_session_begins_with() {
     assert_eq!(states.len(), 2, "{listed}");
     assert!(store.run(&["sessions", "show", "old"]).exits(0).stdout.contains("Rotated the keys."));
 
-    store.run(&["sessions", "refuse", "new"]).exits(0);
+    store.run(&["sessions", "resume", "new"]).exits(0);
     store.run(&["sessions", "resume", "old"]).exits(0);
+    // The last choice counts.
+    assert_eq!(store.run(&["sessions"]).exits(0).stdout.matches("  next  ").count(), 1);
+    store.run(&["sessions", "refuse", "new"]).exits(0);
     let lines = store.run(&["sessions"]).exits(0).stdout;
     assert!(lines.contains("  next  ") && lines.contains("  refused  "), "{lines}");
     let block = begin(&store, "first").stdout;
@@ -69,4 +72,6 @@ fn a_question_about_a_time_is_answered_in_its_order() {
     let answered = store.run(&["tools", "mem_recall", tool]).exits(0).stdout;
     assert!(answered.contains("Session one") && answered.contains("2026-05-20"), "{answered}");
     store.run(&["recall", "what did we do yesterday"]).exits(1);
+    let all = store.run(&["recall", "what happened last week", "--limit", "2"]).exits(0);
+    assert!(all.stderr.contains("2 of 4, in the order of time") && !all.stdout.contains("[] in"), "{all:?}");
 }

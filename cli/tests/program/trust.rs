@@ -316,7 +316,7 @@ fn every_list_says_what_nobody_has_approved() {
         let listed = zk(format);
         assert_eq!(listed.matches(mark).count(), 1, "{format}: {listed}");
     }
-    for format in ["show", "--path", "link", "oneline", "{{title}}"] {
+    for format in ["file", "path", "link", "oneline", "{{title}}"] {
         let listed = zk(format);
         assert!(!listed.to_lowercase().contains("unapproved"), "{format}: {listed}");
     }

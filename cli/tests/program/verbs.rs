@@ -126,8 +126,8 @@ fn an_old_form_is_answered_with_the_new_one() {
         (&["note", "rename", "a note", "b"], "saddlebag move 'a note' TITLE"),
         (&["note", "journal", "x"], "saddlebag log --line TEXT"),
         (&["note", "list"], "saddlebag list --kind note"),
-        (&["remember", "--key", "k", "v"], "saddlebag remember --key"),
-        (&["write", "x", "y"], "saddlebag write"),
+        (&["entry", "store", "k", "v"], "saddlebag remember --key"),
+        (&["file", "write", "x", "y"], "saddlebag write"),
         (&["setup", "--uninstall"], "saddlebag setup --uninstall"),
     ] {
         store.refuses(arguments, 2, tip);

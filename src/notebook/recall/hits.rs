@@ -10,8 +10,8 @@ use super::corpora::Corpora;
 use super::search::{Asked, Found};
 use super::types::{RecallHit, ScorePart};
 use crate::protocol::Error;
-use crate::search::best_passage;
 use crate::search::ranked::{Passages, Ranked};
+use crate::search::{IndexedFile, best_passage};
 use crate::trust::{ForModel, TrustState};
 
 /// Returns the passages of a recall's words.
@@ -43,9 +43,13 @@ pub(super) fn hit(
     let title = || title_or_stem(note.as_ref().map_or("", |note| note.title.as_str()), path);
     let of_text = || document.text.as_deref().and_then(|text| TrustState::from_text(text).unapproved());
     let superseded_by = || {
-        let below = scope.layout.below_notebook(path)?;
+        let (below, of_user) = scope.layout.below_any_notebook(path)?;
         // An unapproved note supersedes nothing.
-        let newer = corpora.notes.newer(below, |newer| newer.path.as_str() != path && newer.unapproved.is_none())?;
+        let may = |newer: &IndexedFile| {
+            let is_beside = scope.layout.is_of_user(newer.path.as_str()) == of_user;
+            is_beside && newer.path.as_str() != path && newer.unapproved.is_none()
+        };
+        let newer = corpora.notes.newer(below, may)?;
         Some(scope.display_path(&newer.path))
     };
     Ok(RecallHit {

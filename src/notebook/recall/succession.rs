@@ -8,7 +8,7 @@ use crate::changes::Call;
 use crate::search::ranked::{Ranked, Succession};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::sorted::SortedMap;
-use crate::store::NOTE_SUFFIX;
+use crate::store::{NOTE_SUFFIX, RelPath};
 
 /// Returns the superseded notes, each with the last note of the chain that supersedes it, sorted by the superseded note.
 ///
@@ -29,11 +29,22 @@ pub(in super::super) fn successions(
     let mut newer: SortedMap<DocId, DocId> = SortedMap::default();
     for (path, ids) in corpus.supersedes().iter() {
         let named = [path.clone(), format!("{path}{NOTE_SUFFIX}")];
-        let old = named.iter().find_map(|path| files.id(&call.scope.layout.in_notebook(path).ok()?));
-        let Some(old) = old.filter(|old| !for_prompt || files.doc(*old).is_some_and(may)) else { continue };
-        let is_successor = |id: &DocId| *id != old && !refused.contains(id) && files.doc(*id).is_some_and(may);
-        if let Some(&new) = ids.iter().rev().find(|id| is_successor(id)) {
-            newer.insert(old, new);
+        let layout = &call.scope.layout;
+        // A note supersedes one beside it: of the project, or of those for all projects.
+        for of_user in [false, true] {
+            let place = |path: &str| match of_user {
+                false => layout.in_notebook(path).ok(),
+                true => RelPath::new(format!("{}/{path}", layout.user_folder()?)).ok(),
+            };
+            let old = named.iter().find_map(|path| files.id(&place(path.as_str())?));
+            let Some(old) = old.filter(|old| !for_prompt || files.doc(*old).is_some_and(may)) else { continue };
+            let is_beside = |new: &IndexedFile| layout.is_of_user(new.path.as_str()) == of_user;
+            let may_follow = |new: &IndexedFile| may(new) && is_beside(new);
+            let is_successor =
+                |id: &DocId| *id != old && !refused.contains(id) && files.doc(*id).is_some_and(may_follow);
+            if let Some(&new) = ids.iter().rev().find(|id| is_successor(id)) {
+                newer.insert(old, new);
+            }
         }
     }
     let last = |old: DocId| {
