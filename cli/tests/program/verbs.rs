@@ -128,7 +128,7 @@ fn an_old_form_is_answered_with_the_new_one() {
         (&["note", "list"], "saddlebag list --kind note"),
         (&["entry", "store", "k", "v"], "saddlebag remember --key"),
         (&["file", "write", "x", "y"], "saddlebag write"),
-        (&["setup", "--uninstall"], "saddlebag setup --uninstall"),
+        (&["uninstall"], "saddlebag setup --uninstall"),
     ] {
         store.refuses(arguments, 2, tip);
     }
