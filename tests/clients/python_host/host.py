@@ -63,7 +63,7 @@ class Memory:
         """Gives a command, performs what it asks for until it has finished, and returns its reply. A tool is `("call", ...)`."""
         self.last += 1
         given = self.memory, self.last, now or dict(seconds=int(time.time()), nanoseconds=0, utc_offset_seconds=0), origin or {}
-        submit = ("tools") if family == "tools" else ("engine", "[method]memory.submit")
+        submit = ("tools", "call") if family == "tools" else ("engine", "[method]memory.submit")
         tool = [command[1].get(name) for name in ("tool", "input", "options")] if family == "tools" else None
         step = self.take_ok(self.call(*submit, *given, *(tool or [self.call(family, "prepare", command)])))
         requests, finished = list(step.requests), list(step.finished)

@@ -59,7 +59,7 @@ def small_world(runtime, name):
         tools = scene.memory.call("tools", "tools", ["journal", "entries", "notebook", "anthropic"])
         assert len(tools) == 4 and all(tool.set == families[0].__name__ for tool in tools), tools
         arguments = {"memory_write": '{"target":"long_term","content":"Tea."}', "memory_store": '{"key":"k","content":"Tea."}'}
-        assert not scene("tools", dict(tool=tools[0].name, input=arguments[tools[0].name])).is_error
+        assert not scene("tools", "call", dict(tool=tools[0].name, input=arguments[tools[0].name])).is_error
         context = dict(overflow="balanced", max_bytes=4096, form="claude")
         wanted = dict(max_bytes=4096, policy="greedy")
         if "entries" in exports:
@@ -286,9 +286,9 @@ def tools(scene):
     listed = scene.memory.call("tools", "tools", ["journal", "entries", "notebook", "anthropic"])
     assert {"memory_write", "memory_store", "notebook_remember", "memory"} <= {tool.name for tool in listed}, listed
     call = dict(tool="memory_write", input='{"target":"daily","content":"done"}', options=dict(sets=["journal"], dialect="docs"))
-    answer = scene("tools", call)
+    answer = scene("tools", "call", call)
     assert not answer.is_error and "done" in scene.text("daily/2026-05-25.md"), answer
-    answer = scene("tools", call | dict(input='{"target":"daily","colour":"red"}'))
+    answer = scene("tools", "call", call | dict(input='{"target":"daily","colour":"red"}'))
     assert answer.is_error and "colour" in answer.text, answer
 
 
