@@ -43,9 +43,7 @@ pub(super) async fn user_notes(call: &Call) -> Result<UserNotes, Error> {
         Ok(listed) => listed.entries,
         Err(error) if error.code == ErrorCode::Storage => {
             let reason = LeftOutReason::Unreadable(error.for_model().into_message());
-            let title = SectionKind::UserNotes.title();
-            let left_out = alloc::vec![LeftOut::whole(call.scope.display_path(folder), title, reason, 0)];
-            return Ok(UserNotes { section: None, left_out });
+            return Ok(UserNotes { section: None, left_out: alloc::vec![without(call, folder, reason, 0)] });
         }
         Err(error) => return Err(error),
     };
@@ -54,8 +52,7 @@ pub(super) async fn user_notes(call: &Call) -> Result<UserNotes, Error> {
     order::sort_slice(&mut entries, |a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     let mut found = UserNotes::default();
     let mut left_out = |path: &RelPath, reason: LeftOutReason, size: u64| {
-        let title = SectionKind::UserNotes.title();
-        found.left_out.push(LeftOut::whole(call.scope.display_path(path), title, reason, size));
+        found.left_out.push(without(call, path, reason, size));
     };
     for entry in entries.iter().skip(MAX_NOTES) {
         left_out(&entry.path, LeftOutReason::Budget, entry.size);
@@ -92,6 +89,10 @@ pub(super) async fn user_notes(call: &Call) -> Result<UserNotes, Error> {
         content: SectionContent::Items(items),
     });
     Ok(found)
+}
+
+fn without(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> LeftOut {
+    LeftOut::whole(call.scope.display_path(path), SectionKind::UserNotes.title(), reason, size)
 }
 
 /// Returns true for a note of the user, by its path below the folder.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::hand_off::{CLAIMED_BY, HAND_OFF, SESSION, newest};
 use super::types::{HandOffChoice, SessionCall, in_scope};
-use crate::changes::Backups;
+use crate::changes::{Backups, File};
 use crate::document::{Frontmatter, Value, remove_field, set_field};
 use crate::notebook::named_notes;
 use crate::protocol::{Error, ErrorCode};
@@ -48,7 +48,7 @@ impl Run<SessionCall<'_>> for ChooseHandOff {
         let call = with.call;
         call.screen.needs_trust("the note of a session")?;
         let path = self.find(with).await?;
-        let change = |file: &crate::changes::File| {
+        let change = |file: &File| {
             let text = file.text()?.unwrap_or_default();
             if Frontmatter::parse(text).value(SESSION).and_then(Value::text).is_none() {
                 return Err(no_session(&call.scope.display_path(&path)));
@@ -60,7 +60,7 @@ impl Run<SessionCall<'_>> for ChooseHandOff {
         if self.choice == HandOffChoice::Next {
             let (notes, _) = newest(call).await?;
             for other in notes.iter().filter(|note| note.is_next() && note.path != path) {
-                let unchosen = |file: &crate::changes::File| {
+                let unchosen = |file: &File| {
                     let text = file.text()?.unwrap_or_default();
                     Ok((Some(call.screen.rewrite(file, remove_field(text, HAND_OFF))?), ()))
                 };

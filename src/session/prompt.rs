@@ -10,16 +10,15 @@ use super::client_text::prompt_of;
 use super::note::MAX_PROMPT_CHARS;
 use super::screened::{Screening, first_chars};
 use super::state::{Event, Line, Recorded, State, record};
-use super::types::{SessionCall, SessionName};
+use super::types::{SessionCall, SessionName, is_of_sessions, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{head, one_line};
-use crate::entries;
 use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, WithheldHit, recall_for_prompt};
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
-use crate::store::{SESSIONS_FOLDER, Timestamp};
+use crate::store::Timestamp;
 use crate::trust::{Approved, ForModel, without_private};
 
 /// Default size limit of the text in bytes.
@@ -229,15 +228,12 @@ fn least_score(question: &str, min_score: u32) -> f64 {
 async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: &State) -> Result<Vec<Hit>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
     let least = least_score(&question, min_score);
-    let searchable = match entries.agent().is_ok() {
-        true => Some(entries::searchable(call, entries).await?.0),
-        false => None,
-    };
+    let searchable = searchable(call, entries).await?;
     let recall = PromptRecall {
         request: &Recall { query: question, limit: MAX_HITS, ..Recall::default() },
         passage_bytes: PASSAGE_BYTES,
         excerpt: None,
-        is_left_out: &|path| path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/')),
+        is_left_out: &is_of_sessions,
         is_known: &|path| state.has_shown(path),
         known: state.shown(),
         may_rate: false,

@@ -8,14 +8,13 @@ use super::prompt::{NotShown, NotShownReason, dated, rendered};
 use super::screened::{Excluded, is_name_of_file, shown_path};
 use super::state::{Event, Line, Recorded, State, record};
 use super::subject::{Subject, is_form};
-use super::types::{SessionCall, SessionName};
+use super::types::{SessionCall, SessionName, is_of_sessions, searchable};
 use crate::context::{BlockForm, SectionItem};
 use crate::document::{Note, head, one_line};
-use crate::entries;
 use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, recall_for_prompt};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::store::{DECISIONS_FOLDER, SESSIONS_FOLDER};
+use crate::store::DECISIONS_FOLDER;
 use crate::trust::{Approved, ForModel, Provenance, sha256, without_private};
 
 /// Default size limit of the text in bytes.
@@ -148,10 +147,7 @@ struct Found {
 /// Finds what names a subject: decisions, then what the session says, then other items, each best first.
 async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> Result<Vec<Found>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
-    let searchable = match entries.agent().is_ok() {
-        true => Some(entries::searchable(call, entries).await?.0),
-        false => None,
-    };
+    let searchable = searchable(call, entries).await?;
     let queries: Vec<String> = subjects.iter().map(Subject::query).collect();
     let excerpt =
         |title: &str, note: &Note, body: &str| subjects.iter().find_map(|subject| subject.excerpt(title, note, body));
@@ -159,7 +155,7 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
         request: &Recall { query: queries.join(" | "), limit: MAX_HITS, ..Recall::default() },
         passage_bytes: 0,
         excerpt: Some(&excerpt),
-        is_left_out: &|path| path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/')),
+        is_left_out: &is_of_sessions,
         is_known: &|path| state.has_prompted(path),
         known: state.shown(),
         may_rate: false,

@@ -7,11 +7,12 @@ use alloc::sync::Arc;
 use saddlebag_words::words;
 
 use crate::changes::Call;
-use crate::entries::Entries;
+use crate::entries::{self, Entries};
 use crate::notebook::Notebook;
 use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};
 use crate::protocol::Error;
-use crate::store::RelPath;
+use crate::search::SearchableEntries;
+use crate::store::{RelPath, SESSIONS_FOLDER};
 use crate::trust::sha256;
 
 /// Parts of a memory that the commands of a session need.
@@ -68,6 +69,19 @@ impl SessionName {
 pub(super) fn in_scope(call: &Call, path: &str) -> Result<RelPath, Error> {
     let layout = &call.scope.layout;
     layout.in_notebook(path).map_err(|error| Error::internal(format!("the path `{path}` of a session: {error}")))
+}
+
+/// Returns true for the path of a session's note, relative to the notebook.
+pub(super) fn is_of_sessions(path: &str) -> bool {
+    path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Returns the entries that a recall searches; `None` without an agent.
+pub(super) async fn searchable(call: &Call, entries: &Entries) -> Result<Option<SearchableEntries>, Error> {
+    match entries.agent().is_ok() {
+        true => Ok(Some(entries::searchable(call, entries).await?.0)),
+        false => Ok(None),
+    }
 }
 
 /// What becomes of the note of a session.
