@@ -125,8 +125,11 @@ mod tests {
 case "$1" in
   --version) echo "saddlebag VERSION" ;;
   tools) echo '{"tools": [{"name": "memory_recall", "description": "Find."}]}' ;;
-  man) mkdir -p "$3" && echo page > "$3/saddlebag.1" ;;
-  completions) echo "complete $2" ;;
+  completions)
+    case "$2" in
+      man) mkdir -p "$4" && echo page > "$4/saddlebag.1" ;;
+      *) echo "complete $2" ;;
+    esac ;;
 esac
 "#;
 
