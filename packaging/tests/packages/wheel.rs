@@ -38,7 +38,7 @@ fn pip_installs_the_wheel_offline_and_removes_all_of_it() {
     use_program(made, || Command::new(folder.path().join(script)));
     let mut pip = Command::new(PYTHON);
     pip.args(["-m", "pip", "--disable-pip-version-check", "--python"]).arg(folder.path());
-    run(pip.args(["setup", "--uninstall", "--quiet", "--yes", "saddlebag"]));
+    run(pip.args(["uninstall", "--quiet", "--yes", "saddlebag"]));
     assert_eq!(files(folder.path()), before);
 }
 
