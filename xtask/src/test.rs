@@ -53,11 +53,13 @@ const COMPONENT: [&str; 16] = [
 ];
 
 /// The other packages with tests.
-const PACKAGES: [&str; 16] = [
+const PACKAGES: [&str; 18] = [
     "--package",
     "saddlebag-component",
     "--package",
     "saddlebag-guest",
+    "--package",
+    "saddlebag-history",
     "--package",
     "saddlebag-locks",
     "--package",
@@ -76,9 +78,11 @@ const PACKAGES: [&str; 16] = [
 const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 15] = [
+const NATIVE: [&str; 17] = [
     "--package",
     "saddlebag-guest",
+    "--package",
+    "saddlebag-history",
     "--package",
     "saddlebag-locks",
     "--package",
