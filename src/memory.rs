@@ -9,12 +9,13 @@ use atomic_refcell::AtomicRefCell;
 
 use crate::agents_md::{AgentsMdCall, AgentsMdCommand, AgentsMdReply};
 use crate::approval::{TrustCall, TrustCommand, TrustReply};
-use crate::changes::Call;
+use crate::changes::{Call, Progress, Recorder};
 use crate::context::{PromptCall, PromptCommand, PromptReply};
 use crate::engine::{Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
 use crate::files::{FileListing, FilesCall, FilesCommand, FilesReply};
+use crate::history::{HistoryCall, HistoryCommand, HistoryReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Origin, Submission};
@@ -22,7 +23,7 @@ use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultErro
 use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
 use crate::search::Corpus;
 use crate::session::{SessionCall, SessionCommand, SessionReply};
-use crate::store::{Layout, LocalTime, LongTermScope, ProjectSlug, Timestamp};
+use crate::store::{Layout, LocalTime, LongTermScope, MAX_IDENTIFIER_BYTES, ProjectSlug, Timestamp, is_identifier};
 use crate::tools::{ToolAnswer, ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig, Writer, secrets_in};
 
@@ -58,6 +59,9 @@ pub struct Config {
     pub trust: TrustConfig,
     /// File that long-term memory is written to: the shared file, or the project's file.
     pub long_term: LongTermScope,
+    /// Name of this machine in the history of changes: 1 to 64 ASCII letters, digits, `-` and `_`. `None`: changes are not
+    /// recorded.
+    pub machine: Option<String>,
     /// Key of 32 random bytes that the host keeps outside of the store. Its length is checked, but nothing uses it
     /// yet.
     pub secret: Option<HostSecret>,
@@ -91,6 +95,9 @@ pub enum ConfigError {
         "`{0}` is not the name of a version scheme (1 to {MAX_VERSION_SCHEME_BYTES} visible ascii characters, or empty)"
     )]
     InvalidVersionScheme(String),
+    /// The name of the machine is not 1 to 64 ASCII letters, digits, `-` and `_`. The value is the name.
+    #[error("`{0}` is not the name of a machine (1 to {MAX_IDENTIFIER_BYTES} ascii letters, digits, `-` and `_`)")]
+    InvalidMachine(String),
     /// The secret is not 32 bytes long. The value is its length.
     #[error("the secret has {0} bytes, not {HOST_SECRET_BYTES}")]
     InvalidSecret(u32),
@@ -204,6 +211,8 @@ families! {
     Files(FilesCommand => FilesReply) if feature = "notebook",
     /// Tools.
     Tools(ToolsCommand => ToolsReply) if all(),
+    /// History of the changes.
+    History(HistoryCommand => HistoryReply) if feature = "notebook",
     /// Approval by a person.
     Trust(TrustCommand => TrustReply) if feature = "notebook",
     /// Session of an agent.
@@ -319,6 +328,9 @@ pub type Finished = protocol::Finished<ToolAnswer>;
 /// ```
 pub struct Memory {
     engine: protocol::Engine<Reply>,
+    epoch: u64,
+    /// Name of this machine in the history; `None`: changes are not recorded.
+    machine: Option<String>,
     scope: Arc<Scope>,
     corpus: Arc<AtomicRefCell<Corpus>>,
     notebook: Arc<Notebook>,
@@ -345,6 +357,7 @@ impl Memory {
             entries,
             trust,
             long_term,
+            machine,
             secret,
         } = config;
         let slug = project.map(|text| ProjectSlug::from_str(&text)).transpose().map_err(ConfigError::InvalidProject)?;
@@ -360,6 +373,9 @@ impl Memory {
         if let Some(secret) = secret.filter(|secret| !secret.is_valid()) {
             return Err(ConfigError::InvalidSecret(u32::try_from(secret.size()).unwrap_or(u32::MAX)));
         }
+        if let Some(machine) = machine.as_ref().filter(|machine| !is_identifier(machine)) {
+            return Err(ConfigError::InvalidMachine(machine.clone()));
+        }
         check(&limits)?;
         if let Some(name) = entries.as_ref().and_then(refused_name) {
             return Err(ConfigError::InvalidScope(name.into()));
@@ -374,6 +390,8 @@ impl Memory {
         let corpus = Arc::new(AtomicRefCell::new(Corpus::new(&layout)));
         Ok(Self {
             engine: limits.engine(epoch),
+            epoch,
+            machine,
             scope: Arc::new(Scope { layout, path_prefix, roots, limits, index_file, version_scheme, rescore, trust }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
@@ -398,7 +416,14 @@ impl Memory {
             listing: self.listing.clone(),
         };
         let name = command.name();
-        let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, origin, command))?;
+        let recorder = self.machine.clone().map(|machine| Recorder {
+            machine,
+            command: name,
+            reason: origin.reason.clone(),
+            seed: [self.epoch, id.0],
+            state: AtomicRefCell::new(Progress { operation: origin.operation.clone(), ..Progress::default() }),
+        });
+        let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, recorder, origin, command))?;
         Ok(self.with_answers(step))
     }
 
@@ -481,6 +506,7 @@ async fn run(
     scope: Arc<Scope>,
     now: LocalTime,
     shared: Shared,
+    recorder: Option<Recorder>,
     origin: Origin,
     command: Command,
 ) -> Result<Reply, Error> {
@@ -489,7 +515,11 @@ async fn run(
     origin.check()?;
     entries::check_origin(entries, &origin)?;
     let Origin { agent, client, session, tool, .. } = origin.clone();
-    let call = &Call::new(fs, scope, now, origin.provenance, Writer { agent, client, session, tool })?;
+    let writer = Writer { agent, client, session, tool };
+    let call = &Call::new(fs, scope, now, origin.provenance, writer, recorder.map(Arc::new))?;
+    if let Some(reason) = &origin.reason {
+        call.screen.name("the reason", reason)?;
+    }
     Ok(match command {
         #[cfg(feature = "journal")]
         Command::Journal(command) => {
@@ -523,6 +553,8 @@ async fn run(
         }
         #[cfg(feature = "notebook")]
         Command::Trust(command) => Reply::Trust(command.run(&TrustCall { call, notebook, entries }).await?),
+        #[cfg(feature = "notebook")]
+        Command::History(command) => Reply::History(command.run(&HistoryCall { call, notebook, entries }).await?),
         #[cfg(feature = "session")]
         Command::Session(command) => {
             let origin = &origin;

@@ -4,10 +4,14 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::protocol::{Error, ErrorCode};
+use crate::store::{MAX_IDENTIFIER_BYTES, is_identifier};
 use crate::trust::Provenance;
 
 /// Maximum length of a name in an [`Origin`] in bytes.
 pub const MAX_ORIGIN_NAME_BYTES: usize = 255;
+
+/// Maximum length of [`Origin::reason`] in bytes.
+pub const MAX_REASON_BYTES: usize = 1024;
 
 /// Caller of a command, and its purpose. By default, the caller that the memory was opened for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +34,12 @@ pub struct Origin {
     /// that of the configuration; for imports it means [`Provenance::Imported`]. [`Provenance::User`] in an import
     /// means that the files are believed, for which the memory must be opened for a person.
     pub provenance: Option<Provenance>,
+    /// Operation that the command belongs to: 1 to [`MAX_IDENTIFIER_BYTES`](crate::store::MAX_IDENTIFIER_BYTES) ASCII letters, digits, `-` and
+    /// `_`. Commands with the same value are one operation of the history, and are undone together. `None`: the command is an
+    /// operation of its own.
+    pub operation: Option<String>,
+    /// Reason for the change, for the history: 1 to [`MAX_REASON_BYTES`] bytes. The policy for secrets applies to it.
+    pub reason: Option<String>,
 }
 
 impl Origin {
@@ -62,6 +72,17 @@ impl Origin {
                 let help = format!("1 to {MAX_ORIGIN_NAME_BYTES} bytes without control characters");
                 return Err(Error::new(ErrorCode::InvalidArgument, message, help));
             }
+        }
+        if let Some(operation) = self.operation.as_ref().filter(|operation| !is_identifier(operation)) {
+            let message = format!("`{}` is not the name of an operation", operation.escape_debug());
+            let help = format!("1 to {MAX_IDENTIFIER_BYTES} ASCII letters, digits, `-` and `_`");
+            return Err(Error::new(ErrorCode::InvalidArgument, message, help));
+        }
+        if let Some(size) = self.reason.as_ref().map(String::len).filter(|size| !(1..=MAX_REASON_BYTES).contains(size))
+        {
+            let message = format!("the reason has {size} bytes");
+            let help = format!("1 to {MAX_REASON_BYTES} bytes");
+            return Err(Error::new(ErrorCode::InvalidArgument, message, help));
         }
         Ok(())
     }

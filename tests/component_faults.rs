@@ -184,6 +184,8 @@ const NOBODY: types::Origin = types::Origin {
     session: None,
     tool: None,
     provenance: None,
+    operation: None,
+    reason: None,
 };
 
 #[test]

@@ -61,6 +61,12 @@ pub(crate) struct Global {
     #[arg(long, global = true, hide_short_help = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", default_value_t,
         value_parser = word::<SecretPolicy>())]
     pub(crate) secrets: SecretPolicy,
+    /// Name of this machine in the history of changes [default: the host name and an identifier]
+    #[arg(long, global = true, hide_short_help = true, value_name = "NAME", env = "SADDLEBAG_MACHINE")]
+    pub(crate) machine: Option<String>,
+    /// Reason for the change, for the history
+    #[arg(long, global = true, hide_short_help = true, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
     /// Time to use instead of the clock, so that a run can be repeated
     #[arg(long, global = true, hide_short_help = true, value_name = "RFC3339", value_parser = saddlebag_host::parse_time)]
     pub(crate) now: Option<Timestamp>,

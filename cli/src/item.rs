@@ -67,6 +67,12 @@ impl ItemName {
         self.find(store, output).inspect_err(|_| set_changes(true, false))
     }
 
+    /// Returns the name and the number of a version, for a name such as `Load balancer@2`.
+    pub(crate) fn version(&self) -> Option<(String, u32)> {
+        let (name, number) = self.name.rsplit_once('@')?;
+        Some((name.to_string(), number.parse().ok()?)).filter(|(name, number)| !name.is_empty() && *number > 0)
+    }
+
     /// Returns the name without the line numbers that commands print after a path.
     pub(crate) fn without_lines(&self) -> String {
         input::shown_path(&self.name).unwrap_or_else(|never| match never {})

@@ -22,6 +22,7 @@ mod failure;
 mod formats;
 mod global;
 mod help;
+mod history;
 mod hook;
 mod import;
 mod input;

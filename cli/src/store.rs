@@ -94,6 +94,11 @@ pub(crate) struct Store {
     memory: Saddlebag,
     now: Timestamp,
     trace: Option<Recording>,
+    /// Operation of the history that all commands of this run belong to. A run with a fixed clock, which is meant to be
+    /// repeated, has none.
+    operation: Option<String>,
+    /// Reason that the user gives for the changes.
+    reason: Option<String>,
     /// Options, and the folder of the project, as long as it may have to be recorded.
     unrecorded: Option<(Global, PathBuf)>,
 }
@@ -122,7 +127,9 @@ impl Store {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),
         })?;
-        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, unrecorded: None })
+        let operation = global.now.is_none().then(saddlebag_host::new_operation);
+        let reason = global.reason.clone();
+        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, operation, reason, unrecorded: None })
     }
 
     /// Returns the time that commands use.
@@ -143,7 +150,10 @@ impl Store {
     /// Runs a command of any kind.
     pub(crate) fn run(&mut self, command: impl Submit, output: &mut Output) -> Result<Reply, Failure> {
         set_command_done(false);
-        let submission = command.submission();
+        let mut submission = command.submission();
+        let origin = &mut submission.origin;
+        origin.operation = origin.operation.take().or_else(|| self.operation.clone());
+        origin.reason = origin.reason.take().or_else(|| self.reason.clone());
         let may_change = submission.command.effect() != Effect::Reads;
         let reply = self.memory.run(self.now, submission);
         self.note_changes(may_change, &reply);
@@ -253,6 +263,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         on_recovered: Some(output::recovered),
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets },
         long_term: global.long_term(),
+        machine: Some(global.machine.clone().unwrap_or_else(saddlebag_host::machine_name)),
         recording: trace::recording(global)?,
         ..Options::new(engine(global)?)
     })

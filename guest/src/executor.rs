@@ -76,7 +76,8 @@ impl<S: Storage> Executor<S> {
             FsOp::Write { path, content, precondition, keep_as, like } => {
                 self.write(path, content, precondition, keep_as.as_ref(), like.as_ref()).map(FsOutcome::Write)
             }
-            FsOp::Append { path, content, newline_first, precondition } => {
+            // Every addition makes a whole new file.
+            FsOp::Append { path, content, newline_first, precondition, may_tear: _, may_vanish: _ } => {
                 self.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
             }
             FsOp::ListDirectory { folder, after, limit, unless } => {
@@ -378,12 +379,7 @@ mod tests {
         let store = Executor::new(storage, || 0).with_max_bytes(10);
         let path = || RelPath::new("new/a.md").expect("a path");
         let (keep_as, like, precondition, newline_first) = (None, None, Precondition::Any, false);
-        let append = |content: &str| FsOp::Append {
-            path: path(),
-            content: content.into(),
-            newline_first,
-            precondition: Precondition::Any,
-        };
+        let append = |content: &str| FsOp::append(path(), content.into(), newline_first, Precondition::Any);
         let write = FsOp::Write { path: path(), content: "x".repeat(11).into(), precondition, keep_as, like };
         let read = |offset| FsOp::Read { path: path(), offset, max_bytes: u32::MAX };
         for op in [write, append(&"x".repeat(11))] {

@@ -176,6 +176,15 @@ pub(crate) fn check(op: &FsOp, max_write_bytes: u64) -> Result<(), FsError> {
     }
 }
 
+/// Bytes to add to a file, as [`FsOp::Append`] has them.
+#[derive(Clone, Copy)]
+pub(crate) struct Addition<'a> {
+    pub(crate) content: &'a [u8],
+    pub(crate) newline_first: bool,
+    pub(crate) may_tear: bool,
+    pub(crate) may_vanish: bool,
+}
+
 /// Performs an operation by the method of its name, which every executor of this crate has.
 macro_rules! by_method {
     ($store:expr, $op:expr) => {
@@ -184,8 +193,14 @@ macro_rules! by_method {
             FsOp::Write { path, content, precondition, keep_as, like } => {
                 $store.write(path, content, precondition, keep_as.as_ref(), like.as_ref()).map(FsOutcome::Write)
             }
-            FsOp::Append { path, content, newline_first, precondition } => {
-                $store.append(path, content, *newline_first, precondition).map(FsOutcome::Append)
+            FsOp::Append { path, content, newline_first, precondition, may_tear, may_vanish } => {
+                let addition = $crate::executor::Addition {
+                    content,
+                    newline_first: *newline_first,
+                    may_tear: *may_tear,
+                    may_vanish: *may_vanish,
+                };
+                $store.append(path, &addition, precondition).map(FsOutcome::Append)
             }
             FsOp::ListDirectory { folder, after, limit, unless } => {
                 $store.list(folder.as_ref(), after.as_ref(), *limit, unless.as_ref()).map(FsOutcome::ListDirectory)

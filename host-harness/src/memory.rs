@@ -95,6 +95,8 @@ pub struct Options {
     pub trust: TrustConfig,
     /// File that long-term memory is written to in a project.
     pub long_term: LongTermScope,
+    /// Name of this machine in the history of changes; `None`: changes are not recorded.
+    pub machine: Option<String>,
     /// Called for each recovered temporary file of a writer that died.
     pub on_recovered: Option<fn(&Recovered)>,
     /// Recording of every call to the engine.
@@ -118,6 +120,7 @@ impl Options {
             entries: None,
             trust: TrustConfig::default(),
             long_term: LongTermScope::default(),
+            machine: None,
             on_recovered: None,
             recording: None,
         }
@@ -205,6 +208,7 @@ impl Saddlebag {
             entries: options.entries,
             trust: options.trust,
             long_term: options.long_term,
+            machine: options.machine,
             secret: None,
         };
         let Some(recording) = options.recording else {
@@ -396,7 +400,7 @@ fn with_separator(folder: &Path) -> String {
 }
 
 /// Returns a number that no other opening of a store has, in this process or another.
-fn unique_epoch() -> u64 {
+pub(crate) fn unique_epoch() -> u64 {
     static OPENED: AtomicU64 = AtomicU64::new(0);
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let opened = OPENED.fetch_add(1, Ordering::Relaxed);

@@ -383,7 +383,7 @@ impl<'s> Projects<'s> {
         let read = FsOp::Read { path: path.clone(), offset: 0, max_bytes: MAX_SESSION_BYTES };
         let FsOutcome::Read(ReadOutcome::Content(content)) = self.store.perform(&read)? else { return Ok(()) };
         let precondition = Precondition::Any;
-        self.store.perform(&FsOp::Append { path: to, content: content.bytes, newline_first: true, precondition })?;
+        self.store.perform(&FsOp::append(to, content.bytes, true, precondition))?;
         let precondition = Precondition::Matches(content.version);
         self.store.perform(&FsOp::remove(path, precondition)).map(drop)
     }

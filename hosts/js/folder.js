@@ -89,8 +89,8 @@ export class FolderStore extends Executor {
     return { tag: 'written', val: version };
   }
 
-  async append({ path, content, newlineFirst, precondition }) {
-    const append = { path, content, newlineFirst, precondition, isAdded: false };
+  async append({ path, ...addition }) {
+    const append = { path, ...addition, isAdded: false };
     return { tag: 'written', val: await this.#change([path], held => this.#add(held, append)) };
   }
 
@@ -275,7 +275,7 @@ export class FolderStore extends Executor {
 
   /** Adds to a file by one write, and returns its version. */
   #add(held, append) {
-    const { path, content, newlineFirst, precondition } = append;
+    const { path, content, newlineFirst, precondition, mayTear, mayVanish } = append;
     return this.#above(path, precondition.tag !== 'matches', async (folder, name) => {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const old = contentOf(folder, name);
@@ -284,7 +284,7 @@ export class FolderStore extends Executor {
         const isThere = append.isAdded && old && endsWith(old.bytes, content);
         const added = isThere ? new Uint8Array() : addition(old?.bytes, content, newlineFirst);
         // Another name may be outside of the store: it keeps its text. A system that is killed may write a part of the pages.
-        if (old && (old.status.nlink > 1n || added.length > PAGE || this.#isUnsynced(path))) {
+        if (old && (old.status.nlink > 1n || (added.length > PAGE && !mayTear) || this.#isUnsynced(path))) {
           const matches = { tag: 'matches', val: old.version };
           return this.#replace(held, { path, content: Buffer.concat([old.bytes, added]), precondition: matches });
         }
@@ -297,7 +297,7 @@ export class FolderStore extends Executor {
           appendWhole(fd, added, before.size, () => old || unlinkIfThere(folder, name));
           append.isAdded = true;
           if (statusOf(folder, name)?.ino !== before.ino) continue;
-          await this.#sync(path, fd, ...(old ? [] : [folder.fd]));
+          if (!(mayVanish && old)) await this.#sync(path, fd, ...(old ? [] : [folder.fd]));
           return sha256(readWhole(fd));
         } finally {
           fs.closeSync(fd);

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 
 use super::policy::InputPolicy;
+use super::recorder::Recorder;
 use crate::engine::{Fs, Scope};
 use crate::protocol::{self, Error};
 use crate::store::LocalTime;
@@ -20,6 +21,8 @@ pub(crate) struct Call {
     pub(crate) screen: InputPolicy,
     /// Names that the origin of the command gives.
     pub(crate) writer: Writer,
+    /// Operation that the changes are recorded under; `None`: they are not recorded.
+    pub(crate) recorder: Option<Arc<Recorder>>,
 }
 
 impl Call {
@@ -31,21 +34,29 @@ impl Call {
         now: LocalTime,
         asked: Option<Provenance>,
         writer: Writer,
+        recorder: Option<Arc<Recorder>>,
     ) -> Result<Self, Error> {
         let provenance = scope.trust.provenance_of(asked)?;
         let scope = scope.of_provenance(provenance);
         let screen = InputPolicy::new(scope.trust, scope.layout.clone());
-        Ok(Self { fs: Fs::new(operations.clone()), operations, scope, now, screen, writer })
+        Ok(Self { fs: Fs::new(operations.clone()), operations, scope, now, screen, writer, recorder })
     }
 
     /// Returns the call for text of this provenance, as [`new`](Self::new) makes it.
     pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
-        Self::new(self.operations.clone(), self.scope.clone(), self.now, asked, self.writer.clone())
+        Self::new(
+            self.operations.clone(),
+            self.scope.clone(),
+            self.now,
+            asked,
+            self.writer.clone(),
+            self.recorder.clone(),
+        )
     }
 
     /// Returns the call for another scope of the store.
     pub(crate) fn of_scope(&self, scope: Scope) -> Result<Self, Error> {
-        Self::new(self.operations.clone(), Arc::new(scope), self.now, None, self.writer.clone())
+        Self::new(self.operations.clone(), Arc::new(scope), self.now, None, self.writer.clone(), self.recorder.clone())
     }
 
     /// Returns the names to sign a stored text with.

@@ -1,5 +1,6 @@
 //! [`File`] and [`Change`]: a file as it was loaded, and one change of it.
 
+use alloc::borrow::Cow;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -120,6 +121,22 @@ impl Change {
 
     pub(crate) fn path(&self) -> &RelPath {
         &self.before.path
+    }
+
+    /// Returns the bytes of the file after the change; `None` if it does not exist then.
+    pub(super) fn after_bytes(&self) -> Option<Cow<'_, [u8]>> {
+        match &self.after {
+            After::Whole(bytes) => Some(Cow::Borrowed(bytes)),
+            After::Added(addition) => {
+                let mut bytes = self.before.bytes().unwrap_or_default().to_vec();
+                if bytes.last().is_some_and(|last| *last != b'\n') {
+                    bytes.push(b'\n');
+                }
+                bytes.extend_from_slice(addition);
+                Some(Cow::Owned(bytes))
+            }
+            After::Removed | After::Discarded | After::Moved(_) => None,
+        }
     }
 
     /// Returns the size of the bytes that are written.

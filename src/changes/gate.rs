@@ -118,7 +118,11 @@ impl Call {
             let Some(change) = change(&file)? else { return Ok(None) };
             let has_text = file.bytes().is_some_and(|bytes| !bytes.is_empty());
             let keep_as = backup.clone().filter(|_| has_text);
-            let change = Change { keep_as, like: change.like.or_else(|| like.clone()), ..change };
+            let mut change = Change { keep_as, like: change.like.or_else(|| like.clone()), ..change };
+            // A record says what was there, so it must still be there.
+            if self.is_recorded(path) && change.before.bytes.is_none() && change.path() == path {
+                change.before = file;
+            }
             if self.apply(&change).await? {
                 return Ok(change.keep_as);
             }
@@ -132,6 +136,9 @@ impl Call {
     /// Every change of a stored file passes here, with what was there and what it becomes. The files of the index are the
     /// only others that the component writes.
     pub(crate) async fn apply(&self, change: &Change) -> Result<bool, Error> {
+        let Some(change) = self.recordable(change).await? else { return Ok(false) };
+        let change = change.as_ref();
+        self.record(change).await?;
         let File { path, precondition, .. } = &change.before;
         match &change.after {
             After::Whole(bytes) => self.write(change, bytes).await,
@@ -149,6 +156,30 @@ impl Call {
                 renamed.map(|done| done == RenameOutcome::Done).map_err(|error| Error::storage(Some(to), &error))
             }
         }
+    }
+
+    /// Applies the changes of one operation, which undoes others or makes them again. Returns the identifier of the operation;
+    /// `None` if there was nothing to change.
+    ///
+    /// # Errors
+    ///
+    /// One of the files is no longer as it was.
+    pub(crate) async fn apply_all(
+        &self,
+        changes: &[Change],
+        undoes: Vec<String>,
+        redoes: Vec<String>,
+    ) -> Result<Option<String>, Error> {
+        if let Some(recorder) = &self.recorder {
+            let mut state = recorder.state.borrow_mut();
+            (state.undoes, state.redoes) = (undoes, redoes);
+        }
+        for change in changes {
+            if !self.apply(change).await? {
+                return Err(contention(change.path()));
+            }
+        }
+        Ok(self.recorder.as_ref().and_then(|recorder| recorder.state.borrow().operation.clone()))
     }
 
     async fn write(&self, change: &Change, content: &[u8]) -> Result<bool, Error> {
@@ -241,7 +272,7 @@ impl Call {
     }
 }
 
-fn contention(path: &RelPath) -> Error {
+pub(super) fn contention(path: &RelPath) -> Error {
     let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
     Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work")
 }

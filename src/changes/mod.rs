@@ -8,10 +8,12 @@ mod call;
 mod change;
 mod gate;
 mod policy;
+mod recorder;
 pub(crate) mod texts;
 
 pub(crate) use call::Call;
 pub(crate) use change::{After, Change, File};
 pub(crate) use gate::Backups;
 pub(crate) use policy::InputPolicy;
+pub(crate) use recorder::{Progress, Recorder};
 pub(crate) use texts::{Field, Screen, Texts, run};

@@ -145,6 +145,19 @@ impl InputPolicy {
         Ok(Change::new(file.clone(), After::Whole(after)))
     }
 
+    /// Gives a file the bytes of a version in the history, or removes it.
+    pub(crate) fn revert(&self, file: &File, after: Option<Vec<u8>>) -> Result<Change, Error> {
+        self.check_place(&file.path)?;
+        self.check_trust_state(&file.path, file.bytes(), after.as_deref())?;
+        let after = match after {
+            Some(after) => {
+                After::Whole(self.without_new_secrets(&file.path, file.bytes().unwrap_or_default(), after)?)
+            }
+            None => After::Removed,
+        };
+        Ok(Change::new(file.clone(), after))
+    }
+
     /// Adds bytes at the end of a file, whatever it has, on a separate line.
     pub(crate) fn add(&self, path: &RelPath, addition: impl Into<Vec<u8>>) -> Result<Change, Error> {
         self.add_to(&File::without_bytes(path, Precondition::Any), addition)

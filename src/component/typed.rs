@@ -28,7 +28,7 @@ use exports::saddlebag::memory::entries;
 #[cfg(feature = "journal")]
 use exports::saddlebag::memory::journal;
 #[cfg(feature = "notebook")]
-use exports::saddlebag::memory::{agents_md, files, notebook, trust};
+use exports::saddlebag::memory::{agents_md, files, history, notebook, trust};
 use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
 #[cfg(feature = "everything")]
 use exports::saddlebag::memory::{exchange, session};
@@ -40,7 +40,7 @@ crate::wit_contract!(wit_records wit_variants closed: journal);
 #[cfg(feature = "entries")]
 crate::wit_contract!(wit_records wit_variants closed: entries);
 #[cfg(feature = "notebook")]
-crate::wit_contract!(wit_records wit_variants closed: agents_md files notebook trust);
+crate::wit_contract!(wit_records wit_variants closed: agents_md files history notebook trust);
 #[cfg(feature = "everything")]
 crate::wit_contract!(wit_records wit_variants closed: exchange session);
 
@@ -147,6 +147,9 @@ family!(journal: JournalCommand => JournalReply {
 
 #[cfg(feature = "notebook")]
 family!(notebook: NotebookCommand => NotebookReply {});
+
+#[cfg(feature = "notebook")]
+family!(history: HistoryCommand => HistoryReply {});
 
 #[cfg(feature = "notebook")]
 family!(trust: TrustCommand => TrustReply {

@@ -18,7 +18,7 @@ pub use resolve::{Item, Resolve};
 
 pub(crate) use recall::answer as answer_recall;
 pub(crate) use resolve::{Names, candidates, resolve};
-pub(crate) use types::{FileListing, FilesCall};
+pub(crate) use types::{FileListing, FilesCall, is_listed};
 
 use crate::family::family;
 

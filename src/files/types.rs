@@ -62,7 +62,7 @@ pub(super) fn scopes(call: &Call, entries: &Entries) -> Vec<FolderScope> {
     scopes
 }
 
-pub(super) fn is_listed(call: &Call, entries: &Entries, path: &RelPath) -> bool {
+pub(crate) fn is_listed(call: &Call, entries: &Entries, path: &RelPath) -> bool {
     entries.folders().any(|folder| folder.has(path))
         || FolderScope::all(&call.scope.layout).iter().any(|scope| scope.reaches(path))
 }

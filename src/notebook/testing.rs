@@ -47,7 +47,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
         rescore: false,
         trust: TrustConfig::default(),
     };
-    Call::new(fs, Arc::new(scope), now, None, Writer::default()).expect("a call")
+    Call::new(fs, Arc::new(scope), now, None, Writer::default(), None).expect("a call")
 }
 
 /// Runs a command like a separate process.

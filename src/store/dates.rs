@@ -183,6 +183,16 @@ pub fn utc_text(nanoseconds: u64) -> String {
     moment.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
+/// Returns a time in milliseconds since 1970-01-01T00:00:00Z at an offset from UTC, as `2026-05-24T10:00:00+02:00`. A time out of
+/// range is shown as the beginning of 1970.
+pub(crate) fn rfc3339(milliseconds: i64, utc_offset_seconds: i32) -> String {
+    let time = DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
+    match FixedOffset::east_opt(utc_offset_seconds) {
+        Some(offset) => time.with_timezone(&offset).to_rfc3339_opts(SecondsFormat::Secs, false),
+        None => time.to_rfc3339_opts(SecondsFormat::Secs, true),
+    }
+}
+
 /// Returns the day of a time in UTC, as `2026-05-24`.
 pub(crate) fn utc_day(nanoseconds: u64) -> String {
     utc_text(nanoseconds).chars().take(10).collect()

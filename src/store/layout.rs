@@ -49,7 +49,7 @@ pub const USER_FOLDER: &str = "user";
 /// Extension of a backup, instead of `md`.
 const BACKUP_SUFFIX: &str = ".bak";
 /// Folder of the host and of the component, in the root or in a project. It holds what no editor should show.
-const STATE_FOLDER: &str = ".saddlebag";
+pub(super) const STATE_FOLDER: &str = ".saddlebag";
 /// Folder of the backups of notes of the root, in [`STATE_FOLDER`].
 const BACKUPS_FOLDER: &str = "backups";
 /// Number of bytes that the backup keeps of a name that is too long for an extension.

@@ -7,19 +7,21 @@
 mod dates;
 mod entries;
 mod folded;
+mod history;
 mod instructions;
 mod layout;
 mod names;
 mod slug;
 
-pub(crate) use dates::utc_day;
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
+pub(crate) use dates::{rfc3339, utc_day};
 pub(crate) use entries::text_of_name;
 pub use entries::{
     AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, is_of_entries, portable_path,
 };
 pub(crate) use folded::is_hidden;
 pub use folded::{folded_name, is_name};
+pub(crate) use history::HistoryFolder;
 pub use instructions::is_instructions;
 pub(crate) use layout::is_below_entries;
 pub use layout::{
@@ -28,4 +30,5 @@ pub use layout::{
 };
 pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName, is_device_name};
 pub use saddlebag_protocol::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
-pub use slug::ProjectSlug;
+pub(crate) use slug::is_identifier;
+pub use slug::{MAX_IDENTIFIER_BYTES, ProjectSlug};

@@ -18,6 +18,14 @@ const ROOT: &str = "root";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectSlug(String);
 
+/// Maximum length of an identifier, such as the name of a machine, in bytes.
+pub const MAX_IDENTIFIER_BYTES: usize = 64;
+
+/// Returns true for 1 to [`MAX_IDENTIFIER_BYTES`] ASCII letters, digits, `-` and `_`.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    (1..=MAX_IDENTIFIER_BYTES).contains(&text.len()) && text.chars().all(is_plain)
+}
+
 impl FromStr for ProjectSlug {
     type Err = String;
 

@@ -12,7 +12,7 @@ macro_rules! wit_contract {
         $($crate::wit_contract! { @$interface $records $variants $openness })*
     };
     ($records:ident $variants:ident $openness:ident) => {
-        $crate::wit_contract! { $records $variants $openness: agents_md config engine entries exchange files fs journal notebook prompt session tools trust types }
+        $crate::wit_contract! { $records $variants $openness: agents_md config engine entries exchange files fs history journal notebook prompt session tools trust types }
     };
     (@agents_md $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
@@ -34,7 +34,7 @@ macro_rules! wit_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, rescore, entries, trust, long_term, secret }
+            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, rescore, entries, trust, long_term, machine, secret }
         }
 
         $crate::$variants! { $openness:
@@ -50,7 +50,7 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), InvalidSecret(value), LimitTooSmall(value) }
+            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), InvalidMachine(value), InvalidSecret(value), LimitTooSmall(value) }
             engine::ResultError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult }
             engine::SubmitError { CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
         }
@@ -156,7 +156,7 @@ macro_rules! wit_contract {
 
         $crate::$variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Generation, Score { query, texts } = ScoreOp }
+            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition, may_tear, may_vanish } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Generation, Score { query, texts } = ScoreOp }
             fs::ReadOutcome { Content(value), Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
@@ -167,6 +167,32 @@ macro_rules! wit_contract {
             fs::ListOutcome { Page(value), Unchanged }
             fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Generation(value), Score(value) }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
+        }
+    };
+    (@history $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
+            history::ListOperations { limit = $crate::history::DEFAULT_HISTORY_ITEMS, operation, since, by }
+            history::ListVersions { name, limit = $crate::history::DEFAULT_HISTORY_ITEMS, patch }
+            history::ReadVersion { name, version }
+            history::CompareVersions { name, before, after }
+            history::Undo { operations, session, agent, since, after, only_own, dry_run }
+            history::Redo { dry_run }
+            history::RestoreVersion { name, version, at, dry_run }
+            history::FileChange { path, kind, moved_from, before, after }
+            history::OperationInfo { operation, time, command, provenance, agent, client, session, tool, reason, undone, undoes, redoes, files }
+            history::OperationList { operations, total, damaged, cut }
+            history::VersionInfo { number, kind, size, unkept, operation, patch }
+            history::VersionList { path, versions, total, damaged, cut }
+            history::VersionText { path, version, text }
+            history::Comparison { path, before, after, diff }
+            history::UndoReply { operations, files, operation, message }
+            history::RestoredVersion { path, version, diff, operation, message }
+        }
+
+        $crate::$variants! { $openness:
+            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), RestoreVersion(value) }
+            history::ChangeKind { Created, Changed, Removed, Moved }
+            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), RestoreVersion(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {
@@ -342,7 +368,7 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
             types::Error { code, message, help }
-            types::Origin { agent, workspace, run, client, session, tool, provenance }
+            types::Origin { agent, workspace, run, client, session, tool, provenance, operation, reason }
             types::Flag { kind, what, count }
         }
 

@@ -192,6 +192,10 @@ pub mod own {
         pub use crate::files::*;
     }
 
+    pub mod history {
+        pub use crate::history::*;
+    }
+
     pub mod session {
         pub use crate::session::*;
     }

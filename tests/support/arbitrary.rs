@@ -265,6 +265,8 @@ fn origin() -> impl Strategy<Value = Origin> {
             session,
             tool,
             provenance,
+            operation: None,
+            reason: None,
         },
     )
 }

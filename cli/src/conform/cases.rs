@@ -10,7 +10,8 @@ use super::bench::{Bench, Stores, on_disk};
 use super::driver::{Driver, short};
 use super::names;
 use super::ops::{
-    append, list, make_directory, matches, read, remove, remove_directory, remove_with, rename, word, write, write_with,
+    append, append_to_log, list, make_directory, matches, read, remove, remove_directory, remove_with, rename, word,
+    write, write_with,
 };
 use super::report::{Ended, Ran, Report, check, left_out};
 use crate::failure::Failure;
@@ -20,7 +21,7 @@ const PART: &str = "operations";
 /// A case, on a fresh store.
 type Case = (&'static str, fn(&mut Bench<'_>) -> Ran);
 
-const CASES: [Case; 37] = [
+const CASES: [Case; 38] = [
     ("a read gives the bytes from the offset on, at most `max-bytes`", reads_give_parts),
     ("any bytes are kept as they are", any_bytes_are_kept),
     ("a large file is read and written whole", large_files),
@@ -37,6 +38,7 @@ const CASES: [Case; 37] = [
     ("nothing is kept by a change that is not made", nothing_is_kept_in_vain),
     ("a new file is written with `like`", writes_with_like),
     ("a removal with `may-return` is made", removals_that_may_return),
+    ("an append with `may-tear` and `may-vanish` is made", additions_to_logs),
     ("a move needs a free name and makes folders", moves),
     ("only an empty folder is removed, and none above it", folders_are_removed),
     ("a folder is made with those above it", folders_are_made),
@@ -287,6 +289,18 @@ fn removals_that_may_return(bench: &mut Bench<'_>) -> Ran {
     bench.put("a.md", "one")?;
     bench.expect(&remove_with("a.md", "any", None, true), &["done"])?;
     bench.holds("a.md", None)
+}
+
+fn additions_to_logs(bench: &mut Bench<'_>) -> Ran {
+    let line = |letter: &str, size: usize| letter.repeat(size) + "\n";
+    let mut log = String::new();
+    for (letter, size, may_vanish) in [("a", 10, true), ("b", 9_000, true), ("c", 9_000, false)] {
+        let line = line(letter, size);
+        bench.expect(&append_to_log("log/a.log", line.as_bytes(), may_vanish), &["written"])?;
+        log.push_str(&line);
+        bench.holds("log/a.log", Some(&log))?;
+    }
+    Ok(())
 }
 
 fn moves(bench: &mut Bench<'_>) -> Ran {

@@ -40,7 +40,16 @@ pub(super) fn append(path: &str, content: &[u8], newline_first: bool, preconditi
     let (content, precondition) = (BASE64_STANDARD.encode(content), precondition.into());
     json!({ "append": {
         "path": path, "content": content, "newline-first": newline_first, "precondition": precondition,
+        "may-tear": false, "may-vanish": false,
     } })
+}
+
+/// Returns the operation that adds a line to a log.
+pub(super) fn append_to_log(path: &str, line: &[u8], may_vanish: bool) -> Value {
+    let mut op = append(path, line, true, "any");
+    op["append"]["may-tear"] = true.into();
+    op["append"]["may-vanish"] = may_vanish.into();
+    op
 }
 
 pub(super) fn list(folder: Option<&str>, after: Option<&str>, limit: u32, unless: Option<&Version>) -> Value {

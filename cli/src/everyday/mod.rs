@@ -20,6 +20,7 @@ mod tag;
 mod today;
 mod write;
 
+use crate::history::{DiffArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
 use crate::list::ListArgs;
 use crate::prompt::ContextArgs;
 use crate::subcommand::subcommands;
@@ -39,6 +40,11 @@ subcommands! {
         Related(related::RelatedArgs),
         Forget(forget::ForgetArgs),
         Restore(restore::RestoreArgs),
+        History(HistoryArgs),
+        Diff(DiffArgs),
+        Undo(UndoArgs),
+        Redo(RedoArgs),
+        Op(OpArgs),
         Sessions(sessions::SessionsArgs),
         Open(open::OpenArgs),
         Log(log::LogArgs),

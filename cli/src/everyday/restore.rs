@@ -2,33 +2,72 @@
 
 use clap::Args;
 use saddlebag::entries::RestoreEntry;
+use saddlebag::history::{RestoreVersion, RestoredVersion};
 use saddlebag::journal::{Restore, Target};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::store::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::changed::Changed;
 use crate::failure::{Code, Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
+use crate::input::since;
 use crate::item::{ItemName, Named};
-use crate::output::Output;
+use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
 /// Bring back what was forgotten, or the text before the last change
 ///
-/// A forgotten note is named by the path that it had, or by the path of its backup. A second run undoes the first.
+/// A forgotten note is named by the path that it had, or by the path of its backup. A second run undoes the first. `--at` brings
+/// back any version that `history NAME` lists.
 #[derive(Debug, Args)]
 #[command(after_help = example("restore facts/load-balancer.md"))]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     item: ItemName,
+    /// Number of a version, as `history NAME` counts, or the time at which the item was so
+    #[arg(long, value_name = "N|DATE", value_parser = moment)]
+    at: Option<Moment>,
+    /// Only print what would be changed
+    #[arg(long, requires = "at")]
+    dry_run: bool,
+}
+
+/// A version of an item.
+#[derive(Clone, Copy, Debug)]
+enum Moment {
+    Version(u32),
+    Time(Timestamp),
+}
+
+fn moment(text: &str) -> Result<Moment, String> {
+    match text.parse() {
+        Ok(0) => Err("versions are counted from 1, which is the newest".into()),
+        Ok(number) => Ok(Moment::Version(number)),
+        Err(_) => since(text).map(Moment::Time),
+    }
+}
+
+/// What was brought back.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it is the schema of the replies that are printed")]
+pub(crate) enum Restored {
+    Item(Changed),
+    Version(RestoredVersion),
 }
 
 impl Subcommand for RestoreArgs {
-    type Json = Changed;
+    type Json = Restored;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
+        if let Some(at) = self.at {
+            return restore_version(self.item.without_lines(), at, self.dry_run, &mut store, output);
+        }
         let restored = match self.item.find(&mut store, output) {
             Ok(Named::Entry(key)) => entry(key, &mut store, output),
             Ok(Named::Target(target)) => file(target, &mut store, output),
@@ -46,6 +85,29 @@ impl Subcommand for RestoreArgs {
         };
         restored?.show(output)
     }
+}
+
+fn restore_version(
+    name: String,
+    at: Moment,
+    dry_run: bool,
+    store: &mut Store,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let (version, at) = match at {
+        Moment::Version(number) => (Some(number), None),
+        Moment::Time(time) => (None, Some(time.seconds)),
+    };
+    let reply = store.call(RestoreVersion { name, version, at, dry_run }, output)?;
+    if output.is_json() {
+        output.object(&reply)?;
+    } else {
+        output.line(&single_line(&reply.message))?;
+        if dry_run {
+            output.text(&reply.diff)?;
+        }
+    }
+    Ok(Exit::Done)
 }
 
 /// Returns true if a name does not mean anything that could be changed, so that it may mean an item of another family.

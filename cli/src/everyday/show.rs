@@ -3,7 +3,9 @@
 use clap::Args;
 use saddlebag::entries::{EntryInfo, GetEntry};
 use saddlebag::files::ReadFile;
+use saddlebag::history::{ReadVersion, VersionText};
 use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, Read, ReadReply};
+use saddlebag::protocol::ErrorCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,6 +19,8 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 
 /// Print a note, an entry or another file
+///
+/// `NAME@2` prints the version before the last change, as `history NAME` numbers it.
 #[derive(Debug, Args)]
 #[command(after_help = example("show \"Load balancer\""))]
 pub(crate) struct ShowArgs {
@@ -41,6 +45,7 @@ pub(crate) enum Shown {
     File(ReadReply),
     Entry(EntryInfo),
     Path(Place),
+    Version(VersionText),
 }
 
 impl Subcommand for ShowArgs {
@@ -52,7 +57,16 @@ impl Subcommand for ShowArgs {
         }
         let (offset, max_bytes) = (self.offset.unwrap_or(0), self.max_bytes.unwrap_or(DEFAULT_READ_BYTES));
         let mut store = Store::open(global)?;
-        let part = match self.item.find(&mut store, output)? {
+        let found = match self.item.find(&mut store, output) {
+            Err(failure) if failure.code == ErrorCode::NotFound.into() => match self.item.version() {
+                Some((name, version)) => {
+                    return show_version(&store.call(ReadVersion { name, version }, output)?, output);
+                }
+                None => return Err(failure),
+            },
+            found => found?,
+        };
+        let part = match found {
             Named::Entry(_) if self.offset.is_some() || self.max_bytes.is_some() => {
                 let help = "leave --offset and --max-bytes out";
                 return Err(Failure::usage("an entry is printed as a whole", help));
@@ -82,6 +96,20 @@ fn show_entry(entry: &EntryInfo, output: &mut Output) -> Result<Exit, Failure> {
             "only in {}: it goes into the prompts of other projects after `saddlebag memory approve`",
             entry.only_in.join(", ")
         ));
+    }
+    Ok(Exit::Done)
+}
+
+fn show_version(version: &VersionText, output: &mut Output) -> Result<Exit, Failure> {
+    if output.is_json() {
+        output.object(version)?;
+        return Ok(if version.text.is_none() { Exit::Nothing } else { Exit::Done });
+    }
+    match &version.text {
+        Some(text) => output.text(text)?,
+        None => {
+            return Err(Failure::nothing(format!("{} does not exist in version {}", version.path, version.version)));
+        }
     }
     Ok(Exit::Done)
 }

@@ -156,6 +156,8 @@ pub enum ErrorCode {
     NotFound,
     /// The text to replace does not occur exactly once.
     NoUniqueMatch,
+    /// A later change touches the same place of a file.
+    Conflict,
     /// Several things have the name.
     AmbiguousName,
     /// The file is not UTF-8 text.
@@ -203,6 +205,7 @@ words!(ErrorCode, "code of an error" {
     TooLarge = "too-large",
     NotFound = "not-found",
     NoUniqueMatch = "no-unique-match",
+    Conflict = "conflict",
     AmbiguousName = "ambiguous-name",
     NotText = "not-text",
     DamagedFile = "damaged-file",

@@ -94,6 +94,10 @@ pub enum FsOp {
         newline_first: bool,
         /// Condition that must hold before.
         precondition: Precondition,
+        /// True if an interruption may leave a part of the bytes: their reader checks each line.
+        may_tear: bool,
+        /// True if the addition need not be durable, unless it creates the file.
+        may_vanish: bool,
     },
     /// Lists a folder, sorted by path; an absent folder is empty.
     ListDirectory {
@@ -412,6 +416,12 @@ impl FsOp {
     #[must_use]
     pub fn write(path: RelPath, content: Vec<u8>, precondition: Precondition) -> Self {
         Self::Write { path, content, precondition, keep_as: None, like: None }
+    }
+
+    /// Returns an addition of whole lines, which is durable.
+    #[must_use]
+    pub fn append(path: RelPath, content: Vec<u8>, newline_first: bool, precondition: Precondition) -> Self {
+        Self::Append { path, content, newline_first, precondition, may_tear: false, may_vanish: false }
     }
 
     /// Returns a removal that keeps nothing.

@@ -417,7 +417,7 @@ mod tests {
                     for line in 0..LINES {
                         let content = format!("{thread}.{line}\n").into_bytes();
                         let (path, precondition) = (path("daily/log.md"), Precondition::Any);
-                        let op = FsOp::Append { path, content, newline_first: true, precondition };
+                        let op = FsOp::append(path, content, true, precondition);
                         store.perform(&op).expect("appended");
                     }
                 });

@@ -17,6 +17,7 @@ use super::version::{self, Check};
 use super::walk;
 use super::write::{Place, Staged, version_of_written};
 use crate::Durability;
+use crate::executor::Addition;
 
 /// Size of a page of memory in bytes: Linux adds a page at a time, and ends between two if the process is killed.
 const PAGE: usize = 4096;
@@ -28,12 +29,11 @@ impl LocalDir {
     pub(super) fn append(
         &self,
         path: &RelPath,
-        content: &[u8],
-        newline_first: bool,
+        addition: &Addition<'_>,
         precondition: &Precondition,
     ) -> Result<AppendOutcome, FsError> {
         let mut added = false;
-        self.change(&[path], |guard| self.append_locked(guard, path, content, newline_first, precondition, &mut added))
+        self.change(&[path], |guard| self.append_locked(guard, path, addition, precondition, &mut added))
     }
 
     /// Writes a file again, to new blocks, if its last change could not be synced. If that fails, the file stays
@@ -44,7 +44,8 @@ impl LocalDir {
             let found = walk::find(&self.root, path)?;
             match found.map(|(folder, name)| walk::probe(&folder, name)).transpose()?.flatten() {
                 Some(_) => {
-                    let appended = self.append_locked(&guard, path, b"", false, &Precondition::Any, &mut false);
+                    let nothing = Addition { content: b"", newline_first: false, may_tear: false, may_vanish: false };
+                    let appended = self.append_locked(&guard, path, &nothing, &Precondition::Any, &mut false);
                     appended.map(drop).map_err(Failed::into_answer)
                 }
                 None => {
@@ -64,11 +65,11 @@ impl LocalDir {
         &self,
         guard: &Guard<'_>,
         path: &RelPath,
-        content: &[u8],
-        newline_first: bool,
+        addition: &Addition<'_>,
         precondition: &Precondition,
         added: &mut bool,
     ) -> Result<AppendOutcome, Failed> {
+        let &Addition { content, newline_first, may_tear, may_vanish } = addition;
         if matches!(precondition, Precondition::Matches(_)) && walk::find(&self.root, path)?.is_none() {
             return Ok(AppendOutcome::Stale(None));
         }
@@ -84,10 +85,9 @@ impl LocalDir {
             // Bytes that were not synced must be written again. A file with a second name is replaced, so that the
             // other name, which may be outside of the store, keeps its text. A process that is killed can leave a part of
             // a long addition.
-            let is_long = content.len() > PAGE;
+            let is_long = content.len() > PAGE && !may_tear;
             if let Some(found) = found.as_ref().filter(|found| unsynced || is_long || found.links > 1) {
-                let addition = Addition { content, newline_first, may_be_there: *added };
-                match self.append_by_replacing(place, name, found, &addition)? {
+                match self.append_by_replacing(place, name, found, addition, *added)? {
                     Some((start, version)) => {
                         self.confirm(&folder, path)?;
                         return Ok(version.map_or(AppendOutcome::Unknown(start), AppendOutcome::Written));
@@ -136,7 +136,8 @@ impl LocalDir {
             if !sys::stat_at(&folder, name).is_ok_and(|stat| stat.same_file(&before)) {
                 continue;
             }
-            if durable && let Err(error) = sync(&folder, &file, found.is_none()) {
+            let must_sync = durable && !(may_vanish && found.is_some());
+            if must_sync && let Err(error) = sync(&folder, &file, found.is_none()) {
                 self.unsynced().add(&self.root, path);
                 return Err(not_durable(error).into());
             }
@@ -147,23 +148,17 @@ impl LocalDir {
     }
 }
 
-/// Text to add to a file.
-struct Addition<'a> {
-    content: &'a [u8],
-    newline_first: bool,
-    /// True if an earlier attempt added it to a file that was replaced since: an editor may have read it there.
-    may_be_there: bool,
-}
-
 impl LocalDir {
-    /// Replaces `found` by a new file with its bytes and the addition. Returns the offset of the addition, and the new
-    /// version if it is known; `None` if someone changed the file meanwhile, which then stays.
+    /// Replaces `found` by a new file with its bytes and the addition. `may_be_there`: an earlier attempt added it to a file that
+    /// was replaced since, and an editor may have read it there. Returns the offset of the addition, and the new version if
+    /// it is known; `None` if someone changed the file meanwhile, which then stays.
     fn append_by_replacing(
         &self,
         place: Place<'_>,
         name: &str,
         found: &Stat,
         addition: &Addition<'_>,
+        may_be_there: bool,
     ) -> Result<Option<(u64, Option<Version>)>, Failed> {
         let folder = place.folder;
         let now = sys::now();
@@ -180,7 +175,7 @@ impl LocalDir {
         }
         let settled = version::is_settled(&stat, now) || stat.size > version::HASH_LIMIT;
         let version = if settled { version::of_stat(&stat) } else { version::of_content(&bytes) };
-        let start = if addition.may_be_there && bytes.ends_with(addition.content) {
+        let start = if may_be_there && bytes.ends_with(addition.content) {
             bytes.len() - addition.content.len()
         } else {
             if addition.newline_first && bytes.last().is_some_and(|&last| last != b'\n') {

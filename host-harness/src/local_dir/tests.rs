@@ -312,7 +312,7 @@ fn an_append_goes_to_the_file_that_an_editor_has_written() {
             fs::rename(other, file).unwrap();
         });
         let content = b"line\n".to_vec();
-        let op = FsOp::Append { path: path(), content, newline_first: true, precondition: Precondition::Any };
+        let op = FsOp::append(path(), content, true, Precondition::Any);
         let outcome = store.dir.perform(&op).unwrap();
         assert!(matches!(outcome, FsOutcome::Append(AppendOutcome::Written(_))));
         assert_eq!(store.text(), expected);
@@ -349,7 +349,7 @@ fn durable() -> Store {
 impl Store {
     fn append(&mut self, line: &str) -> Result<AppendOutcome, FsError> {
         let content = line.as_bytes().to_vec();
-        let op = FsOp::Append { path: path(), content, newline_first: true, precondition: Precondition::Any };
+        let op = FsOp::append(path(), content, true, Precondition::Any);
         self.dir.perform(&op).map(|outcome| match outcome {
             FsOutcome::Append(outcome) => outcome,
             other => panic!("{other:?}"),
@@ -462,7 +462,7 @@ fn a_process_that_was_open_before_another_ones_sync_failed_does_not_append_to_th
     store.append("two\n").unwrap_err();
     let first = store.inode();
     let content = b"three\n".to_vec();
-    let op = FsOp::Append { path: path(), content, newline_first: true, precondition: Precondition::Any };
+    let op = FsOp::append(path(), content, true, Precondition::Any);
     other.perform(&op).unwrap();
     assert_ne!(store.inode(), first);
 }
@@ -770,12 +770,7 @@ fn hosts_that_take_a_store_over_at_the_same_time_all_write() {
             std::thread::spawn(move || {
                 let mut dir = LocalDir::open(&root, LocalDirOptions::default()).unwrap();
                 let content = format!("{number}\n").into_bytes();
-                dir.perform(&FsOp::Append {
-                    path: path(),
-                    content,
-                    newline_first: true,
-                    precondition: Precondition::Any,
-                })
+                dir.perform(&FsOp::append(path(), content, true, Precondition::Any))
             })
         })
         .collect();
@@ -825,12 +820,7 @@ fn a_store_of_a_later_lock_protocol_is_read_and_not_changed() {
 #[test]
 fn a_folder_that_is_removed_under_a_writer_is_made_again() {
     let at = RelPath::new("d/a.md").unwrap();
-    let append = |content: &[u8]| FsOp::Append {
-        path: at.clone(),
-        content: content.into(),
-        newline_first: true,
-        precondition: Precondition::Any,
-    };
+    let append = |content: &[u8]| FsOp::append(at.clone(), content.into(), true, Precondition::Any);
     let rename = FsOp::Rename { path: path(), to: at.clone(), precondition: Precondition::Any };
     let keep =
         FsOp::Remove { path: path(), precondition: Precondition::Any, keep_as: Some(at.clone()), may_return: false };

@@ -16,8 +16,8 @@ use saddlebag::store::RelPath;
 use sha2::{Digest, Sha256};
 
 use crate::executor::{
-    Durability, Executor, MAX_LIST_ENTRIES, STATE_FOLDER, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, by_method, bytes_wanted,
-    check, is_read, is_reserved, left_out, list_outcome, spelled, traced_path,
+    Addition, Durability, Executor, MAX_LIST_ENTRIES, STATE_FOLDER, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, by_method,
+    bytes_wanted, check, is_read, is_reserved, left_out, list_outcome, spelled, traced_path,
 };
 use scheduler::Random;
 pub use scheduler::Scheduler;
@@ -499,8 +499,7 @@ impl Simulator {
     fn append(
         &mut self,
         path: &RelPath,
-        content: &[u8],
-        newline_first: bool,
+        &Addition { content, newline_first, .. }: &Addition<'_>,
         precondition: &Precondition,
     ) -> Result<AppendOutcome, FsError> {
         if let Some(current) = self.stale(path, precondition)? {

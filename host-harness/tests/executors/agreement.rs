@@ -112,7 +112,7 @@ impl<E: Executor> Run<E> {
             }
             Action::Append(path, content, newline_first, expect) => {
                 let precondition = self.precondition(&path, expect);
-                FsOp::Append { path, content, newline_first, precondition }
+                FsOp::append(path, content, newline_first, precondition)
             }
             Action::List(folder, after, limit) => FsOp::ListDirectory { folder, after, limit, unless: None },
             Action::Remove(path, expect, keep_as) => {

@@ -97,7 +97,7 @@ fn each_of_many_has_one_result_in_its_place(store: &mut dyn Executor) {
 
 fn a_read_among_many_sees_the_changes_before_it_and_no_later_ones(store: &mut dyn Executor) {
     let read = FsOp::Read { path: path("a.md"), offset: 0, max_bytes: u32::MAX };
-    let append = FsOp::Append { path: path("a.md"), content: b"x".to_vec(), newline_first: false, precondition: Any };
+    let append = FsOp::append(path("a.md"), b"x".to_vec(), false, Any);
     // Enough reads between two changes to use threads.
     let mut ops = Vec::new();
     for _ in 0..3 {

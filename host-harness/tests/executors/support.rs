@@ -46,7 +46,7 @@ pub(crate) trait Ask: Executor {
         newline_first: bool,
         precondition: Precondition,
     ) -> Result<AppendOutcome, FsError> {
-        let op = FsOp::Append { path: path(at), content: content.into(), newline_first, precondition };
+        let op = FsOp::append(path(at), content.into(), newline_first, precondition);
         match self.perform(&op)? {
             FsOutcome::Append(outcome) => Ok(outcome),
             other => panic!("{other:?}"),

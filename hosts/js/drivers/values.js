@@ -40,7 +40,7 @@ const path = { path: plain };
 const op = variant({
   read: record({ ...path, offset: u64, 'max-bytes': plain }),
   write: record({ ...path, content: bytes, precondition, 'keep-as': option(plain), like: option(plain) }),
-  append: record({ ...path, content: bytes, 'newline-first': plain, precondition }),
+  append: record({ ...path, content: bytes, 'newline-first': plain, precondition, 'may-tear': plain, 'may-vanish': plain }),
   'list-directory': record({ folder: option(plain), after: option(plain), limit: plain, unless: option(plain) }),
   remove: record({ ...path, precondition, 'keep-as': option(plain), 'may-return': plain }),
   rename: record({ ...path, to: plain, precondition }),

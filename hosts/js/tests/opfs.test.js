@@ -21,7 +21,7 @@ async function chromiumFor(test, store = 'store') {
     return {
       page, perform,
       write: (path, text, more = {}) => perform({ write: { path, content: btoa(text), precondition: 'any', ...more } }),
-      append: (path, text) => perform({ append: { path, content: btoa(text), 'newline-first': true, precondition: 'any' } }),
+      append: (path, text) => perform({ append: { path, content: btoa(text), 'newline-first': true, precondition: 'any', 'may-tear': false, 'may-vanish': false } }),
       read: async path => {
         const { ok } = await perform({ read: { path, offset: '0', 'max-bytes': 1 << 24 } });
         return ok.read === 'absent' ? undefined : { ...ok.read.content, text: atob(ok.read.content.bytes) };

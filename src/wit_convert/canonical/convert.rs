@@ -337,6 +337,7 @@ families! {
     Notebook: notebook::NotebookCommand => NotebookReply,
     Entries: entries::EntriesCommand => EntriesReply,
     Files: files::FilesCommand => FilesReply,
+    History: history::HistoryCommand => HistoryReply,
     Trust: trust::TrustCommand => TrustReply,
     Session: session::SessionCommand => SessionReply,
     Exchange: exchange::ExchangeCommand => ExchangeReply,

@@ -87,10 +87,10 @@ class Folder:
         with self.locked(path, *filter(None, [keep_as])) as guard:
             return "written", self.replace(path, content, precondition, guard, keep_as, like)
 
-    def append(self, path, content, newline_first, precondition, settling=False):
+    def append(self, path, content, newline_first, precondition, may_tear=False, may_vanish=False, settling=False):
         """`settling`: only writes a file again, to new blocks, whose last change could not be synced."""
         with self.locked(path) as guard:
-            return "written", self.add(path, content, newline_first, precondition, guard, settling)
+            return "written", self.add(path, content, newline_first, precondition, may_vanish, guard, settling)
 
     def list_directory(self, folder, after, limit, unless):
         entries, others = [], []
@@ -217,7 +217,7 @@ class Folder:
                 os.rename(name, place, src_dir_fd=folder, dst_dir_fd=folder)
             raise
 
-    def add(self, path, content, newline_first, precondition, guard, settling):
+    def add(self, path, content, newline_first, precondition, may_vanish, guard, settling):
         """Adds to a file by one write, and gives its version."""
         added = False
         for _ in range(ATTEMPTS):
@@ -243,7 +243,8 @@ class Folder:
                             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                         added = True
                         if os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), before):
-                            self.sync(path, file, *([folder] if old is None else []))
+                            if old is None or not may_vanish:
+                                self.sync(path, file, *([folder] if old is None else []))
                             return version_of(read_all(file))
         raise Refused("other", "the file kept being replaced while it was appended to; try again")
 

@@ -50,7 +50,7 @@ macro_rules! filter {
     };
 }
 
-const DEFAULTS: [Default; 23] = [
+const DEFAULTS: [Default; 25] = [
     constant!(("agents-md", "sync-agents-md"), "max-bytes", agents_md::DEFAULT_SECTION_BYTES),
     constant!(("config", "entries-config"), "max-entries", entries::MAX_ENTRIES),
     constant!(("config", "entries-config"), "max-workspace-entries", entries::MAX_ENTRIES),
@@ -73,6 +73,8 @@ const DEFAULTS: [Default; 23] = [
     constant!(("session", "begin-session"), "max-bytes", session::DEFAULT_SESSION_BYTES),
     constant!(("session", "recall-for-prompt"), "max-bytes", session::DEFAULT_PROMPT_BYTES),
     constant!(("session", "recall-for-tool"), "max-bytes", session::DEFAULT_TOOL_BYTES),
+    constant!(("history", "list-operations"), "limit", history::DEFAULT_HISTORY_ITEMS),
+    constant!(("history", "list-versions"), "limit", history::DEFAULT_HISTORY_ITEMS),
     constant!(("trust", "pending"), "limit", approval::DEFAULT_PENDING_ITEMS),
 ];
 

@@ -100,7 +100,18 @@ impl Fs {
 
     /// Appends to the file, on a separate line.
     pub fn append(&self, path: &RelPath, content: Vec<u8>, precondition: Precondition) -> Operation<AppendOutcome> {
-        let op = FsOp::Append { path: path.clone(), content, newline_first: true, precondition };
+        self.submit_append(FsOp::append(path.clone(), content, true, precondition))
+    }
+
+    /// Appends to a log, whose reader checks each line, so an interruption may leave a part of the content. With `may_vanish`, a
+    /// power cut may take the addition back.
+    pub fn append_to_log(&self, path: &RelPath, content: Vec<u8>, may_vanish: bool) -> Operation<AppendOutcome> {
+        let (newline_first, precondition) = (true, Precondition::Any);
+        let path = path.clone();
+        self.submit_append(FsOp::Append { path, content, newline_first, precondition, may_tear: true, may_vanish })
+    }
+
+    fn submit_append(&self, op: FsOp) -> Operation<AppendOutcome> {
         self.submit(op, |outcome| match outcome {
             FsOutcome::Append(append) => Some(append),
             _ => None,

@@ -208,12 +208,7 @@ fn a_process_that_is_open_finishes_what_another_one_had_to_keep_before_it_change
         let mut open = LocalDir::open(store.folder.path(), LocalDirOptions::default()).unwrap();
         open.clear_leftovers();
         leave_behind_keeping(&mut store, "placing", None, Some(RelPath::new("a.bak").unwrap()));
-        let append = FsOp::Append {
-            path: RelPath::new(next).unwrap(),
-            content: b"later\n".into(),
-            newline_first: true,
-            precondition: Precondition::Any,
-        };
+        let append = FsOp::append(RelPath::new(next).unwrap(), b"later\n".into(), true, Precondition::Any);
         open.perform(&append).unwrap();
         let expected = if next == "a.md" { ("agent\nlater\n", "before") } else { ("agent", "before\nlater\n") };
         assert_eq!((store.text().as_str(), store.at("a.bak").as_str()), expected);

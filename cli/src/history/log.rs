@@ -1,0 +1,129 @@
+//! `history`: lists what was changed, or the versions of an item.
+
+use clap::Args;
+use saddlebag::history::{ListOperations, ListVersions, OperationList, VersionInfo, VersionList};
+use saddlebag::store::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::shared::{by_others, operation_line, print_files};
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::input::{shown_path, since};
+use crate::output::{Output, single_line};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// List what was changed, or the versions of one item
+///
+/// Versions are counted from the newest, which is 1. `show NAME@2` prints the version before it, and `restore NAME --at 2` brings
+/// it back.
+#[derive(Debug, Args)]
+#[command(after_help = example("history \"Load balancer\" -p"))]
+pub(crate) struct HistoryArgs {
+    /// Name of a note, an entry or a file [default: all changes]
+    #[arg(value_parser = shown_path)]
+    name: Option<String>,
+    /// Print the difference that each change made
+    #[arg(long, short = 'p', requires = "name")]
+    patch: bool,
+    /// Only changes at or after this time
+    #[arg(long, value_name = "DATE", value_parser = since)]
+    since: Option<Timestamp>,
+    /// Only changes by this agent, client, tool or session, or by `user`, `agent`, `tool` or `import`
+    #[arg(long, value_name = "WHO")]
+    by: Option<String>,
+    /// Maximum number of changes
+    #[arg(long, short = 'n', value_name = "N", default_value_t = saddlebag::history::DEFAULT_HISTORY_ITEMS,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(saddlebag::history::MAX_HISTORY_ITEMS)))]
+    limit: u32,
+}
+
+/// Operations, or the versions of an item.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it is the schema of what is printed")]
+pub(crate) enum HistoryJson {
+    Operations(OperationList),
+    Versions(VersionList),
+}
+
+impl Subcommand for HistoryArgs {
+    type Json = HistoryJson;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let mut store = Store::open(global)?;
+        let since = self.since.map(|time| time.seconds);
+        let Some(name) = self.name else {
+            let request = ListOperations { limit: self.limit, since, by: self.by, operation: None };
+            return print_operations(&store.call(request, output)?, output);
+        };
+        let request = ListVersions { name, limit: saddlebag::history::MAX_HISTORY_ITEMS, patch: self.patch };
+        let mut list = store.call(request, output)?;
+        list.versions.retain(|version| is_wanted(version, self.since, self.by.as_deref()));
+        list.total = u32::try_from(list.versions.len()).unwrap_or(u32::MAX);
+        list.versions.truncate(self.limit as usize);
+        print_versions(&list, output)
+    }
+}
+
+fn is_wanted(version: &VersionInfo, since: Option<Timestamp>, by: Option<&str>) -> bool {
+    let Some(info) = &version.operation else { return since.is_none() && by.is_none() };
+    let is_late = since
+        .is_none_or(|since| saddlebag_host::parse_time(&info.time).is_ok_and(|time| time.seconds >= since.seconds));
+    let names = [&info.agent, &info.client, &info.session, &info.tool];
+    let is_by = |by: &str| info.provenance == by || names.into_iter().any(|name| name.as_deref() == Some(by));
+    is_late && by.is_none_or(is_by)
+}
+
+/// Prints operations, newest first.
+pub(super) fn print_operations(list: &OperationList, output: &mut Output) -> Result<Exit, Failure> {
+    if output.is_json() {
+        output.object(list)?;
+    } else {
+        for info in &list.operations {
+            output.line(&operation_line(info))?;
+            print_files(&info.files, output)?;
+        }
+        output.flush()?;
+        warn(list.damaged, list.cut, output);
+        let shown = list.operations.len();
+        if list.total as usize > shown {
+            output.note(&format!("{shown} of {} operations; -n shows more", list.total));
+        }
+    }
+    Ok(if list.operations.is_empty() { Exit::Nothing } else { Exit::Done })
+}
+
+fn print_versions(list: &VersionList, output: &mut Output) -> Result<Exit, Failure> {
+    if output.is_json() {
+        output.object(list)?;
+    } else {
+        for version in &list.versions {
+            let made = version.operation.as_ref().map_or_else(|| by_others(version.kind), operation_line);
+            let size = version.size.map(|size| format!("  {size} bytes")).unwrap_or_default();
+            let unkept = if version.unkept { ", text not kept" } else { "" };
+            output.line(&format!("@{:<4} {:<8} {made}{size}{unkept}", version.number, version.kind.to_string()))?;
+            if let Some(patch) = &version.patch {
+                output.text(patch)?;
+            }
+        }
+        output.flush()?;
+        warn(list.damaged, list.cut, output);
+        let shown = list.versions.len();
+        if list.total as usize > shown {
+            output.note(&format!("{shown} of {} versions of {}; -n shows more", list.total, single_line(&list.path)));
+        }
+    }
+    Ok(if list.versions.is_empty() { Exit::Nothing } else { Exit::Done })
+}
+
+fn warn(damaged: u32, cut: bool, output: &mut Output) {
+    if damaged > 0 {
+        output.warning(&format!("{damaged} damaged lines of the logs are left out; a power cut leaves such a line"));
+    }
+    if cut {
+        output.warning("the logs are too large: the oldest months are left out");
+    }
+}

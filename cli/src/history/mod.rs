@@ -1,0 +1,14 @@
+//! The subcommands of the history: what was changed, the versions of an item, and undo.
+
+mod diff;
+mod log;
+mod op;
+mod redo;
+mod shared;
+mod undo;
+
+pub(crate) use diff::DiffArgs;
+pub(crate) use log::HistoryArgs;
+pub(crate) use op::OpArgs;
+pub(crate) use redo::RedoArgs;
+pub(crate) use undo::UndoArgs;

@@ -1,0 +1,163 @@
+//! `op`: lists operations, shows one, takes one back, or goes back to one.
+
+use clap::{Args, ValueEnum};
+use saddlebag::history::{
+    ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, OperationList, Undo, UndoReply,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::log::print_operations;
+use super::shared::{operation_line, print_files, print_undo};
+use crate::failure::{Exit, Failure};
+use crate::global::Global;
+use crate::help::example;
+use crate::output::{Output, single_line};
+use crate::store::Store;
+use crate::subcommand::Subcommand;
+
+/// List operations, show one, take one back, or go back to one
+#[derive(Debug, Args)]
+#[command(after_help = example("op diff 1f0c"))]
+pub(crate) struct OpArgs {
+    /// What to do
+    #[arg(value_enum, default_value_t = Action::Log)]
+    action: Action,
+    /// Operation, as `op log` prints it; the beginning is enough [default: the last one]
+    operation: Option<String>,
+    /// Only print what would be changed by `revert` and `restore`
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Action {
+    /// The last operations, the newest first
+    Log,
+    /// One operation, and the files that it changed
+    Show,
+    /// What an operation changed in its files
+    Diff,
+    /// Take one operation back
+    Revert,
+    /// Take back every operation after one
+    Restore,
+}
+
+/// Operations, one with its differences, or what was undone.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it is the schema of what is printed")]
+pub(crate) enum OpJson {
+    Listed(OperationList),
+    Shown(OperationInfo),
+    Differences(OperationDiff),
+    Undone(UndoReply),
+}
+
+/// What an operation changed.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OperationDiff {
+    /// Identifier of the operation.
+    operation: String,
+    /// Difference of each file.
+    files: Vec<FileDiff>,
+}
+
+/// What an operation changed in a file.
+#[derive(Serialize, JsonSchema)]
+struct FileDiff {
+    /// Path of the file.
+    path: String,
+    /// Difference in the form of `git diff`; `null` if the history does not have the text.
+    diff: Option<String>,
+}
+
+impl Subcommand for OpArgs {
+    type Json = OpJson;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let mut store = Store::open(global)?;
+        let changes = matches!(self.action, Action::Revert | Action::Restore);
+        if self.dry_run && !changes {
+            return Err(Failure::usage("--dry-run is for `op revert` and `op restore`", "leave it out"));
+        }
+        match self.action {
+            Action::Log => {
+                let request = ListOperations {
+                    limit: saddlebag::history::DEFAULT_HISTORY_ITEMS,
+                    operation: self.operation,
+                    ..ListOperations::default()
+                };
+                print_operations(&store.call(request, output)?, output)
+            }
+            Action::Show => {
+                let info = one(self.operation, &mut store, output)?;
+                if output.is_json() {
+                    output.object(&info)?;
+                } else {
+                    output.line(&operation_line(&info))?;
+                    print_files(&info.files, output)?;
+                }
+                Ok(Exit::Done)
+            }
+            Action::Diff => diff(self.operation, &mut store, output),
+            Action::Revert => {
+                let operations = self.operation.into_iter().collect();
+                undo(Undo { operations, dry_run: self.dry_run, ..Undo::default() }, &mut store, output)
+            }
+            Action::Restore => {
+                let Some(operation) = self.operation else {
+                    return Err(Failure::usage("`op restore` needs an operation", "`op log` lists them"));
+                };
+                let request = Undo { after: Some(operation), dry_run: self.dry_run, ..Undo::default() };
+                undo(request, &mut store, output)
+            }
+        }
+    }
+}
+
+/// Returns the operation, or the last one.
+fn one(operation: Option<String>, store: &mut Store, output: &mut Output) -> Result<OperationInfo, Failure> {
+    let request = ListOperations { limit: 1, operation, ..ListOperations::default() };
+    let found = store.call(request, output)?.operations.pop();
+    found.ok_or_else(|| Failure::nothing("there is no operation yet"))
+}
+
+fn diff(operation: Option<String>, store: &mut Store, output: &mut Output) -> Result<Exit, Failure> {
+    let info = one(operation, store, output)?;
+    let mut files = Vec::new();
+    for file in &info.files {
+        let request = ListVersions { name: file.path.clone(), limit: MAX_HISTORY_ITEMS, patch: true };
+        let versions = store.call(request, output)?.versions;
+        let is_of = |version: &&saddlebag::history::VersionInfo| {
+            version.operation.as_ref().is_some_and(|other| other.operation == info.operation)
+        };
+        for version in versions.iter().rev().filter(is_of) {
+            files.push(FileDiff { path: file.path.clone(), diff: version.patch.clone() });
+        }
+    }
+    if output.is_json() {
+        output.object(&OperationDiff { operation: info.operation, files })?;
+        return Ok(Exit::Done);
+    }
+    output.line(&operation_line(&info))?;
+    for FileDiff { path, diff } in &files {
+        output.line(&format!("    {}", single_line(path)))?;
+        match diff {
+            Some(diff) => output.text(diff)?,
+            None => output.line("    the history does not have the text")?,
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn undo(request: Undo, store: &mut Store, output: &mut Output) -> Result<Exit, Failure> {
+    let reply = store.call(request, output)?;
+    if output.is_json() {
+        output.object(&reply)?;
+    } else {
+        print_undo(&reply, output)?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,31 @@
+//! `redo`: makes what was undone again.
+
+use clap::Args;
+use saddlebag::history::{Redo, UndoReply};
+
+use super::shared::print_undo;
+use crate::failure::Failure;
+use crate::help::example;
+use crate::output::Output;
+use crate::subcommand::Ask;
+
+/// Make again what the last `undo` took back; run again, the undo before
+#[derive(Debug, Args)]
+#[command(after_help = example("redo"))]
+pub(crate) struct RedoArgs {
+    /// Only print what would be made again
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Ask for RedoArgs {
+    type Request = Redo;
+
+    fn request(self) -> Result<Redo, Failure> {
+        Ok(Redo { dry_run: self.dry_run })
+    }
+
+    fn print(reply: &UndoReply, output: &mut Output) -> Result<(), Failure> {
+        print_undo(reply, output)
+    }
+}

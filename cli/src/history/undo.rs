@@ -1,0 +1,50 @@
+//! `undo`: takes operations back.
+
+use clap::Args;
+use saddlebag::history::{Undo, UndoReply};
+use saddlebag::store::Timestamp;
+
+use super::shared::print_undo;
+use crate::failure::Failure;
+use crate::help::example;
+use crate::input::since;
+use crate::output::Output;
+use crate::subcommand::Ask;
+
+/// Undo the last operation; run again, it goes further back
+///
+/// An operation is one command, import or session end, with every file that it changed. `redo` takes the undo back. If a later
+/// change touches the same place, nothing is undone, and the later change is named.
+#[derive(Debug, Args)]
+#[command(after_help = example("undo --session 4f1c --dry-run"))]
+pub(crate) struct UndoArgs {
+    /// Operations, as `history` prints them; the beginning is enough [default: the last one]
+    #[arg(value_name = "OPERATION", conflicts_with_all = ["session", "of_agent", "since"])]
+    operations: Vec<String>,
+    /// All operations of this session
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// All operations of this agent
+    #[arg(long = "by", value_name = "AGENT")]
+    of_agent: Option<String>,
+    /// All operations at or after this time; with --session or --by, only theirs
+    #[arg(long, value_name = "DATE", value_parser = since)]
+    since: Option<Timestamp>,
+    /// Only print what would be undone
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Ask for UndoArgs {
+    type Request = Undo;
+
+    fn request(self) -> Result<Undo, Failure> {
+        let Self { operations, session, of_agent, since, dry_run } = self;
+        let since = since.map(|time| time.seconds);
+        Ok(Undo { operations, session, agent: of_agent, since, after: None, only_own: false, dry_run })
+    }
+
+    fn print(reply: &UndoReply, output: &mut Output) -> Result<(), Failure> {
+        print_undo(reply, output)
+    }
+}

@@ -1,0 +1,233 @@
+//! [`Recorder`]: writes each change into the history of the store, before the change is made.
+//!
+//! A record has the digests of the file before and after the change, and the contents that the history does not have yet: the
+//! content before, if an editor wrote it, and the content after, as a difference where that is smaller. So each version that a
+//! command wrote or replaced can be shown again. A record is durable before its change, except for text that is added at
+//! the end of a file: its bytes are in the file itself, so a power cut can only take away who added them.
+//!
+//! No second record says that a change was made. The files tell: see [`saddlebag_history::versions`].
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRefCell;
+use memchr::memmem;
+use saddlebag_history::{Change as RecordedChange, Digest, Record, State, Stored, Writer as RecordedWriter};
+use saddlebag_sanitize::secrets_in;
+use sha2::{Digest as _, Sha256};
+
+use super::call::Call;
+use super::change::{After, Change};
+use crate::protocol::{AppendOutcome, Error, Precondition, ReadOutcome, WriteOutcome};
+use crate::store::{Layout, RelPath};
+use crate::trust::SecretPolicy;
+
+/// Number of bytes at the end of a log in which a digest counts as recorded. An older content is recorded again, so that
+/// reading a version back needs few records.
+const RECENT_BYTES: u32 = 64 * 1024;
+
+/// Size in bytes above which a content has a file of its own.
+const MAX_INLINE_BYTES: usize = 1 << 20;
+
+/// Maximum number of attempts at a line of the log while the store cannot tell if it was added.
+const MAX_ATTEMPTS: u32 = 64;
+
+/// The operation of a command, to which its changes belong in the history.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    /// Name of this machine, which is the writer of the log.
+    pub(crate) machine: String,
+    /// Name of the command.
+    pub(crate) command: &'static str,
+    pub(crate) reason: Option<String>,
+    /// Number that no other command of the store has, except one of a host that repeats its epochs.
+    pub(crate) seed: [u64; 2],
+    pub(crate) state: AtomicRefCell<Progress>,
+}
+
+/// What a recorder knows of its operation.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// Identifier of the operation; `None` until the first change.
+    pub(crate) operation: Option<String>,
+    /// Operations that this one undoes.
+    pub(crate) undoes: Vec<String>,
+    /// Operations that this one makes again.
+    pub(crate) redoes: Vec<String>,
+}
+
+impl Recorder {
+    /// Returns the identifier of the operation. A command that runs again with the same clock and the same keys finds
+    /// another log, so the log's size tells the two apart.
+    fn operation(&self, log_size: u64) -> String {
+        let mut state = self.state.borrow_mut();
+        let made = || {
+            let [epoch, command] = self.seed;
+            let seed = format!("{} {epoch} {command} {log_size}", self.machine);
+            Sha256::digest(seed.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+        };
+        state.operation.get_or_insert_with(made).clone()
+    }
+}
+
+/// End of a log.
+struct Recent {
+    bytes: Vec<u8>,
+    /// Size of the whole log.
+    size: u64,
+}
+
+impl Call {
+    /// Returns the change of the file as it is now, which a record needs. `None` if the file is no longer as it was.
+    pub(super) async fn recordable<'a>(&self, change: &'a Change) -> Result<Option<Cow<'a, Change>>, Error> {
+        let known = change.before.bytes.is_some() || change.before.precondition == Precondition::Absent;
+        if known || !self.is_recorded(change.path()) {
+            return Ok(Some(Cow::Borrowed(change)));
+        }
+        let before = self.load(change.path()).await?;
+        let holds =
+            change.before.precondition == Precondition::Any || change.before.precondition == before.precondition;
+        Ok(holds.then(|| Cow::Owned(Change { before, ..change.clone() })))
+    }
+
+    /// Returns true if the changes of a file are recorded: all but those of our own bookkeeping.
+    pub(super) fn is_recorded(&self, path: &RelPath) -> bool {
+        self.recorder.is_some() && !Layout::is_bookkeeping(path) && Layout::original_of(path).is_none()
+    }
+
+    /// Writes the record of a change that is about to be made.
+    ///
+    /// # Errors
+    ///
+    /// The log cannot be written. The change must not be made then.
+    pub(super) async fn record(&self, change: &Change) -> Result<(), Error> {
+        let path = change.path();
+        let Some(recorder) = self.recorder.as_ref().filter(|_| self.is_recorded(path)) else { return Ok(()) };
+        let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
+        let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
+        let log = log.map_err(|_| Error::internal("the log has no path"))?;
+        let recent = self.recent(&log).await?;
+
+        let before = change.before.bytes();
+        let after = change.after_bytes();
+        let is_known = |bytes: &[u8]| memmem::find(&recent.bytes, Digest::of(bytes).to_string().as_bytes()).is_some();
+        let is_before_known = before.is_none_or(|before| before.is_empty() || is_known(before));
+        let mut changes = alloc::vec![match self.has_secret(before.filter(|_| !is_before_known)) {
+            false => RecordedChange::of(path.as_str(), before, after.as_deref(), is_before_known, MAX_INLINE_BYTES),
+            true => self.without_contents(path, before, after.as_deref()),
+        }];
+        if let After::Moved(to) = &change.after {
+            let mut moved = RecordedChange::of(to.as_str(), None, None, true, MAX_INLINE_BYTES);
+            if let Some(first) = changes.first() {
+                (moved.after, moved.after_size) = (first.before.clone(), first.before_size);
+            }
+            moved.moved_from = Some(path.to_string());
+            changes.push(moved);
+        }
+        for content in changes.iter().flat_map(|change| &change.contents) {
+            if matches!(content.stored, Stored::Blob) {
+                let bytes = [before, after.as_deref()].into_iter().flatten();
+                let bytes = bytes.into_iter().find(|bytes| Digest::of(bytes) == content.digest).unwrap_or_default();
+                let blob = folder.blob(&content.digest.to_string());
+                let blob = blob.map_err(|_| Error::internal("a content has no path"))?;
+                self.write_blob(&blob, bytes).await?;
+            }
+        }
+        let line = self.line(recorder, recent.size, changes)?;
+        // The bytes that a file gets at its end are there even if their record is lost.
+        let may_vanish = matches!(change.after, After::Added(_));
+        self.append_line(&log, line, may_vanish).await
+    }
+
+    fn line(&self, recorder: &Recorder, log_size: u64, changes: Vec<RecordedChange>) -> Result<Vec<u8>, Error> {
+        let time = self.now.timestamp();
+        let writer = self.writer.clone();
+        let operation = recorder.operation(log_size);
+        let state = recorder.state.borrow();
+        let record = Record {
+            operation,
+            time_ms: time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanoseconds / 1_000_000)),
+            utc_offset_seconds: time.utc_offset_seconds,
+            command: recorder.command.into(),
+            writer: RecordedWriter {
+                provenance: self.scope.trust.provenance.as_str().into(),
+                agent: writer.agent,
+                client: writer.client,
+                session: writer.session,
+                tool: writer.tool,
+            },
+            reason: recorder.reason.clone(),
+            undoes: state.undoes.clone(),
+            redoes: state.redoes.clone(),
+            changes,
+        };
+        Ok(record.to_line().into_bytes())
+    }
+
+    /// Returns the record of a change of a text with a secret, which the history must not have: only the sizes.
+    fn without_contents(&self, path: &RelPath, before: Option<&[u8]>, after: Option<&[u8]>) -> RecordedChange {
+        let mut change = RecordedChange::of(path.as_str(), None, None, true, MAX_INLINE_BYTES);
+        let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);
+        (change.before_size, change.after_size) = (size(before), size(after));
+        change.before = before.map_or(State::Absent, |bytes| State::Size(bytes.len() as u64));
+        change.after = match after {
+            Some(after) if self.has_secret(Some(after)) => State::Size(after.len() as u64),
+            _ => {
+                let after = RecordedChange::of(path.as_str(), None, after, true, MAX_INLINE_BYTES);
+                change.contents = after.contents;
+                after.after
+            }
+        };
+        change
+    }
+
+    fn has_secret(&self, bytes: Option<&[u8]>) -> bool {
+        self.scope.trust.secrets != SecretPolicy::Allow
+            && bytes.is_some_and(|bytes| !secrets_in(&String::from_utf8_lossy(bytes)).is_empty())
+    }
+
+    /// Reads the end of a log.
+    async fn recent(&self, log: &RelPath) -> Result<Recent, Error> {
+        let max_bytes = RECENT_BYTES.min(self.scope.limits.max_file_bytes);
+        let mut offset = 0;
+        loop {
+            let read = self.fs.read(log, offset, max_bytes).await;
+            match read.map_err(|error| Error::storage(Some(log), &error))? {
+                ReadOutcome::Absent => return Ok(Recent { bytes: Vec::new(), size: 0 }),
+                ReadOutcome::Content(found) => {
+                    let end = found.size.saturating_sub(max_bytes.into());
+                    if end <= offset {
+                        return Ok(Recent { bytes: found.bytes, size: found.size });
+                    }
+                    offset = end;
+                }
+            }
+        }
+    }
+
+    async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            let outcome = self.operations.append_to_log(log, line.clone(), may_vanish).await;
+            match outcome.map_err(|error| Error::storage(Some(log), &error))? {
+                AppendOutcome::Written(_) => return Ok(()),
+                // A line that is there twice says the same as one.
+                AppendOutcome::Stale(_) | AppendOutcome::Unknown(_) => {}
+            }
+        }
+        Err(super::gate::contention(log))
+    }
+
+    /// Writes a content that is named by its digest, so whoever was faster has written the same bytes.
+    async fn write_blob(&self, path: &RelPath, bytes: &[u8]) -> Result<(), Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            let outcome = self.operations.write(path, bytes.to_vec(), Precondition::Absent, None, None).await;
+            match outcome.map_err(|error| Error::storage(Some(path), &error))? {
+                WriteOutcome::Written(_) | WriteOutcome::Stale(_) => return Ok(()),
+                WriteOutcome::Unknown => {}
+            }
+        }
+        Err(super::gate::contention(path))
+    }
+}

@@ -1,0 +1,68 @@
+//! `compare-versions`: shows the difference between two versions of a file.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use saddlebag_history::unified;
+
+use super::files::FileHistory;
+use super::list_versions::{CONTEXT_LINES, history_of};
+use super::read_version::numbered;
+use super::types::{HistoryCall, check_is_kept};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Compares two versions of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompareVersions {
+    /// Name of the file, as [`ListVersions`](super::ListVersions) takes it.
+    pub name: String,
+    /// Number of the version before; 0 means 2, the version before the newest.
+    pub before: u32,
+    /// Number of the version after; 0 means 1, the newest.
+    pub after: u32,
+}
+
+/// Difference between two versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// Path of the file.
+    pub path: String,
+    /// Number of the version before.
+    pub before: u32,
+    /// Number of the version after.
+    pub after: u32,
+    /// Difference in the form of `git diff`, without the names of the files; empty if the texts are equal.
+    pub diff: String,
+}
+
+impl Request for CompareVersions {
+    type Reply = Comparison;
+    const NAME: &'static str = "compare-versions";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { name: name.into(), ..Self::default() }]
+    }
+}
+
+impl Run<HistoryCall<'_>> for CompareVersions {
+    async fn run(self, with: &HistoryCall<'_>) -> Result<Comparison, Error> {
+        let call = with.call;
+        check_is_kept(call)?;
+        let (path, history) = history_of(with, &self.name).await?;
+        let mut file = FileHistory::new(call, &history, &path).await?;
+        let older = if self.before == 0 { 2 } else { self.before };
+        let newer = if self.after == 0 { 1 } else { self.after };
+        let mut texts = [String::new(), String::new()];
+        for (text, number) in texts.iter_mut().zip([older, newer]) {
+            let version = numbered(&file, number)?;
+            let bytes = file.content(call, version.state).await?.unwrap_or_default();
+            *text = String::from_utf8_lossy(&bytes).into_owned();
+        }
+        let [before, after] = &texts;
+        let diff = unified(before, after, CONTEXT_LINES);
+        Ok(Comparison { path: call.scope.display_path(&path), before: older, after: newer, diff })
+    }
+}

@@ -1,0 +1,121 @@
+//! [`FileHistory`]: the versions of one file, and their contents.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use saddlebag_history::{Contents, Missing, State, Step, Version, versions};
+
+use super::log::{History, Recorded, read_whole};
+use super::types::not_kept;
+use crate::changes::{Call, File};
+use crate::protocol::Error;
+use crate::sorted::{SortedMap, SortedSet};
+use crate::store::RelPath;
+
+/// A step of a file: the record, and the place of the change in it.
+#[derive(Clone, Copy)]
+pub(super) struct StepOf<'a> {
+    pub(super) recorded: &'a Recorded,
+    pub(super) change: usize,
+}
+
+/// The versions of a file, newest first.
+pub(super) struct FileHistory<'a> {
+    pub(super) path: RelPath,
+    /// The file as it is now.
+    pub(super) file: File,
+    pub(super) steps: Vec<StepOf<'a>>,
+    pub(super) versions: Vec<Version>,
+    contents: Contents,
+    /// Steps that happened.
+    happened: SortedSet<usize>,
+    by_operation: SortedMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> FileHistory<'a> {
+    /// Computes the versions of a file from the history.
+    pub(super) async fn new(call: &Call, history: &'a History, path: &RelPath) -> Result<Self, Error> {
+        let file = call.load(path).await?;
+        let mut contents = Contents::new(call.scope.limits.max_file_bytes as usize);
+        if let Some(bytes) = file.bytes() {
+            contents.add_known(bytes.to_vec());
+        }
+        let mut steps = Vec::new();
+        for recorded in &history.records {
+            for change in recorded.changes_of(path) {
+                steps.push(StepOf { recorded, change });
+            }
+        }
+        // A file that was moved here has its older contents in the records of its old path, and one line has both changes.
+        for step in &steps {
+            for change in 0..step.recorded.paths.len() {
+                for content in history.contents(step.recorded, change) {
+                    contents.add_content(content);
+                }
+            }
+        }
+        let of_steps: Vec<Step<'_>> = steps
+            .iter()
+            .filter_map(|step| Some(Step::new(&step.recorded.record, step.recorded.record.changes.get(step.change)?)))
+            .collect();
+        let versions = versions(&of_steps, State::of(file.bytes()));
+        let happened = versions.iter().filter_map(|version| version.step).collect();
+        let mut by_operation: SortedMap<&str, Vec<usize>> = SortedMap::default();
+        for (index, step) in steps.iter().enumerate() {
+            if let Some(steps) = by_operation.get_or_insert(step.recorded.record.operation.as_str(), Vec::new()) {
+                steps.push(index);
+            }
+        }
+        Ok(Self { path: path.clone(), file, steps, versions, contents, happened, by_operation })
+    }
+
+    /// Returns the steps of an operation, oldest first.
+    pub(super) fn steps_of(&self, operation: &str) -> Vec<usize> {
+        self.by_operation.get(&operation).cloned().unwrap_or_default()
+    }
+
+    /// Returns the states before and after a step.
+    pub(super) fn states(&self, step: usize) -> Option<(State, State)> {
+        let step = self.steps.get(step)?;
+        let change = step.recorded.record.changes.get(step.change)?;
+        Some((change.before, change.after))
+    }
+
+    /// Returns true if a step happened.
+    pub(super) fn has_happened(&self, step: usize) -> bool {
+        self.happened.contains(&step)
+    }
+
+    /// Returns the content of a state; `None` if the file does not exist then.
+    ///
+    /// # Errors
+    ///
+    /// The history does not have it.
+    pub(super) async fn content(&mut self, call: &Call, state: State) -> Result<Option<Vec<u8>>, Error> {
+        let digest = match state {
+            State::Absent => return Ok(None),
+            State::Bytes(digest) => digest,
+            State::Size(_) => return Err(not_kept(self.path.as_str(), "it was too large, or had a secret in it")),
+        };
+        loop {
+            match self.contents.get(&digest) {
+                Ok(bytes) => return Ok(Some(bytes)),
+                Err(Missing::Blob(blob)) => {
+                    let folder = History::folder_of(&self.path)?;
+                    let file =
+                        folder.blob(&blob.to_string()).map_err(|_| Error::internal("a content without a path"))?;
+                    let bytes = read_whole(call, &file).await?;
+                    if self.contents.add_known(bytes) != blob {
+                        return Err(not_kept(self.path.as_str(), "its file is missing or damaged"));
+                    }
+                }
+                Err(missing) => return Err(not_kept(self.path.as_str(), missing)),
+            }
+        }
+    }
+
+    /// Returns the version of a number, 1 for the newest.
+    pub(super) fn version(&self, number: u32) -> Option<Version> {
+        self.versions.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
+    }
+}

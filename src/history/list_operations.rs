@@ -1,0 +1,113 @@
+//! `list-operations`: lists what was changed, newest first.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::log::{History, Recorded};
+use super::types::{HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, check_is_kept, file_change, operation_info};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+use crate::sorted::SortedMap;
+
+/// Lists operations, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListOperations {
+    /// Maximum number of operations, at most [`MAX_HISTORY_ITEMS`].
+    pub limit: u32,
+    /// Only the operation with this identifier, or with the only one that begins so.
+    pub operation: Option<String>,
+    /// Only operations at or after this time, in seconds since 1970-01-01T00:00:00Z.
+    pub since: Option<i64>,
+    /// Only operations by this agent, client, tool or session, or with text of this provenance.
+    pub by: Option<String>,
+}
+
+/// Operations, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OperationList {
+    /// Operations, newest first.
+    pub operations: Vec<OperationInfo>,
+    /// Number of all operations that match.
+    pub total: u32,
+    /// Number of damaged lines in the logs, which were left out. A power cut leaves such a line.
+    pub damaged: u32,
+    /// True if the logs are too large, and their oldest months were not read.
+    pub cut: bool,
+}
+
+impl Request for ListOperations {
+    type Reply = OperationList;
+    const NAME: &'static str = "list-operations";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let all = Self { limit: 9, since: Some(0), ..Self::default() };
+        alloc::vec![Self { by: Some(name.into()), ..all.clone() }, all]
+    }
+}
+
+impl Run<HistoryCall<'_>> for ListOperations {
+    async fn run(self, with: &HistoryCall<'_>) -> Result<OperationList, Error> {
+        let HistoryCall { call, entries, .. } = *with;
+        check_is_kept(call)?;
+        let history = History::read(call, entries, None).await?;
+        let only = self.operation.as_deref().map(|given| history.operation(given)).transpose()?;
+        let since = self.since.map(|seconds| seconds.saturating_mul(1000));
+        let is_listed = |recorded: &Recorded, info: &OperationInfo| {
+            only.is_none_or(|only| info.operation == only)
+                && since.is_none_or(|since| recorded.record.time_ms >= since)
+                && self.by.as_deref().is_none_or(|by| is_by(info, by))
+        };
+        let operations = operations(with, &history, &is_listed);
+        let total = u32::try_from(operations.len()).unwrap_or(u32::MAX);
+        let limit = self.limit.clamp(1, MAX_HISTORY_ITEMS);
+        let operations = operations.into_iter().rev().take(limit as usize).collect();
+        Ok(OperationList { operations, total, damaged: history.damaged, cut: history.is_cut })
+    }
+}
+
+fn is_by(info: &OperationInfo, by: &str) -> bool {
+    let OperationInfo { provenance, agent, client, session, tool, .. } = info;
+    provenance == by || [agent, client, session, tool].into_iter().any(|name| name.as_deref() == Some(by))
+}
+
+/// Returns the operations whose records are wanted, oldest first.
+pub(super) fn operations(
+    with: &HistoryCall<'_>,
+    history: &History,
+    is_wanted: &dyn Fn(&Recorded, &OperationInfo) -> bool,
+) -> Vec<OperationInfo> {
+    let HistoryCall { call, entries, .. } = *with;
+    let undone = history.undone();
+    let mut found: Vec<OperationInfo> = Vec::new();
+    let mut places: SortedMap<&str, usize> = SortedMap::default();
+    for recorded in &history.records {
+        let record = &recorded.record;
+        let place = match places.get(&record.operation.as_str()) {
+            Some(place) => *place,
+            None => {
+                let info = OperationInfo {
+                    undone: undone.contains(&record.operation.as_str()),
+                    ..operation_info(call, entries, record)
+                };
+                if !is_wanted(recorded, &info) {
+                    continue;
+                }
+                places.insert(&record.operation, found.len());
+                found.push(info);
+                found.len() - 1
+            }
+        };
+        let Some(info) = found.get_mut(place) else { continue };
+        let visible = record.changes.iter().zip(&recorded.paths).filter(|(_, path)| path.is_some());
+        for file in visible.filter_map(|(change, _)| file_change(call, change)) {
+            // A change that was tried again is recorded again.
+            match info.files.iter_mut().find(|known| known.path == file.path && known.kind == file.kind) {
+                Some(known) => known.after = file.after,
+                None => info.files.push(file),
+            }
+        }
+    }
+    found
+}

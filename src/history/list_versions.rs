@@ -1,0 +1,149 @@
+//! `list-versions`: lists the versions of a file, newest first.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use saddlebag_history::{State, unified};
+
+use super::files::FileHistory;
+use super::log::History;
+use super::types::{
+    ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, check_is_kept, file_change, named, operation_info,
+};
+use crate::protocol::Error;
+use crate::request::{Effect, Request, Run};
+
+/// Lines of context around a difference.
+pub(super) const CONTEXT_LINES: usize = 3;
+
+/// Lists the versions of a file, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListVersions {
+    /// Name of the file, as [`Resolve`](crate::files::Resolve) takes it, or the name of a file that is gone.
+    pub name: String,
+    /// Maximum number of versions, at most [`MAX_HISTORY_ITEMS`]; 0 means [`DEFAULT_HISTORY_ITEMS`].
+    pub limit: u32,
+    /// If set, adds the difference from the version before to each version.
+    pub patch: bool,
+}
+
+/// Versions of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VersionList {
+    /// Path of the file.
+    pub path: String,
+    /// Versions, newest first.
+    pub versions: Vec<VersionInfo>,
+    /// Number of all versions.
+    pub total: u32,
+    /// Number of damaged lines in the logs, which were left out.
+    pub damaged: u32,
+    /// True if the logs are too large, and their oldest months were not read.
+    pub cut: bool,
+}
+
+/// A version of a file.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VersionInfo {
+    /// Number of the version: 1 is the newest.
+    pub number: u32,
+    /// What made it of the version before.
+    pub kind: ChangeKind,
+    /// Size in bytes; `None` if the file does not exist in this version, or the size is unknown.
+    pub size: Option<u64>,
+    /// True if the history does not have its text: it was too large, or had a secret in it.
+    pub unkept: bool,
+    /// Operation that made it, without files; `None` if an editor or another program did.
+    pub operation: Option<OperationInfo>,
+    /// Difference from the version before, in the form of `git diff`; only if it was asked for and both texts are kept.
+    pub patch: Option<String>,
+}
+
+impl Request for ListVersions {
+    type Reply = VersionList;
+    const NAME: &'static str = "list-versions";
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { name: name.into(), limit: 9, patch: true }]
+    }
+}
+
+impl Run<HistoryCall<'_>> for ListVersions {
+    async fn run(self, with: &HistoryCall<'_>) -> Result<VersionList, Error> {
+        let HistoryCall { call, entries, .. } = *with;
+        check_is_kept(call)?;
+        let (path, history) = history_of(with, &self.name).await?;
+        let mut file = FileHistory::new(call, &history, &path).await?;
+        let undone = history.undone();
+        let limit = self.limit.clamp(1, MAX_HISTORY_ITEMS);
+        let mut versions = Vec::new();
+        for (index, version) in file.versions.clone().into_iter().enumerate().take(limit as usize) {
+            let before = file.versions.get(index + 1).map_or(State::Absent, |before| before.state);
+            let step = version.step.and_then(|step| file.steps.get(step)).copied();
+            let change = step.and_then(|step| step.recorded.record.changes.get(step.change));
+            let operation = step.map(|step| {
+                let info = operation_info(call, entries, &step.recorded.record);
+                OperationInfo { undone: undone.contains(&info.operation.as_str()), ..info }
+            });
+            let kind = change
+                .and_then(|change| file_change(call, change))
+                .map_or_else(|| kind(before, version.state), |file| file.kind);
+            let size = match version.state {
+                State::Absent => None,
+                State::Size(size) => Some(size),
+                State::Bytes(_) => change.map(|change| change.after_size).or_else(|| size_of(&file, version.state)),
+            };
+            let patch = match self.patch {
+                true => patch(with, &mut file, before, version.state).await,
+                false => None,
+            };
+            let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+            let unkept = matches!(version.state, State::Size(_));
+            versions.push(VersionInfo { number, kind, size, unkept, operation, patch });
+        }
+        let total = u32::try_from(file.versions.len()).unwrap_or(u32::MAX);
+        let path = call.scope.display_path(&path);
+        Ok(VersionList { path, versions, total, damaged: history.damaged, cut: history.is_cut })
+    }
+}
+
+/// Returns the file of a name, and the records of this file.
+pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(crate::store::RelPath, History), Error> {
+    let HistoryCall { call, entries, .. } = *with;
+    // The name of a file that is gone is only in the records.
+    let path = match named(with, &History::default(), name).await {
+        Ok(path) => path,
+        Err(_) => {
+            let all = History::read(call, entries, None).await?;
+            named(with, &all, name).await?
+        }
+    };
+    let history = History::read(call, entries, Some(&path)).await?;
+    Ok((path, history))
+}
+
+fn kind(before: State, after: State) -> ChangeKind {
+    match (before, after) {
+        (State::Absent, _) => ChangeKind::Created,
+        (_, State::Absent) => ChangeKind::Removed,
+        _ => ChangeKind::Changed,
+    }
+}
+
+/// Returns the size of a state that the records name as one before a change.
+fn size_of(file: &FileHistory<'_>, state: State) -> Option<u64> {
+    if State::of(file.file.bytes()) == state {
+        return file.file.bytes().map(|bytes| bytes.len() as u64);
+    }
+    let mut changes = file.steps.iter().filter_map(|step| step.recorded.record.changes.get(step.change));
+    changes.find(|change| change.before == state).map(|change| change.before_size)
+}
+
+async fn patch(with: &HistoryCall<'_>, file: &mut FileHistory<'_>, before: State, after: State) -> Option<String> {
+    let before = file.content(with.call, before).await.ok()?.unwrap_or_default();
+    let after = file.content(with.call, after).await.ok()?.unwrap_or_default();
+    Some(unified(&String::from_utf8_lossy(&before), &String::from_utf8_lossy(&after), CONTEXT_LINES))
+}

@@ -1,0 +1,245 @@
+//! [`History`]: the records of a scope, read from its logs.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use saddlebag_history::{Content, Head, Log, Record};
+
+use super::types::is_visible;
+use crate::changes::Call;
+use crate::entries::Entries;
+use crate::order;
+use crate::protocol::{Entry, EntryKind, Error, ErrorCode, ReadOutcome};
+use crate::sorted::{SortedMap, SortedSet};
+use crate::store::{HistoryFolder, Layout, RelPath};
+
+/// Maximum size of all logs that are read, in bytes. The oldest months are left out.
+const MAX_LOG_BYTES: u64 = 256 << 20;
+
+/// Extension of a log.
+const LOG_SUFFIX: &str = ".log";
+
+/// Records of the files that a memory may see, oldest first.
+#[derive(Default)]
+pub(super) struct History {
+    /// Bytes of the logs.
+    logs: Vec<Vec<u8>>,
+    pub(super) records: Vec<Recorded>,
+    /// Number of lines that could not be read.
+    pub(super) damaged: u32,
+    /// True if months were left out.
+    pub(super) is_cut: bool,
+    /// For each operation, its records.
+    by_operation: SortedMap<String, Vec<usize>>,
+}
+
+/// A record, without the contents of its changes.
+pub(super) struct Recorded {
+    pub(super) record: Record,
+    /// For each change, the path of the file; `None` for a file that the memory may not see.
+    pub(super) paths: Vec<Option<RelPath>>,
+    log: usize,
+    range: core::ops::Range<usize>,
+}
+
+impl Recorded {
+    /// Returns the places of the changes of a file.
+    pub(super) fn changes_of<'a>(&'a self, path: &'a RelPath) -> impl Iterator<Item = usize> + 'a {
+        self.paths.iter().enumerate().filter(move |(_, other)| other.as_ref() == Some(path)).map(|(place, _)| place)
+    }
+}
+
+impl History {
+    /// Reads the records of the scope. With a path, only the records of this file.
+    pub(super) async fn read(call: &Call, entries: &Entries, only: Option<&RelPath>) -> Result<Self, Error> {
+        let mut history = Self::default();
+        let mut folders = folders(call, entries)?;
+        if let Some(path) = only {
+            let own = Layout::history_of(path).map_err(|_| Error::internal("a file without a history"))?;
+            folders.retain(|folder| *folder == own);
+        }
+        let mut files = Vec::new();
+        for folder in &folders {
+            for month in call.list(Some(folder.path())).await? {
+                if month.kind == EntryKind::Directory && is_month(month.path.file_name()) {
+                    let logs = call.list(Some(&month.path)).await?;
+                    files.extend(logs.into_iter().filter(is_log));
+                }
+            }
+        }
+        // The name of a month sorts like its time. The newest months are read first, up to the limit.
+        order::sort_slice(&mut files, |a, b| month_of(a).cmp(&month_of(b)).then_with(|| a.path.cmp(&b.path)));
+        let mut rest = MAX_LOG_BYTES;
+        let mut kept = Vec::new();
+        for file in files.into_iter().rev() {
+            match rest.checked_sub(file.size) {
+                Some(left) => {
+                    rest = left;
+                    kept.push(file);
+                }
+                None => {
+                    history.is_cut = true;
+                    break;
+                }
+            }
+        }
+        for file in kept.iter().rev() {
+            let bytes = read_whole(call, &file.path).await?;
+            history.add(call, entries, bytes, only);
+        }
+        history.sort();
+        Ok(history)
+    }
+
+    fn add(&mut self, call: &Call, entries: &Entries, bytes: Vec<u8>, only: Option<&RelPath>) {
+        let log = self.logs.len();
+        let mut lines = match only {
+            Some(path) => Log::new(&bytes).lines_with(path.as_str()),
+            None => Log::new(&bytes).lines(),
+        };
+        for line in lines.by_ref() {
+            let record = line.head.record();
+            let paths: Vec<Option<RelPath>> = record
+                .changes
+                .iter()
+                .map(|change| RelPath::new(change.path.as_str()).ok().filter(|path| is_visible(call, entries, path)))
+                .collect();
+            if paths.iter().any(Option::is_some) {
+                self.records.push(Recorded { record: record.clone(), paths, log, range: line.range });
+            }
+        }
+        self.damaged = self.damaged.saturating_add(u32::try_from(lines.damaged()).unwrap_or(u32::MAX));
+        self.logs.push(bytes);
+    }
+
+    /// Sorts the records of several logs by time. A clock that was set back changes nothing about the order in one log.
+    fn sort(&mut self) {
+        let mut latest: SortedMap<usize, i64> = SortedMap::default();
+        let mut keyed: Vec<(i64, Recorded)> = Vec::with_capacity(self.records.len());
+        for recorded in core::mem::take(&mut self.records) {
+            let time =
+                latest.get(&recorded.log).map_or(recorded.record.time_ms, |last| (*last).max(recorded.record.time_ms));
+            latest.insert(recorded.log, time);
+            keyed.push((time, recorded));
+        }
+        keyed.sort_by_key(|(time, _)| *time);
+        self.records = keyed.into_iter().map(|(_, recorded)| recorded).collect();
+        for (place, recorded) in self.records.iter().enumerate() {
+            let operation = recorded.record.operation.clone();
+            if let Some(records) = self.by_operation.get_or_insert(operation, Vec::new()) {
+                records.push(place);
+            }
+        }
+    }
+
+    /// Returns the records of an operation, oldest first.
+    pub(super) fn records_of(&self, operation: &str) -> impl Iterator<Item = &Recorded> {
+        let places = self.by_operation.get(operation).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|place| self.records.get(*place))
+    }
+
+    /// Returns the paths of the files in the history.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &RelPath> {
+        let paths: SortedSet<&RelPath> =
+            self.records.iter().flat_map(|recorded| recorded.paths.iter().flatten()).collect();
+        let paths: Vec<&RelPath> = paths.iter().copied().collect();
+        paths.into_iter()
+    }
+
+    /// Returns what the log keeps of the contents of a change.
+    pub(super) fn contents(&self, recorded: &Recorded, change: usize) -> Vec<Content> {
+        let line = self.logs.get(recorded.log).and_then(|log| log.get(recorded.range.clone()));
+        let line = line.and_then(|line| core::str::from_utf8(line).ok());
+        line.and_then(Head::from_line).and_then(|head| head.contents(change)).unwrap_or_default()
+    }
+
+    /// Returns the identifiers of the operations that are undone.
+    pub(super) fn undone(&self) -> SortedSet<&str> {
+        let mut undone: SortedSet<&str> = SortedSet::default();
+        for Recorded { record, .. } in &self.records {
+            for operation in &record.undoes {
+                undone.insert(operation.as_str());
+            }
+            for operation in &record.redoes {
+                undone.remove(&operation.as_str());
+            }
+        }
+        undone
+    }
+
+    /// Returns the operation that an identifier means, or the beginning of one.
+    pub(super) fn operation(&self, given: &str) -> Result<&str, Error> {
+        let mut found: Vec<&str> = Vec::new();
+        for operation in self.by_operation.keys() {
+            if operation == given {
+                return Ok(operation);
+            }
+            if operation.starts_with(given) {
+                found.push(operation);
+            }
+        }
+        match found.as_slice() {
+            [one] if !given.is_empty() => Ok(one),
+            [] => {
+                let message = format!("there is no operation `{}`", given.escape_debug());
+                Err(Error::new(ErrorCode::NotFound, message, "`op log` lists the operations"))
+            }
+            several => {
+                let several = several.iter().take(5).map(ToString::to_string).collect::<Vec<String>>().join(", ");
+                let message = format!("`{}` is the beginning of {several}", given.escape_debug());
+                Err(Error::new(ErrorCode::AmbiguousName, message, "give more digits"))
+            }
+        }
+    }
+
+    /// Returns the folder with the history of a file.
+    pub(super) fn folder_of(path: &RelPath) -> Result<HistoryFolder, Error> {
+        Layout::history_of(path).map_err(|_| Error::internal("a file without a history"))
+    }
+}
+
+/// Returns the folders with the history of the scope.
+fn folders(call: &Call, entries: &Entries) -> Result<Vec<HistoryFolder>, Error> {
+    let layout = &call.scope.layout;
+    let mut files = alloc::vec![layout.shared_long_term().clone(), layout.scratchpad().clone()];
+    files.extend(entries.folders().filter_map(|folder| folder.root().join("entry").ok()));
+    let mut folders: Vec<HistoryFolder> = Vec::new();
+    for file in &files {
+        let folder = History::folder_of(file)?;
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    Ok(folders)
+}
+
+fn is_month(name: &str) -> bool {
+    matches!(name.as_bytes(), [y1, y2, y3, y4, b'-', m1, m2] if [y1, y2, y3, y4, m1, m2].iter().all(|byte| byte.is_ascii_digit()))
+}
+
+fn is_log(entry: &Entry) -> bool {
+    entry.kind == EntryKind::File && entry.path.file_name().ends_with(LOG_SUFFIX)
+}
+
+fn month_of(log: &Entry) -> Option<RelPath> {
+    log.path.parent().map(|month| month.file_name().to_string()).and_then(|month| RelPath::new(month).ok())
+}
+
+/// Reads a whole log in parts. Others may add lines meanwhile.
+pub(super) async fn read_whole(call: &Call, path: &RelPath) -> Result<Vec<u8>, Error> {
+    let mut bytes: Vec<u8> = Vec::new();
+    loop {
+        let read = call.fs.read(path, bytes.len() as u64, call.scope.limits.max_file_bytes).await;
+        match read.map_err(|error| Error::storage(Some(path), &error))? {
+            ReadOutcome::Absent => return Ok(bytes),
+            ReadOutcome::Content(part) => {
+                let is_end = part.bytes.is_empty() || bytes.len() as u64 + part.bytes.len() as u64 >= part.size;
+                bytes.extend_from_slice(&part.bytes);
+                if is_end {
+                    return Ok(bytes);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The history of a store: its operations, the versions of its files, and undoing an operation.
+//!
+//! [`changes`](crate::changes) writes the records. Here [`log`] reads those of the scope, [`files`] says which versions a file
+//! had, and [`revert`] computes the files without an operation. A memory sees the records of files that it may read, and no
+//! others.
+
+mod compare_versions;
+mod files;
+mod list_operations;
+mod list_versions;
+mod log;
+mod read_version;
+mod redo;
+mod restore_version;
+mod revert;
+mod types;
+mod undo;
+
+pub use compare_versions::{CompareVersions, Comparison};
+pub use list_operations::{ListOperations, OperationList};
+pub use list_versions::{ListVersions, VersionInfo, VersionList};
+pub use read_version::{ReadVersion, VersionText};
+pub use redo::Redo;
+pub use restore_version::{RestoreVersion, RestoredVersion};
+pub use types::{ChangeKind, DEFAULT_HISTORY_ITEMS, FileChange, MAX_HISTORY_ITEMS, OperationInfo};
+pub use undo::{Undo, UndoReply};
+
+pub(crate) use types::HistoryCall;
+
+use crate::family::family;
+
+family! {
+    "history", run with HistoryCall<'_>;
+    /// A command about the history.
+    HistoryCommand =>
+    /// Reply of a [`HistoryCommand`].
+    HistoryReply {
+        ListOperations,
+        ListVersions,
+        ReadVersion,
+        CompareVersions,
+        Undo { operations, session, agent, since, after, only_own, dry_run } | Redo { dry_run },
+        RestoreVersion { name, version, at, dry_run },
+    }
+}

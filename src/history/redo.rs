@@ -1,0 +1,48 @@
+//! `redo`: makes what was undone again.
+
+use alloc::vec::Vec;
+
+use super::list_operations::operations;
+use super::log::History;
+use super::revert::Reverted;
+use super::types::{HistoryCall, OperationInfo, check_is_kept};
+use super::undo::{UndoReply, finish};
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+
+/// Makes the operations of the last undo again. A second `redo` makes those of the undo before it again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redo {
+    /// If set, only reports what would be made again.
+    pub dry_run: bool,
+}
+
+impl Request for Redo {
+    type Reply = UndoReply;
+    const NAME: &'static str = "redo";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self { dry_run: true }]
+    }
+}
+
+impl Run<HistoryCall<'_>> for Redo {
+    async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
+        let HistoryCall { call, entries, .. } = *with;
+        check_is_kept(call)?;
+        call.scope.trust.check_person("make again what was undone")?;
+        let history = History::read(call, entries, None).await?;
+        let undone = history.undone();
+        let is_in_force =
+            |info: &OperationInfo| info.undoes.iter().any(|operation| undone.contains(&operation.as_str()));
+        let all = operations(with, &history, &|_, info| is_in_force(info));
+        let mut reverted = Reverted::default();
+        for undo in all.into_iter().rev() {
+            if reverted.take_back(with, &history, &undo.operation).await? {
+                return finish(with, reverted, alloc::vec![undo], "Took back the undo", self.dry_run).await;
+            }
+        }
+        Err(Error::new(ErrorCode::NotFound, "there is nothing to redo", "`op log` lists the operations"))
+    }
+}

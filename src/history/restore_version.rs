@@ -1,0 +1,102 @@
+//! `restore-version`: gives a file the text of an earlier version.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use saddlebag_history::unified;
+
+use super::files::FileHistory;
+use super::list_versions::{CONTEXT_LINES, history_of};
+use super::read_version::numbered;
+use super::types::{HistoryCall, check_is_kept};
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+
+/// Gives a file the text of an earlier version. The text that it had stays in the history.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestoreVersion {
+    /// Name of the file, as [`ListVersions`](super::ListVersions) takes it.
+    pub name: String,
+    /// Number of the version, as [`ListVersions`](super::ListVersions) counts: 1 is the newest. Either this or `at`.
+    pub version: Option<u32>,
+    /// Time of which the file is restored, in seconds since 1970-01-01T00:00:00Z.
+    pub at: Option<i64>,
+    /// If set, makes the same checks, and only reports what would change.
+    pub dry_run: bool,
+}
+
+/// A restored version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RestoredVersion {
+    /// Path of the file.
+    pub path: String,
+    /// Number that the version had before.
+    pub version: u32,
+    /// What the file lost and got, in the form of `git diff`; empty if it had this text.
+    pub diff: String,
+    /// Identifier of this operation; `None` if nothing was changed.
+    pub operation: Option<String>,
+    /// Summary.
+    pub message: String,
+}
+
+impl Request for RestoreVersion {
+    type Reply = RestoredVersion;
+    const NAME: &'static str = "restore-version";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { name: name.into(), version: Some(1), ..Self::default() }]
+    }
+}
+
+impl Run<HistoryCall<'_>> for RestoreVersion {
+    async fn run(self, with: &HistoryCall<'_>) -> Result<RestoredVersion, Error> {
+        let call = with.call;
+        check_is_kept(call)?;
+        call.scope.trust.check_person("restore a version")?;
+        let (path, history) = history_of(with, &self.name).await?;
+        let mut file = FileHistory::new(call, &history, &path).await?;
+        let number = match (self.version, self.at) {
+            (Some(number), None) => number,
+            (None, Some(at)) => at_time(&file, at)?,
+            _ => {
+                let message = "a version is named by a number or by a time, and not by both";
+                return Err(Error::invalid_argument(message, "`history NAME` lists the versions"));
+            }
+        };
+        let version = numbered(&file, number)?;
+        let bytes = file.content(call, version.state).await?;
+        let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+        let diff = unified(&text(file.file.bytes()), &text(bytes.as_deref()), CONTEXT_LINES);
+        let shown = call.scope.display_path(&path);
+        let is_same = file.file.bytes() == bytes.as_deref();
+        let change = call.screen.revert(&file.file, bytes)?;
+        let mut operation = None;
+        if !self.dry_run && !is_same {
+            operation = call.apply_all(&[change], Vec::new(), Vec::new()).await?;
+        }
+        let message = match (self.dry_run, is_same) {
+            (_, true) => format!("{shown} already has the text of version {number}"),
+            (true, false) => format!("Dry run, nothing is changed: {shown} would get the text of version {number}"),
+            (false, false) => format!("Restored version {number} of {shown}; `undo` takes it back"),
+        };
+        Ok(RestoredVersion { path: shown, version: number, diff, operation, message })
+    }
+}
+
+/// Returns the number of the version that a file had at a time: the newest that was recorded until then.
+fn at_time(file: &FileHistory<'_>, at: i64) -> Result<u32, Error> {
+    let limit = at.saturating_add(1).saturating_mul(1000);
+    let is_older = |step: usize| file.steps.get(step).is_some_and(|step| step.recorded.record.time_ms < limit);
+    let place = file.versions.iter().position(|version| version.step.is_some_and(is_older));
+    // Before the first record the file was as that record found it.
+    let place = place.or_else(|| file.versions.iter().rposition(|version| version.step.is_none()));
+    let number = place.and_then(|place| u32::try_from(place + 1).ok());
+    number.ok_or_else(|| {
+        let message = format!("{} did not exist at that time, or its history begins later", file.path);
+        Error::new(ErrorCode::NotFound, message, "`history NAME` lists the versions".to_string())
+    })
+}

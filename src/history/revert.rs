@@ -1,0 +1,154 @@
+//! [`Reverted`]: the files as they are without some operations.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use saddlebag_history::{Rules, State, merge};
+
+use super::files::FileHistory;
+use super::log::History;
+use super::types::HistoryCall;
+use crate::changes::Change;
+use crate::document::Frontmatter;
+use crate::protocol::{Error, ErrorCode};
+use crate::sorted::SortedMap;
+use crate::store::RelPath;
+
+/// Files without some operations.
+#[derive(Default)]
+pub(super) struct Reverted<'a> {
+    files: Vec<Without<'a>>,
+    places: SortedMap<RelPath, usize>,
+}
+
+/// A file with its history, and its bytes without the operations.
+struct Without<'a> {
+    known: FileHistory<'a>,
+    bytes: Option<Vec<u8>>,
+}
+
+impl<'a> Reverted<'a> {
+    /// Takes an operation back, of the files as they are without the operations before. Returns false if nothing of it is
+    /// left.
+    ///
+    /// # Errors
+    ///
+    /// A later change touches the same place. The error names it.
+    pub(super) async fn take_back(
+        &mut self,
+        with: &HistoryCall<'_>,
+        history: &'a History,
+        operation: &str,
+    ) -> Result<bool, Error> {
+        let mut paths: Vec<&RelPath> = Vec::new();
+        for recorded in history.records_of(operation) {
+            for path in recorded.paths.iter().flatten() {
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+        }
+        let mut has_changed = false;
+        for path in paths.into_iter().rev() {
+            if self.places.get(path).is_none() {
+                let known = FileHistory::new(with.call, history, path).await?;
+                let bytes = known.file.bytes().map(<[u8]>::to_vec);
+                self.places.insert(path.clone(), self.files.len());
+                self.files.push(Without { known, bytes });
+            }
+            let file = self.places.get(path).and_then(|place| self.files.get_mut(*place));
+            let file = file.ok_or_else(|| Error::internal("a file that was not loaded"))?;
+            has_changed |= file.take_back(with, operation).await?;
+        }
+        Ok(has_changed)
+    }
+
+    /// Returns the changes that make the files so.
+    pub(super) fn changes(self, with: &HistoryCall<'_>) -> Result<Vec<Change>, Error> {
+        let mut changes = Vec::new();
+        for Without { known, bytes } in self.files {
+            if known.file.bytes() != bytes.as_deref() {
+                changes.push(with.call.screen.revert(&known.file, bytes)?);
+            }
+        }
+        Ok(changes)
+    }
+}
+
+impl Without<'_> {
+    async fn take_back(&mut self, with: &HistoryCall<'_>, operation: &str) -> Result<bool, Error> {
+        let mut has_changed = false;
+        for index in self.known.steps_of(operation).into_iter().rev() {
+            let Some((before, after)) = self.known.states(index) else { continue };
+            if before == after || !self.known.has_happened(index) || State::of(self.bytes.as_deref()) == before {
+                continue;
+            }
+            let after = self.known.content(with.call, after).await?;
+            let before = self.known.content(with.call, before).await?;
+            self.bytes = without(self.bytes.as_deref(), after.as_deref(), before.as_deref())
+                .ok_or_else(|| conflict(with, &self.known, index, operation))?;
+            has_changed = true;
+        }
+        Ok(has_changed)
+    }
+}
+
+/// Returns a file without the change from `before` to `after`; `Some(None)` if it does not exist then. `None` if another change
+/// touches the same place.
+fn without(now: Option<&[u8]>, after: Option<&[u8]>, before: Option<&[u8]>) -> Option<Option<Vec<u8>>> {
+    if now == after {
+        return Some(before.map(<[u8]>::to_vec));
+    }
+    let (now, after) = (now?, after?);
+    // What others added to a note needs its head.
+    let is_head = before.is_none() && !Frontmatter::parse(&String::from_utf8_lossy(after)).span.is_empty();
+    if is_head {
+        return None;
+    }
+    let merged = merge(after, now, before.unwrap_or_default(), Rules::UNDO).ok()?;
+    Some(Some(merged).filter(|merged| before.is_some() || !merged.is_empty()))
+}
+
+/// Returns the error for a change that a later one touches. It names the first of the later ones.
+fn conflict(with: &HistoryCall<'_>, known: &FileHistory<'_>, index: usize, operation: &str) -> Error {
+    let path = with.call.scope.display_path(&known.path);
+    // The versions are newest first: those before the step's own came later.
+    let later = known.versions.iter().take_while(|version| version.step != Some(index)).last();
+    let later = match later.map(|version| version.step.and_then(|step| known.steps.get(step))) {
+        Some(Some(step)) => {
+            let record = &step.recorded.record;
+            format!("operation {} ({})", record.operation, record.command)
+        }
+        Some(None) => "an edit by another program".to_string(),
+        None => "another change".to_string(),
+    };
+    let message = format!("operation {operation} cannot be undone: {later} changed the same place of {path}");
+    let help = "undo the later change first, or restore a version of the file with `restore NAME --at N`";
+    Error::new(ErrorCode::Conflict, message, help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(now: Option<&str>, after: Option<&str>, before: Option<&str>) -> Option<Option<String>> {
+        let done = without(now.map(str::as_bytes), after.map(str::as_bytes), before.map(str::as_bytes))?;
+        Some(done.map(|bytes| String::from_utf8(bytes).unwrap()))
+    }
+
+    #[test]
+    fn a_change_is_taken_back_beside_later_ones_and_not_under_them() {
+        let done = |text: &str| Some(Some(text.to_string()));
+        assert_eq!(text(Some("a\nb\n"), Some("a\nb\n"), Some("a\n")), done("a\n"));
+        assert_eq!(text(Some("a\nb\nc\n"), Some("a\nb\n"), Some("a\n")), done("a\nc\n"));
+        assert_eq!(text(Some("a\nB\n"), Some("a\nb\n"), Some("a\n")), None);
+        // A file that the change created.
+        assert_eq!(text(Some("a\n"), Some("a\n"), None), Some(None));
+        assert_eq!(text(Some("a\nb\n"), Some("a\n"), None), done("b\n"));
+        assert_eq!(text(Some("---\nid: 1\n---\na\nb\n"), Some("---\nid: 1\n---\na\n"), None), None);
+        // A file that the change removed.
+        assert_eq!(text(None, None, Some("a\n")), done("a\n"));
+        assert_eq!(text(Some("new\n"), None, Some("a\n")), None);
+    }
+}

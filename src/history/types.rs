@@ -1,0 +1,180 @@
+//! Types and functions that the commands about the history share.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use saddlebag_history::{Change, Record, State};
+use saddlebag_words::words;
+
+use crate::changes::Call;
+use crate::entries::Entries;
+use crate::files::{Names, is_listed, resolve};
+use crate::history::log::History;
+use crate::notebook::Notebook;
+use crate::protocol::{Error, ErrorCode};
+use crate::store::{RelPath, rfc3339};
+use crate::trust::Provenance;
+
+/// Default number of operations or versions in a reply.
+pub const DEFAULT_HISTORY_ITEMS: u32 = 50;
+
+/// Maximum number of operations or versions in a reply.
+pub const MAX_HISTORY_ITEMS: u32 = 10_000;
+
+/// Parts of a memory that the commands about the history need.
+pub(crate) struct HistoryCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) notebook: &'a Arc<Notebook>,
+    pub(crate) entries: &'a Entries,
+}
+
+/// What a change did to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The file is new.
+    Created,
+    /// The file has other bytes.
+    Changed,
+    /// The file is gone.
+    Removed,
+    /// The file was at another path before.
+    Moved,
+}
+
+words!(ChangeKind, "kind of a change" { Created = "created", Changed = "changed", Removed = "removed", Moved = "moved" });
+
+/// A file that an operation changed.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileChange {
+    /// Path of the file.
+    pub path: String,
+    /// What happened to it.
+    pub kind: ChangeKind,
+    /// Path before a move.
+    pub moved_from: Option<String>,
+    /// Size before, in bytes; 0 if the file did not exist.
+    pub before: u64,
+    /// Size after, in bytes; 0 if the file does not exist.
+    pub after: u64,
+}
+
+/// An operation: one command, with everything that it changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OperationInfo {
+    /// Identifier of the operation.
+    pub operation: String,
+    /// Time of the change, as RFC 3339 in the local time of the writer.
+    pub time: String,
+    /// Name of the command.
+    pub command: String,
+    /// Provenance of the text: `user`, `agent`, `tool` or `import`.
+    pub provenance: String,
+    /// Agent that gave the command.
+    pub agent: Option<String>,
+    /// Client program.
+    pub client: Option<String>,
+    /// Session of the client.
+    pub session: Option<String>,
+    /// Tool.
+    pub tool: Option<String>,
+    /// Reason that was given.
+    pub reason: Option<String>,
+    /// True if a later operation has undone it.
+    pub undone: bool,
+    /// Operations that it undid.
+    pub undoes: Vec<String>,
+    /// Operations that it made again.
+    pub redoes: Vec<String>,
+    /// Files that it changed, in the order of the changes.
+    pub files: Vec<FileChange>,
+}
+
+/// Returns what a record did to a file; `None` if nothing, which a snapshot records.
+pub(super) fn file_change(call: &Call, change: &Change) -> Option<FileChange> {
+    let kind = match (change.before, change.after) {
+        _ if change.moved_from.is_some() => ChangeKind::Moved,
+        (before, after) if before == after => return None,
+        (State::Absent, _) => ChangeKind::Created,
+        (_, State::Absent) => ChangeKind::Removed,
+        _ => ChangeKind::Changed,
+    };
+    let shown =
+        |path: &str| RelPath::new(path).map_or_else(|_| path.to_string(), |path| call.scope.display_path(&path));
+    Some(FileChange {
+        path: shown(&change.path),
+        kind,
+        moved_from: change.moved_from.as_deref().map(shown),
+        before: change.before_size,
+        after: change.after_size,
+    })
+}
+
+/// Returns the operation of a record, without files. A memory that is not opened for a person learns nothing of other agents.
+pub(super) fn operation_info(call: &Call, entries: &Entries, record: &Record) -> OperationInfo {
+    let writer = &record.writer;
+    let is_person = call.scope.trust.provenance == Provenance::User;
+    let is_shown = is_person || writer.agent.is_none() || writer.agent == entries.agent().ok();
+    let name = |name: &Option<String>| name.clone().filter(|_| is_shown);
+    OperationInfo {
+        operation: record.operation.clone(),
+        time: rfc3339(record.time_ms, record.utc_offset_seconds),
+        command: record.command.clone(),
+        provenance: writer.provenance.clone(),
+        agent: name(&writer.agent),
+        client: name(&writer.client),
+        session: name(&writer.session),
+        tool: name(&writer.tool),
+        reason: name(&record.reason),
+        undone: false,
+        undoes: record.undoes.clone(),
+        redoes: record.redoes.clone(),
+        files: Vec::new(),
+    }
+}
+
+/// Returns the file that a name means now, or meant in the history.
+pub(super) async fn named(with: &HistoryCall<'_>, history: &History, name: &str) -> Result<RelPath, Error> {
+    let HistoryCall { call, notebook, entries } = *with;
+    let error = match resolve(Names { call, notebook, entries }, name, None).await {
+        Ok(item) => return RelPath::new(item.path).map_err(|_| Error::internal("an item without a path")),
+        Err(error) => error,
+    };
+    if error.code != ErrorCode::NotFound {
+        return Err(error);
+    }
+    let mut paths: Vec<&RelPath> = history.paths().filter(|path| path.file_stem() == name).collect();
+    paths.dedup();
+    match paths.as_slice() {
+        [path] => Ok((*path).clone()),
+        [] => Err(error),
+        several => {
+            Err(crate::engine::ambiguous(name, several.iter().map(|path| call.scope.display_path(path)).collect()))
+        }
+    }
+}
+
+/// Refuses the history of a memory that keeps none.
+pub(super) fn check_is_kept(call: &Call) -> Result<(), Error> {
+    match call.recorder {
+        Some(_) => Ok(()),
+        None => {
+            let message = "this memory keeps no history";
+            Err(Error::new(ErrorCode::NotPermitted, message, "open it with the name of a machine (`config.machine`)"))
+        }
+    }
+}
+
+/// Returns true if a memory may see the history of a file.
+pub(super) fn is_visible(call: &Call, entries: &Entries, path: &RelPath) -> bool {
+    is_listed(call, entries, path)
+}
+
+/// Returns the error for a version whose content the history does not have.
+pub(super) fn not_kept(path: &str, why: impl core::fmt::Display) -> Error {
+    let message = format!("the history does not have this version of {path}: {why}");
+    Error::new(ErrorCode::NotFound, message, "`history` lists the versions, and says which are kept")
+}

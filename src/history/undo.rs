@@ -1,0 +1,186 @@
+//! `undo`: takes operations back.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::list_operations::operations;
+use super::log::{History, Recorded};
+use super::revert::Reverted;
+use super::types::{HistoryCall, OperationInfo, check_is_kept};
+use crate::changes::Call;
+use crate::protocol::{Error, ErrorCode};
+use crate::request::{Effect, Request, Run};
+
+/// Takes operations back, newest first. The undo is an operation itself. Without a selection it takes back the last operation
+/// that is not undone yet, so a second `undo` goes further back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undo {
+    /// Identifiers of operations, or beginnings of identifiers.
+    pub operations: Vec<String>,
+    /// All operations of this session.
+    pub session: Option<String>,
+    /// All operations of this agent.
+    pub agent: Option<String>,
+    /// All operations at or after this time, in seconds since 1970-01-01T00:00:00Z. Together with a session or an agent, only
+    /// theirs.
+    pub since: Option<i64>,
+    /// All operations after this one.
+    pub after: Option<String>,
+    /// If set, only operations of the caller count: of the agent, the client and the session that the origin names.
+    pub only_own: bool,
+    /// If set, only reports what would be undone.
+    pub dry_run: bool,
+}
+
+/// What was undone, or made again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UndoReply {
+    /// Operations that were taken back or made again, newest first.
+    pub operations: Vec<OperationInfo>,
+    /// Paths of the files that were changed.
+    pub files: Vec<String>,
+    /// Identifier of this operation; `None` if nothing was changed.
+    pub operation: Option<String>,
+    /// Summary.
+    pub message: String,
+}
+
+impl Request for Undo {
+    type Reply = UndoReply;
+    const NAME: &'static str = "undo";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(name: &str) -> Vec<Self> {
+        alloc::vec![Self { dry_run: true, ..Self::default() }, Self { session: Some(name.into()), ..Self::default() }]
+    }
+}
+
+impl Run<HistoryCall<'_>> for Undo {
+    async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
+        let HistoryCall { call, entries, .. } = *with;
+        check_is_kept(call)?;
+        if !self.only_own {
+            call.scope.trust.check_person("undo what others did")?;
+        }
+        let selects = self.session.is_some() || self.agent.is_some() || self.since.is_some() || self.after.is_some();
+        if !self.operations.is_empty() && selects {
+            let message = "operations are named and selected at the same time";
+            return Err(Error::invalid_argument(message, "name operations, or select them by session, agent or time"));
+        }
+        let history = History::read(call, entries, None).await?;
+        let mut all = operations(with, &history, &|recorded, _| !self.only_own || is_own(call, recorded));
+        all.reverse();
+        let selected = match () {
+            () if !self.operations.is_empty() => self.named(&history, &all)?,
+            () => {
+                let after = self.after.as_deref().map(|given| history.operation(given)).transpose()?;
+                self.selected(&history, all, after)
+            }
+        };
+        let mut reverted = Reverted::default();
+        let mut taken = Vec::new();
+        for info in selected {
+            if reverted.take_back(with, &history, &info.operation).await? {
+                taken.push(info);
+                // Without a selection one operation is undone: the last of which something is left.
+                if self.operations.is_empty() && !selects {
+                    break;
+                }
+            }
+        }
+        if taken.is_empty() {
+            return Err(Error::new(ErrorCode::NotFound, "there is nothing to undo", "`op log` lists the operations"));
+        }
+        finish(with, reverted, taken, "Undid", self.dry_run).await
+    }
+}
+
+impl Undo {
+    /// Returns the named operations, newest first.
+    fn named(&self, history: &History, all: &[OperationInfo]) -> Result<Vec<OperationInfo>, Error> {
+        let mut named = Vec::new();
+        for given in &self.operations {
+            let operation = history.operation(given)?;
+            match all.iter().find(|info| info.operation == operation) {
+                Some(info) if info.undone => {
+                    let message = format!("operation {operation} is already undone");
+                    return Err(Error::invalid_argument(message, "`redo` makes the last undone operation again"));
+                }
+                Some(_) => named.push(operation),
+                None => {
+                    let message = format!("operation {operation} is not one of yours");
+                    return Err(Error::new(ErrorCode::NotPermitted, message, "ask a person to undo it"));
+                }
+            }
+        }
+        Ok(all.iter().filter(|info| named.contains(&info.operation.as_str())).cloned().collect())
+    }
+
+    /// Returns the operations of the session, the agent and the time, newest first.
+    fn selected(&self, history: &History, all: Vec<OperationInfo>, after: Option<&str>) -> Vec<OperationInfo> {
+        let since = self.since.map(|seconds| seconds.saturating_mul(1000));
+        let is_of = |wanted: &Option<String>, name: &Option<String>| wanted.is_none() || wanted == name;
+        let is_late = |info: &OperationInfo| {
+            let time = history.records_of(&info.operation).next().map(|recorded| recorded.record.time_ms);
+            since.is_none_or(|since| time.is_some_and(|time| time >= since))
+        };
+        all.into_iter()
+            .take_while(|info| after.is_none_or(|after| info.operation != after))
+            .filter(|info| {
+                let is_change = info.undoes.is_empty() && info.redoes.is_empty() && !info.files.is_empty();
+                is_change
+                    && !info.undone
+                    && is_of(&self.session, &info.session)
+                    && is_of(&self.agent, &info.agent)
+                    && is_late(info)
+            })
+            .collect()
+    }
+}
+
+/// Returns true if the caller of the command made a record.
+fn is_own(call: &Call, recorded: &Recorded) -> bool {
+    let (recorded, writer) = (&recorded.record.writer, &call.writer);
+    recorded.agent == writer.agent
+        && recorded.client == writer.client
+        && (writer.session.is_none() || recorded.session == writer.session)
+}
+
+/// Changes the files, and reports what was taken back.
+pub(super) async fn finish(
+    with: &HistoryCall<'_>,
+    reverted: Reverted<'_>,
+    taken: Vec<OperationInfo>,
+    done: &str,
+    dry_run: bool,
+) -> Result<UndoReply, Error> {
+    let call = with.call;
+    let changes = reverted.changes(with)?;
+    let files: Vec<String> = changes.iter().map(|change| call.scope.display_path(change.path())).collect();
+    let mut operation = None;
+    if !dry_run {
+        // Taking an undo back makes again what it undid.
+        let undoes = taken.iter().flat_map(|info| match info.undoes.as_slice() {
+            [] => alloc::vec![info.operation.clone()],
+            _ => Vec::new(),
+        });
+        let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned());
+        operation = call.apply_all(&changes, undoes.collect(), redoes.collect()).await?;
+    }
+    let what: Vec<String> = taken.iter().take(3).map(|info| format!("{} ({})", info.operation, info.command)).collect();
+    let more = taken.len().saturating_sub(what.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let would = if dry_run { "Dry run, nothing is changed: " } else { "" };
+    let message = format!("{would}{done} {}{more}: {}", what.join(", "), told(&files));
+    Ok(UndoReply { operations: taken, files, operation, message })
+}
+
+fn told(files: &[String]) -> String {
+    match files {
+        [] => "no file had to change".to_string(),
+        [file] => file.clone(),
+        several => format!("{} files", several.len()),
+    }
+}

@@ -1,0 +1,84 @@
+//! [`HistoryFolder`]: where the history of a scope is.
+//!
+//! ```text
+//! <scope>/.saddlebag/history/
+//! ├── 2026-11/<machine>.log      one log per month and machine
+//! ├── blobs/<digest>             contents that are too large for a line
+//! └── open/<operation>           operations on several files that are not finished
+//! ```
+
+use alloc::format;
+
+use chrono::{DateTime, Datelike};
+
+use super::layout::{Layout, PROJECTS_FOLDER, STATE_FOLDER, is_below_entries};
+use super::{PathError, RelPath};
+
+/// Name of the folder in [`STATE_FOLDER`].
+const HISTORY_FOLDER: &str = "history";
+
+/// Folder with the history of one scope: the root, a project, or the entries of an agent or a workspace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct HistoryFolder(RelPath);
+
+impl HistoryFolder {
+    /// Returns the folder of the history.
+    pub(crate) fn path(&self) -> &RelPath {
+        &self.0
+    }
+
+    /// Returns the log of a machine for the month of a time, in seconds since 1970-01-01T00:00:00Z.
+    pub(crate) fn log(&self, seconds: i64, machine: &str) -> Result<RelPath, PathError> {
+        let time = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+        RelPath::new(format!("{}/{:04}-{:02}/{machine}.log", self.0, time.year(), time.month()))
+    }
+
+    /// Returns the file of a content.
+    pub(crate) fn blob(&self, digest: &str) -> Result<RelPath, PathError> {
+        RelPath::new(format!("{}/blobs/{digest}", self.0))
+    }
+}
+
+impl Layout {
+    /// Returns the folder with the history of a file. Only the path decides, because one store may be opened with and without a
+    /// project: the history of a project, an agent or a workspace is below its own folder.
+    pub(crate) fn history_of(path: &RelPath) -> Result<HistoryFolder, PathError> {
+        let segments: alloc::vec::Vec<&str> = path.segments().take(4).collect();
+        let scope = match segments.as_slice() {
+            [PROJECTS_FOLDER, slug, _, ..] => format!("{PROJECTS_FOLDER}/{slug}/"),
+            [owners, owner, entries, ..] if is_below_entries(path) => format!("{owners}/{owner}/{entries}/"),
+            _ => alloc::string::String::new(),
+        };
+        RelPath::new(format!("{scope}{STATE_FOLDER}/{HISTORY_FOLDER}")).map(HistoryFolder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_scope_has_its_own_history() {
+        for (path, folder) in [
+            ("MEMORY.md", ".saddlebag/history"),
+            ("notes/a.md", ".saddlebag/history"),
+            ("projects/a.md", ".saddlebag/history"),
+            ("projects/api-0db23a34/MEMORY.md", "projects/api-0db23a34/.saddlebag/history"),
+            ("projects/user/notes/a.md", "projects/user/.saddlebag/history"),
+            ("agents/a/entries/fact/k.md", "agents/a/entries/.saddlebag/history"),
+            ("workspaces/w/entries/fact/k.md", "workspaces/w/entries/.saddlebag/history"),
+            ("agents/a/notes.md", ".saddlebag/history"),
+        ] {
+            let path = RelPath::new(path).unwrap();
+            assert_eq!(Layout::history_of(&path).unwrap().path().as_str(), folder, "{path}");
+        }
+    }
+
+    #[test]
+    fn each_month_and_machine_has_its_own_log() {
+        let folder = Layout::history_of(&RelPath::new("a.md").unwrap()).unwrap();
+        let log = |seconds| folder.log(seconds, "laptop").unwrap();
+        assert_eq!(log(1_779_700_000).as_str(), ".saddlebag/history/2026-05/laptop.log");
+        assert_eq!(log(i64::MIN).as_str(), ".saddlebag/history/1970-01/laptop.log");
+    }
+}
