@@ -142,7 +142,8 @@ proptest! {
             ..EntriesConfig::for_agent("a")
         };
         let long_term = if seed % 2 == 0 { LongTermScope::Shared } else { LongTermScope::Project };
-        let config = Config { limits, entries: Some(entries), long_term, ..project_config() };
+        let machine = (seed % 3 != 0).then(|| "laptop".to_string());
+        let config = Config { limits, entries: Some(entries), long_term, machine, ..project_config() };
         let mut native = Side::new(Kind::Native, config.clone(), simulator.clone(), seed);
         let mut component = Side::new(Kind::Component, config, simulator, seed);
         let drain = std::iter::repeat_n(&Action::Answer, 4000);

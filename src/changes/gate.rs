@@ -139,6 +139,11 @@ impl Call {
         let Some(change) = self.recordable(change).await? else { return Ok(false) };
         let change = change.as_ref();
         self.record(change).await?;
+        self.make(change).await
+    }
+
+    /// Makes a change that is recorded.
+    pub(super) async fn make(&self, change: &Change) -> Result<bool, Error> {
         let File { path, precondition, .. } = &change.before;
         match &change.after {
             After::Whole(bytes) => self.write(change, bytes).await,
@@ -170,16 +175,21 @@ impl Call {
         undoes: Vec<String>,
         redoes: Vec<String>,
     ) -> Result<Option<String>, Error> {
-        if let Some(recorder) = &self.recorder {
+        let Some(recorder) = &self.recorder else { return Err(Error::internal("an operation without a history")) };
+        {
             let mut state = recorder.state.borrow_mut();
             (state.undoes, state.redoes) = (undoes, redoes);
         }
+        let opened = self.open(recorder, changes).await?;
         for change in changes {
-            if !self.apply(change).await? {
+            if !self.apply(change).await? && !self.is_made(change).await? {
+                // What was begun and cannot be finished is finished by nobody.
+                self.close(&opened).await?;
                 return Err(contention(change.path()));
             }
         }
-        Ok(self.recorder.as_ref().and_then(|recorder| recorder.state.borrow().operation.clone()))
+        self.close(&opened).await?;
+        Ok(recorder.state.borrow().operation.clone())
     }
 
     async fn write(&self, change: &Change, content: &[u8]) -> Result<bool, Error> {

@@ -7,6 +7,7 @@
 mod call;
 mod change;
 mod gate;
+mod open;
 mod policy;
 mod recorder;
 pub(crate) mod texts;

@@ -8,6 +8,7 @@
 //! No second record says that a change was made. The files tell: see [`saddlebag_history::versions`].
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -21,7 +22,7 @@ use sha2::{Digest as _, Sha256};
 use super::call::Call;
 use super::change::{After, Change};
 use crate::protocol::{AppendOutcome, Error, Precondition, ReadOutcome, WriteOutcome};
-use crate::store::{Layout, RelPath};
+use crate::store::{HistoryFolder, Layout, RelPath};
 use crate::trust::SecretPolicy;
 
 /// Number of bytes at the end of a log in which a digest counts as recorded. An older content is recorded again, so that
@@ -56,12 +57,14 @@ pub(crate) struct Progress {
     pub(crate) undoes: Vec<String>,
     /// Operations that this one makes again.
     pub(crate) redoes: Vec<String>,
+    /// Folders in which nothing is left of an operation that was interrupted.
+    pub(crate) completed: Vec<HistoryFolder>,
 }
 
 impl Recorder {
     /// Returns the identifier of the operation. A command that runs again with the same clock and the same keys finds
     /// another log, so the log's size tells the two apart.
-    fn operation(&self, log_size: u64) -> String {
+    pub(super) fn operation(&self, log_size: u64) -> String {
         let mut state = self.state.borrow_mut();
         let made = || {
             let [epoch, command] = self.seed;
@@ -73,10 +76,10 @@ impl Recorder {
 }
 
 /// End of a log.
-struct Recent {
+pub(super) struct Recent {
     bytes: Vec<u8>,
     /// Size of the whole log.
-    size: u64,
+    pub(super) size: u64,
 }
 
 impl Call {
@@ -106,6 +109,7 @@ impl Call {
         let path = change.path();
         let Some(recorder) = self.recorder.as_ref().filter(|_| self.is_recorded(path)) else { return Ok(()) };
         let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
+        self.complete_once(recorder, &folder).await?;
         let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
         let log = log.map_err(|_| Error::internal("the log has no path"))?;
         let recent = self.recent(&log).await?;
@@ -135,13 +139,14 @@ impl Call {
                 self.write_blob(&blob, bytes).await?;
             }
         }
-        let line = self.line(recorder, recent.size, changes)?;
+        let line = self.line(recorder, recent.size, changes);
         // The bytes that a file gets at its end are there even if their record is lost.
         let may_vanish = matches!(change.after, After::Added(_));
         self.append_line(&log, line, may_vanish).await
     }
 
-    fn line(&self, recorder: &Recorder, log_size: u64, changes: Vec<RecordedChange>) -> Result<Vec<u8>, Error> {
+    /// Returns the line of a record.
+    pub(super) fn line(&self, recorder: &Recorder, log_size: u64, changes: Vec<RecordedChange>) -> Vec<u8> {
         let time = self.now.timestamp();
         let writer = self.writer.clone();
         let operation = recorder.operation(log_size);
@@ -163,7 +168,7 @@ impl Call {
             redoes: state.redoes.clone(),
             changes,
         };
-        Ok(record.to_line().into_bytes())
+        record.to_line().into_bytes()
     }
 
     /// Returns the record of a change of a text with a secret, which the history must not have: only the sizes.
@@ -189,7 +194,7 @@ impl Call {
     }
 
     /// Reads the end of a log.
-    async fn recent(&self, log: &RelPath) -> Result<Recent, Error> {
+    pub(super) async fn recent(&self, log: &RelPath) -> Result<Recent, Error> {
         let max_bytes = RECENT_BYTES.min(self.scope.limits.max_file_bytes);
         let mut offset = 0;
         loop {
@@ -207,7 +212,17 @@ impl Call {
         }
     }
 
-    async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
+    /// Finishes the operations on several files that someone began in this folder, once for each command.
+    async fn complete_once(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<(), Error> {
+        if recorder.state.borrow().completed.contains(folder) {
+            return Ok(());
+        }
+        recorder.state.borrow_mut().completed.push(folder.clone());
+        // A future that awaits itself needs a box.
+        Box::pin(self.complete_open(folder)).await
+    }
+
+    pub(super) async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let outcome = self.operations.append_to_log(log, line.clone(), may_vanish).await;
             match outcome.map_err(|error| Error::storage(Some(log), &error))? {

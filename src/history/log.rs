@@ -199,6 +199,14 @@ impl History {
     }
 }
 
+/// Finishes the operations of the scope that were interrupted, before one is undone.
+pub(super) async fn complete_interrupted(call: &Call, entries: &Entries) -> Result<(), Error> {
+    for folder in folders(call, entries)? {
+        call.complete_open(&folder).await?;
+    }
+    Ok(())
+}
+
 /// Returns the folders with the history of the scope.
 fn folders(call: &Call, entries: &Entries) -> Result<Vec<HistoryFolder>, Error> {
     let layout = &call.scope.layout;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::list_operations::operations;
-use super::log::History;
+use super::log::{History, complete_interrupted};
 use super::revert::Reverted;
 use super::types::{HistoryCall, OperationInfo, check_is_kept};
 use super::undo::{UndoReply, finish};
@@ -32,6 +32,7 @@ impl Run<HistoryCall<'_>> for Redo {
         let HistoryCall { call, entries, .. } = *with;
         check_is_kept(call)?;
         call.scope.trust.check_person("make again what was undone")?;
+        complete_interrupted(call, entries).await?;
         let history = History::read(call, entries, None).await?;
         let undone = history.undone();
         let is_in_force =

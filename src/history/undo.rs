@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::list_operations::operations;
-use super::log::{History, Recorded};
+use super::log::{History, Recorded, complete_interrupted};
 use super::revert::Reverted;
 use super::types::{HistoryCall, OperationInfo, check_is_kept};
 use crate::changes::Call;
@@ -69,6 +69,7 @@ impl Run<HistoryCall<'_>> for Undo {
             let message = "operations are named and selected at the same time";
             return Err(Error::invalid_argument(message, "name operations, or select them by session, agent or time"));
         }
+        complete_interrupted(call, entries).await?;
         let history = History::read(call, entries, None).await?;
         let mut all = operations(with, &history, &|recorded, _| !self.only_own || is_own(call, recorded));
         all.reverse();

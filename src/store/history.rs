@@ -33,6 +33,11 @@ impl HistoryFolder {
         RelPath::new(format!("{}/{:04}-{:02}/{machine}.log", self.0, time.year(), time.month()))
     }
 
+    /// Returns the folder of the operations that are not finished.
+    pub(crate) fn open(&self) -> Result<RelPath, PathError> {
+        RelPath::new(format!("{}/open", self.0))
+    }
+
     /// Returns the file of a content.
     pub(crate) fn blob(&self, digest: &str) -> Result<RelPath, PathError> {
         RelPath::new(format!("{}/blobs/{digest}", self.0))

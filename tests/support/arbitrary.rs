@@ -11,6 +11,9 @@ use saddlebag::entries::{
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall, Resolve};
+use saddlebag::history::{
+    CompareVersions, HistoryCommand, ListOperations, ListVersions, ReadVersion, Redo, RestoreVersion, Undo,
+};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
     Target, Write, WriteMode,
@@ -310,6 +313,7 @@ fn command() -> impl Strategy<Value = Command> {
         2 => files().prop_map(Command::Files).boxed(),
         5 => tool_call().prop_map(Command::from).boxed(),
         2 => trust().prop_map(Command::Trust).boxed(),
+        2 => history().prop_map(Command::History).boxed(),
         3 => session().prop_map(Command::Session).boxed(),
         3 => exchange().prop_map(Command::Exchange).boxed(),
         2 => (overflow(), 0_u32..6000, prop::option::of(0_u64..4), prop::option::of(hydrate_request()))
@@ -646,6 +650,41 @@ fn trust() -> impl Strategy<Value = TrustCommand> {
         1 => (items.clone(), any::<bool>())
             .prop_map(|(items, dry_run)| TrustCommand::Approve(Approve { items, dry_run })),
         1 => (items, any::<bool>()).prop_map(|(items, dry_run)| TrustCommand::Reject(Reject { items, dry_run })),
+    ]
+}
+
+fn history() -> impl Strategy<Value = HistoryCommand> {
+    let name = || prop_oneof![name(), Just("notes/a.md".to_string())];
+    let operation = || prop_oneof![Just("0".to_string()), Just("f".to_string()), text()];
+    let time = || prop::option::weighted(0.3, -1_i64..2_000_000_000);
+    let some = || prop::option::weighted(0.3, prop_oneof![Just("a".to_string()), text()]);
+    let number = 0_u32..4;
+    prop_oneof![
+        (0_u32..9, prop::option::weighted(0.2, operation()), time(), some())
+            .prop_map(|(limit, operation, since, by)| ListOperations { limit, operation, since, by }.into()),
+        (name(), 0_u32..9, any::<bool>()).prop_map(|(name, limit, patch)| ListVersions { name, limit, patch }.into()),
+        (name(), number.clone()).prop_map(|(name, version)| ReadVersion { name, version }.into()),
+        (name(), number.clone(), number.clone()).prop_map(|(name, before, after)| CompareVersions {
+            name,
+            before,
+            after
+        }
+        .into()),
+        (
+            prop::collection::vec(operation(), 0..2),
+            some(),
+            some(),
+            time(),
+            prop::option::weighted(0.2, operation()),
+            any::<bool>(),
+            any::<bool>()
+        )
+            .prop_map(|(operations, session, agent, since, after, only_own, dry_run)| {
+                Undo { operations, session, agent, since, after, only_own, dry_run }.into()
+            }),
+        any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
+        (name(), prop::option::of(number), time(), any::<bool>())
+            .prop_map(|(name, version, at, dry_run)| RestoreVersion { name, version, at, dry_run }.into()),
     ]
 }
 

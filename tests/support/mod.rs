@@ -111,7 +111,7 @@ pub fn project_config() -> Config {
 /// [`project_config`] with the entries of agent `a` in workspace `w`.
 pub fn agent_config() -> Config {
     let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
-    Config { entries: Some(entries), ..project_config() }
+    Config { entries: Some(entries), machine: Some("laptop".into()), ..project_config() }
 }
 
 /// Returns the samples of every command, for this name.

@@ -1,0 +1,146 @@
+//! Operations on several files: written down before the first change, so that whoever finds one that was interrupted
+//! finishes it.
+//!
+//! The file `open/<operation>` has a record for each change, with the content after it. It is removed after the last change.
+//! Each change is made only of the file that the record names, so several processes may finish an operation at once, and a
+//! file that was changed since is left as it is.
+
+use alloc::vec::Vec;
+
+use saddlebag_history::{Change as RecordedChange, Contents, Digest, Log, Missing, State};
+
+use super::call::Call;
+use super::change::{Change, File};
+use super::recorder::Recorder;
+use crate::engine::{Loaded, load};
+use crate::protocol::{EntryKind, Error, Precondition};
+use crate::store::{HistoryFolder, Layout, RelPath};
+
+/// Maximum number of operations that one command finishes.
+const MAX_OPEN: usize = 64;
+
+impl Call {
+    /// Writes down the changes of an operation on several files. Returns the files that have them.
+    pub(super) async fn open(&self, recorder: &Recorder, changes: &[Change]) -> Result<Vec<RelPath>, Error> {
+        let mut opened: Vec<RelPath> = Vec::new();
+        if changes.len() < 2 {
+            return Ok(opened);
+        }
+        let mut folders: Vec<HistoryFolder> = Vec::new();
+        for change in changes {
+            let folder = history_of(change.path())?;
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        for folder in folders {
+            let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
+            let size = self.recent(&log.map_err(|_| Error::internal("the log has no path"))?).await?.size;
+            let mut lines = Vec::new();
+            for change in changes {
+                if history_of(change.path())? != folder {
+                    continue;
+                }
+                let (before, after) = (change.before.bytes(), change.after_bytes());
+                // Whoever finishes it has the content before: it is that of the file.
+                let max_inline = self.scope.limits.max_file_bytes as usize;
+                let change = RecordedChange::of(change.path().as_str(), before, after.as_deref(), true, max_inline);
+                lines.extend_from_slice(&self.line(recorder, size, alloc::vec![change]));
+            }
+            let name = recorder.operation(size);
+            let path = folder.open().and_then(|open| open.join(&name));
+            let path = path.map_err(|_| Error::internal("an operation without a path"))?;
+            let written = self.operations.write(&path, lines, Precondition::Any, None, None).await;
+            written.map_err(|error| Error::storage(Some(&path), &error))?;
+            opened.push(path);
+        }
+        Ok(opened)
+    }
+
+    /// Notes that an operation is finished.
+    pub(super) async fn close(&self, opened: &[RelPath]) -> Result<(), Error> {
+        for path in opened {
+            let removed = self.operations.remove(path, Precondition::Any, None).await;
+            removed.map_err(|error| Error::storage(Some(path), &error))?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if a file is as a change makes it: somebody else has finished the operation.
+    pub(super) async fn is_made(&self, change: &Change) -> Result<bool, Error> {
+        let file = self.load(change.path()).await?;
+        Ok(file.bytes() == change.after_bytes().as_deref())
+    }
+
+    /// Finishes the operations of a folder that were interrupted. One that this memory may not finish stays.
+    pub(crate) async fn complete_open(&self, folder: &HistoryFolder) -> Result<(), Error> {
+        let open = folder.open().map_err(|_| Error::internal("the history has no path"))?;
+        let own = self.recorder.as_ref().and_then(|recorder| recorder.state.borrow().operation.clone());
+        for entry in self.list(Some(&open)).await?.into_iter().take(MAX_OPEN) {
+            if entry.kind != EntryKind::File || own.as_deref() == Some(entry.path.file_name()) {
+                continue;
+            }
+            if self.complete(folder, &entry.path).await? {
+                self.close(&[entry.path]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the changes of an operation that are not made yet. Returns false if one of them is refused.
+    async fn complete(&self, folder: &HistoryFolder, path: &RelPath) -> Result<bool, Error> {
+        let Loaded::Whole { bytes, .. } = load(&self.fs, path, self.scope.limits.max_file_bytes).await? else {
+            return Ok(true);
+        };
+        for line in Log::new(&bytes).lines() {
+            for (place, change) in line.head.record().changes.iter().enumerate() {
+                let Ok(file) = RelPath::new(change.path.as_str()) else { continue };
+                // A record names files of its own scope, and no bookkeeping.
+                if history_of(&file)? != *folder || !self.is_recorded(&file) {
+                    continue;
+                }
+                let file = self.load(&file).await?;
+                if State::of(file.bytes()) != change.before {
+                    continue;
+                }
+                let Ok(after) = after(&file, change.after, line.head.contents(place).unwrap_or_default()) else {
+                    continue;
+                };
+                let Ok(made) = self.screen.revert(&file, after) else { return Ok(false) };
+                let log = self.log_of(folder)?;
+                if let Some(text) = bytes.get(line.range.clone()) {
+                    self.append_line(&log, [text.trim_ascii_end(), b"\n"].concat(), false).await?;
+                }
+                self.make(&made).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn log_of(&self, folder: &HistoryFolder) -> Result<RelPath, Error> {
+        let machine = self.recorder.as_ref().map(|recorder| recorder.machine.as_str()).unwrap_or_default();
+        let log = folder.log(self.now.timestamp().seconds, machine);
+        log.map_err(|_| Error::internal("the log has no path"))
+    }
+}
+
+/// Returns the content after a change, from the content of the file and what the record has.
+fn after(file: &File, state: State, stored: Vec<saddlebag_history::Content>) -> Result<Option<Vec<u8>>, Missing> {
+    let digest = match state {
+        State::Absent => return Ok(None),
+        State::Bytes(digest) => digest,
+        State::Size(_) => return Err(Missing::Unknown(Digest::of(&[]))),
+    };
+    let mut contents = Contents::new(usize::MAX);
+    if let Some(bytes) = file.bytes() {
+        contents.add_known(bytes.to_vec());
+    }
+    for content in stored {
+        contents.add_content(content);
+    }
+    contents.get(&digest).map(Some)
+}
+
+fn history_of(path: &RelPath) -> Result<HistoryFolder, Error> {
+    Layout::history_of(path).map_err(|_| Error::internal("a file without a history"))
+}
