@@ -42,8 +42,8 @@ pub const MAX_CONTENT: usize = 16 << 20;
 /// Beginning of the last field of a line.
 const SUM: &str = ",\"sum\":\"";
 
-/// Level of compression: higher ones take much longer for a few bytes.
-const LEVEL: u8 = 3;
+/// Level of compression: higher ones take longer and save nothing for notes.
+const LEVEL: u8 = 6;
 
 /// Minimum number of bytes that are worth deflating.
 const MIN_DEFLATED: usize = 64;

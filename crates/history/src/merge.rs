@@ -22,7 +22,7 @@ impl Rules {
     pub const UNDO: Self = Self { appends: Appends::Conflict, adjacent: Adjacent::Apart };
 }
 
-/// What to do if both sides only insert different lines at the end.
+/// What to do if both sides insert different lines at the end, and change nothing directly before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Appends {
     /// They conflict.

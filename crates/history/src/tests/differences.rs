@@ -32,6 +32,31 @@ fn an_append_that_repeats_lines_is_at_the_end() {
 }
 
 #[test]
+fn a_change_among_equal_lines_is_as_far_down_as_possible() {
+    // Also if something after it is different, so that the common beginning does not decide.
+    let before = b"a\nx\nx\nb\nc\nd\n";
+    assert_eq!(
+        hunks(before, b"a\nx\nx\nx\nb\nc\nD\n"),
+        [Hunk { before: 6..6, after: 6..8 }, Hunk { before: 10..12, after: 12..14 }]
+    );
+    // Into the common end.
+    assert_eq!(
+        hunks(b"1\nk\na\na\n", b"2\nk\na\na\na\n"),
+        [Hunk { before: 0..2, after: 0..2 }, Hunk { before: 8..8, after: 8..10 }]
+    );
+}
+
+#[test]
+fn changes_that_can_touch_are_one_hunk() {
+    // Two lines were replaced by one: "-a -x +A", not "-a +A", and "-x" after a common "x".
+    assert_eq!(hunks(b"a\nx\nx\nb\n", b"A\nx\nb\n"), [Hunk { before: 0..4, after: 0..2 }]);
+    // One of three equal lines was replaced.
+    assert_eq!(hunks(b"x\nx\nx\n", b"A\nx\nx\n"), [Hunk { before: 0..2, after: 0..2 }]);
+    assert_eq!(hunks(b"A\nx\nx\n", b"x\nx\nx\n"), [Hunk { before: 0..2, after: 0..2 }]);
+    assert_eq!(hunks(b"x\nx\nx\n1\n", b"A\nx\nx\n2\n").len(), 2);
+}
+
+#[test]
 fn the_smallest_number_of_lines_is_changed() {
     // The example of Myers' paper: three lines are removed and two inserted.
     let lines = |letters: &str| letters.chars().map(|letter| format!("{letter}\n")).collect::<String>();
