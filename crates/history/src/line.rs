@@ -89,7 +89,7 @@ impl Record {
     }
 }
 
-/// Returns the JSON of a text, as a line has it. A text has one spelling.
+/// Returns the JSON string for `text`. Every line spells it this way.
 pub(crate) fn json_string(text: &str) -> String {
     let mut json = Json::default();
     json.string(text);

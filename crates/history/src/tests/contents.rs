@@ -45,7 +45,7 @@ fn differences_that_lead_in_a_circle_end_in_an_error() {
 }
 
 #[test]
-fn a_circle_with_a_way_in_is_no_hindrance() {
+fn a_circle_that_a_whole_content_leads_into_is_followed() {
     // A note went from A to B and back: in any order of the records, both are made.
     let all = [(Digest::of(b"a"), Stored::Whole(b"a".to_vec())), delta_of(b"a", b"b"), delta_of(b"b", b"a")];
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
