@@ -117,7 +117,8 @@ fn never_happened(
     let mut made = BTreeSet::new();
     passed.into_iter().all(|place| {
         let Some((_, step)) = steps.get(place) else { return false };
-        let has_chain = step.before != state && made.contains(&step.before);
+        // None of these steps ends at the state: the newest that does is the maker.
+        let has_chain = made.contains(&step.before);
         made.insert(step.after);
         let is_faster = Some(step.before) == before_maker;
         !has_chain && (step.before == state || is_faster || tried_again.contains(&place))

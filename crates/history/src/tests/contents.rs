@@ -69,7 +69,10 @@ fn the_reason_of_a_missing_content_is_named() {
 #[test]
 fn a_blob_is_asked_for_before_anything_else() {
     let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
-    let mut contents = with([(a, Stored::Removed), (a, Stored::Blob), delta_of(b"x", b"b"), delta_of(b"a", b"b")]);
+    for [first, second] in [[Stored::Removed, Stored::Blob], [Stored::Blob, Stored::Removed]] {
+        assert_eq!(with([(a, first), (a, second)]).get(&a), Err(Missing::Blob(a)));
+    }
+    let mut contents = with([(a, Stored::Blob), delta_of(b"x", b"b"), delta_of(b"a", b"b")]);
     assert_eq!(contents.get(&b), Err(Missing::Blob(a)));
     assert_eq!(contents.add_known(b"a".to_vec()), a);
     assert_eq!(contents.get(&b), Ok(b"b".to_vec()));

@@ -109,6 +109,11 @@ fn hostile_contents_of_16_mib_take_less_than_a_second() {
         ),
         ("one letter between lines", b"a\n".repeat(SIZE / 2), b"a\nb\n".repeat(SIZE / 4)),
         (
+            "many changes among equal lines",
+            [&b"a\n".repeat(450)[..], b"y\n"].concat().repeat(2000),
+            [&b"a\n".repeat(450)[..], b"z\n"].concat().repeat(2000),
+        ),
+        (
             "few lines in between",
             [&b"a\n".repeat(500_000)[..], b"z"].concat(),
             [b"y\n", &b"a\n".repeat(500_000)[..]].concat(),
@@ -129,6 +134,15 @@ fn a_delta_of_one_long_line_has_only_what_changed() {
     let delta = delta::encode(before.as_bytes(), after.as_bytes());
     assert!(delta.len() < 16, "{}", delta.len());
     assert_eq!(delta::decode(before.as_bytes(), &delta, 1007).unwrap(), after.as_bytes());
+}
+
+#[test]
+fn a_delta_copies_megabytes() {
+    let before = "line of a note\n".repeat(300_000).into_bytes();
+    let after = [&before[..], b"one more\n"].concat();
+    let delta = delta::encode(&before, &after);
+    assert!(delta.len() < 20);
+    assert_eq!(delta::decode(&before, &delta, after.len()), Some(after));
 }
 
 #[test]
