@@ -13,20 +13,20 @@ const MOST_WORK: u64 = 4 << 30;
 
 /// Contents by their digests, whole or as differences from others.
 ///
-/// A reader that wants all versions of a file goes from the oldest to the newest and gives each one back to
-/// [`add_known`](Self::add_known), so that no chain of differences is followed twice.
+/// A reader that needs all versions of a file makes the oldest first, and passes each one to [`add_known`](Self::add_known), so
+/// that no chain of differences is followed twice.
 #[derive(Clone, Debug)]
 pub struct Contents {
     max: usize,
-    /// All forms of each content, without its whole form twice. The same content may be a difference from several others, and
-    /// only some of these may lead to a whole one.
+    /// The forms of each content. It may be a difference from several others, and only some of them may lead to a whole
+    /// content.
     stored: BTreeMap<Digest, Vec<Stored>>,
 }
 
 /// Why a content cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// The content with this digest is in a file of its own: read it, give it to [`Contents::add_known`] and try again.
+    /// The content with this digest is in a separate file: read the file, pass its bytes to [`Contents::add_known`] and try again.
     Blob(Digest),
     /// No record has the content with this digest.
     Unknown(Digest),
@@ -39,7 +39,7 @@ pub enum Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blob(digest) => write!(out, "content {digest} is in a file of its own, which was not read"),
+            Self::Blob(digest) => write!(out, "content {digest} is in a separate file, which was not read"),
             Self::Unknown(digest) => write!(out, "content {digest} is not in the log"),
             Self::Removed(digest) => write!(out, "content {digest} was expunged"),
             Self::Damaged(digest) => write!(out, "content {digest} is damaged or too large"),
@@ -76,10 +76,10 @@ impl Contents {
         }
     }
 
-    /// Adds a content that the caller has, and returns its digest.
+    /// Adds a content that the caller has, in place of all other forms. Returns its digest.
     pub fn add_known(&mut self, bytes: Vec<u8>) -> Digest {
         let digest = Digest::of(&bytes);
-        // It takes the place of all other forms, of which one may be damaged.
+        // Another form may be damaged.
         self.stored.insert(digest, Vec::from([Stored::Whole(bytes)]));
         digest
     }
@@ -126,7 +126,7 @@ impl Contents {
                     Stored::Whole(_) => {}
                 }
             }
-            // A file of its own can still be read.
+            // A separate file can still be read.
             missing = match (missing, reason) {
                 (Some(Missing::Blob(digest)), _) => Some(Missing::Blob(digest)),
                 (_, Some(Missing::Blob(digest))) => Some(Missing::Blob(digest)),

@@ -56,7 +56,69 @@ pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
         }
         (line_before, line_after) = (run.before + run.len, run.after + run.len);
     }
-    hunks
+    joined(moved_down(hunks, before, after), before, after)
+}
+
+/// Moves each insertion and deletion down as far as the lines are equal, as git does, so that the same change is at the same place
+/// whatever else differs. A hunk that reaches the next one becomes part of it.
+fn moved_down(hunks: Vec<Hunk>, before: &[u8], after: &[u8]) -> Vec<Hunk> {
+    // From the last to the first, in reverse.
+    let mut moved: Vec<Hunk> = Vec::with_capacity(hunks.len());
+    for mut hunk in hunks.into_iter().rev() {
+        let next = moved.last().map_or(before.len(), |next| next.before.start);
+        let lines = match (hunk.before.is_empty(), hunk.after.is_empty()) {
+            (true, false) => after.get(hunk.after.start..).zip(after.get(hunk.after.end..)),
+            (false, true) => before.get(hunk.before.start..).zip(before.get(hunk.before.end..)),
+            _ => None,
+        };
+        if let Some((changed, common)) = lines {
+            let common = common.get(..next.saturating_sub(hunk.before.end)).unwrap_or_default();
+            let equal = common.get(..common_prefix(changed, common)).unwrap_or_default();
+            let distance = memrchr(b'\n', equal).map_or(0, |end| end + 1);
+            for place in [&mut hunk.before, &mut hunk.after] {
+                *place = place.start + distance..place.end + distance;
+            }
+        }
+        match moved.last_mut() {
+            Some(next) if next.before.start == hunk.before.end => {
+                next.before.start = hunk.before.start;
+                next.after.start = hunk.after.start;
+            }
+            _ => moved.push(hunk),
+        }
+    }
+    moved.reverse();
+    moved
+}
+
+/// Moves a deletion up to the insertion before it if the lines between are equal, and an insertion up to a deletion: together they
+/// replace lines.
+fn joined(hunks: Vec<Hunk>, before: &[u8], after: &[u8]) -> Vec<Hunk> {
+    let mut joined: Vec<Hunk> = Vec::with_capacity(hunks.len());
+    for hunk in hunks {
+        if let Some(last) = joined.last_mut() {
+            let distance = hunk.before.start.saturating_sub(last.before.end);
+            let is_equal = match (hunk.before.is_empty(), hunk.after.is_empty()) {
+                (true, false) => !last.before.is_empty() && can_move_up(after, &hunk.after, distance),
+                (false, true) => !last.after.is_empty() && can_move_up(before, &hunk.before, distance),
+                _ => false,
+            };
+            if is_equal {
+                last.before.end = hunk.before.end.saturating_sub(distance);
+                last.after.end = hunk.after.end.saturating_sub(distance);
+                continue;
+            }
+        }
+        joined.push(hunk);
+    }
+    joined
+}
+
+/// Returns true if the bytes that a part has at its end are those before it, so many of them.
+fn can_move_up(bytes: &[u8], part: &Range<usize>, distance: usize) -> bool {
+    let Some(end) = part.end.checked_sub(distance) else { return false };
+    let moved_over = bytes.get(part.start.saturating_sub(distance)..part.start).unwrap_or_default();
+    bytes.get(end..part.end) == Some(moved_over) && bytes.get(..end).is_some_and(|bytes| bytes.ends_with(b"\n"))
 }
 
 /// Returns the number of bytes that two contents have in common at their beginnings.

@@ -42,8 +42,8 @@ pub const MAX_CONTENT: usize = 16 << 20;
 /// Beginning of the last field of a line.
 const SUM: &str = ",\"sum\":\"";
 
-/// Level of compression: higher ones take much longer for a few bytes.
-const LEVEL: u8 = 3;
+/// Level of compression: higher ones take longer and save nothing for notes.
+const LEVEL: u8 = 6;
 
 /// Minimum number of bytes that are worth deflating.
 const MIN_DEFLATED: usize = 64;
@@ -89,7 +89,7 @@ impl Record {
     }
 }
 
-/// Returns the JSON of a text, as a line has it. A text has one spelling.
+/// Returns the JSON string for `text`. Every line spells it this way.
 pub(crate) fn json_string(text: &str) -> String {
     let mut json = Json::default();
     json.string(text);

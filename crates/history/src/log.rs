@@ -29,8 +29,8 @@ impl<'a> Log<'a> {
         Lines { bytes: self.bytes, position: 0, wanted: None, damaged: 0 }
     }
 
-    /// Returns the records that may be about a path, oldest first: those whose line contains it. It may be a path before a move, or
-    /// just a text. The other lines are neither parsed nor checked.
+    /// Returns the records whose line contains a path as a JSON string, oldest first. The path may also be that before a move, or
+    /// text such as a reason, so check each change. The other lines are neither parsed nor checked for damage.
     #[must_use]
     pub fn lines_with(self, path: &str) -> Lines<'a> {
         let wanted = Finder::new(json_string(path).as_bytes()).into_owned();

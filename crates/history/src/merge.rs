@@ -7,12 +7,12 @@ use core::ops::Range;
 
 use crate::diff::{Hunk, hunks};
 
-/// What to do where the two sides come close to each other. By default both conflict, as with git.
+/// How to merge changes that come close to each other. By default they conflict, as in git.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Two insertions at the end.
+    /// Different insertions at the end.
     pub appends: Appends,
-    /// Changes that touch.
+    /// Changes that touch and do not overlap.
     pub adjacent: Adjacent,
 }
 
@@ -22,7 +22,7 @@ impl Rules {
     pub const UNDO: Self = Self { appends: Appends::Conflict, adjacent: Adjacent::Apart };
 }
 
-/// What to do if both sides only insert different lines at the end.
+/// Rule for two sides that insert different lines at the end and keep the line before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Appends {
     /// They conflict.
@@ -32,24 +32,24 @@ pub enum Appends {
     Both,
 }
 
-/// What to do with different changes that touch and do not overlap, such as a deletion and an insertion directly after it.
+/// Rule for different changes that touch and do not overlap, such as a deletion and an insertion directly after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adjacent {
     /// They conflict.
     #[default]
     Conflict,
-    /// Each is made. Two different insertions at one place still conflict.
+    /// Both are made. Two different insertions at one place still conflict.
     Apart,
 }
 
-/// The first place at which both sides change the base in different ways, in bytes of the three contents. The ranges hold whole lines.
+/// The first part that both sides change in different ways, in bytes of the three contents. The ranges hold whole lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// Part of the base; empty for two insertions.
     pub base: Range<usize>,
-    /// What ours has there.
+    /// The same part in ours.
     pub ours: Range<usize>,
-    /// What theirs has there.
+    /// The same part in theirs.
     pub theirs: Range<usize>,
 }
 
@@ -63,8 +63,8 @@ impl core::error::Error for Conflict {}
 
 /// Makes the changes from `base` to `ours` and those from `base` to `theirs` together, by lines.
 ///
-/// A part that one side changed is taken from that side. A change that both made is made once. A missing line end of the last line is
-/// not part of the line: it is a change of its own.
+/// A part that one side changed is taken from that side. A change that both made is made once. A line end that the last
+/// line lacks or gets is merged separately from the line.
 ///
 /// ```
 /// use saddlebag_history::{Rules, merge};
@@ -76,7 +76,7 @@ impl core::error::Error for Conflict {}
 ///
 /// # Errors
 ///
-/// [`Conflict`] if both sides change the same lines in different ways, or lines that touch. [`Rules`] has exceptions.
+/// [`Conflict`] if both sides change the same lines, or lines that touch, in different ways. [`Rules`] has exceptions.
 pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8], rules: Rules) -> Result<Vec<u8>, Conflict> {
     let is_ended = |bytes: &[u8]| bytes.is_empty() || bytes.ends_with(b"\n");
     let keeps_end = if is_ended(ours) == is_ended(base) { is_ended(theirs) } else { is_ended(ours) };
@@ -188,7 +188,7 @@ impl Merge<'_> {
     /// Takes the next hunk of one side if it is not apart from the part, and makes the part longer.
     fn take(&self, hunks: &mut &[Hunk], part: &mut Range<usize>, taken: &mut Taken) -> bool {
         let Some((hunk, rest)) = hunks.split_first() else { return false };
-        // At its beginning, the part is empty, and has not taken the hunk that begins there.
+        // The part begins empty: it is apart from each hunk that begins there, and still needs them.
         if hunk.before.start != part.start && self.is_apart(part, hunk) {
             return false;
         }

@@ -1,4 +1,4 @@
-//! [`Record`]: what one step of an operation changes, written to the log before the change is made.
+//! [`Record`]: the changes of an operation, written to the log before they are made.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -44,7 +44,7 @@ pub struct Record {
     pub reason: Option<String>,
     /// Operations that this one undoes.
     pub undoes: Vec<String>,
-    /// Operations that this one makes again.
+    /// Operations whose undo this one takes back.
     pub redoes: Vec<String>,
     /// The files that change.
     pub changes: Vec<Change>,
@@ -80,20 +80,20 @@ pub struct Change {
     pub after_size: u64,
     /// Path at which the content was before this operation.
     pub moved_from: Option<String>,
-    /// What the log keeps of the contents before and after.
+    /// The contents before and after, as far as this record keeps them.
     pub contents: Vec<Content>,
 }
 
-/// What the log keeps of one content.
+/// One content in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     /// Digest of the content.
     pub digest: Digest,
-    /// Form in which it is kept.
+    /// Form in which the record keeps it.
     pub stored: Stored,
 }
 
-/// How a content is kept.
+/// Form in which a record keeps a content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// All bytes are in the record.
@@ -105,7 +105,7 @@ pub enum Stored {
         /// Difference, for [`delta::decode`](crate::delta::decode).
         delta: Vec<u8>,
     },
-    /// The bytes are in a file of their own, which has the digest as its name. The caller writes that file.
+    /// The bytes are in a separate file, named by the digest. The caller writes that file.
     Blob,
     /// The bytes were expunged.
     Removed,
@@ -170,8 +170,8 @@ impl Change {
 
     /// Returns an append to a file of `before_size` bytes that is too large to be digested.
     ///
-    /// `added` is all that is written, with the line end before the text if there is one. It is the only content, under its
-    /// own digest.
+    /// `added` is everything that is written, including a line end before the new text. It becomes the only content, under
+    /// the digest of the added bytes.
     #[must_use]
     pub fn append(path: &str, before_size: u64, added: &[u8]) -> Self {
         let after_size = before_size.saturating_add(added.len() as u64);

@@ -32,7 +32,7 @@ impl<'a> Step<'a> {
 pub struct Version {
     /// The file in this version.
     pub state: State,
-    /// Index of the step that made it; `None` if something else did that writes no records, such as an editor.
+    /// Index of the step that made it; `None` if others made it without a record, such as an editor.
     pub step: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ pub struct Version {
 ///    `before` that is not its `after`.
 /// 3. If the file existed before the first step, others made that state.
 ///
-/// A step that rule 1 passes over must look like one that never happened: its `before` is the state, or that of the step that
+/// A step that rule 1 skips must look like one that never happened: its `before` is the state, or that of the step that
 /// made the state (which was faster), or it was tried again, and no other of these steps begins where it ends. Otherwise others
 /// brought an old state back, and rule 2 holds. A step that changes nothing makes no version.
 ///
@@ -117,7 +117,8 @@ fn never_happened(
     let mut made = BTreeSet::new();
     passed.into_iter().all(|place| {
         let Some((_, step)) = steps.get(place) else { return false };
-        let has_chain = step.before != state && made.contains(&step.before);
+        // None of these steps ends at the state: the newest that does is the maker.
+        let has_chain = made.contains(&step.before);
         made.insert(step.after);
         let is_faster = Some(step.before) == before_maker;
         !has_chain && (step.before == state || is_faster || tried_again.contains(&place))

@@ -45,7 +45,7 @@ fn differences_that_lead_in_a_circle_end_in_an_error() {
 }
 
 #[test]
-fn a_circle_with_a_way_in_is_no_hindrance() {
+fn a_circle_that_a_whole_content_leads_into_is_followed() {
     // A note went from A to B and back: in any order of the records, both are made.
     let all = [(Digest::of(b"a"), Stored::Whole(b"a".to_vec())), delta_of(b"a", b"b"), delta_of(b"b", b"a")];
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
@@ -69,7 +69,10 @@ fn the_reason_of_a_missing_content_is_named() {
 #[test]
 fn a_blob_is_asked_for_before_anything_else() {
     let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
-    let mut contents = with([(a, Stored::Removed), (a, Stored::Blob), delta_of(b"x", b"b"), delta_of(b"a", b"b")]);
+    for [first, second] in [[Stored::Removed, Stored::Blob], [Stored::Blob, Stored::Removed]] {
+        assert_eq!(with([(a, first), (a, second)]).get(&a), Err(Missing::Blob(a)));
+    }
+    let mut contents = with([(a, Stored::Blob), delta_of(b"x", b"b"), delta_of(b"a", b"b")]);
     assert_eq!(contents.get(&b), Err(Missing::Blob(a)));
     assert_eq!(contents.add_known(b"a".to_vec()), a);
     assert_eq!(contents.get(&b), Ok(b"b".to_vec()));

@@ -32,6 +32,31 @@ fn an_append_that_repeats_lines_is_at_the_end() {
 }
 
 #[test]
+fn a_change_among_equal_lines_is_as_far_down_as_possible() {
+    // Also if something after it is different, so that the common beginning does not decide.
+    let before = b"a\nx\nx\nb\nc\nd\n";
+    assert_eq!(
+        hunks(before, b"a\nx\nx\nx\nb\nc\nD\n"),
+        [Hunk { before: 6..6, after: 6..8 }, Hunk { before: 10..12, after: 12..14 }]
+    );
+    // Into the common end.
+    assert_eq!(
+        hunks(b"1\nk\na\na\n", b"2\nk\na\na\na\n"),
+        [Hunk { before: 0..2, after: 0..2 }, Hunk { before: 8..8, after: 8..10 }]
+    );
+}
+
+#[test]
+fn changes_that_can_touch_are_one_hunk() {
+    // Two lines were replaced by one: "-a -x +A", not "-a +A", and "-x" after a common "x".
+    assert_eq!(hunks(b"a\nx\nx\nb\n", b"A\nx\nb\n"), [Hunk { before: 0..4, after: 0..2 }]);
+    // One of three equal lines was replaced.
+    assert_eq!(hunks(b"x\nx\nx\n", b"A\nx\nx\n"), [Hunk { before: 0..2, after: 0..2 }]);
+    assert_eq!(hunks(b"A\nx\nx\n", b"x\nx\nx\n"), [Hunk { before: 0..2, after: 0..2 }]);
+    assert_eq!(hunks(b"x\nx\nx\n1\n", b"A\nx\nx\n2\n").len(), 2);
+}
+
+#[test]
 fn the_smallest_number_of_lines_is_changed() {
     // The example of Myers' paper: three lines are removed and two inserted.
     let lines = |letters: &str| letters.chars().map(|letter| format!("{letter}\n")).collect::<String>();
@@ -84,6 +109,11 @@ fn hostile_contents_of_16_mib_take_less_than_a_second() {
         ),
         ("one letter between lines", b"a\n".repeat(SIZE / 2), b"a\nb\n".repeat(SIZE / 4)),
         (
+            "many changes among equal lines",
+            [&b"a\n".repeat(450)[..], b"y\n"].concat().repeat(2000),
+            [&b"a\n".repeat(450)[..], b"z\n"].concat().repeat(2000),
+        ),
+        (
             "few lines in between",
             [&b"a\n".repeat(500_000)[..], b"z"].concat(),
             [b"y\n", &b"a\n".repeat(500_000)[..]].concat(),
@@ -104,6 +134,15 @@ fn a_delta_of_one_long_line_has_only_what_changed() {
     let delta = delta::encode(before.as_bytes(), after.as_bytes());
     assert!(delta.len() < 16, "{}", delta.len());
     assert_eq!(delta::decode(before.as_bytes(), &delta, 1007).unwrap(), after.as_bytes());
+}
+
+#[test]
+fn a_delta_copies_megabytes() {
+    let before = "line of a note\n".repeat(300_000).into_bytes();
+    let after = [&before[..], b"one more\n"].concat();
+    let delta = delta::encode(&before, &after);
+    assert!(delta.len() < 20);
+    assert_eq!(delta::decode(&before, &delta, after.len()), Some(after));
 }
 
 #[test]

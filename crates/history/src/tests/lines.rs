@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::bytes;
+use super::{Numbers, bytes};
 use crate::{Change, Content, Digest, Head, Log, MAX_CONTENT, Record, State, Stored, Writer};
 
 /// Returns a record with every field.
@@ -63,7 +63,7 @@ fn a_digest_has_one_spelling() {
     }
 }
 
-/// Invariant (disk): logs are read by later releases.
+/// Invariant (disk): a line of the log of changes has the same fields in every release.
 #[test]
 fn the_line_of_a_record_stays_what_it_is() {
     let line = full().to_line();
@@ -163,6 +163,30 @@ fn a_content_that_unpacks_to_more_than_the_limit_is_refused() {
     assert!(bomb.len() < 100_000, "{}", bomb.len());
     assert!(Record::from_line(&bomb).is_none());
     assert!(Head::from_line(&bomb).is_some());
+    // Bytes that cannot be deflated.
+    let mut numbers = Numbers(5);
+    let line = |bytes: Vec<u8>| {
+        let contents = alloc::vec![Content { digest: Digest::of(b"1"), stored: Stored::Whole(bytes) }];
+        Record { changes: alloc::vec![Change { contents, ..Change::default() }], ..Record::default() }.to_line()
+    };
+    let bytes: Vec<u8> = (0..=MAX_CONTENT).map(|_| numbers.next(256) as u8).collect();
+    let large = line(bytes);
+    assert!(large.contains("\"whole\":"));
+    assert!(Head::from_line(&large).is_some() && Record::from_line(&large).is_none());
+}
+
+#[test]
+fn each_content_is_deflated_if_that_is_smaller() {
+    let change = |path: &str| Change::of(path, None, Some("line of a note\n".repeat(20).as_bytes()), false, 1000);
+    let record = Record { changes: alloc::vec![change("a.md"), change("b.md")], ..Record::default() };
+    let line = record.to_line();
+    assert_eq!((line.matches("whole_deflated").count(), line.matches("\"whole\"").count()), (2, 0));
+    assert_eq!(Record::from_line(&line), Some(record));
+    let mut numbers = Numbers(5);
+    let random: Vec<u8> = (0..1000).map(|_| numbers.next(256) as u8).collect();
+    let record =
+        Record { changes: alloc::vec![Change::of("a", None, Some(&random), false, 1000)], ..Record::default() };
+    assert_eq!(record.to_line().matches("\"whole\"").count(), 1);
 }
 
 #[test]

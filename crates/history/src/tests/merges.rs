@@ -56,7 +56,7 @@ fn two_appends_are_both_made_if_the_rules_say_so() {
     // Elsewhere, and beside other changes of the last line, they conflict.
     check("a\nb\n", "a\nours\nb\n", "a\ntheirs\nb\n", APPENDS, None);
     check("a\n", "ours\n", "a\ntheirs\n", APPENDS, None);
-    // A change elsewhere is no hindrance.
+    // A change elsewhere does not matter.
     check("a\nb\nc\n", "A\nb\nc\nours\n", "a\nb\nc\ntheirs\n", APPENDS, Some("A\nb\nc\nours\ntheirs\n"));
 }
 

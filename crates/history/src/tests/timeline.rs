@@ -55,6 +55,14 @@ fn a_record_whose_change_never_happened_makes_no_version() {
 }
 
 #[test]
+fn a_change_may_fail_any_number_of_times() {
+    let failures = |operation: &str| format!("{operation}:AB ").repeat(200);
+    check(&format!("x:-A {}z:AC", failures("y")), 'C', "C201 A0");
+    check(&format!("x:-A {}", failures("y")), 'A', "A0");
+    check(&format!("x:-A {}z:CD", failures("y")), 'D', "D201 C~ B200 A0");
+}
+
+#[test]
 fn edits_by_others_are_versions() {
     check("x:-A", 'B', "B~ A0");
     check("x:-A y:BC", 'C', "C1 B~ A0");
@@ -79,6 +87,8 @@ fn another_writer_was_faster() {
     // The writer of y read A, and recorded its change after x had made B of it.
     check("w:-A x:AB y:AC y:BD", 'D', "D3 B1 A0");
     check("w:-A x:AB y:AC", 'B', "B1 A0");
+    // Two changes were made meanwhile.
+    check("v:-A w:AB x:BC y:AD y:CE", 'E', "E4 C2 B1 A0");
 }
 
 #[test]
