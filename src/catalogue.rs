@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use crate::Config;
 use crate::entries::EntriesConfig;
 pub use crate::memory::catalogue;
+use crate::request::{SAMPLE_HISTORY, SAMPLE_SESSION, SAMPLE_STATE, SAMPLE_WAITING};
 pub use crate::request::{SAMPLE_NAME, SAMPLE_RUN, SAMPLE_TEXT};
-use crate::request::{SAMPLE_SESSION, SAMPLE_STATE, SAMPLE_WAITING};
 
 /// Returns the files of a store in which the samples of every command succeed on 2026-05-25, with [`sample_config`].
 /// Paths are relative to the root.
@@ -29,6 +29,7 @@ pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
         ("projects/proj/notes/waits.md", SAMPLE_WAITING.as_bytes()),
         ("projects/proj/sessions/2026-05-24-b.md", SAMPLE_SESSION.as_bytes()),
         ("projects/proj/.saddlebag/sessions/ca978112ca1bbdcafac231b39a23dc4d.jsonl", SAMPLE_STATE.as_bytes()),
+        ("projects/proj/.saddlebag/history/2026-05/laptop.log", SAMPLE_HISTORY.as_bytes()),
         ("agents/a/entries/core/a.md", b"---\nkey: a\ncategory: core\n---\n\nthe text of a"),
         ("agents/a/entries/core/a.bak", b"---\nkey: a\ncategory: core\n---\n\nbefore"),
         (
@@ -43,5 +44,6 @@ pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
 #[must_use]
 pub fn sample_config() -> Config {
     let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
-    Config { epoch: 1, project: Some("proj".into()), entries: Some(entries), ..Config::default() }
+    let machine = Some("laptop".into());
+    Config { epoch: 1, project: Some("proj".into()), entries: Some(entries), machine, ..Config::default() }
 }

@@ -418,6 +418,7 @@ impl Memory {
         let name = command.name();
         let recorder = self.machine.clone().map(|machine| Recorder {
             machine,
+            agent: self.entries.agent().ok(),
             command: name,
             reason: origin.reason.clone(),
             seed: [self.epoch, id.0],

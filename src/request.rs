@@ -33,6 +33,11 @@ pub(crate) const SAMPLE_SESSION: &str = "---\nsession: b\nfinished: true\nlast: 
 pub(crate) const SAMPLE_STATE: &str = "{\"at\":1779700000,\"by\":\"user\",\"event\":\"prompt\",\"text\":\"fix the build\"}\n\
      {\"at\":1779700001,\"by\":\"user\",\"event\":\"tool\",\"tool\":\"Bash\",\"command\":\"cargo build\"}\n";
 
+/// Log of the machine `laptop`: a change of the scratchpad in the session [`SAMPLE_NAME`], and a note that was undone.
+pub(crate) const SAMPLE_HISTORY: &str = "{\"operation\":\"0b0b0b0b0b0b\",\"time\":1779600000000000000,\"offset\":0,\"command\":\"write\",\"writer\":{\"provenance\":\"agent\",\"agent\":\"a\",\"session\":\"a\"},\"changes\":[{\"path\":\"projects/proj/SCRATCHPAD.md\",\"before\":\"220d4e13e5c93c09a049db4acae7d04e\",\"after\":\"3902eb9cfb93f0ae166eb88811094f69\",\"before_size\":13,\"after_size\":16,\"contents\":[{\"digest\":\"220d4e13e5c93c09a049db4acae7d04e\",\"whole\":\"LSBbIF0gYmVmb3JlCg\"},{\"digest\":\"3902eb9cfb93f0ae166eb88811094f69\",\"from\":\"220d4e13e5c93c09a049db4acae7d04e\",\"delta\":\"BgYJcG9ydCA1NDMy\"}]}],\"sum\":\"b4dccd90\"}\n\
+     {\"operation\":\"0c0c0c0c0c0c\",\"time\":1779600060000000000,\"offset\":0,\"command\":\"remember\",\"writer\":{\"provenance\":\"agent\",\"agent\":\"a\",\"session\":\"a\"},\"changes\":[{\"path\":\"projects/proj/notes/undone.md\",\"after\":\"c9286ce64890f0af80a419eb30f1002a\",\"after_size\":7,\"contents\":[{\"digest\":\"c9286ce64890f0af80a419eb30f1002a\",\"whole\":\"dW5kb25lCg\"}]}],\"sum\":\"6ae0c146\"}\n\
+     {\"operation\":\"0d0d0d0d0d0d\",\"time\":1779600120000000000,\"offset\":0,\"command\":\"undo\",\"writer\":{\"provenance\":\"agent\",\"agent\":\"a\",\"session\":\"a\"},\"undoes\":[\"0c0c0c0c0c0c\"],\"changes\":[{\"path\":\"projects/proj/notes/undone.md\",\"before\":\"c9286ce64890f0af80a419eb30f1002a\",\"before_size\":7}],\"sum\":\"9293fe86\"}\n";
+
 /// The most that a command may do to the files that people keep. The index, locks and backups do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {

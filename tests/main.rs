@@ -15,6 +15,7 @@ mod entries_move;
 mod exchange;
 mod failures_say_where;
 mod files;
+mod history;
 mod hostile_host;
 mod hydration;
 mod imports_nothing;

@@ -23,10 +23,11 @@ use crate::engine::{Engine, EngineError};
 use crate::private::PrivateError;
 
 use bindings::exports::saddlebag::memory::{
-    agents_md, config, engine, entries, exchange, files, fs, journal, notebook, prompt, session, tools, trust, types,
+    agents_md, config, engine, entries, exchange, files, fs, history, journal, notebook, prompt, session, tools, trust,
+    types,
 };
 
-saddlebag::wit_contract!(wit_records wit_variants open: types fs config engine prompt tools journal entries agents_md notebook files trust session exchange);
+saddlebag::wit_contract!(wit_records wit_variants open: types fs config engine prompt tools journal entries agents_md notebook files history trust session exchange);
 saddlebag::wit_error!(open: types::Error);
 
 #[allow(missing_docs, unreachable_pub)]
@@ -342,6 +343,7 @@ families! {
     Notebook in notebook by saddlebag_memory_notebook: NotebookCommand,
     Entries in entries by saddlebag_memory_entries: EntriesCommand,
     Files in files by saddlebag_memory_files: FilesCommand,
+    History in history by saddlebag_memory_history: HistoryCommand,
     Trust in trust by saddlebag_memory_trust: TrustCommand,
     Session in session by saddlebag_memory_session: SessionCommand,
     Exchange in exchange by saddlebag_memory_exchange: ExchangeCommand,

@@ -40,6 +40,8 @@ const MAX_ATTEMPTS: u32 = 64;
 pub(crate) struct Recorder {
     /// Name of this machine, which is the writer of the log.
     pub(crate) machine: String,
+    /// Agent that the memory was opened for.
+    pub(crate) agent: Option<String>,
     /// Name of the command.
     pub(crate) command: &'static str,
     pub(crate) reason: Option<String>,
@@ -153,12 +155,12 @@ impl Call {
         let state = recorder.state.borrow();
         let record = Record {
             operation,
-            time_ms: time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanoseconds / 1_000_000)),
+            time_ns: time.seconds.saturating_mul(1_000_000_000).saturating_add(time.nanoseconds.into()),
             utc_offset_seconds: time.utc_offset_seconds,
             command: recorder.command.into(),
             writer: RecordedWriter {
                 provenance: self.scope.trust.provenance.as_str().into(),
-                agent: writer.agent,
+                agent: writer.agent.or_else(|| recorder.agent.clone()),
                 client: writer.client,
                 session: writer.session,
                 tool: writer.tool,

@@ -8,7 +8,7 @@ use saddlebag_history::unified;
 use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
 use super::read_version::numbered;
-use super::types::{HistoryCall, check_is_kept};
+use super::types::HistoryCall;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
@@ -43,14 +43,13 @@ impl Request for CompareVersions {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { name: name.into(), ..Self::default() }]
+        alloc::vec![Self { name: alloc::format!("notes/{name}.md"), before: 1, after: 1 }]
     }
 }
 
 impl Run<HistoryCall<'_>> for CompareVersions {
     async fn run(self, with: &HistoryCall<'_>) -> Result<Comparison, Error> {
         let call = with.call;
-        check_is_kept(call)?;
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::new(call, &history, &path).await?;
         let older = if self.before == 0 { 2 } else { self.before };

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::log::{History, Recorded};
-use super::types::{HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, check_is_kept, file_change, operation_info};
+use super::types::{HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::sorted::SortedMap;
@@ -50,13 +50,12 @@ impl Request for ListOperations {
 impl Run<HistoryCall<'_>> for ListOperations {
     async fn run(self, with: &HistoryCall<'_>) -> Result<OperationList, Error> {
         let HistoryCall { call, entries, .. } = *with;
-        check_is_kept(call)?;
         let history = History::read(call, entries, None).await?;
         let only = self.operation.as_deref().map(|given| history.operation(given)).transpose()?;
-        let since = self.since.map(|seconds| seconds.saturating_mul(1000));
+        let since = self.since.map(|seconds| seconds.saturating_mul(1_000_000_000));
         let is_listed = |recorded: &Recorded, info: &OperationInfo| {
             only.is_none_or(|only| info.operation == only)
-                && since.is_none_or(|since| recorded.record.time_ms >= since)
+                && since.is_none_or(|since| recorded.record.time_ns >= since)
                 && self.by.as_deref().is_none_or(|by| is_by(info, by))
         };
         let operations = operations(with, &history, &is_listed);

@@ -7,9 +7,7 @@ use saddlebag_history::{State, unified};
 
 use super::files::FileHistory;
 use super::log::History;
-use super::types::{
-    ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, check_is_kept, file_change, named, operation_info,
-};
+use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, named, operation_info};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 
@@ -67,14 +65,13 @@ impl Request for ListVersions {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { name: name.into(), limit: 9, patch: true }]
+        alloc::vec![Self { name: alloc::format!("notes/{name}.md"), limit: 9, patch: true }]
     }
 }
 
 impl Run<HistoryCall<'_>> for ListVersions {
     async fn run(self, with: &HistoryCall<'_>) -> Result<VersionList, Error> {
         let HistoryCall { call, entries, .. } = *with;
-        check_is_kept(call)?;
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::new(call, &history, &path).await?;
         let undone = history.undone();

@@ -119,7 +119,7 @@ impl History {
         let mut keyed: Vec<(i64, Recorded)> = Vec::with_capacity(self.records.len());
         for recorded in core::mem::take(&mut self.records) {
             let time =
-                latest.get(&recorded.log).map_or(recorded.record.time_ms, |last| (*last).max(recorded.record.time_ms));
+                latest.get(&recorded.log).map_or(recorded.record.time_ns, |last| (*last).max(recorded.record.time_ns));
             latest.insert(recorded.log, time);
             keyed.push((time, recorded));
         }

@@ -8,7 +8,7 @@ use saddlebag_history::Version;
 
 use super::files::FileHistory;
 use super::list_versions::history_of;
-use super::types::{HistoryCall, check_is_kept};
+use super::types::HistoryCall;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -39,14 +39,13 @@ impl Request for ReadVersion {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { name: name.into(), version: 1 }]
+        alloc::vec![Self { name: format!("notes/{name}.md"), version: 1 }]
     }
 }
 
 impl Run<HistoryCall<'_>> for ReadVersion {
     async fn run(self, with: &HistoryCall<'_>) -> Result<VersionText, Error> {
         let call = with.call;
-        check_is_kept(call)?;
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::new(call, &history, &path).await?;
         let version = numbered(&file, self.version)?;

@@ -23,7 +23,7 @@ impl Request for Redo {
     const EFFECT: Effect = Effect::Removes;
 
     fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { dry_run: true }]
+        alloc::vec![Self { dry_run: true }, Self::default()]
     }
 }
 

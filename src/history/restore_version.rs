@@ -48,7 +48,8 @@ impl Request for RestoreVersion {
     const EFFECT: Effect = Effect::Removes;
 
     fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { name: name.into(), version: Some(1), ..Self::default() }]
+        let same = Self { name: format!("notes/{name}.md"), version: Some(1), ..Self::default() };
+        alloc::vec![same, Self { name: "scratchpad".into(), version: Some(2), ..Self::default() }]
     }
 }
 
@@ -89,8 +90,8 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
 
 /// Returns the number of the version that a file had at a time: the newest that was recorded until then.
 fn at_time(file: &FileHistory<'_>, at: i64) -> Result<u32, Error> {
-    let limit = at.saturating_add(1).saturating_mul(1000);
-    let is_older = |step: usize| file.steps.get(step).is_some_and(|step| step.recorded.record.time_ms < limit);
+    let limit = at.saturating_add(1).saturating_mul(1_000_000_000);
+    let is_older = |step: usize| file.steps.get(step).is_some_and(|step| step.recorded.record.time_ns < limit);
     let place = file.versions.iter().position(|version| version.step.is_some_and(is_older));
     // Before the first record the file was as that record found it.
     let place = place.or_else(|| file.versions.iter().rposition(|version| version.step.is_none()));

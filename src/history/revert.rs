@@ -86,11 +86,50 @@ impl Without<'_> {
             }
             let after = self.known.content(with.call, after).await?;
             let before = self.known.content(with.call, before).await?;
-            self.bytes = without(self.bytes.as_deref(), after.as_deref(), before.as_deref())
-                .ok_or_else(|| conflict(with, &self.known, index, operation))?;
+            match without(self.bytes.as_deref(), after.as_deref(), before.as_deref()) {
+                Some(bytes) => self.bytes = bytes,
+                None => return Err(self.conflict(with, index, after, before).await),
+            }
             has_changed = true;
         }
         Ok(has_changed)
+    }
+
+    /// Returns the error for a change that a later one touches. It names the oldest version from which on the change cannot be
+    /// taken back.
+    async fn conflict(
+        &mut self,
+        with: &HistoryCall<'_>,
+        index: usize,
+        after: Option<Vec<u8>>,
+        before: Option<Vec<u8>>,
+    ) -> Error {
+        let mut later = None;
+        // Newest first: those before the step's own version came later.
+        for version in self.known.versions.clone() {
+            if version.step == Some(index) {
+                break;
+            }
+            let Ok(then) = self.known.content(with.call, version.state).await else { continue };
+            if without(then.as_deref(), after.as_deref(), before.as_deref()).is_some() {
+                break;
+            }
+            later = Some(version);
+        }
+        let later = match later.map(|version| version.step.and_then(|step| self.known.steps.get(step))) {
+            Some(Some(step)) => {
+                let record = &step.recorded.record;
+                format!("operation {} ({})", record.operation, record.command)
+            }
+            Some(None) => "an edit by another program".to_string(),
+            None => "an operation that is undone too".to_string(),
+        };
+        let operation = self.known.steps.get(index).map(|step| step.recorded.record.operation.as_str());
+        let operation = operation.unwrap_or_default();
+        let path = with.call.scope.display_path(&self.known.path);
+        let message = format!("operation {operation} cannot be undone: {later} changed the same place of {path}");
+        let help = "undo the later change first, or restore a version of the file with `restore NAME --at N`";
+        Error::new(ErrorCode::Conflict, message, help)
     }
 }
 
@@ -108,24 +147,6 @@ fn without(now: Option<&[u8]>, after: Option<&[u8]>, before: Option<&[u8]>) -> O
     }
     let merged = merge(after, now, before.unwrap_or_default(), Rules::UNDO).ok()?;
     Some(Some(merged).filter(|merged| before.is_some() || !merged.is_empty()))
-}
-
-/// Returns the error for a change that a later one touches. It names the first of the later ones.
-fn conflict(with: &HistoryCall<'_>, known: &FileHistory<'_>, index: usize, operation: &str) -> Error {
-    let path = with.call.scope.display_path(&known.path);
-    // The versions are newest first: those before the step's own came later.
-    let later = known.versions.iter().take_while(|version| version.step != Some(index)).last();
-    let later = match later.map(|version| version.step.and_then(|step| known.steps.get(step))) {
-        Some(Some(step)) => {
-            let record = &step.recorded.record;
-            format!("operation {} ({})", record.operation, record.command)
-        }
-        Some(None) => "an edit by another program".to_string(),
-        None => "another change".to_string(),
-    };
-    let message = format!("operation {operation} cannot be undone: {later} changed the same place of {path}");
-    let help = "undo the later change first, or restore a version of the file with `restore NAME --at N`";
-    Error::new(ErrorCode::Conflict, message, help)
 }
 
 #[cfg(test)]

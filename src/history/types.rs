@@ -121,7 +121,7 @@ pub(super) fn operation_info(call: &Call, entries: &Entries, record: &Record) ->
     let name = |name: &Option<String>| name.clone().filter(|_| is_shown);
     OperationInfo {
         operation: record.operation.clone(),
-        time: rfc3339(record.time_ms, record.utc_offset_seconds),
+        time: rfc3339(record.time_ns.div_euclid(1_000_000), record.utc_offset_seconds),
         command: record.command.clone(),
         provenance: writer.provenance.clone(),
         agent: name(&writer.agent),

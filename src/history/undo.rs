@@ -121,10 +121,10 @@ impl Undo {
 
     /// Returns the operations of the session, the agent and the time, newest first.
     fn selected(&self, history: &History, all: Vec<OperationInfo>, after: Option<&str>) -> Vec<OperationInfo> {
-        let since = self.since.map(|seconds| seconds.saturating_mul(1000));
+        let since = self.since.map(|seconds| seconds.saturating_mul(1_000_000_000));
         let is_of = |wanted: &Option<String>, name: &Option<String>| wanted.is_none() || wanted == name;
         let is_late = |info: &OperationInfo| {
-            let time = history.records_of(&info.operation).next().map(|recorded| recorded.record.time_ms);
+            let time = history.records_of(&info.operation).next().map(|recorded| recorded.record.time_ns);
             since.is_none_or(|since| time.is_some_and(|time| time >= since))
         };
         all.into_iter()
@@ -144,7 +144,8 @@ impl Undo {
 /// Returns true if the caller of the command made a record.
 fn is_own(call: &Call, recorded: &Recorded) -> bool {
     let (recorded, writer) = (&recorded.record.writer, &call.writer);
-    recorded.agent == writer.agent
+    let agent = writer.agent.as_ref().or_else(|| call.recorder.as_ref()?.agent.as_ref());
+    recorded.agent.as_ref() == agent
         && recorded.client == writer.client
         && (writer.session.is_none() || recorded.session == writer.session)
 }

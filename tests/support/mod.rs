@@ -53,6 +53,8 @@ pub mod zk;
 use std::sync::LazyLock;
 
 pub use each::each;
+use std::collections::BTreeMap;
+
 use saddlebag::catalogue::catalogue;
 use saddlebag::entries::{EntriesCommand, EntriesConfig, NewEntry, StoreEntry};
 use saddlebag::protocol::FsOp;
@@ -101,6 +103,11 @@ struct HostDoctests;
 
 pub fn runtime() -> &'static ComponentRuntime {
     &RUNTIME
+}
+
+/// Returns the files without the history.
+pub fn without_history(files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
+    files.into_iter().filter(|(path, _)| !path.contains(".saddlebag/history/")).collect()
 }
 
 /// Returns the configuration of a project named `proj`, as in the recorded vectors.

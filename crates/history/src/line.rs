@@ -6,7 +6,7 @@
 //! | Field | Value |
 //! | --- | --- |
 //! | `operation`, `command`, `reason` | text |
-//! | `time` | milliseconds since the beginning of 1970, UTC |
+//! | `time` | nanoseconds since the beginning of 1970, UTC |
 //! | `offset` | offset from UTC, in seconds |
 //! | `writer` | `provenance`, `agent`, `client`, `tool`, `session` |
 //! | `undoes`, `redoes` | lists of operations |
@@ -52,12 +52,12 @@ impl Record {
     /// Returns the line of the record, with its line end.
     #[must_use]
     pub fn to_line(&self) -> String {
-        let Self { operation, time_ms, utc_offset_seconds, command, writer, reason, undoes, redoes, changes } = self;
+        let Self { operation, time_ns, utc_offset_seconds, command, writer, reason, undoes, redoes, changes } = self;
         let Writer { provenance, agent, client, tool, session } = writer;
         let mut json = Json::default();
         json.object(|json| {
             json.text("operation", operation);
-            json.plain("time", time_ms);
+            json.plain("time", time_ns);
             json.plain("offset", utc_offset_seconds);
             json.text("command", command);
             json.name("writer");
@@ -265,7 +265,7 @@ impl<'a> Head<'a> {
         Some(Self {
             record: Record {
                 operation,
-                time_ms: time,
+                time_ns: time,
                 utc_offset_seconds: offset,
                 command,
                 writer: Writer { provenance, agent, client, tool, session },

@@ -32,8 +32,8 @@ impl State {
 pub struct Record {
     /// Identifier of the operation: one command, session, import or merge. An operation may have several records.
     pub operation: String,
-    /// Milliseconds since the beginning of 1970, UTC.
-    pub time_ms: i64,
+    /// Nanoseconds since the beginning of 1970, UTC.
+    pub time_ns: i64,
     /// Offset of the writer's local time from UTC, in seconds; positive in the east.
     pub utc_offset_seconds: i32,
     /// The command, for people.

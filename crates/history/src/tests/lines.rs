@@ -11,7 +11,7 @@ use crate::{Change, Content, Digest, Head, Log, MAX_CONTENT, Record, State, Stor
 fn full() -> Record {
     Record {
         operation: "k7x".into(),
-        time_ms: 1_790_000_000_123,
+        time_ns: 1_790_000_000_123,
         utc_offset_seconds: -12_600,
         command: "note add \"Plan\"".into(),
         writer: Writer {
@@ -346,12 +346,12 @@ fn records() -> impl Strategy<Value = Record> {
     let options = proptest::collection::vec(proptest::option::of(any::<String>()), 5);
     let lists = proptest::collection::vec(proptest::collection::vec(any::<String>(), 0..3), 2);
     (any::<[String; 3]>(), any::<i64>(), any::<i32>(), options, lists, proptest::collection::vec(changes(), 0..3))
-        .prop_map(|([operation, command, provenance], time_ms, utc_offset_seconds, mut options, mut lists, changes)| {
+        .prop_map(|([operation, command, provenance], time_ns, utc_offset_seconds, mut options, mut lists, changes)| {
             let mut option = || options.pop().unwrap();
             let writer = Writer { provenance, agent: option(), client: option(), tool: option(), session: option() };
             let (undoes, redoes) = (lists.pop().unwrap(), lists.pop().unwrap());
             let reason = option();
-            Record { operation, time_ms, utc_offset_seconds, command, writer, reason, undoes, redoes, changes }
+            Record { operation, time_ns, utc_offset_seconds, command, writer, reason, undoes, redoes, changes }
         })
 }
 

@@ -1,0 +1,384 @@
+//! The history: what is recorded, and that undo gives every byte back.
+
+use std::collections::BTreeMap;
+
+use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
+use saddlebag::history::{
+    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, ReadVersion, Redo, RestoreVersion, Undo,
+    UndoReply,
+};
+use saddlebag::journal::{AppendDaily, Edit, EditChange, Target, Write, WriteMode};
+use saddlebag::notebook::{Forget, Link, Remember, Rename, TagNote};
+use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
+use saddlebag::{Command, Config, Origin, Submission, Submit};
+use saddlebag_host::Simulator;
+
+use support::drive::{Drive, drive};
+use support::{Kind, agent_config, both_engines, each, path};
+
+const NOTE: &str = "projects/proj/facts/port.md";
+
+/// Returns the files that people keep: not our bookkeeping, and not the backups.
+fn kept(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
+    let is_kept = |path: &str| !path.contains(".saddlebag/") && !path.ends_with(".bak");
+    store.files().into_iter().filter(|(path, _)| is_kept(path)).collect()
+}
+
+fn remember(title: &str, content: &str) -> Remember {
+    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
+}
+
+fn pad(content: &str) -> Write {
+    Write { target: Target::Scratchpad, mode: WriteMode::Append, content: content.into(), truncate: false }
+}
+
+fn replace(target: Target, old: &str, new: &str) -> Edit {
+    Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
+}
+
+fn entry(key: &str, content: &str) -> StoreEntry {
+    let entry = NewEntry::new(key, content, "core");
+    StoreEntry { entry, expected_version: None }
+}
+
+fn undo(drive: &mut Drive<Simulator>) -> Result<UndoReply, Error> {
+    drive.call(Undo::default())
+}
+
+fn operations(drive: &mut Drive<Simulator>) -> Vec<OperationInfo> {
+    drive.call(ListOperations { limit: 1000, ..ListOperations::default() }).unwrap().operations
+}
+
+#[both_engines]
+fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(remember("Port", "5432")).unwrap();
+    let remembered = drive.executor.files()[NOTE].clone();
+    drive.executor.insert(&path(NOTE), "by an editor\n");
+    let list = drive.call(ListVersions { name: "facts/port".into(), limit: 9, patch: true }).unwrap();
+    let made: Vec<_> = list.versions.iter().map(|version| (version.kind, version.operation.is_some())).collect();
+    assert_eq!(made, [(ChangeKind::Changed, false), (ChangeKind::Created, true)]);
+    assert!(list.versions[0].patch.as_deref().unwrap().contains("+by an editor"), "{list:?}");
+    let text = drive.call(ReadVersion { name: "facts/port".into(), version: 2 }).unwrap().text;
+    assert_eq!(text.map(String::into_bytes), Some(remembered.clone()));
+    let diff = drive.call(CompareVersions { name: "facts/port".into(), ..CompareVersions::default() }).unwrap().diff;
+    assert!(diff.contains("-5432") && diff.contains("+by an editor"), "{diff}");
+    // The editor's text is in the way of an undo, and is never lost.
+    let error = undo(&mut drive).unwrap_err();
+    assert_eq!(
+        (error.code, error.message.contains("an edit by another program")),
+        (ErrorCode::Conflict, true),
+        "{error}"
+    );
+    let restore =
+        |version| RestoreVersion { name: "facts/port".into(), version: Some(version), ..RestoreVersion::default() };
+    let dry = drive.call(RestoreVersion { dry_run: true, ..restore(2) }).unwrap();
+    assert!(dry.operation.is_none() && dry.diff.contains("+5432"), "{dry:?}");
+    drive.call(restore(2)).unwrap();
+    assert_eq!(drive.executor.files()[NOTE], remembered);
+    undo(&mut drive).unwrap();
+    assert_eq!(drive.executor.files()[NOTE], b"by an editor\n");
+    let missing = drive.call(ReadVersion { name: "facts/port".into(), version: 9 }).unwrap_err();
+    assert_eq!(missing.code, ErrorCode::NotFound, "{missing}");
+}
+
+#[both_engines]
+fn an_operation_tells_who_when_what_and_why(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let origin = Origin {
+        client: Some("claude-code".into()),
+        session: Some("s1".into()),
+        tool: Some("mem_remember".into()),
+        provenance: Some(Provenance::Agent),
+        reason: Some("the port has moved".into()),
+        ..Origin::default()
+    };
+    drive.run(origin.with(remember("Port", "5432"))).unwrap();
+    let [one] = <[_; 1]>::try_from(operations(&mut drive)).unwrap();
+    let OperationInfo { time, command, provenance, client, session, tool, reason, files, undone, .. } = one;
+    assert_eq!(
+        (time.as_str(), command.as_str(), provenance.as_str()),
+        ("2026-05-25T12:00:00+00:00", "remember", "agent")
+    );
+    assert_eq!([client, session, tool].map(Option::unwrap), ["claude-code", "s1", "mem_remember"]);
+    assert_eq!((reason.as_deref(), undone), (Some("the port has moved"), false));
+    assert_eq!((files[0].path.as_str(), files[0].kind, files[0].before), (NOTE, ChangeKind::Created, 0));
+    for (by, expected) in [("s1", 1), ("agent", 1), ("user", 0)] {
+        let list = ListOperations { limit: 9, by: Some(by.into()), ..ListOperations::default() };
+        assert_eq!(drive.call(list).unwrap().total, expected, "{by}");
+    }
+}
+
+#[both_engines]
+fn commands_of_one_operation_are_undone_together(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let before = kept(&drive.executor);
+    let origin = || Origin { operation: Some("import-1".into()), ..Origin::default() };
+    drive.run(origin().with(remember("Port", "5432"))).unwrap();
+    drive.run(origin().with(entry("port", "5432"))).unwrap();
+    let undone = undo(&mut drive).unwrap();
+    assert_eq!((undone.operations.len(), undone.files.len()), (1, 2), "{undone:?}");
+    assert_eq!(kept(&drive.executor), before);
+    let error = undo(&mut drive).unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::NotFound, "there is nothing to undo"));
+}
+
+#[both_engines]
+fn a_line_is_undone_below_later_ones_and_a_later_change_of_it_is_named(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(pad("- [ ] one")).unwrap();
+    drive.run(pad("- [ ] two")).unwrap();
+    let first = operations(&mut drive)[1].operation.clone();
+    let named = |operation: &str| Undo { operations: vec![operation[..6].into()], ..Undo::default() };
+    drive.call(named(&first)).unwrap();
+    let text = |drive: &Drive<Simulator>| {
+        String::from_utf8(drive.executor.files()["projects/proj/SCRATCHPAD.md"].clone()).unwrap()
+    };
+    assert_eq!(text(&drive), "- [ ] two\n");
+    let twice = drive.call(named(&first)).unwrap_err();
+    assert!(twice.message.contains("already undone"), "{twice}");
+    drive.call(Redo::default()).unwrap();
+    assert!(text(&drive).contains("one") && text(&drive).contains("two"), "{}", text(&drive));
+    drive.run(replace(Target::Scratchpad, "- [ ] one", "- [x] one")).unwrap();
+    let later = operations(&mut drive)[0].operation.clone();
+    let before = kept(&drive.executor);
+    let error = drive.call(named(&first)).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Conflict);
+    assert!(error.message.contains(&later), "{error}");
+    assert_eq!(kept(&drive.executor), before);
+}
+
+/// Numbers that a seed decides: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+/// A command that changes files, chosen by a number.
+fn change(random: u64) -> Submission<Command> {
+    let (kind, number) = (random % 12, random / 12 % 5);
+    let title = format!("Note {number}");
+    let note = format!("facts/note-{number}");
+    match kind {
+        0 | 1 => remember(&title, &format!("text {random}")).submission(),
+        2 => pad(&format!("- [ ] item {random}")).submission(),
+        3 => AppendDaily { heading: "work".into(), body: format!("line {random}") }.submission(),
+        4 => replace(Target::Page(note), "text", "words").submission(),
+        5 => Forget { note }.submission(),
+        6 | 7 => entry(&format!("k{number}"), &format!("value {random}")).submission(),
+        8 => ForgetEntry { key: format!("k{number}"), expected_version: None }.submission(),
+        9 => TagNote { note, add: vec![format!("t{random}")], remove: Vec::new() }.submission(),
+        10 => Rename { note, title: format!("Note {}", (number + 1) % 5) }.submission(),
+        _ => Link { source: note, target: format!("facts/note-{}", (number + 2) % 5), text: None }.submission(),
+    }
+}
+
+/// Makes random changes, some of which are refused. Returns the files before each change that was made.
+fn make_changes(drive: &mut Drive<Simulator>, random: &mut Random, count: usize) -> Vec<BTreeMap<String, Vec<u8>>> {
+    let mut states = Vec::new();
+    while states.len() < count {
+        let before = kept(&drive.executor);
+        drive.now.seconds += 1;
+        let _ = drive.run(change(random.number()));
+        if kept(&drive.executor) != before {
+            states.push(before);
+        }
+    }
+    states
+}
+
+/// Invariant (history): every operation can be undone, back to the first byte, and made again.
+#[both_engines]
+fn random_operations_are_undone_and_made_again(kind: Kind) {
+    for seed in each("seed", 0..3) {
+        let mut drive = drive(kind, agent_config(), &[("MEMORY.md", b"no line end")]);
+        let states = make_changes(&mut drive, &mut Random(seed), 60);
+        let last = kept(&drive.executor);
+        for (number, state) in states.iter().enumerate().rev() {
+            let undone = undo(&mut drive).unwrap_or_else(|error| panic!("{kind:?}, {seed}, {number}: {error}"));
+            assert_eq!(kept(&drive.executor), *state, "{kind:?}, {seed}, {number}: {}", undone.message);
+        }
+        for _ in 0..states.len() {
+            drive.call(Redo::default()).unwrap();
+        }
+        assert_eq!(kept(&drive.executor), last, "{kind:?}, {seed}");
+    }
+}
+
+#[test]
+#[ignore = "slow"]
+fn ten_thousand_operations_are_undone_to_the_beginning_and_made_again() {
+    let mut drive = drive(Kind::Native, agent_config(), &[]);
+    let first = kept(&drive.executor);
+    make_changes(&mut drive, &mut Random(1), 10_000);
+    let last = kept(&drive.executor);
+    let undone = drive.call(Undo { since: Some(0), ..Undo::default() }).unwrap();
+    assert!(undone.operations.len() >= 10_000);
+    assert_eq!(kept(&drive.executor), first);
+    drive.call(Redo::default()).unwrap();
+    assert_eq!(kept(&drive.executor), last);
+}
+
+/// Invariant (history): an undo of several files that is interrupted at any point is finished by the next command, or was not
+/// begun.
+#[both_engines]
+fn an_undo_that_is_interrupted_is_whole_or_nothing(kind: Kind) {
+    let origin = || Origin { operation: Some("import-1".into()), ..Origin::default() };
+    let prepared = || {
+        let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", b"old\n")]);
+        for number in 0..3 {
+            drive.run(origin().with(remember(&format!("Note {number}"), "text"))).unwrap();
+        }
+        drive.run(origin().with(replace(Target::Page("notes/a".into()), "old", "new"))).unwrap();
+        drive
+    };
+    let mut calm = prepared();
+    let (begun, before) = (calm.executor.operations(), kept(&calm.executor));
+    undo(&mut calm).unwrap();
+    let after = kept(&calm.executor);
+    for operation in each("operation", begun..calm.executor.operations()) {
+        let mut broken = prepared();
+        broken.executor.crash_at(operation);
+        let is_done = undo(&mut broken).is_ok();
+        broken.executor.restart();
+        let mut drive = Drive::new(kind, Config { epoch: 2, ..agent_config() }, broken.executor);
+        drive.run(pad("- [ ] a later change")).unwrap();
+        let mut found = kept(&drive.executor);
+        found.remove("projects/proj/SCRATCHPAD.md");
+        found.retain(|path, _| !path.ends_with(".tmp"));
+        assert!(found == after || (found == before && !is_done), "{kind:?}, crash at {operation}: {:?}", found.keys());
+    }
+}
+
+/// Invariant (history): two processes that change one store undo what each of them did.
+#[both_engines]
+fn two_processes_undo_one_history(kind: Kind) {
+    for seed in each("seed", 0..4) {
+        let mut random = Random(seed);
+        let mut store = Simulator::new(seed);
+        let mut states = Vec::new();
+        for epoch in 1..30 {
+            let mut drive = Drive::new(kind, Config { epoch, ..agent_config() }, store);
+            drive.now.seconds += i64::try_from(epoch).unwrap() * 1000;
+            states.extend(make_changes(&mut drive, &mut random, 2));
+            store = drive.executor;
+        }
+        let mut drive = Drive::new(kind, Config { epoch: 99, ..agent_config() }, store);
+        for state in states.iter().rev() {
+            undo(&mut drive).unwrap();
+            assert_eq!(kept(&drive.executor), *state);
+        }
+    }
+}
+
+#[both_engines]
+fn an_agent_undoes_what_it_did_itself_and_nothing_else(kind: Kind) {
+    let trust = TrustConfig { provenance: Provenance::Agent, ..TrustConfig::default() };
+    let mut drive = drive(kind, Config { trust, ..agent_config() }, &[]);
+    let client = |name: &str| Origin { client: Some(name.into()), session: Some("s".into()), ..Origin::default() };
+    drive.run(client("one").with(remember("Port", "5432"))).unwrap();
+    drive.run(client("two").with(remember("Host", "a"))).unwrap();
+    assert_eq!(undo(&mut drive).unwrap_err().code, ErrorCode::NotPermitted);
+    assert_eq!(drive.call(Redo::default()).unwrap_err().code, ErrorCode::NotPermitted);
+    let own = || Undo { only_own: true, ..Undo::default() };
+    drive.call(client("one").with(own())).unwrap();
+    let left: Vec<String> = kept(&drive.executor).into_keys().collect();
+    assert_eq!(left, ["projects/proj/facts/host.md"]);
+    assert_eq!(drive.call(client("one").with(own())).unwrap_err().code, ErrorCode::NotFound);
+}
+
+#[both_engines]
+fn an_agent_sees_no_history_of_others(kind: Kind) {
+    let config = |agent: &str, provenance| {
+        let mut config = agent_config();
+        if let Some(entries) = &mut config.entries {
+            entries.agent = agent.into();
+        }
+        Config { trust: TrustConfig { provenance, ..TrustConfig::default() }, ..config }
+    };
+    let mut other = drive(kind, config("b", Provenance::Agent), &[]);
+    let origin =
+        Origin { client: Some("secret-client".into()), session: Some("secret-session".into()), ..Origin::default() };
+    other.run(origin.clone().with(entry("k", "v"))).unwrap();
+    other.run(origin.with(remember("Port", "5432"))).unwrap();
+    let mut own = Drive::new(kind, config("a", Provenance::Agent), other.executor);
+    let list = own.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap();
+    assert_eq!(list.operations.iter().map(|info| info.command.as_str()).collect::<Vec<_>>(), ["remember"]);
+    assert!(!format!("{list:?}").contains("secret"), "{list:?}");
+    let mut person = Drive::new(kind, config("a", Provenance::User), own.executor);
+    let list = operations(&mut person);
+    assert!(format!("{list:?}").contains("secret-client"), "{list:?}");
+}
+
+#[both_engines]
+fn a_secret_is_not_recorded(kind: Kind) {
+    const KEY: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
+    let secret = format!("the key is {KEY}\n");
+    let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", secret.as_bytes())]);
+    drive.run(replace(Target::Page("notes/a".into()), "the key", "a key")).unwrap();
+    drive.run(replace(Target::Page("notes/a".into()), &format!("a key is {KEY}"), "no key")).unwrap();
+    drive.run(replace(Target::Page("notes/a".into()), "no key", "none")).unwrap();
+    let list = drive.call(ListVersions { name: "notes/a".into(), limit: 9, patch: true }).unwrap();
+    let unkept: Vec<bool> = list.versions.iter().map(|version| version.unkept).collect();
+    assert_eq!(unkept, [false, false, true, true], "{list:?}");
+    assert!(!format!("{list:?}").contains(KEY));
+    let error = drive.call(ReadVersion { name: "notes/a".into(), version: 4 }).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NotFound, "{error}");
+    let origin = Origin { reason: Some(secret), ..Origin::default() };
+    assert_eq!(drive.run(origin.with(pad("- [ ] x"))).unwrap_err().code, ErrorCode::Secret);
+    // With the policy that allows secrets, everything is kept.
+    let trust = TrustConfig { secrets: SecretPolicy::Allow, ..TrustConfig::default() };
+    let mut allowing = Drive::new(kind, Config { trust, ..agent_config() }, drive.executor);
+    allowing.run(remember("Key", KEY)).unwrap();
+    let text = allowing.call(ReadVersion { name: "facts/key".into(), version: 1 }).unwrap().text;
+    assert!(text.unwrap().contains(KEY));
+}
+
+#[both_engines]
+fn a_moved_entry_goes_back_to_its_place(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(entry("k", "one")).unwrap();
+    let before = kept(&drive.executor);
+    let moved = NewEntry::new("k", "two", "custom");
+    drive.run(StoreEntry { entry: moved, expected_version: None }).unwrap();
+    assert_ne!(kept(&drive.executor), before);
+    undo(&mut drive).unwrap();
+    assert_eq!(kept(&drive.executor), before);
+    let edit = EditEntry { key: "k".into(), old_text: "one".into(), new_text: "three".into() };
+    drive.run(EntriesCommand::EditEntry(edit)).unwrap();
+    let texts: Vec<_> =
+        (1..=2).map(|version| drive.call(ReadVersion { name: "k".into(), version }).unwrap().text.unwrap()).collect();
+    assert!(texts[0].contains("three") && texts[1].contains("one"), "{texts:?}");
+}
+
+#[both_engines]
+fn a_torn_line_of_the_log_is_counted_and_hides_nothing(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(pad("- [ ] one")).unwrap();
+    let log = "projects/proj/.saddlebag/history/2026-05/laptop.log";
+    let mut bytes = drive.executor.files()[log].clone();
+    bytes.extend_from_slice(b"{\"operation\":\"torn");
+    drive.executor.insert(&path(log), bytes);
+    drive.run(pad("- [ ] two")).unwrap();
+    let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap();
+    assert_eq!((list.total, list.damaged), (2, 1));
+}
+
+#[both_engines]
+fn without_a_machine_nothing_is_recorded_and_what_was_recorded_is_shown(kind: Kind) {
+    let mut recording = drive(kind, agent_config(), &[]);
+    recording.run(pad("- [ ] one")).unwrap();
+    let logs = recording.executor.files().into_keys().filter(|path| path.ends_with(".log")).count();
+    let mut silent = Drive::new(kind, Config { machine: None, ..agent_config() }, recording.executor);
+    silent.run(remember("Port", "5432")).unwrap();
+    assert_eq!(silent.executor.files().into_keys().filter(|path| path.ends_with(".log")).count(), logs);
+    assert_eq!(operations(&mut silent).len(), 1);
+    assert_eq!(undo(&mut silent).unwrap_err().code, ErrorCode::NotPermitted);
+}
