@@ -182,6 +182,8 @@ fn is_of_entries(command: &Command) -> bool {
         Command::Entries(_) | Command::Exchange(_) | Command::AgentsMd(_) => true,
         // The files of the entries are files of the scope, and text of both families can wait for approval.
         Command::Files(_) | Command::Trust(_) => true,
+        // So are their histories.
+        Command::History(_) => true,
         Command::Prompt(PromptCommand::Context(request)) => request.entries.is_some(),
         Command::Prompt(PromptCommand::Preamble(request)) => request.memory.entries.is_some(),
         // What a session is shown includes the entries, and its note names those that it stored.

@@ -7,10 +7,12 @@ use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page};
 use super::arguments::{Arguments, on_one_line};
 use super::json::Object;
 use super::spec::{Id, Spec};
+use super::table::CHANGE;
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
 use crate::entries::{EditEntry, EntriesCommand, ForgetEntry, GetEntry, run_any, unavailable};
 use crate::files::{ItemKind, Names, answer_recall, resolve};
+use crate::history::{HistoryCall, ListOperations, ReadVersion, Undo};
 use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
 use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
@@ -18,6 +20,7 @@ use crate::notebook::{
 };
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
+use crate::request::Run;
 use crate::store::{RelPath, utc_day};
 
 /// Default number of items in a list.
@@ -45,6 +48,8 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
         Id::ListItems if arguments.text("kind") == Some(ItemKind::Entry.as_str()) => {
             of_entries(with, arguments, entries::list(arguments)).await?
         }
+        Id::ListItems if arguments.text("kind") == Some(CHANGE) => changes(with, arguments).await?,
+        Id::Undo => undo(with).await?,
         Id::ListItems if arguments.has("category") => {
             let message = "mem_list: `category` cannot be used without kind entry";
             return Err(Error::invalid_argument(message, "give kind entry as well, or leave the category out"));
@@ -70,9 +75,65 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
     Ok(Answer { structured: None, ..answer })
 }
 
+/// Lists what was changed.
+async fn changes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let (start, limit) = (arguments.start()?, arguments.limit(USUAL_LIST));
+    let list = ListOperations { limit: start.saturating_add(limit), ..ListOperations::default() };
+    let list = list.run(&of_history(with)).await?;
+    let items = list.operations.iter().skip(start as usize).map(|info| {
+        let files: alloc::vec::Vec<String> =
+            info.files.iter().map(|file| format!("{} {}", file.kind, on_one_line(&file.path))).collect();
+        let command = info.tool.as_ref().unwrap_or(&info.command);
+        let undone = if info.undone { " (undone)" } else { "" };
+        let text =
+            format!("- {} {}{undone}: {} ({})", info.time, on_one_line(command), files.join(", "), info.operation);
+        Item { text, object: Object::new() }
+    });
+    let page = Page::from_items(items);
+    let end = start.saturating_add(page.len());
+    let next = (page.len() > 0 && end < list.total).then(|| end.to_string());
+    let headline = match (list.total, page.len()) {
+        (0, _) => "Nothing was changed yet.".to_string(),
+        (total, 0) => format!("No more changes: {total} in all."),
+        (total, _) => {
+            format!("Changes {} to {end} of {total}; mem_undo undoes your last one:", start.saturating_add(1))
+        }
+    };
+    Ok(page.answer(&headline, "changes", Some(list.total.into()), next.as_deref()))
+}
+
+/// Undoes the last operation of the caller.
+async fn undo(with: &ToolsCall<'_>) -> Result<Answer, Error> {
+    let reply = Undo { only_own: true, ..Undo::default() }.run(&of_history(with)).await?;
+    Ok(Answer::new(reply.message, Object::new()))
+}
+
+/// Reads an earlier version of an item, for a name such as `port@2`.
+async fn show_version(with: &ToolsCall<'_>, name: &str) -> Option<Result<Answer, Error>> {
+    let (name, version) = name.rsplit_once('@')?;
+    let version = version.parse().ok()?;
+    let read = ReadVersion { name: name.to_string(), version };
+    Some(read.run(&of_history(with)).await.map(|reply| {
+        let text = reply.text.unwrap_or_else(|| "It did not exist in this version.".to_string());
+        Answer::new(format!("{}@{version}:\n{text}", reply.path), Object::new())
+    }))
+}
+
+fn of_history<'a>(with: &'a ToolsCall<'_>) -> HistoryCall<'a> {
+    HistoryCall { call: with.call, notebook: with.notebook, entries: with.entries }
+}
+
 /// Reads a part of an item.
 async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
-    let path = match place(with, &arguments.needed("name")?).await? {
+    let name = arguments.needed("name")?;
+    let found = match place(with, &name).await {
+        Err(error) if error.code == ErrorCode::NotFound => match show_version(with, &name).await {
+            Some(version) => return version,
+            None => return Err(error),
+        },
+        found => found?,
+    };
+    let path = match found {
         Place::Entry(key) => return of_entries(with, arguments, EntriesCommand::GetEntry(GetEntry { key })).await,
         Place::Page(path) | Place::Kept(path) => path,
     };

@@ -43,6 +43,7 @@ pub(super) enum Id {
     Change,
     Drop,
     ListItems,
+    Undo,
     Write,
     Read,
     Edit,

@@ -9,6 +9,7 @@ use alloc::string::{String, ToString};
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
 use crate::entries::{EditEntry, FindEntries, ForgetEntry, ListEntries, StoreEntry};
+use crate::history::Undo;
 use crate::journal::{Edit, Read, Search, Write, WriteMode};
 use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remember};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
@@ -30,7 +31,7 @@ pub(super) fn sample_arguments(id: Id, name: &str) -> String {
         Id::Search | Id::RecallNotes | Id::Ask => format!(r#"{{"query": "{SAMPLE_TEXT}"}}"#),
         Id::Store => format!(r#"{{"key": {name}, "content": "mine"}}"#),
         Id::Recall | Id::Forget => format!(r#"{{"key": {name}}}"#),
-        Id::List | Id::ListItems => "{}".to_string(),
+        Id::List | Id::ListItems | Id::Undo => "{}".to_string(),
         Id::Remember => format!(r#"{{"title": "mine", "content": "mine", "links": [{name}]}}"#),
         Id::Journal => format!(r#"{{"entry": {name}}}"#),
         Id::Link => format!(r#"{{"source": {name}, "target": "b"}}"#),
@@ -47,7 +48,9 @@ pub(super) fn is_idempotent(spec: &Spec) -> bool {
 /// Kinds of items that a recall can be restricted to.
 const KINDS: Kind = Kind::Word(&[ItemKind::Note.as_str(), ItemKind::Entry.as_str(), ItemKind::File.as_str()]);
 /// Kinds of items that a list shows.
-const LISTED: Kind = Kind::Word(&[ItemKind::Note.as_str(), ItemKind::Entry.as_str()]);
+const LISTED: Kind = Kind::Word(&[ItemKind::Note.as_str(), ItemKind::Entry.as_str(), CHANGE]);
+/// Word for a change in the history.
+pub(super) const CHANGE: &str = "change";
 /// Kinds of notes.
 const NOTE_KINDS: Kind = Kind::Word(&["fact", "decision"]);
 const COUNT: Kind = Kind::Integer { least: 0, most: i64::MAX };
@@ -81,8 +84,7 @@ const TABLE: &[Spec] = &[
         id: Id::Ask,
         name: "mem_recall",
         set: ToolSet::Everyday,
-        description: "Ask memory a question before you ask the user: notes, decisions, logs, facts, sessions. Best \
-                      passages first.",
+        description: "Ask memory a question before you ask the user: notes, decisions, logs, facts, sessions.",
         fields: &[
             needed("query", Kind::Text),
             optional("kind", KINDS),
@@ -99,7 +101,7 @@ const TABLE: &[Spec] = &[
         name: "mem_show",
         set: ToolSet::Everyday,
         description: "Read one item: path, title or key, or long_term (lasting facts), scratchpad (tasks), daily \
-                      (today's log), daily:YYYY-MM-DD.",
+                      (today's log), daily:YYYY-MM-DD. NAME@2: the version before.",
         fields: &[needed("name", Kind::Text), CURSOR],
         answer: &[],
         effect: Read::EFFECT,
@@ -108,7 +110,7 @@ const TABLE: &[Spec] = &[
         id: Id::Keep,
         name: "mem_remember",
         set: ToolSet::Everyday,
-        description: "Keep something. Give one: title = a note, knowledge worth a page or a decision with its reasons; \
+        description: "Keep something. Give one: title = a note, knowledge or a decision with its reasons; \
                       key = one fact, replacing what the key said; to = a line of long_term (in every prompt) or a \
                       `- [ ]` task in the scratchpad. supersedes: the note that it replaces.",
         fields: &[
@@ -117,7 +119,7 @@ const TABLE: &[Spec] = &[
             optional("key", Kind::Text),
             optional("to", Kind::Word(&["long_term", "scratchpad"])),
             optional("kind", NOTE_KINDS),
-            optional("category", Kind::Text).about("of a fact: core (default), daily (3 days), workspace (all agents)"),
+            optional("category", Kind::Text).about("core (default), daily (3 days), workspace (all agents)"),
             TAGS,
             optional("links", Kind::Texts(MAX_TEXTS)).about("notes"),
             optional("supersedes", Kind::Text),
@@ -130,8 +132,7 @@ const TABLE: &[Spec] = &[
         id: Id::Change,
         name: "mem_edit",
         set: ToolSet::Everyday,
-        description: "Correct an item, by any name that mem_show takes: old_str, which must occur once, becomes new_str; an empty \
-                      one removes it.",
+        description: "Correct an item: old_str, which must occur once, becomes new_str; an empty one removes it.",
         fields: &[needed("name", Kind::Text), needed("old_str", Kind::Text), needed("new_str", Kind::Text)],
         answer: &[],
         effect: EditEntry::EFFECT,
@@ -140,7 +141,7 @@ const TABLE: &[Spec] = &[
         id: Id::Drop,
         name: "mem_forget",
         set: ToolSet::Everyday,
-        description: "Remove a note or fact that is wrong or no longer wanted.",
+        description: "Remove a wrong or unwanted note or fact.",
         fields: &[needed("name", Kind::Text)],
         answer: &[],
         effect: ForgetEntry::EFFECT,
@@ -149,7 +150,7 @@ const TABLE: &[Spec] = &[
         id: Id::Journal,
         name: "mem_log",
         set: ToolSet::Everyday,
-        description: "Add one timed line to today's log: what was done, what failed, what is open.",
+        description: "Add a line to today's log: what was done, failed or is open.",
         fields: &[needed("entry", Kind::Text)],
         answer: &[],
         effect: Journal::EFFECT,
@@ -158,7 +159,7 @@ const TABLE: &[Spec] = &[
         id: Id::Link,
         name: "mem_link",
         set: ToolSet::Everyday,
-        description: "Add a link to one note at the end of another; text says why.",
+        description: "Link one note at the end of another; text says why.",
         fields: &[needed("source", Kind::Text), needed("target", Kind::Text), optional("text", Kind::Text)],
         answer: &[],
         effect: Link::EFFECT,
@@ -176,10 +177,19 @@ const TABLE: &[Spec] = &[
         id: Id::ListItems,
         name: "mem_list",
         set: ToolSet::Everyday,
-        description: "List notes, last changed first, or facts with their keys (kind entry).",
+        description: "List notes, last changed first, facts with keys (entry), or changes.",
         fields: &[optional("kind", LISTED), optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[],
         effect: ListNotes::EFFECT,
+    },
+    Spec {
+        id: Id::Undo,
+        name: "mem_undo",
+        set: ToolSet::Everyday,
+        description: "Undo your last change.",
+        fields: &[],
+        answer: &[],
+        effect: Undo::EFFECT,
     },
     Spec {
         id: Id::Write,
