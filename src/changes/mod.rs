@@ -7,14 +7,18 @@
 mod call;
 mod change;
 mod gate;
+mod make;
 mod open;
+mod operation;
 mod policy;
+mod read;
 mod recorder;
+mod retention;
 pub(crate) mod texts;
 
 pub(crate) use call::Call;
 pub(crate) use change::{After, Change, File};
 pub(crate) use gate::Backups;
+pub(crate) use operation::{HistoryPolicy, Progress, Recorder};
 pub(crate) use policy::InputPolicy;
-pub(crate) use recorder::{Progress, Recorder};
 pub(crate) use texts::{Field, Screen, Texts, run};

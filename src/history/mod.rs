@@ -6,6 +6,7 @@
 
 mod compare_versions;
 mod files;
+mod history_policy;
 mod list_operations;
 mod list_versions;
 mod log;
@@ -17,6 +18,7 @@ mod types;
 mod undo;
 
 pub use compare_versions::{CompareVersions, Comparison};
+pub use history_policy::{HistoryLog, HistoryPolicyReply, SetHistoryPolicy};
 pub use list_operations::{ListOperations, OperationList};
 pub use list_versions::{ListVersions, VersionInfo, VersionList};
 pub use read_version::{ReadVersion, VersionText};
@@ -40,6 +42,7 @@ family! {
         ReadVersion,
         CompareVersions,
         Undo { operations, session, agent, since, after, only_own, dry_run } | Redo { dry_run },
+        SetHistoryPolicy,
         RestoreVersion { name, version, at, dry_run },
     }
 }
