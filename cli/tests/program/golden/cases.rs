@@ -73,7 +73,7 @@ fn history() -> Vec<Case> {
         Case::new("diff", &["diff", "note:new"]).after(TWO_CHANGES),
         Case::new("undo", &["undo"]).after(TWO_CHANGES),
         Case::new("undo-error-nothing", &["undo"]),
-        Case::new("redo", &["redo"]).after(&[TWO_CHANGES[0], TWO_CHANGES[1], &["undo"]]),
+        Case::new("redo", &["redo"]).after(&[&["write", "note:new", "one"], &["undo"]]),
         Case::new("op-log", &["op"]).after(TWO_CHANGES),
         Case::new("op-show", &["op", "show"]).after(TWO_CHANGES),
         Case::new("op-diff", &["op", "diff"]).after(TWO_CHANGES),
