@@ -138,6 +138,7 @@ impl Call {
     pub(crate) async fn apply(&self, change: &Change) -> Result<bool, Error> {
         let Some(change) = self.recordable(change).await? else { return Ok(false) };
         let change = change.as_ref();
+        self.check_rejected(change).await?;
         self.record(change).await?;
         let File { path, precondition, .. } = &change.before;
         match &change.after {
@@ -173,6 +174,10 @@ impl Call {
         if let Some(recorder) = &self.recorder {
             let mut state = recorder.state.borrow_mut();
             (state.undoes, state.redoes) = (undoes, redoes);
+        }
+        // A change that is refused must not come after others were made.
+        for change in changes {
+            self.check_rejected(change).await?;
         }
         for change in changes {
             if !self.apply(change).await? {

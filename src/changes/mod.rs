@@ -9,6 +9,7 @@ mod change;
 mod gate;
 mod policy;
 mod recorder;
+mod rejections;
 pub(crate) mod texts;
 
 pub(crate) use call::Call;
@@ -16,4 +17,5 @@ pub(crate) use change::{After, Change, File};
 pub(crate) use gate::Backups;
 pub(crate) use policy::InputPolicy;
 pub(crate) use recorder::{Progress, Recorder};
+pub(crate) use rejections::refusal;
 pub(crate) use texts::{Field, Screen, Texts, run};

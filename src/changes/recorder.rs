@@ -207,7 +207,7 @@ impl Call {
         }
     }
 
-    async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
+    pub(super) async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let outcome = self.operations.append_to_log(log, line.clone(), may_vanish).await;
             match outcome.map_err(|error| Error::storage(Some(log), &error))? {

@@ -154,9 +154,13 @@ impl RejectedValues {
 
     /// Returns the rejections of a value, or of a file with this path.
     pub(crate) fn of<'a>(&'a self, value: Option<&'a Value>, path: &'a str) -> impl Iterator<Item = &'a Rejection> {
-        self.rejections.iter().filter(move |other| {
-            other.path == path || value.is_some_and(|value| value.digest == other.value.digest)
-        })
+        let is_of = move |other: &&Rejection| other.path == path || Some(&other.value) == value;
+        self.rejections.iter().filter(is_of)
+    }
+
+    /// Returns the paths that the files with the rejected values had.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.rejections.iter().map(|rejection| rejection.path.as_str())
     }
 
     /// Returns a rejected value that a text has, and that the text before does not have.
@@ -325,7 +329,29 @@ fn push_plain(c: char, plain: &mut String) {
 /// Returns true for punctuation that says nothing at the beginning or the end of a word.
 fn is_edge(c: char) -> bool {
     matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '"' | '(' | ')' | '[' | ']' | '{' | '}' | '*' | '_' | '`')
-        || matches!(c, '~' | '#' | '。' | '、' | '「' | '」' | '-' | '|' | '…' | '•' | '·' | '«' | '»' | '‹' | '›' | '“' | '”' | '„' | '‚' | '¡' | '¿')
+        || matches!(
+            c,
+            '~' | '#'
+                | '。'
+                | '、'
+                | '「'
+                | '」'
+                | '-'
+                | '|'
+                | '…'
+                | '•'
+                | '·'
+                | '«'
+                | '»'
+                | '‹'
+                | '›'
+                | '“'
+                | '”'
+                | '„'
+                | '‚'
+                | '¡'
+                | '¿'
+        )
 }
 
 /// Returns the line without the marks of a quote, a heading, a list item or a task at its beginning.
@@ -419,7 +445,9 @@ mod tests {
     #[test]
     fn a_short_value_is_found_only_as_a_whole() {
         let values = rejected(&["8080", "Use tabs"]);
-        for text in ["8080", "---\nkey: port\n---\n\n８０８０\n", "# Ports\n\n- 8080\n- 22\n", "a\n* USE  tabs!\n", "use\ntabs"] {
+        for text in
+            ["8080", "---\nkey: port\n---\n\n８０８０\n", "# Ports\n\n- 8080\n- 22\n", "a\n* USE  tabs!\n", "use\ntabs"]
+        {
             assert!(is_refused(&values, text), "{text:?}");
         }
         for text in ["port 8080", "8080 8080", "Use tabs there", "a use\ntabs", "---\nport: 8080\n---\n\nx"] {
