@@ -216,7 +216,7 @@ impl Words {
                 body.get_or_insert(start);
             }
             at += line.len();
-            without_marks(line).split(char::is_whitespace).for_each(|word| words.push(word));
+            without_marks(line).split(is_between).for_each(|word| words.push(word));
             words.end(start);
         }
         body.into_iter().for_each(|body| words.end(body));
@@ -326,32 +326,16 @@ fn push_plain(c: char, plain: &mut String) {
     }
 }
 
+/// Returns true for a character between words: white space, quotes, brackets, and what Markdown marks words with.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '|' | '[' | ']' | '(' | ')' | '{' | '}' | '"' | '*' | '`' | '~')
+}
+
 /// Returns true for punctuation that says nothing at the beginning or the end of a word.
 fn is_edge(c: char) -> bool {
-    matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '"' | '(' | ')' | '[' | ']' | '{' | '}' | '*' | '_' | '`')
-        || matches!(
-            c,
-            '~' | '#'
-                | '。'
-                | '、'
-                | '「'
-                | '」'
-                | '-'
-                | '|'
-                | '…'
-                | '•'
-                | '·'
-                | '«'
-                | '»'
-                | '‹'
-                | '›'
-                | '“'
-                | '”'
-                | '„'
-                | '‚'
-                | '¡'
-                | '¿'
-        )
+    is_between(c)
+        || matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '_' | '#' | '-' | '…' | '•' | '·' | '¡' | '¿')
+        || matches!(c, '«' | '»' | '‹' | '›' | '“' | '”' | '„' | '‚' | '。' | '、' | '「' | '」')
 }
 
 /// Returns the line without the marks of a quote, a heading, a list item or a task at its beginning.
@@ -417,6 +401,9 @@ mod tests {
             "- **Staging** listens on `port` 8080",
             "> 1. [x] \"Staging\" listens (on) port 8080",
             "# Staging listens on port 8080",
+            "Stag**ing** listens on [[port]] 8080",
+            "See [[ports|Staging listens on port 8080]].",
+            "{\"text\":\"Staging listens on port 8080\"}",
             "We know: staging listens on port 8080, and more.",
             "---\ntitle: Staging listens on port 8080\n---\n\nother\n",
             "\u{202e}Staging listens on port 8080\u{202c}",
