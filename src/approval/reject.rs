@@ -45,7 +45,7 @@ impl Request for Reject {
     fn samples(name: &str) -> Vec<Self> {
         let item = |name: String, version: String| ApproveItem { name, version };
         let items = alloc::vec![item(name.into(), "0".repeat(64)), item("waits".into(), version_of(SAMPLE_WAITING)),];
-        let for_good = alloc::vec![item(name.into(), String::new())];
+        let for_good = [name, "waits"].map(|name| item(name.into(), String::new())).to_vec();
         alloc::vec![
             Self { items, dry_run: false, for_good: false },
             Self { items: for_good, dry_run: false, for_good: true },

@@ -10,7 +10,7 @@ use crate::entries::{self, RestoreEntry};
 use crate::journal::restore_file;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Effect, Request, Run, SAMPLE_NAME};
 use crate::store::RelPath;
 
 /// Brings back a note or an entry that was forgotten, and lifts the rejection of its value. The rejection of what was purged is
@@ -41,6 +41,8 @@ impl Request for Unforget {
     const EFFECT: Effect = Effect::Replaces;
 
     fn samples(name: &str) -> Vec<Self> {
+        // The sample store has an entry of this key that is forgotten.
+        let name = if name == SAMPLE_NAME { "forgotten" } else { name };
         alloc::vec![Self { name: name.into() }]
     }
 }

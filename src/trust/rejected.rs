@@ -246,7 +246,7 @@ impl Words {
             return;
         }
         let Bound { at, hash } = self.bounds.last().copied().unwrap_or_default();
-        let hash = rest.bytes().fold(hash, |hash, byte| roll(hash, byte));
+        let hash = rest.bytes().fold(hash, roll);
         self.text.extend_from_slice(rest.as_bytes());
         self.bounds.push(Bound { at: at + rest.len(), hash });
     }
