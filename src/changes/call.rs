@@ -2,13 +2,14 @@
 
 use alloc::sync::Arc;
 
+use atomic_refcell::AtomicRefCell;
+
 use super::policy::InputPolicy;
 use super::recorder::Recorder;
-use super::rejections::Known;
 use crate::engine::{Fs, Scope};
 use crate::protocol::{self, Error};
 use crate::store::LocalTime;
-use crate::trust::{Provenance, Writer};
+use crate::trust::{Provenance, RejectedValues, Writer};
 
 /// Environment of one command.
 #[derive(Clone)]
@@ -25,7 +26,7 @@ pub(crate) struct Call {
     /// Operation that the changes are recorded under; `None`: they are not recorded.
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// Rejected values, read once per command.
-    pub(super) known: Known,
+    pub(super) rejected: Arc<AtomicRefCell<Option<Arc<RejectedValues>>>>,
 }
 
 impl Call {
@@ -43,7 +44,7 @@ impl Call {
         let scope = scope.of_provenance(provenance);
         let screen = InputPolicy::new(scope.trust, scope.layout.clone());
         let fs = Fs::new(operations.clone());
-        Ok(Self { fs, operations, scope, now, screen, writer, recorder, known: Known::default() })
+        Ok(Self { fs, operations, scope, now, screen, writer, recorder, rejected: Arc::default() })
     }
 
     /// Returns the call for text of this provenance, as [`new`](Self::new) makes it.
@@ -59,7 +60,7 @@ impl Call {
     fn with(&self, scope: Arc<Scope>, asked: Option<Provenance>) -> Result<Self, Error> {
         let (operations, writer) = (self.operations.clone(), self.writer.clone());
         let call = Self::new(operations, scope, self.now, asked, writer, self.recorder.clone())?;
-        Ok(Self { known: self.known.clone(), ..call })
+        Ok(Self { rejected: self.rejected.clone(), ..call })
     }
 
     /// Returns the names to sign a stored text with.

@@ -9,17 +9,13 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use atomic_refcell::AtomicRefCell;
-
 use super::call::Call;
 use super::change::{After, Change, File};
 use crate::document::Frontmatter;
+use crate::engine::load;
 use crate::protocol::{Error, ErrorCode, ReadOutcome};
 use crate::store::{Layout, RelPath, is_below_entries, utc_text};
 use crate::trust::{RejectedValues, Rejection, Value};
-
-/// The rejected values, once a command has read them.
-pub(super) type Known = Arc<AtomicRefCell<Option<Arc<RejectedValues>>>>;
 
 /// Field of an entry that is forgotten.
 const FORGOTTEN: &str = "forgotten";
@@ -27,7 +23,7 @@ const FORGOTTEN: &str = "forgotten";
 impl Call {
     /// Returns the values that are rejected in this store.
     pub(crate) async fn rejected_values(&self) -> Result<Arc<RejectedValues>, Error> {
-        if let Some(known) = &*self.known.borrow() {
+        if let Some(known) = &*self.rejected.borrow() {
             return Ok(known.clone());
         }
         let path = log()?;
@@ -45,7 +41,7 @@ impl Call {
             }
         }
         let values = Arc::new(RejectedValues::from_log(&log));
-        *self.known.borrow_mut() = Some(values.clone());
+        *self.rejected.borrow_mut() = Some(values.clone());
         Ok(values)
     }
 
@@ -68,7 +64,7 @@ impl Call {
 
     async fn append_rejection(&self, lines: String) -> Result<(), Error> {
         self.append_line(&log()?, lines.into_bytes(), false).await?;
-        *self.known.borrow_mut() = None;
+        *self.rejected.borrow_mut() = None;
         Ok(())
     }
 
@@ -93,7 +89,12 @@ impl Call {
             Some(from) => from.clone(),
             None if is_known => change.before.clone(),
             // A value may begin in the text that is there. A file that is too large is not read for this.
-            None => self.load(path).await.unwrap_or_else(|_| File::absent(path)),
+            None => {
+                let limit = self.scope.limits.max_file_bytes;
+                let loaded =
+                    load(&self.fs, path, limit).await.and_then(|loaded| File::from_loaded(path, loaded, limit));
+                loaded.unwrap_or_else(|_| File::absent(path))
+            }
         };
         let after = match is_whole {
             true => Cow::Borrowed(added.as_slice()),
