@@ -50,6 +50,8 @@ pub const USER_FOLDER: &str = "user";
 const BACKUP_SUFFIX: &str = ".bak";
 /// Folder of the host and of the component, in the root or in a project. It holds what no editor should show.
 pub(super) const STATE_FOLDER: &str = ".saddlebag";
+/// File with the values that a person rejected for good, in [`STATE_FOLDER`] of the root.
+const REJECTED_FILE: &str = "rejected.log";
 /// Folder of the backups of notes of the root, in [`STATE_FOLDER`].
 const BACKUPS_FOLDER: &str = "backups";
 /// Number of bytes that the backup keeps of a name that is too long for an extension.
@@ -355,6 +357,11 @@ impl Layout {
         let stem = stem.strip_prefix(&inside).unwrap_or(stem);
         let originals = [format!("{stem}{NOTE_SUFFIX}"), stem.to_string()].map(RelPath::new);
         originals.into_iter().flatten().find(|path| Self::backup_of(path) == *backup)
+    }
+
+    /// Returns the file with the values that a person rejected for good. The whole store has one.
+    pub(crate) fn rejected_log() -> Result<RelPath, PathError> {
+        RelPath::new(format!("{STATE_FOLDER}/{REJECTED_FILE}"))
     }
 
     /// Returns true for a file that is not user data: one in `.saddlebag/` that is not a backup.

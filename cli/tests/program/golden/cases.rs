@@ -227,6 +227,8 @@ fn entries() -> Vec<Case> {
         Case::new("memory-approve-dry", &["memory", "approve", "page", "nothing", "--dry-run"]),
         Case::new("memory-approve", &["memory", "approve", "page", "--base", VERSION_OF_PAGE]),
         Case::new("memory-reject", &["memory", "reject", "page", "nothing"]),
+        Case::new("memory-reject-for-good", &["memory", "reject", "--for-good", "deploy", "nothing"]),
+        Case::new("unforget", &["unforget", "facts/old.md"]),
         Case::new("memory-reject-dry", &["memory", "reject", "--from", "tool", "--dry-run"]),
         Case::new("memory-approve-stale", &["memory", "approve", "page", "--base", "0123456789abcdef"]),
     ]
