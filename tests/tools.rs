@@ -79,7 +79,7 @@ fn both_engines_describe_the_same_tools() {
         assert!(native.iter().all(|tool| sets.contains(&tool.set)));
     }
     let all = tools(&ToolSet::ALL);
-    assert_eq!(all.len(), 23);
+    assert_eq!(all.len(), 24);
     for tool in &all {
         assert!(!tool.description.is_empty() && (!tool.read_only || (!tool.destructive && tool.idempotent)));
         let schema: Value = serde_json::from_str(&tool.input_schema).unwrap();
