@@ -6,6 +6,7 @@
 
 mod call;
 mod change;
+mod expunged;
 mod gate;
 mod open;
 mod policy;
@@ -14,6 +15,7 @@ pub(crate) mod texts;
 
 pub(crate) use call::Call;
 pub(crate) use change::{After, Change, File};
+pub(crate) use expunged::ExpungedText;
 pub(crate) use gate::Backups;
 pub(crate) use policy::InputPolicy;
 pub(crate) use recorder::{Progress, Recorder};

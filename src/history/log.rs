@@ -208,7 +208,7 @@ pub(super) async fn complete_interrupted(call: &Call, entries: &Entries) -> Resu
 }
 
 /// Returns the folders with the history of the scope.
-fn folders(call: &Call, entries: &Entries) -> Result<Vec<HistoryFolder>, Error> {
+pub(super) fn folders(call: &Call, entries: &Entries) -> Result<Vec<HistoryFolder>, Error> {
     let layout = &call.scope.layout;
     let mut files = alloc::vec![layout.shared_long_term().clone(), layout.scratchpad().clone()];
     files.extend(entries.folders().filter_map(|folder| folder.root().join("entry").ok()));

@@ -5,10 +5,13 @@
 //! others.
 
 mod compare_versions;
+mod expunge;
+mod expunged_logs;
 mod files;
 mod list_operations;
 mod list_versions;
 mod log;
+mod places;
 mod read_version;
 mod redo;
 mod restore_version;
@@ -17,6 +20,7 @@ mod types;
 mod undo;
 
 pub use compare_versions::{CompareVersions, Comparison};
+pub use expunge::{Expunge, ExpungeReply, PlaceKind, TextPlace};
 pub use list_operations::{ListOperations, OperationList};
 pub use list_versions::{ListVersions, VersionInfo, VersionList};
 pub use read_version::{ReadVersion, VersionText};
@@ -41,5 +45,6 @@ family! {
         CompareVersions,
         Undo { operations, session, agent, since, after, only_own, dry_run } | Redo { dry_run },
         RestoreVersion { name, version, at, dry_run },
+        Expunge { text, name, dry_run },
     }
 }

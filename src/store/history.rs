@@ -17,14 +17,44 @@ use super::{PathError, RelPath};
 /// Name of the folder in [`STATE_FOLDER`].
 const HISTORY_FOLDER: &str = "history";
 
+/// Extension of a log.
+const LOG_SUFFIX: &str = ".log";
+
 /// Folder with the history of one scope: the root, a project, or the entries of an agent or a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct HistoryFolder(RelPath);
+
+/// A file of the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HistoryFile {
+    /// Log of a machine for a month.
+    Log,
+    /// Operation that is not finished.
+    Open,
+    /// A content.
+    Blob,
+}
 
 impl HistoryFolder {
     /// Returns the folder of the history.
     pub(crate) fn path(&self) -> &RelPath {
         &self.0
+    }
+
+    /// Returns the hidden folder of the scope, which has the history and all other bookkeeping.
+    pub(crate) fn state_folder(&self) -> Option<RelPath> {
+        self.0.parent()
+    }
+
+    /// Returns what a file of the hidden folder is for the history; `None` if it is not part of it.
+    pub(crate) fn file_kind(&self, path: &RelPath) -> Option<HistoryFile> {
+        let below = path.as_str().strip_prefix(self.0.as_str())?.strip_prefix('/')?;
+        match below.split_once('/')? {
+            ("open", _) => Some(HistoryFile::Open),
+            ("blobs", _) => Some(HistoryFile::Blob),
+            (_, name) if name.ends_with(LOG_SUFFIX) => Some(HistoryFile::Log),
+            _ => None,
+        }
     }
 
     /// Returns the log of a machine for the month of a time, in seconds since 1970-01-01T00:00:00Z.
