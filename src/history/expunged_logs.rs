@@ -30,6 +30,8 @@ pub(super) struct ExpungedLogs<'a> {
     /// Digests of the contents that are removed.
     pub(super) removed: SortedSet<Digest>,
     kept: SortedSet<Digest>,
+    /// Digests of contents that were removed before. They are keyed already.
+    gone: SortedSet<Digest>,
     /// Digests of the contents that could not be made.
     pub(super) unreadable: SortedSet<Digest>,
     /// The content of each path that was made last. Most differences are from it.
@@ -62,6 +64,7 @@ impl<'a> ExpungedLogs<'a> {
             blobs,
             removed,
             kept: SortedSet::default(),
+            gone: SortedSet::default(),
             unreadable: SortedSet::default(),
             last: SortedMap::default(),
         }
@@ -73,6 +76,9 @@ impl<'a> ExpungedLogs<'a> {
         for line in Log::new(bytes).lines() {
             for (place, change) in line.head.record().changes.iter().enumerate() {
                 for content in line.head.contents(place).unwrap_or_default() {
+                    if matches!(content.stored, Stored::Removed) {
+                        self.gone.insert(content.digest);
+                    }
                     self.contents.add_content(content);
                 }
                 if let Some(from) = change.moved_from.as_ref().filter(|_| self.item.contains(&change.path)) {
@@ -103,7 +109,8 @@ impl<'a> ExpungedLogs<'a> {
                 let is_of_item = self.item.contains(&change.path);
                 if is_of_item {
                     for state in [change.before, change.after] {
-                        self.removed.extend(digest_of(state).filter(|digest| *digest != empty));
+                        let is_new = |digest: &Digest| *digest != empty && !self.gone.contains(digest);
+                        self.removed.extend(digest_of(state).filter(is_new));
                     }
                 }
                 let Some(contents) = line.head.contents(place) else { continue };

@@ -20,7 +20,7 @@ mod tag;
 mod today;
 mod write;
 
-use crate::history::{DiffArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
+use crate::history::{DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
 use crate::list::ListArgs;
 use crate::prompt::ContextArgs;
 use crate::subcommand::subcommands;
@@ -45,6 +45,8 @@ subcommands! {
         Undo(UndoArgs),
         Redo(RedoArgs),
         Op(OpArgs),
+        #[command(visible_alias = "redact")]
+        Expunge(ExpungeArgs),
         Sessions(sessions::SessionsArgs),
         Open(open::OpenArgs),
         Log(log::LogArgs),
