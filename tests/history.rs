@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
 use saddlebag::history::{
-    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, ReadVersion, Redo, RestoreVersion, Undo,
-    UndoReply,
+    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, ReadVersion, Redo, RestoreVersion,
+    SetHistoryPolicy, Undo, UndoReply,
 };
 use saddlebag::journal::{AppendDaily, Edit, EditChange, Target, Write, WriteMode};
 use saddlebag::notebook::{Forget, Link, Remember, Rename, TagNote};
@@ -15,7 +15,7 @@ use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::Simulator;
 
 use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, each, path};
+use support::{Kind, agent_config, both_engines, each, path, today};
 
 const NOTE: &str = "projects/proj/facts/port.md";
 
@@ -369,6 +369,39 @@ fn a_torn_line_of_the_log_is_counted_and_hides_nothing(kind: Kind) {
     drive.run(pad("- [ ] two")).unwrap();
     let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap();
     assert_eq!((list.total, list.damaged), (2, 1));
+}
+
+#[both_engines]
+fn a_policy_removes_old_months_and_stops_the_record(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let logs = |drive: &Drive<Simulator>| {
+        let files = drive.executor.files().into_keys().filter(|path| path.ends_with(".log"));
+        files.map(|path| path.split('/').nth_back(1).unwrap().to_string()).collect::<Vec<_>>()
+    };
+    for month in 0..4 {
+        drive.now.seconds = today().seconds + month * 31 * 86_400;
+        drive.run(pad(&format!("- [ ] {month}"))).unwrap();
+    }
+    assert_eq!(logs(&drive), ["2026-05", "2026-06", "2026-07", "2026-08"]);
+    let shown = drive.call(SetHistoryPolicy::default()).unwrap();
+    assert!(shown.recording && shown.logs.len() == 4 && shown.bytes > 0, "{shown:?}");
+    let policy = SetHistoryPolicy { max_age_days: Some(40), ..SetHistoryPolicy::default() };
+    let agent = TrustConfig { provenance: Provenance::Agent, ..TrustConfig::default() };
+    let mut other = Drive::new(kind, Config { trust: agent, ..agent_config() }, drive.executor);
+    assert_eq!(other.call(policy).unwrap_err().code, ErrorCode::NotPermitted);
+    drive.executor = other.executor;
+    assert_eq!(drive.call(policy).unwrap().removed, 1);
+    assert_eq!(logs(&drive), ["2026-06", "2026-07", "2026-08"]);
+    // A new month removes what has become too old.
+    drive.now.seconds += 62 * 86_400;
+    drive.run(pad("- [ ] later")).unwrap();
+    assert_eq!(logs(&drive), ["2026-08", "2026-10"]);
+    drive.call(SetHistoryPolicy { max_bytes: Some(1), ..SetHistoryPolicy::default() }).unwrap();
+    assert_eq!(logs(&drive), ["2026-10"]);
+    drive.call(SetHistoryPolicy { recording: Some(false), ..SetHistoryPolicy::default() }).unwrap();
+    let before = operations(&mut drive).len();
+    drive.run(pad("- [ ] not recorded")).unwrap();
+    assert_eq!(operations(&mut drive).len(), before);
 }
 
 #[both_engines]

@@ -23,7 +23,7 @@ const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["append"], &["write NAME CONTENT"]),
     (&["replace", "change"], &["edit NAME --old OLD --new NEW"]),
     (&["rm", "delete", "del", "remove"], &["forget NAME"]),
-    (&["undo", "revert"], &["restore NAME"]),
+    (&["revert"], &["undo OPERATION"]),
     (&["mv", "rename"], &["move NAME TITLE"]),
     (&["backlinks", "links"], &["list --link-to NAME", "related NAME"]),
     (&["unlinked-mentions"], &["related NAME --mentions"]),

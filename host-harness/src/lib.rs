@@ -61,7 +61,7 @@ pub use host::{AnsweredRequests, Host, HostError, Observer};
 pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
 #[cfg(feature = "watch")]
 pub use local_dir::{Noticed, Watch, WatchError};
-pub use machine::{machine_name, new_operation};
+pub use machine::{MACHINE_FILE, machine_name, new_operation};
 pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine, state_folder};
 pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{ProjectTraits, project_root, project_slug, project_traits};

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::memory::state_folder;
 
 /// File with the identifier of this machine, in the folder of the program's state.
-const FILE: &str = "machine";
+pub const MACHINE_FILE: &str = "machine";
 
 /// Number of hexadecimal digits of the identifier.
 const ID_DIGITS: usize = 6;
@@ -49,7 +49,7 @@ fn host_name() -> String {
 
 /// Returns the identifier that the folder has. Makes it if there is none; of two processes, the first one's is kept.
 fn identifier(folder: &Path) -> io::Result<String> {
-    let path = folder.join(FILE);
+    let path = folder.join(MACHINE_FILE);
     let read = || {
         let text = fs::read_to_string(&path)?;
         let text = text.trim();
@@ -63,7 +63,7 @@ fn identifier(folder: &Path) -> io::Result<String> {
     fs::create_dir_all(folder)?;
     let made = format!("{:0ID_DIGITS$x}", crate::memory::unique_epoch() & 0x00ff_ffff);
     // A reader finds the whole identifier or none.
-    let staged = folder.join(format!("{FILE}.{}", std::process::id()));
+    let staged = folder.join(format!("{MACHINE_FILE}.{}", std::process::id()));
     fs::write(&staged, &made)?;
     let linked = fs::hard_link(&staged, &path);
     let _ = fs::remove_file(&staged);
@@ -84,7 +84,7 @@ mod tests {
         let state = folder.path().join("new/saddlebag");
         let made = identifier(&state).unwrap();
         assert_eq!((made.len(), identifier(&state).unwrap()), (ID_DIGITS, made));
-        fs::write(state.join(FILE), "not one").unwrap();
+        fs::write(state.join(MACHINE_FILE), "not one").unwrap();
         assert!(identifier(&state).is_err());
     }
 

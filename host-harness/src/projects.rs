@@ -44,6 +44,9 @@ const SESSIONS_FOLDER: &str = ".saddlebag/sessions";
 /// Folder of the index, in the folder of a project.
 const INDEX_FOLDER: &str = ".saddlebag/index";
 
+/// Folder of the history, in the folder of a project.
+const HISTORY_FOLDER: &str = ".saddlebag/history";
+
 /// Maximum size of the state of a session in bytes that is moved into another project.
 const MAX_SESSION_BYTES: u32 = 1024 * 1024;
 
@@ -327,7 +330,7 @@ impl<'s> Projects<'s> {
     /// folder. Returns false, without a change, if the folder has a file that is neither such a file nor part of the index.
     fn empty_into(&mut self, folder: &RelPath, other: &RelPath) -> Result<bool, FsError> {
         let mut folders = vec![folder.clone()];
-        let (mut sessions, mut notes, mut index) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sessions, mut notes, mut index, mut history) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut at = 0;
         while let Some(listed) = folders.get(at).cloned() {
             at += 1;
@@ -340,6 +343,8 @@ impl<'s> Projects<'s> {
                     }
                     (EntryKind::File, store::SESSIONS_FOLDER) => notes.push(entry.path),
                     (EntryKind::File, INDEX_FOLDER) => index.push(entry.path),
+                    // The lines of both histories are kept. Their paths are relative to the project.
+                    (EntryKind::File, parent) if parent.starts_with(HISTORY_FOLDER) => history.push(entry.path),
                     _ => return Ok(false),
                 }
             }
@@ -350,6 +355,11 @@ impl<'s> Projects<'s> {
         }
         for note in notes {
             self.move_session_note(&note, other)?;
+        }
+        for path in history {
+            let below = path.as_str().strip_prefix(folder.as_str()).unwrap_or_default();
+            let to = RelPath::new(format!("{other}{below}")).map_err(invalid)?;
+            self.move_session(path, to)?;
         }
         for path in index {
             self.store.perform(&FsOp::remove(path, Precondition::Any))?;

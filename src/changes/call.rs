@@ -2,8 +2,8 @@
 
 use alloc::sync::Arc;
 
+use super::operation::Recorder;
 use super::policy::InputPolicy;
-use super::recorder::Recorder;
 use crate::engine::{Fs, Scope};
 use crate::protocol::{self, Error};
 use crate::store::LocalTime;

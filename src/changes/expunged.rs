@@ -14,8 +14,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::call::Call;
 use super::change::Change;
-use super::gate::contention;
-use super::recorder::Recorder;
+use super::make::contention;
+use super::operation::Recorder;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
 
@@ -258,7 +258,9 @@ impl Call {
         recorder.state.borrow_mut().reason = Some(format!("{given}{what}"));
         let content = Content { digest: text.digest(), stored: Stored::Removed };
         let contents = if text.is_empty() { Vec::new() } else { Vec::from([content]) };
-        let change = RecordedChange { path: file.to_string(), contents, ..RecordedChange::default() };
+        let folder = Layout::history_of(file).map_err(|_| Error::internal("the history has no path"))?;
+        let path = folder.relative(file).to_string();
+        let change = RecordedChange { path, contents, ..RecordedChange::default() };
         self.append_expunged(file, recorder, change, None).await
     }
 
@@ -267,7 +269,8 @@ impl Call {
         let path = change.path();
         let Some(recorder) = self.recorder.as_ref().filter(|_| self.is_recorded(path)) else { return Ok(()) };
         let (before, after) = (change.before.bytes(), change.after_bytes());
-        let mut recorded = self.without_contents(path, before, after.as_deref());
+        let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
+        let mut recorded = self.without_contents(folder.relative(path), before, after.as_deref());
         text.replace_in(&mut recorded.path);
         if let Some(before) = before.filter(|before| !before.is_empty()) {
             let digest = text.keyed(&Digest::of(before));
@@ -284,6 +287,9 @@ impl Call {
         change: RecordedChange,
         after: Option<&[u8]>,
     ) -> Result<(), Error> {
+        if !self.history_policy().await?.record {
+            return Ok(());
+        }
         let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
         let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
         let log = log.map_err(|_| Error::internal("the log has no path"))?;

@@ -4,22 +4,15 @@
 //! computed again. A lost race means that another writer made progress, so [`MAX_ATTEMPTS`] bounds the number of writers
 //! that a command waits for.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::call::Call;
-use super::change::{After, Change, File};
-use crate::engine::load;
-use crate::protocol::{
-    AppendOutcome, Entry, Error, ErrorCode, FileContent, ListOutcome, Precondition, ReadOutcome, RenameOutcome,
-    Version, WriteOutcome,
-};
+use super::change::{Change, File};
+use super::make::{MAX_ATTEMPTS, contention};
+use crate::protocol::{Error, Precondition, Version};
 use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
-
-/// Maximum number of attempts of a change.
-const MAX_ATTEMPTS: u32 = 1024;
 
 /// File in which a change keeps the bytes that it replaces. The host changes both files in one step, so a change that fails
 /// leaves the older backup alone. An empty file is not kept, because an editor may be about to fill it.
@@ -39,33 +32,6 @@ pub(crate) enum Backups<'a> {
 type ComputeChange<'a> = dyn FnMut(&File) -> Result<Option<Change>, Error> + Send + 'a;
 
 impl Call {
-    /// Reads a whole file.
-    pub(crate) async fn load(&self, path: &RelPath) -> Result<File, Error> {
-        let limit = self.scope.limits.max_file_bytes;
-        File::from_loaded(path, load(&self.fs, path, limit).await?, limit)
-    }
-
-    /// Reads a whole text; `None` if the file does not exist.
-    pub(crate) async fn load_text(&self, path: &RelPath) -> Result<Option<String>, Error> {
-        Ok(self.load(path).await?.text()?.map(String::from))
-    }
-
-    /// Lists a folder (`None` for the root of the store), sorted by path.
-    pub(crate) async fn list(&self, folder: Option<&RelPath>) -> Result<Vec<Entry>, Error> {
-        let mut entries = Vec::new();
-        let mut after = None;
-        loop {
-            let page = self.fs.list(folder, after, self.scope.limits.max_list_entries, None).await;
-            let ListOutcome::Page(page) = page.map_err(|error| Error::storage(folder, &error))? else { break };
-            entries.extend(page.entries);
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
-        Ok(entries)
-    }
-
     /// Reads the backup of a file. If a change of the file was interrupted before the replaced bytes were kept, the host
     /// finishes it first; otherwise the backup could be the older one.
     pub(crate) async fn load_backup(&self, path: &RelPath, backup: &RelPath) -> Result<File, Error> {
@@ -136,31 +102,20 @@ impl Call {
     /// Every change of a stored file passes here, with what was there and what it becomes. The files of the index are the
     /// only others that the component writes.
     pub(crate) async fn apply(&self, change: &Change) -> Result<bool, Error> {
-        let Some(change) = self.recordable(change).await? else { return Ok(false) };
-        let change = change.as_ref();
-        self.record(change).await?;
-        self.make(change).await
-    }
-
-    /// Makes a change that is recorded.
-    pub(super) async fn make(&self, change: &Change) -> Result<bool, Error> {
-        let File { path, precondition, .. } = &change.before;
-        match &change.after {
-            After::Whole(bytes) => self.write(change, bytes).await,
-            After::Added(bytes) => self.append(path, bytes, precondition).await,
-            After::Removed => {
-                let removed = self.operations.remove(path, precondition.clone(), change.keep_as.clone()).await;
-                removed.map_err(|error| Error::storage(Some(path), &error))
-            }
-            After::Discarded => {
-                let removed = self.operations.discard(path, precondition.clone()).await;
-                removed.map_err(|error| Error::storage(Some(path), &error))
-            }
-            After::Moved(to) => {
-                let renamed = self.operations.rename(path, to, precondition.clone()).await;
-                renamed.map(|done| done == RenameOutcome::Done).map_err(|error| Error::storage(Some(to), &error))
+        if !self.is_recorded(change.path()) {
+            return self.make(change).await;
+        }
+        self.complete_once(change.path()).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(recordable) = self.recordable(change).await? else { return Ok(false) };
+            self.record(&recordable).await?;
+            let is_made = self.make(&recordable).await?;
+            // A change of whatever a file has is made of what it has now, because the record says what that was.
+            if is_made || change.before.precondition != Precondition::Any {
+                return Ok(is_made);
             }
         }
+        Err(contention(change.path()))
     }
 
     /// Applies the changes of one operation, which undoes others or makes them again. Returns the identifier of the operation;
@@ -192,66 +147,6 @@ impl Call {
         Ok(recorder.state.borrow().operation.clone())
     }
 
-    async fn write(&self, change: &Change, content: &[u8]) -> Result<bool, Error> {
-        let Change { before: File { path, precondition, .. }, keep_as, like, .. } = change;
-        let limit = self.scope.limits.max_file_bytes;
-        // A larger file could not be read again.
-        if content.len() > limit as usize && !Layout::is_bookkeeping(path) {
-            return Err(Error::file_too_large(path, content.len() as u64, u64::from(limit)));
-        }
-        let is_new = *precondition == Precondition::Absent;
-        for _ in 0..MAX_ATTEMPTS {
-            let (content_of_file, keep_as, like) = (content.to_vec(), keep_as.clone(), like.clone());
-            let outcome = self.operations.write(path, content_of_file, precondition.clone(), keep_as, like).await;
-            match outcome.map_err(|error| Error::storage(Some(path), &error))? {
-                WriteOutcome::Written(_) => return Ok(true),
-                WriteOutcome::Stale(_) => return Ok(false),
-                WriteOutcome::Unknown => match self.read_back(path, 0, content.len()).await? {
-                    // Others may have appended to a new file since, so it may have further bytes.
-                    Some(found) => {
-                        let is_whole = is_new || found.size == content.len() as u64;
-                        return Ok(is_whole && found.bytes == content);
-                    }
-                    None if is_new => {}
-                    None => return Ok(false),
-                },
-            }
-        }
-        Err(contention(path))
-    }
-
-    async fn append(&self, path: &RelPath, content: &[u8], precondition: &Precondition) -> Result<bool, Error> {
-        for _ in 0..MAX_ATTEMPTS {
-            let outcome = self.operations.append(path, content.to_vec(), precondition.clone()).await;
-            match outcome.map_err(|error| Error::storage(Some(path), &error))? {
-                AppendOutcome::Written(_) => return Ok(true),
-                AppendOutcome::Stale(_) => return Ok(false),
-                AppendOutcome::Unknown(offset) => {
-                    if self.holds_at(path, offset, content).await? {
-                        return Ok(true);
-                    }
-                }
-            }
-        }
-        Err(contention(path))
-    }
-
-    /// Returns true if the file has these bytes at this place, after a newline or not. This settles an `unknown` append.
-    async fn holds_at(&self, path: &RelPath, offset: u64, content: &[u8]) -> Result<bool, Error> {
-        let found = self.read_back(path, offset, content.len() + 1).await?;
-        Ok(found.is_some_and(|FileContent { bytes, .. }| {
-            bytes.starts_with(content) || bytes.strip_prefix(b"\n").is_some_and(|rest| rest.starts_with(content))
-        }))
-    }
-
-    async fn read_back(&self, path: &RelPath, offset: u64, length: usize) -> Result<Option<FileContent>, Error> {
-        let max_bytes = u32::try_from(length).unwrap_or(u32::MAX);
-        match self.fs.read(path, offset, max_bytes).await.map_err(|error| Error::storage(Some(path), &error))? {
-            ReadOutcome::Content(found) => Ok(Some(found)),
-            ReadOutcome::Absent => Ok(None),
-        }
-    }
-
     /// Writes a file of the index, which can be computed again. Returns `false` if it was not written.
     pub(crate) async fn write_cache(&self, path: &RelPath, content: Vec<u8>) -> bool {
         // This path must not be used to store user text past the policy.
@@ -280,9 +175,4 @@ impl Call {
             let _ = self.operations.remove_directory(folder).await;
         }
     }
-}
-
-pub(super) fn contention(path: &RelPath) -> Error {
-    let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
-    Error::new(ErrorCode::Contention, message, "try again when fewer writers are at work")
 }

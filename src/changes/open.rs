@@ -11,7 +11,7 @@ use saddlebag_history::{Change as RecordedChange, Contents, Digest, Log, Missing
 
 use super::call::Call;
 use super::change::{Change, File};
-use super::recorder::Recorder;
+use super::operation::Recorder;
 use crate::engine::{Loaded, load};
 use crate::protocol::{EntryKind, Error, Precondition};
 use crate::store::{HistoryFolder, Layout, RelPath};
@@ -44,7 +44,8 @@ impl Call {
                 let (before, after) = (change.before.bytes(), change.after_bytes());
                 // Whoever finishes it has the content before: it is that of the file.
                 let max_inline = self.scope.limits.max_file_bytes as usize;
-                let change = RecordedChange::of(change.path().as_str(), before, after.as_deref(), true, max_inline);
+                let change =
+                    RecordedChange::of(folder.relative(change.path()), before, after.as_deref(), true, max_inline);
                 lines.extend_from_slice(&self.line(recorder, size, alloc::vec![change]));
             }
             let name = recorder.operation(size);
@@ -72,6 +73,17 @@ impl Call {
         Ok(file.bytes() == change.after_bytes().as_deref())
     }
 
+    /// Finishes the operations on several files that were interrupted in the folder of a file, once for each command.
+    pub(super) async fn complete_once(&self, path: &RelPath) -> Result<(), Error> {
+        let Some(recorder) = self.recorder.as_ref().filter(|_| self.is_recorded(path)) else { return Ok(()) };
+        let folder = history_of(path)?;
+        if recorder.state.borrow().completed.contains(&folder) {
+            return Ok(());
+        }
+        recorder.state.borrow_mut().completed.push(folder.clone());
+        self.complete_open(&folder).await
+    }
+
     /// Finishes the operations of a folder that were interrupted. One that this memory may not finish stays.
     pub(crate) async fn complete_open(&self, folder: &HistoryFolder) -> Result<(), Error> {
         let open = folder.open().map_err(|_| Error::internal("the history has no path"))?;
@@ -94,11 +106,9 @@ impl Call {
         };
         for line in Log::new(&bytes).lines() {
             for (place, change) in line.head.record().changes.iter().enumerate() {
-                let Ok(file) = RelPath::new(change.path.as_str()) else { continue };
                 // A record names files of its own scope, and no bookkeeping.
-                if history_of(&file)? != *folder || !self.is_recorded(&file) {
-                    continue;
-                }
+                let file = folder.absolute(&change.path).filter(|file| self.is_recorded(file));
+                let Some(file) = file else { continue };
                 let file = self.load(&file).await?;
                 if State::of(file.bytes()) != change.before {
                     continue;

@@ -1,4 +1,4 @@
-//! [`Recorder`]: writes each change into the history of the store, before the change is made.
+//! Records: writes each change into the history of the store, before the change is made.
 //!
 //! A record has the digests of the file before and after the change, and the contents that the history does not have yet: the
 //! content before, if an editor wrote it, and the content after, as a difference where that is smaller. So each version that a
@@ -8,22 +8,20 @@
 //! No second record says that a change was made. The files tell: see [`saddlebag_history::versions`].
 
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use atomic_refcell::AtomicRefCell;
 use memchr::memmem;
 use saddlebag_history::{Change as RecordedChange, Digest, Record, State, Stored, Writer as RecordedWriter};
 use saddlebag_sanitize::secrets_in;
-use sha2::{Digest as _, Sha256};
 
 use super::call::Call;
 use super::change::{After, Change};
-use crate::protocol::{AppendOutcome, Error, Precondition, ReadOutcome, WriteOutcome};
+use super::make::contention;
+use super::operation::Recorder;
+use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, WriteOutcome};
 use crate::store::{HistoryFolder, Layout, RelPath};
-use crate::trust::{HostSecret, SecretPolicy};
+use crate::trust::SecretPolicy;
 
 /// Number of bytes at the end of a log in which a digest counts as recorded. An older content is recorded again, so that
 /// reading a version back needs few records.
@@ -34,52 +32,6 @@ const MAX_INLINE_BYTES: usize = 1 << 20;
 
 /// Maximum number of attempts at a line of the log while the store cannot tell if it was added.
 const MAX_ATTEMPTS: u32 = 64;
-
-/// The operation of a command, to which its changes belong in the history.
-#[derive(Debug)]
-pub(crate) struct Recorder {
-    /// Name of this machine, which is the writer of the log.
-    pub(crate) machine: String,
-    /// Agent that the memory was opened for.
-    pub(crate) agent: Option<String>,
-    /// Name of the command.
-    pub(crate) command: &'static str,
-    pub(crate) reason: Option<String>,
-    /// Number that no other command of the store has, except one of a host that repeats its epochs.
-    pub(crate) seed: [u64; 2],
-    /// Key of the host, for digests that nobody else can compute.
-    pub(crate) secret: Option<HostSecret>,
-    pub(crate) state: AtomicRefCell<Progress>,
-}
-
-/// What a recorder knows of its operation.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    /// Identifier of the operation; `None` until the first change.
-    pub(crate) operation: Option<String>,
-    /// Operations that this one undoes.
-    pub(crate) undoes: Vec<String>,
-    /// Operations that this one makes again.
-    pub(crate) redoes: Vec<String>,
-    /// Reason in place of the one that was given.
-    pub(crate) reason: Option<String>,
-    /// Folders in which nothing is left of an operation that was interrupted.
-    pub(crate) completed: Vec<HistoryFolder>,
-}
-
-impl Recorder {
-    /// Returns the identifier of the operation. A command that runs again with the same clock and the same keys finds
-    /// another log, so the log's size tells the two apart.
-    pub(super) fn operation(&self, log_size: u64) -> String {
-        let mut state = self.state.borrow_mut();
-        let made = || {
-            let [epoch, command] = self.seed;
-            let seed = format!("{} {epoch} {command} {log_size}", self.machine);
-            Sha256::digest(seed.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
-        };
-        state.operation.get_or_insert_with(made).clone()
-    }
-}
 
 /// End of a log.
 pub(super) struct Recent {
@@ -95,7 +47,13 @@ impl Call {
         if known || !self.is_recorded(change.path()) {
             return Ok(Some(Cow::Borrowed(change)));
         }
-        let before = self.load(change.path()).await?;
+        let before = match self.load(change.path()).await {
+            // Text can be added to a file that is too large to be read.
+            Err(error) if error.code == ErrorCode::TooLarge && matches!(change.after, After::Added(_)) => {
+                return Ok(Some(Cow::Borrowed(change)));
+            }
+            before => before?,
+        };
         let holds =
             change.before.precondition == Precondition::Any || change.before.precondition == before.precondition;
         Ok(holds.then(|| Cow::Owned(Change { before, ..change.clone() })))
@@ -115,25 +73,46 @@ impl Call {
         let path = change.path();
         let Some(recorder) = self.recorder.as_ref().filter(|_| self.is_recorded(path)) else { return Ok(()) };
         let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
-        self.complete_once(recorder, &folder).await?;
+        let known = recorder.state.borrow().policy;
+        let policy = match known {
+            Some(policy) => policy,
+            None => self.history_policy().await?,
+        };
+        recorder.state.borrow_mut().policy = Some(policy);
+        if !policy.record {
+            return Ok(());
+        }
         let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
         let log = log.map_err(|_| Error::internal("the log has no path"))?;
         let recent = self.recent(&log).await?;
-
+        if recent.size == 0 {
+            self.prune_history(&folder, &policy).await?;
+        }
         let before = change.before.bytes();
         let after = change.after_bytes();
         let is_known = |bytes: &[u8]| memmem::find(&recent.bytes, Digest::of(bytes).to_string().as_bytes()).is_some();
         let is_before_known = before.is_none_or(|before| before.is_empty() || is_known(before));
+        let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
+        if let (true, After::Added(added)) = (is_unread, &change.after) {
+            let size = self.size(path).await?;
+            let line = self.line(
+                recorder,
+                recent.size,
+                alloc::vec![RecordedChange::append(folder.relative(path), size, added)],
+            );
+            return self.append_line(&log, line, true).await;
+        }
         let mut changes = alloc::vec![match self.has_secret(before.filter(|_| !is_before_known)) {
-            false => RecordedChange::of(path.as_str(), before, after.as_deref(), is_before_known, MAX_INLINE_BYTES),
-            true => self.without_contents(path, before, after.as_deref()),
+            false =>
+                RecordedChange::of(folder.relative(path), before, after.as_deref(), is_before_known, MAX_INLINE_BYTES),
+            true => self.without_contents(folder.relative(path), before, after.as_deref()),
         }];
         if let After::Moved(to) = &change.after {
-            let mut moved = RecordedChange::of(to.as_str(), None, None, true, MAX_INLINE_BYTES);
+            let mut moved = RecordedChange::of(folder.relative(to), None, None, true, MAX_INLINE_BYTES);
             if let Some(first) = changes.first() {
                 (moved.after, moved.after_size) = (first.before.clone(), first.before_size);
             }
-            moved.moved_from = Some(path.to_string());
+            moved.moved_from = Some(folder.relative(path).to_string());
             changes.push(moved);
         }
         self.write_blobs(&folder, &changes, [before, after.as_deref()]).await?;
@@ -189,20 +168,15 @@ impl Call {
     }
 
     /// Returns the record of a change of a text with a secret, which the history must not have: only the sizes.
-    pub(super) fn without_contents(
-        &self,
-        path: &RelPath,
-        before: Option<&[u8]>,
-        after: Option<&[u8]>,
-    ) -> RecordedChange {
-        let mut change = RecordedChange::of(path.as_str(), None, None, true, MAX_INLINE_BYTES);
+    pub(super) fn without_contents(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> RecordedChange {
+        let mut change = RecordedChange::of(path, None, None, true, MAX_INLINE_BYTES);
         let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);
         (change.before_size, change.after_size) = (size(before), size(after));
         change.before = before.map_or(State::Absent, |bytes| State::Size(bytes.len() as u64));
         change.after = match after {
             Some(after) if self.has_secret(Some(after)) => State::Size(after.len() as u64),
             _ => {
-                let after = RecordedChange::of(path.as_str(), None, after, true, MAX_INLINE_BYTES);
+                let after = RecordedChange::of(path, None, after, true, MAX_INLINE_BYTES);
                 change.contents = after.contents;
                 after.after
             }
@@ -213,6 +187,14 @@ impl Call {
     fn has_secret(&self, bytes: Option<&[u8]>) -> bool {
         self.scope.trust.secrets != SecretPolicy::Allow
             && bytes.is_some_and(|bytes| !secrets_in(&String::from_utf8_lossy(bytes)).is_empty())
+    }
+
+    async fn size(&self, path: &RelPath) -> Result<u64, Error> {
+        let read = self.fs.read(path, 0, 0).await;
+        Ok(match read.map_err(|error| Error::storage(Some(path), &error))? {
+            ReadOutcome::Absent => 0,
+            ReadOutcome::Content(found) => found.size,
+        })
     }
 
     /// Reads the end of a log.
@@ -234,16 +216,6 @@ impl Call {
         }
     }
 
-    /// Finishes the operations on several files that someone began in this folder, once for each command.
-    async fn complete_once(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<(), Error> {
-        if recorder.state.borrow().completed.contains(folder) {
-            return Ok(());
-        }
-        recorder.state.borrow_mut().completed.push(folder.clone());
-        // A future that awaits itself needs a box.
-        Box::pin(self.complete_open(folder)).await
-    }
-
     pub(super) async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let outcome = self.operations.append_to_log(log, line.clone(), may_vanish).await;
@@ -253,7 +225,7 @@ impl Call {
                 AppendOutcome::Stale(_) | AppendOutcome::Unknown(_) => {}
             }
         }
-        Err(super::gate::contention(log))
+        Err(contention(log))
     }
 
     /// Writes a content that is named by its digest, so whoever was faster has written the same bytes.
@@ -265,6 +237,6 @@ impl Call {
                 WriteOutcome::Unknown => {}
             }
         }
-        Err(super::gate::contention(path))
+        Err(contention(path))
     }
 }

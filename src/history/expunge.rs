@@ -8,9 +8,10 @@ use saddlebag_history::Digest;
 use saddlebag_words::words;
 
 use super::expunged_logs::{ExpungedLogs, read_version};
-use super::log::{History, complete_interrupted};
-use super::places::{FileKind, Place, places};
-use super::types::{HistoryCall, check_is_kept, named};
+use super::list_versions::history_of;
+use super::log::complete_interrupted;
+use super::places::{FileKind, Place, history_folders, places};
+use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{After, Change, ExpungedText};
 use crate::document::Frontmatter;
 use crate::part::TextPart;
@@ -159,8 +160,7 @@ impl Expunge {
             let message = "a text and the name of an item are given at the same time";
             return Err(Error::invalid_argument(message, "give one of them"));
         }
-        let history = History::read(call, with.entries, None).await?;
-        let path = named(with, &history, name).await?;
+        let (path, _) = history_of(with, name).await?;
         if call.scope.layout.is_kept(&path) || !crate::search::is_markdown(&path) {
             let message = format!("{} is not a note or an entry", call.scope.display_path(&path));
             return Err(Error::invalid_argument(message, "give the text to expunge from it"));
@@ -250,15 +250,16 @@ impl Search<'_> {
         let (mut paths, open) = (of_kind(all, HistoryFile::Log), of_kind(all, HistoryFile::Open));
         let removed = core::mem::take(&mut self.removed);
         let mut logs = ExpungedLogs::new(call, self.text, self.item.as_ref(), blobs.clone(), removed);
+        logs.folders = history_folders(self.with)?;
         for path in &open {
             if let Some((bytes, _)) = read_version(call, path).await? {
-                logs.add_files_of(&bytes).await?;
+                logs.add_files_of(path, &bytes).await?;
             }
         }
         paths.extend(open);
         for path in &paths {
             if let Some((bytes, _)) = read_version(call, path).await? {
-                logs.add(&bytes);
+                logs.add(path, &bytes);
             }
         }
         // Contents with files of their own, before the records that name them.
@@ -272,7 +273,7 @@ impl Search<'_> {
         }
         for path in &paths {
             if let Some((bytes, _)) = read_version(call, path).await? {
-                logs.judge(&bytes).await?;
+                logs.judge(path, &bytes).await?;
             }
         }
         let mut damaged = 0_u32;
@@ -280,8 +281,8 @@ impl Search<'_> {
             for _ in 0..MAX_ATTEMPTS {
                 let Some((bytes, version)) = read_version(call, path).await? else { break };
                 // Others may have appended.
-                logs.add(&bytes);
-                logs.judge(&bytes).await?;
+                logs.add(path, &bytes);
+                logs.judge(path, &bytes).await?;
                 let rewritten = logs.rewritten(&bytes).await?;
                 if !rewritten.is_changed {
                     break;

@@ -13,7 +13,7 @@ use saddlebag_history::{Content, Contents, Digest, Head, Log, Missing, Record, S
 use crate::changes::{Call, ExpungedText};
 use crate::protocol::{Error, ReadOutcome, Version};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::RelPath;
+use crate::store::{HistoryFolder, RelPath};
 
 /// Maximum number of attempts at reading a file that grows.
 const MAX_ATTEMPTS: u32 = 64;
@@ -23,7 +23,9 @@ pub(super) struct ExpungedLogs<'a> {
     call: &'a Call,
     text: &'a ExpungedText,
     /// Paths of the item whose contents are all removed: the present one, and those before its moves.
-    item: SortedSet<String>,
+    item: SortedSet<RelPath>,
+    /// Folders of the logs. A record names files relative to the scope of its folder.
+    pub(super) folders: Vec<HistoryFolder>,
     contents: Contents,
     /// Files of the contents that have files of their own.
     blobs: Vec<RelPath>,
@@ -59,7 +61,8 @@ impl<'a> ExpungedLogs<'a> {
         Self {
             call,
             text,
-            item: item.map(ToString::to_string).into_iter().collect(),
+            item: item.cloned().into_iter().collect(),
+            folders: Vec::new(),
             contents: Contents::new(saddlebag_history::MAX_CONTENT),
             blobs,
             removed,
@@ -70,9 +73,14 @@ impl<'a> ExpungedLogs<'a> {
         }
     }
 
+    /// Returns the file that a log names.
+    fn file(&self, log: &RelPath, path: &str) -> Option<RelPath> {
+        self.folders.iter().find(|folder| folder.file_kind(log).is_some())?.absolute(path)
+    }
+
     /// Adds the contents of a log. All logs are added before the first is judged, because a difference may be from a content of
     /// another log.
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    pub(super) fn add(&mut self, log: &RelPath, bytes: &[u8]) {
         for line in Log::new(bytes).lines() {
             for (place, change) in line.head.record().changes.iter().enumerate() {
                 for content in line.head.contents(place).unwrap_or_default() {
@@ -81,18 +89,20 @@ impl<'a> ExpungedLogs<'a> {
                     }
                     self.contents.add_content(content);
                 }
-                if let Some(from) = change.moved_from.as_ref().filter(|_| self.item.contains(&change.path)) {
-                    self.item.insert(from.clone());
+                let file = self.file(log, &change.path);
+                let from = change.moved_from.as_ref().and_then(|from| self.file(log, from));
+                if file.is_some_and(|file| self.item.contains(&file)) {
+                    self.item.extend(from);
                 }
             }
         }
     }
 
     /// Adds the files that the operations of an unfinished operation change: its differences are from them.
-    pub(super) async fn add_files_of(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) async fn add_files_of(&mut self, log: &RelPath, bytes: &[u8]) -> Result<(), Error> {
         for line in Log::new(bytes).lines() {
             for change in &line.head.record().changes {
-                let Ok(path) = RelPath::new(change.path.as_str()) else { continue };
+                let Some(path) = self.file(log, &change.path) else { continue };
                 if let Some(bytes) = self.call.load(&path).await?.bytes() {
                     self.contents.add_known(bytes.to_vec());
                 }
@@ -102,11 +112,11 @@ impl<'a> ExpungedLogs<'a> {
     }
 
     /// Decides which contents of a log are removed.
-    pub(super) async fn judge(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) async fn judge(&mut self, log: &RelPath, bytes: &[u8]) -> Result<(), Error> {
         let empty = Digest::of(&[]);
         for line in Log::new(bytes).lines() {
             for (place, change) in line.head.record().changes.iter().enumerate() {
-                let is_of_item = self.item.contains(&change.path);
+                let is_of_item = self.file(log, &change.path).is_some_and(|file| self.item.contains(&file));
                 if is_of_item {
                     for state in [change.before, change.after] {
                         let is_new = |digest: &Digest| *digest != empty && !self.gone.contains(digest);

@@ -99,8 +99,8 @@ pub(super) fn operations(
             }
         };
         let Some(info) = found.get_mut(place) else { continue };
-        let visible = record.changes.iter().zip(&recorded.paths).filter(|(_, path)| path.is_some());
-        for file in visible.filter_map(|(change, _)| file_change(call, change)) {
+        let visible = record.changes.iter().zip(&recorded.paths);
+        for file in visible.filter_map(|(change, path)| file_change(call, path.as_ref()?, change)) {
             // A change that was tried again is recorded again.
             match info.files.iter_mut().find(|known| known.path == file.path && known.kind == file.kind) {
                 Some(known) => known.after = file.after,

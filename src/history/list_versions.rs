@@ -7,9 +7,11 @@ use saddlebag_history::{State, unified};
 
 use super::files::FileHistory;
 use super::log::History;
-use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, named, operation_info};
-use crate::protocol::Error;
+use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
+use crate::files::{Names, resolve};
+use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::store::RelPath;
 
 /// Lines of context around a difference.
 pub(super) const CONTEXT_LINES: usize = 3;
@@ -86,7 +88,7 @@ impl Run<HistoryCall<'_>> for ListVersions {
                 OperationInfo { undone: undone.contains(&info.operation.as_str()), ..info }
             });
             let kind = change
-                .and_then(|change| file_change(call, change))
+                .and_then(|change| file_change(call, &path, change))
                 .map_or_else(|| kind(before, version.state), |file| file.kind);
             let size = match version.state {
                 State::Absent => None,
@@ -108,7 +110,7 @@ impl Run<HistoryCall<'_>> for ListVersions {
 }
 
 /// Returns the file of a name, and the records of this file.
-pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(crate::store::RelPath, History), Error> {
+pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(RelPath, History), Error> {
     let HistoryCall { call, entries, .. } = *with;
     // The name of a file that is gone is only in the records.
     let path = match named(with, &History::default(), name).await {
@@ -120,6 +122,27 @@ pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(cr
     };
     let history = History::read(call, entries, Some(&path)).await?;
     Ok((path, history))
+}
+
+/// Returns the file that a name means now, or meant in the history.
+async fn named(with: &HistoryCall<'_>, history: &History, name: &str) -> Result<RelPath, Error> {
+    let HistoryCall { call, notebook, entries } = *with;
+    let error = match resolve(Names { call, notebook, entries }, name, None).await {
+        Ok(item) => return RelPath::new(item.path).map_err(|_| Error::internal("an item without a path")),
+        Err(error) => error,
+    };
+    if error.code != ErrorCode::NotFound {
+        return Err(error);
+    }
+    let mut paths: Vec<&RelPath> = history.paths().filter(|path| path.file_stem() == name).collect();
+    paths.dedup();
+    match paths.as_slice() {
+        [path] => Ok((*path).clone()),
+        [] => Err(error),
+        several => {
+            Err(crate::engine::ambiguous(name, several.iter().map(|path| call.scope.display_path(path)).collect()))
+        }
+    }
 }
 
 fn kind(before: State, after: State) -> ChangeKind {

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Content, Head, Log, Record};
 
-use super::types::is_visible;
 use crate::changes::Call;
 use crate::entries::Entries;
+use crate::files::is_listed;
 use crate::order;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, ReadOutcome};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{HistoryFolder, Layout, RelPath};
+use crate::store::{HistoryFolder, Layout, RelPath, is_month};
 
 /// Maximum size of all logs that are read, in bytes. The oldest months are left out.
 const MAX_LOG_BYTES: u64 = 256 << 20;
@@ -64,19 +64,19 @@ impl History {
             for month in call.list(Some(folder.path())).await? {
                 if month.kind == EntryKind::Directory && is_month(month.path.file_name()) {
                     let logs = call.list(Some(&month.path)).await?;
-                    files.extend(logs.into_iter().filter(is_log));
+                    files.extend(logs.into_iter().filter(is_log).map(|log| (folder.clone(), log)));
                 }
             }
         }
         // The name of a month sorts like its time. The newest months are read first, up to the limit.
-        order::sort_slice(&mut files, |a, b| month_of(a).cmp(&month_of(b)).then_with(|| a.path.cmp(&b.path)));
+        order::sort_slice(&mut files, |(_, a), (_, b)| month_of(a).cmp(&month_of(b)).then_with(|| a.path.cmp(&b.path)));
         let mut rest = MAX_LOG_BYTES;
         let mut kept = Vec::new();
-        for file in files.into_iter().rev() {
+        for (folder, file) in files.into_iter().rev() {
             match rest.checked_sub(file.size) {
                 Some(left) => {
                     rest = left;
-                    kept.push(file);
+                    kept.push((folder, file));
                 }
                 None => {
                     history.is_cut = true;
@@ -84,18 +84,18 @@ impl History {
                 }
             }
         }
-        for file in kept.iter().rev() {
+        for (folder, file) in kept.iter().rev() {
             let bytes = read_whole(call, &file.path).await?;
-            history.add(call, entries, bytes, only);
+            history.add(call, entries, folder, bytes, only);
         }
         history.sort();
         Ok(history)
     }
 
-    fn add(&mut self, call: &Call, entries: &Entries, bytes: Vec<u8>, only: Option<&RelPath>) {
+    fn add(&mut self, call: &Call, entries: &Entries, folder: &HistoryFolder, bytes: Vec<u8>, only: Option<&RelPath>) {
         let log = self.logs.len();
         let mut lines = match only {
-            Some(path) => Log::new(&bytes).lines_with(path.as_str()),
+            Some(path) => Log::new(&bytes).lines_with(folder.relative(path)),
             None => Log::new(&bytes).lines(),
         };
         for line in lines.by_ref() {
@@ -103,7 +103,7 @@ impl History {
             let paths: Vec<Option<RelPath>> = record
                 .changes
                 .iter()
-                .map(|change| RelPath::new(change.path.as_str()).ok().filter(|path| is_visible(call, entries, path)))
+                .map(|change| folder.absolute(&change.path).filter(|path| is_listed(call, entries, path)))
                 .collect();
             if paths.iter().any(Option::is_some) {
                 self.records.push(Recorded { record: record.clone(), paths, log, range: line.range });
@@ -220,10 +220,6 @@ pub(super) fn folders(call: &Call, entries: &Entries) -> Result<Vec<HistoryFolde
         }
     }
     Ok(folders)
-}
-
-fn is_month(name: &str) -> bool {
-    matches!(name.as_bytes(), [y1, y2, y3, y4, b'-', m1, m2] if [y1, y2, y3, y4, m1, m2].iter().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_log(entry: &Entry) -> bool {

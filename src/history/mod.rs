@@ -8,6 +8,7 @@ mod compare_versions;
 mod expunge;
 mod expunged_logs;
 mod files;
+mod history_policy;
 mod list_operations;
 mod list_versions;
 mod log;
@@ -21,6 +22,7 @@ mod undo;
 
 pub use compare_versions::{CompareVersions, Comparison};
 pub use expunge::{Expunge, ExpungeReply, PlaceKind, TextPlace};
+pub use history_policy::{HistoryLog, HistoryPolicyReply, SetHistoryPolicy};
 pub use list_operations::{ListOperations, OperationList};
 pub use list_versions::{ListVersions, VersionInfo, VersionList};
 pub use read_version::{ReadVersion, VersionText};
@@ -44,6 +46,7 @@ family! {
         ReadVersion,
         CompareVersions,
         Undo { operations, session, agent, since, after, only_own, dry_run } | Redo { dry_run },
+        SetHistoryPolicy,
         RestoreVersion { name, version, at, dry_run },
         Expunge { text, name, dry_run },
     }

@@ -1,7 +1,7 @@
 //! Types and functions that the commands about the history share.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -10,11 +10,9 @@ use saddlebag_words::words;
 
 use crate::changes::Call;
 use crate::entries::Entries;
-use crate::files::{Names, is_listed, resolve};
-use crate::history::log::History;
 use crate::notebook::Notebook;
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{RelPath, rfc3339};
+use crate::store::{Layout, RelPath, rfc3339};
 use crate::trust::Provenance;
 
 /// Default number of operations or versions in a reply.
@@ -94,7 +92,7 @@ pub struct OperationInfo {
 }
 
 /// Returns what a record did to a file; `None` if nothing, which a snapshot records.
-pub(super) fn file_change(call: &Call, change: &Change) -> Option<FileChange> {
+pub(super) fn file_change(call: &Call, path: &RelPath, change: &Change) -> Option<FileChange> {
     let kind = match (change.before, change.after) {
         _ if change.moved_from.is_some() => ChangeKind::Moved,
         (before, after) if before == after => return None,
@@ -102,12 +100,12 @@ pub(super) fn file_change(call: &Call, change: &Change) -> Option<FileChange> {
         (_, State::Absent) => ChangeKind::Removed,
         _ => ChangeKind::Changed,
     };
-    let shown =
-        |path: &str| RelPath::new(path).map_or_else(|_| path.to_string(), |path| call.scope.display_path(&path));
+    let folder = Layout::history_of(path).ok();
+    let moved_from = change.moved_from.as_ref().and_then(|from| folder?.absolute(from));
     Some(FileChange {
-        path: shown(&change.path),
+        path: call.scope.display_path(path),
         kind,
-        moved_from: change.moved_from.as_deref().map(shown),
+        moved_from: moved_from.map(|from| call.scope.display_path(&from)),
         before: change.before_size,
         after: change.after_size,
     })
@@ -136,27 +134,6 @@ pub(super) fn operation_info(call: &Call, entries: &Entries, record: &Record) ->
     }
 }
 
-/// Returns the file that a name means now, or meant in the history.
-pub(super) async fn named(with: &HistoryCall<'_>, history: &History, name: &str) -> Result<RelPath, Error> {
-    let HistoryCall { call, notebook, entries } = *with;
-    let error = match resolve(Names { call, notebook, entries }, name, None).await {
-        Ok(item) => return RelPath::new(item.path).map_err(|_| Error::internal("an item without a path")),
-        Err(error) => error,
-    };
-    if error.code != ErrorCode::NotFound {
-        return Err(error);
-    }
-    let mut paths: Vec<&RelPath> = history.paths().filter(|path| path.file_stem() == name).collect();
-    paths.dedup();
-    match paths.as_slice() {
-        [path] => Ok((*path).clone()),
-        [] => Err(error),
-        several => {
-            Err(crate::engine::ambiguous(name, several.iter().map(|path| call.scope.display_path(path)).collect()))
-        }
-    }
-}
-
 /// Refuses the history of a memory that keeps none.
 pub(super) fn check_is_kept(call: &Call) -> Result<(), Error> {
     match call.recorder {
@@ -166,11 +143,6 @@ pub(super) fn check_is_kept(call: &Call) -> Result<(), Error> {
             Err(Error::new(ErrorCode::NotPermitted, message, "open it with the name of a machine (`config.machine`)"))
         }
     }
-}
-
-/// Returns true if a memory may see the history of a file.
-pub(super) fn is_visible(call: &Call, entries: &Entries, path: &RelPath) -> bool {
-    is_listed(call, entries, path)
 }
 
 /// Returns the error for a version whose content the history does not have.

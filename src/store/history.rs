@@ -8,6 +8,7 @@
 //! ```
 
 use alloc::format;
+use alloc::string::String;
 
 use chrono::{DateTime, Datelike};
 
@@ -20,9 +21,14 @@ const HISTORY_FOLDER: &str = "history";
 /// Extension of a log.
 const LOG_SUFFIX: &str = ".log";
 
-/// Folder with the history of one scope: the root, a project, or the entries of an agent or a workspace.
+/// Folder with the history of one scope: the root, a project, or the entries of an agent or a workspace. Its records name files
+/// by their paths relative to the folder of the scope, so they stay right when that folder moves.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct HistoryFolder(RelPath);
+pub(crate) struct HistoryFolder {
+    path: RelPath,
+    /// Folder of the scope, with a separator at its end; empty for the root.
+    scope: String,
+}
 
 /// A file of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +44,28 @@ pub(crate) enum HistoryFile {
 impl HistoryFolder {
     /// Returns the folder of the history.
     pub(crate) fn path(&self) -> &RelPath {
-        &self.0
+        &self.path
+    }
+
+    /// Returns the path of a file of the scope as records have it.
+    pub(crate) fn relative<'a>(&self, path: &'a RelPath) -> &'a str {
+        path.as_str().strip_prefix(&self.scope).unwrap_or(path.as_str())
+    }
+
+    /// Returns the file of a path in a record. `None` if it is not a file of the scope.
+    pub(crate) fn absolute(&self, relative: &str) -> Option<RelPath> {
+        let path = RelPath::new(format!("{}{relative}", self.scope)).ok()?;
+        (Layout::history_of(&path).ok()? == *self).then_some(path)
     }
 
     /// Returns the hidden folder of the scope, which has the history and all other bookkeeping.
     pub(crate) fn state_folder(&self) -> Option<RelPath> {
-        self.0.parent()
+        self.path.parent()
     }
 
     /// Returns what a file of the hidden folder is for the history; `None` if it is not part of it.
     pub(crate) fn file_kind(&self, path: &RelPath) -> Option<HistoryFile> {
-        let below = path.as_str().strip_prefix(self.0.as_str())?.strip_prefix('/')?;
+        let below = path.as_str().strip_prefix(self.path.as_str())?.strip_prefix('/')?;
         match below.split_once('/')? {
             ("open", _) => Some(HistoryFile::Open),
             ("blobs", _) => Some(HistoryFile::Blob),
@@ -60,21 +77,37 @@ impl HistoryFolder {
     /// Returns the log of a machine for the month of a time, in seconds since 1970-01-01T00:00:00Z.
     pub(crate) fn log(&self, seconds: i64, machine: &str) -> Result<RelPath, PathError> {
         let time = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
-        RelPath::new(format!("{}/{:04}-{:02}/{machine}.log", self.0, time.year(), time.month()))
+        RelPath::new(format!("{}/{:04}-{:02}/{machine}.log", self.path, time.year(), time.month()))
     }
 
     /// Returns the folder of the operations that are not finished.
     pub(crate) fn open(&self) -> Result<RelPath, PathError> {
-        RelPath::new(format!("{}/open", self.0))
+        RelPath::new(format!("{}/open", self.path))
+    }
+
+    /// Returns the folder of the contents that have a file of their own.
+    pub(crate) fn blobs(&self) -> Result<RelPath, PathError> {
+        RelPath::new(format!("{}/blobs", self.path))
     }
 
     /// Returns the file of a content.
     pub(crate) fn blob(&self, digest: &str) -> Result<RelPath, PathError> {
-        RelPath::new(format!("{}/blobs/{digest}", self.0))
+        RelPath::new(format!("{}/blobs/{digest}", self.path))
     }
 }
 
+/// Returns true for the name of the folder of a month, such as `2026-05`.
+pub(crate) fn is_month(name: &str) -> bool {
+    let is_digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+    matches!(name.as_bytes(), [year @ .., b'-', m1, m2] if year.len() == 4 && is_digits(year) && is_digits(&[*m1, *m2]))
+}
+
 impl Layout {
+    /// Returns the file with the policy of the history of the whole store.
+    pub(crate) fn history_policy() -> Result<RelPath, PathError> {
+        RelPath::new(format!("{STATE_FOLDER}/{HISTORY_FOLDER}/policy.json"))
+    }
+
     /// Returns the folder with the history of a file. Only the path decides, because one store may be opened with and without a
     /// project: the history of a project, an agent or a workspace is below its own folder.
     pub(crate) fn history_of(path: &RelPath) -> Result<HistoryFolder, PathError> {
@@ -82,9 +115,10 @@ impl Layout {
         let scope = match segments.as_slice() {
             [PROJECTS_FOLDER, slug, _, ..] => format!("{PROJECTS_FOLDER}/{slug}/"),
             [owners, owner, entries, ..] if is_below_entries(path) => format!("{owners}/{owner}/{entries}/"),
-            _ => alloc::string::String::new(),
+            _ => String::new(),
         };
-        RelPath::new(format!("{scope}{STATE_FOLDER}/{HISTORY_FOLDER}")).map(HistoryFolder)
+        let path = RelPath::new(format!("{scope}{STATE_FOLDER}/{HISTORY_FOLDER}"))?;
+        Ok(HistoryFolder { path, scope })
     }
 }
 

@@ -177,6 +177,7 @@ macro_rules! wit_contract {
             history::CompareVersions { name, before, after }
             history::Undo { operations, session, agent, since, after, only_own, dry_run }
             history::Redo { dry_run }
+            history::SetHistoryPolicy { recording, max_age_days, max_bytes }
             history::RestoreVersion { name, version, at, dry_run }
             history::Expunge { text, name, dry_run }
             history::TextPlace { path, kind, count }
@@ -189,14 +190,16 @@ macro_rules! wit_contract {
             history::VersionText { path, version, text }
             history::Comparison { path, before, after, diff }
             history::UndoReply { operations, files, operation, message }
+            history::HistoryLog { path, bytes }
+            history::HistoryPolicyReply { recording, max_age_days, max_bytes, logs, bytes, removed, message }
             history::RestoredVersion { path, version, diff, operation, message }
         }
 
         $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), RestoreVersion(value), Expunge(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value) }
             history::PlaceKind { File, Backup, History, Index, State, Name }
             history::ChangeKind { Created, Changed, Removed, Moved }
-            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), RestoreVersion(value), Expunge(value) }
+            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {

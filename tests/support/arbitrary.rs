@@ -12,7 +12,8 @@ use saddlebag::entries::{
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall, Resolve};
 use saddlebag::history::{
-    CompareVersions, HistoryCommand, ListOperations, ListVersions, ReadVersion, Redo, RestoreVersion, Undo,
+    CompareVersions, HistoryCommand, ListOperations, ListVersions, ReadVersion, Redo, RestoreVersion, SetHistoryPolicy,
+    Undo,
 };
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
@@ -683,6 +684,9 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
                 Undo { operations, session, agent, since, after, only_own, dry_run }.into()
             }),
         any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
+        (prop::option::weighted(0.2, any::<bool>()), prop::option::weighted(0.2, 0_u32..99)).prop_map(
+            |(record, max_age_days)| SetHistoryPolicy { recording: record, max_age_days, max_bytes: None }.into()
+        ),
         (name(), prop::option::of(number), time(), any::<bool>())
             .prop_map(|(name, version, at, dry_run)| RestoreVersion { name, version, at, dry_run }.into()),
     ]

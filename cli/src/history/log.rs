@@ -1,7 +1,9 @@
 //! `history`: lists what was changed, or the versions of an item.
 
 use clap::Args;
-use saddlebag::history::{ListOperations, ListVersions, OperationList, VersionInfo, VersionList};
+use saddlebag::history::{
+    HistoryPolicyReply, ListOperations, ListVersions, OperationList, SetHistoryPolicy, VersionInfo, VersionList,
+};
 use saddlebag::store::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +36,15 @@ pub(crate) struct HistoryArgs {
     /// Only changes by this agent, client, tool or session, or by `user`, `agent`, `tool` or `import`
     #[arg(long, value_name = "WHO")]
     by: Option<String>,
+    /// Print whether changes are recorded and how long they are kept, or turn the record on or off for the whole store
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["name", "since", "by"])]
+    policy: Option<String>,
+    /// Age after which the log of a month is removed, with --policy
+    #[arg(long, value_name = "DAYS", requires = "policy")]
+    max_age_days: Option<u32>,
+    /// Size of the logs of one machine above which the oldest months are removed, with --policy
+    #[arg(long, value_name = "MIB", requires = "policy")]
+    max_mib: Option<u32>,
     /// Maximum number of changes
     #[arg(long, short = 'n', value_name = "N", default_value_t = saddlebag::history::DEFAULT_HISTORY_ITEMS,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(saddlebag::history::MAX_HISTORY_ITEMS)))]
@@ -47,6 +58,7 @@ pub(crate) struct HistoryArgs {
 pub(crate) enum HistoryJson {
     Operations(OperationList),
     Versions(VersionList),
+    Policy(HistoryPolicyReply),
 }
 
 impl Subcommand for HistoryArgs {
@@ -54,6 +66,24 @@ impl Subcommand for HistoryArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
+        if let Some(word) = &self.policy {
+            let recording = match word.as_str() {
+                "" => None,
+                "on" => Some(true),
+                "off" => Some(false),
+                other => {
+                    return Err(Failure::usage(
+                        format!("`{}` is neither on nor off", single_line(other)),
+                        "give one of them, or none to see the policy",
+                    ));
+                }
+            };
+            let max_bytes = self.max_mib.map(|mib| u64::from(mib) << 20);
+            let request = SetHistoryPolicy { recording, max_age_days: self.max_age_days, max_bytes };
+            let reply = store.call(request, output)?;
+            output.object_or_line(&reply, &single_line(&reply.message))?;
+            return Ok(Exit::Done);
+        }
         let since = self.since.map(|time| time.seconds);
         let Some(name) = self.name else {
             let request = ListOperations { limit: self.limit, since, by: self.by, operation: None };

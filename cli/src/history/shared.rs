@@ -8,10 +8,10 @@ use crate::output::{Output, single_line};
 /// Returns an operation as one line: identifier, time, who, command.
 pub(super) fn operation_line(info: &OperationInfo) -> String {
     let OperationInfo { operation, time, command, tool, undone, .. } = info;
-    let tool = tool.as_ref().map(|tool| format!(" {}", single_line(tool))).unwrap_or_default();
+    let command = tool.as_ref().map_or_else(|| command.clone(), |tool| single_line(tool));
     let undone = if *undone { ", undone" } else { "" };
     let reason = info.reason.as_ref().map(|reason| format!(": {}", single_line(reason))).unwrap_or_default();
-    format!("{operation}  {}  {}  {command}{tool}{undone}{reason}", minutes(time), who(info))
+    format!("{operation}  {}  {}  {command}{undone}{reason}", minutes(time), who(info))
 }
 
 /// Returns who made an operation: the agent and its client, or the provenance of the text.

@@ -43,7 +43,8 @@ pub(super) fn owned(places: &Places, record: &Record) -> Vec<Owned> {
     let state = places.state();
     let (of_hooks, folders) = files_in(&state);
     let (of_syncs, syncs) = prompt::files_in(&state);
-    let of_state = record.own_files().into_iter().chain(of_hooks).chain(of_syncs).collect();
+    let machine = Some(state.join(saddlebag_host::MACHINE_FILE)).filter(|file| is_machine(file));
+    let of_state = record.own_files().into_iter().chain(of_hooks).chain(of_syncs).chain(machine).collect();
     let folders = folders.into_iter().chain([syncs, state.join(super::record::ORIGINALS), state.clone()]).collect();
     vec![
         Owned { kind: "code", place: code.clone(), files: of_code, folders: vec![code] },
@@ -51,6 +52,11 @@ pub(super) fn owned(places: &Places, record: &Record) -> Vec<Owned> {
         single("token", "saddlebag-mcp-token", is_token),
         Owned { kind: "state", place: state, files: of_state, folders },
     ]
+}
+
+/// Returns true for the file with the identifier of this machine.
+fn is_machine(path: &Path) -> bool {
+    std::fs::read_to_string(path).is_ok_and(|text| text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 impl Owned {

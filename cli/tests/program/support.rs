@@ -114,7 +114,7 @@ impl Store {
         let of_program = ["ROOT", "LOG", "AGENT", "WORKSPACE", "MCP_TOKEN", "SCOPE", "PROVENANCE", "SECRETS"]
             .map(|name| format!("SADDLEBAG_{name}"));
         // The log of this user's own hooks is not part of a test.
-        command.env("XDG_STATE_HOME", self.here.with_file_name("state"));
+        command.env("XDG_STATE_HOME", self.here.with_file_name("state")).env("SADDLEBAG_MACHINE", "laptop");
         for name in of_program.iter().map(String::as_str).chain(["NO_COLOR", "CLICOLOR_FORCE"]) {
             command.env_remove(name);
         }

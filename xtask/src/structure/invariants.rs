@@ -17,7 +17,7 @@ use super::tests::base;
 const PAGE: &str = "docs/invariants.md";
 
 /// The topics in the order of the page, each with its heading there.
-const TOPICS: [(&str, &str); 12] = [
+const TOPICS: [(&str, &str); 13] = [
     ("contract", "The contract"),
     ("component", "The component"),
     ("disk", "The disk"),
@@ -27,6 +27,7 @@ const TOPICS: [(&str, &str); 12] = [
     ("notebook", "The notebook"),
     ("prompts", "Prompts"),
     ("agents-md", "AGENTS.md"),
+    ("history", "The history"),
     ("trust", "Trust"),
     ("server", "The server"),
     ("tools", "The tools of a model"),

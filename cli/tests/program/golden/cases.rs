@@ -49,6 +49,7 @@ impl Case {
 
 pub(super) fn all() -> Vec<Case> {
     let mut cases = Vec::new();
+    cases.extend(history());
     cases.extend(journal());
     cases.extend(prompts());
     cases.extend(notebook());
@@ -57,6 +58,27 @@ pub(super) fn all() -> Vec<Case> {
     cases.extend(program());
     cases.extend(errors());
     cases
+}
+
+/// Two changes of a note.
+const TWO_CHANGES: &[&[&str]] =
+    &[&["write", "note:new", "one"], &["write", "note:new", "two", "--mode", "overwrite", "--reason", "it moved"]];
+
+fn history() -> Vec<Case> {
+    vec![
+        Case::new("history", &["history"]).after(TWO_CHANGES),
+        Case::new("history-of-note", &["history", "note:new", "-p"]).after(TWO_CHANGES),
+        Case::new("history-policy", &["history", "--policy"]).after(TWO_CHANGES),
+        Case::new("show-version", &["show", "notes/new.md@2"]).after(TWO_CHANGES),
+        Case::new("diff", &["diff", "note:new"]).after(TWO_CHANGES),
+        Case::new("undo", &["undo"]).after(TWO_CHANGES),
+        Case::new("undo-error-nothing", &["undo"]),
+        Case::new("redo", &["redo"]).after(&[TWO_CHANGES[0], TWO_CHANGES[1], &["undo"]]),
+        Case::new("op-log", &["op"]).after(TWO_CHANGES),
+        Case::new("op-show", &["op", "show"]).after(TWO_CHANGES),
+        Case::new("op-diff", &["op", "diff"]).after(TWO_CHANGES),
+        Case::new("restore-version", &["restore", "note:new", "--at", "2"]).after(TWO_CHANGES),
+    ]
 }
 
 fn journal() -> Vec<Case> {

@@ -163,6 +163,7 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     let mut command = store.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let home = store.here.join("home");
     command.env("HOME", &home).env("USERPROFILE", &home).env("XDG_STATE_HOME", home.join("state"));
+    command.env("SADDLEBAG_MACHINE", "laptop");
     for name in [
         "CLAUDE_CONFIG_DIR",
         "CODEX_HOME",

@@ -88,7 +88,7 @@ impl Hooks {
             &engine(),
         ]);
         command.env("HOME", &self.home).env("USERPROFILE", &self.home).env("APPDATA", self.home.join("data"));
-        command.env("XDG_STATE_HOME", self.home.join("state"));
+        command.env("XDG_STATE_HOME", self.home.join("state")).env("SADDLEBAG_MACHINE", "laptop");
         OF_CLIENTS.iter().for_each(|name| {
             command.env_remove(name);
         });

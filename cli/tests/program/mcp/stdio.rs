@@ -84,7 +84,7 @@ fn a_server_without_options_has_one_set_and_its_prompt_names_no_other_tool() {
     let list = client.result("tools/list", json!({}));
     let names: Vec<&str> =
         list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), 9, "{list}");
+    assert_eq!(names.len(), 10, "{list}");
     assert!(names.iter().all(|name| name.starts_with("mem_")), "{list}");
     let prompt = client.result("prompts/get", json!({ "name": "memory-protocol" }));
     let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();

@@ -1,0 +1,84 @@
+//! [`Recorder`]: the operation of a command in the history. [`HistoryPolicy`]: what is kept of it.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use atomic_refcell::AtomicRefCell;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::store::HistoryFolder;
+use crate::trust::HostSecret;
+
+/// Default age in days after which the log of a month is removed.
+const DEFAULT_MAX_AGE_DAYS: u32 = 730;
+
+/// Default size of the logs of one machine and one scope, in bytes, above which the oldest months are removed.
+const DEFAULT_MAX_BYTES: u64 = 256 << 20;
+
+/// The operation of a command, to which its changes belong in the history.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    /// Name of this machine, which is the writer of the log.
+    pub(crate) machine: String,
+    /// Agent that the memory was opened for.
+    pub(crate) agent: Option<String>,
+    /// Name of the command.
+    pub(crate) command: &'static str,
+    pub(crate) reason: Option<String>,
+    /// Number that no other command of the store has, except one of a host that repeats its epochs.
+    pub(crate) seed: [u64; 2],
+    /// Key of the host, for digests that nobody else can compute.
+    pub(crate) secret: Option<HostSecret>,
+    pub(crate) state: AtomicRefCell<Progress>,
+}
+
+/// What a recorder knows of its operation.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// Identifier of the operation; `None` until the first change.
+    pub(crate) operation: Option<String>,
+    /// Operations that this one undoes.
+    pub(crate) undoes: Vec<String>,
+    /// Operations that this one makes again.
+    pub(crate) redoes: Vec<String>,
+    /// Reason in place of the one that was given.
+    pub(crate) reason: Option<String>,
+    /// Policy of the store; `None` until it is read.
+    pub(crate) policy: Option<HistoryPolicy>,
+    /// Folders in which nothing is left of an operation that was interrupted.
+    pub(crate) completed: Vec<HistoryFolder>,
+}
+
+impl Recorder {
+    /// Returns the identifier of the operation. A command that runs again with the same clock and the same keys finds
+    /// another log, so the log's size tells the two apart.
+    pub(super) fn operation(&self, log_size: u64) -> String {
+        let mut state = self.state.borrow_mut();
+        let made = || {
+            let [epoch, command] = self.seed;
+            let seed = format!("{} {epoch} {command} {log_size}", self.machine);
+            Sha256::digest(seed.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+        };
+        state.operation.get_or_insert_with(made).clone()
+    }
+}
+
+/// Policy of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct HistoryPolicy {
+    /// True if changes are recorded.
+    pub(crate) record: bool,
+    /// Age in days after which the log of a month is removed.
+    pub(crate) max_age_days: u32,
+    /// Size in bytes above which the oldest months are removed.
+    pub(crate) max_bytes: u64,
+}
+
+impl Default for HistoryPolicy {
+    fn default() -> Self {
+        Self { record: true, max_age_days: DEFAULT_MAX_AGE_DAYS, max_bytes: DEFAULT_MAX_BYTES }
+    }
+}

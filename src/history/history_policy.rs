@@ -1,0 +1,112 @@
+//! `history-policy`: shows whether changes are recorded and how long the history is kept, and changes that.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::log::folders;
+use super::types::HistoryCall;
+use crate::protocol::{EntryKind, Error};
+use crate::request::{Effect, Request, Run};
+use crate::store::is_month;
+
+/// Shows the policy of the history of the store, or changes it. What is `None` stays as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SetHistoryPolicy {
+    /// Whether changes are recorded.
+    pub recording: Option<bool>,
+    /// Age in days after which the log of a month is removed.
+    pub max_age_days: Option<u32>,
+    /// Size of the logs of one machine and one scope, in bytes, above which the oldest months are removed.
+    pub max_bytes: Option<u64>,
+}
+
+/// Policy of the history, and what it keeps now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HistoryPolicyReply {
+    /// True if changes are recorded.
+    pub recording: bool,
+    /// Age in days after which the log of a month is removed.
+    pub max_age_days: u32,
+    /// Size in bytes above which the oldest months are removed.
+    pub max_bytes: u64,
+    /// Logs of the scope.
+    pub logs: Vec<HistoryLog>,
+    /// Size of all logs in bytes.
+    pub bytes: u64,
+    /// Number of logs that were removed.
+    pub removed: u32,
+    /// Summary.
+    pub message: String,
+}
+
+/// Log of one month and one machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HistoryLog {
+    /// Path of the log.
+    pub path: String,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+impl Request for SetHistoryPolicy {
+    type Reply = HistoryPolicyReply;
+    const NAME: &'static str = "set-history-policy";
+    // Only files of our own change, which do not count.
+    const EFFECT: Effect = Effect::Reads;
+
+    fn samples(_: &str) -> Vec<Self> {
+        alloc::vec![Self::default(), Self { max_age_days: Some(100), ..Self::default() }]
+    }
+}
+
+impl Run<HistoryCall<'_>> for SetHistoryPolicy {
+    async fn run(self, with: &HistoryCall<'_>) -> Result<HistoryPolicyReply, Error> {
+        let HistoryCall { call, entries, .. } = *with;
+        let before = call.history_policy().await;
+        let is_change = self != Self::default();
+        if is_change {
+            call.scope.trust.check_person("change the policy of the history")?;
+        }
+        // A damaged policy can be set again, as a whole.
+        let before = if is_change && self.recording.is_some() { before.unwrap_or_default() } else { before? };
+        let policy = crate::changes::HistoryPolicy {
+            record: self.recording.unwrap_or(before.record),
+            max_age_days: self.max_age_days.unwrap_or(before.max_age_days),
+            max_bytes: self.max_bytes.unwrap_or(before.max_bytes),
+        };
+        let mut removed = 0;
+        if is_change {
+            call.set_history_policy(policy).await?;
+            for folder in folders(call, entries)? {
+                removed += call.prune_history(&folder, &policy).await?;
+            }
+        }
+        let mut logs = Vec::new();
+        for folder in folders(call, entries)? {
+            for month in call.list(Some(folder.path())).await? {
+                if month.kind == EntryKind::Directory && is_month(month.path.file_name()) {
+                    let files = call.list(Some(&month.path)).await?.into_iter();
+                    logs.extend(
+                        files.map(|log| HistoryLog { path: call.scope.display_path(&log.path), bytes: log.size }),
+                    );
+                }
+            }
+        }
+        let bytes = logs.iter().map(|log| log.bytes).sum();
+        let crate::changes::HistoryPolicy { record, max_age_days, max_bytes } = policy;
+        let recorded = match (record, call.recorder.is_some()) {
+            (true, true) => "Changes are recorded",
+            (true, false) => "Changes are not recorded: this memory has no name of a machine",
+            (false, _) => "Changes are not recorded",
+        };
+        let message = format!(
+            "{recorded}; the history is kept for {max_age_days} days and {max_bytes} bytes a machine; it has {bytes} bytes in {} \
+             logs",
+            logs.len()
+        );
+        Ok(HistoryPolicyReply { recording: record, max_age_days, max_bytes, logs, bytes, removed, message })
+    }
+}
