@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod acceptance;
 mod agents_are_isolated;
 mod agents_md;
 mod anthropic_memory_tool;

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::SyncAgentsMd;
-use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand};
+use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{
     CloseRun, EntriesCommand, EntriesConfig, EntryFilter, ExportEntries, Hydrate, HydrationPolicy, ImportEntries,
@@ -128,7 +128,11 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         let item = |name: String| ApproveItem { name, version: "0".repeat(64) };
         let items = vec![item(name.clone()), item(format!("{name}.md"))];
         commands.push(TrustCommand::Approve(Approve { items: items.clone(), dry_run: false }).submission());
-        commands.push(TrustCommand::Reject(Reject { items, dry_run: false }).submission());
+        let any_version = items.iter().map(|item| ApproveItem { version: String::new(), ..item.clone() }).collect();
+        for (items, for_good) in [(items, false), (any_version, true)] {
+            commands.push(TrustCommand::Reject(Reject { items, dry_run: false, for_good }).submission());
+        }
+        commands.push(TrustCommand::Unforget(Unforget { name: name.clone() }).submission());
         let request = Pending { limit: 9, name: Some(name.clone()), ..Pending::default() };
         commands.push(TrustCommand::Pending(request).submission());
     }

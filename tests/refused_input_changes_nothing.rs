@@ -459,7 +459,8 @@ fn an_approval_or_a_rejection_of_nothing_or_of_too_much_is_refused(kind: Kind) {
     let both = |count: usize| {
         let items = vec![ApproveItem { name: "k".into(), version: "0".repeat(64) }; count];
         let approve = Approve { items: items.clone(), dry_run: false };
-        vec![TrustCommand::Approve(approve), TrustCommand::Reject(Reject { items, dry_run: false })]
+        let reject = |for_good| TrustCommand::Reject(Reject { items: items.clone(), dry_run: false, for_good });
+        vec![TrustCommand::Approve(approve), reject(false), reject(true)]
     };
     assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::InvalidArgument, both(0));
     assert_refused_on(kind, &agent_config(), &ENTRIES, ErrorCode::TooLarge, both(MAX_NAMES + 1));

@@ -45,15 +45,7 @@ pub(super) async fn decide(
         Decision::Reject => ("reject", "Rejected"),
     };
     with.call.scope.trust.check_person(&format!("{verb} text"))?;
-    if items.len() > MAX_NAMES {
-        let message = format!("{} names, the limit is {MAX_NAMES}", items.len());
-        return Err(Error::new(ErrorCode::TooLarge, message, format!("{verb} in parts")));
-    }
-    if items.is_empty() {
-        let message = format!("the request names nothing to {verb}");
-        let help = format!("give the keys or paths to {verb}, with the versions that `list --pending` shows");
-        return Err(Error::invalid_argument(message, help));
-    }
+    check_items(verb, &items)?;
     let waiting = pending_approvals(with.call, with.notebook, with.entries).await?;
     // A change may take a name away, so all names are resolved before the first one.
     let mut found = Vec::with_capacity(items.len());
@@ -88,6 +80,20 @@ pub(super) async fn decide(
     Ok(decided)
 }
 
+/// Refuses a request that names nothing, or too much.
+pub(super) fn check_items(verb: &str, items: &[ApproveItem]) -> Result<(), Error> {
+    if items.len() > MAX_NAMES {
+        let message = format!("{} names, the limit is {MAX_NAMES}", items.len());
+        return Err(Error::new(ErrorCode::TooLarge, message, format!("{verb} in parts")));
+    }
+    if items.is_empty() {
+        let message = format!("the request names nothing to {verb}");
+        let help = format!("give the keys or paths to {verb}, with the versions that `list --pending` shows");
+        return Err(Error::invalid_argument(message, help));
+    }
+    Ok(())
+}
+
 /// Writes the time of the approval into the file, if it still has the version that the person looked at.
 async fn approve(call: &Call, item: &PendingApproval) -> Result<(), Error> {
     let stale = || stale(&item.version);
@@ -118,7 +124,7 @@ async fn reject(with: &TrustCall<'_>, item: &PendingApproval) -> Result<(), Erro
 }
 
 /// Returns the error for an item that has another version.
-fn stale(version: &str) -> Error {
+pub(super) fn stale(version: &str) -> Error {
     let message = format!("its text no longer has the version `{}`", head(version, 64).escape_debug());
     Error::new(ErrorCode::StaleVersion, message, "look at it again")
 }

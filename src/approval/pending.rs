@@ -9,8 +9,8 @@ use crate::changes::Call;
 use crate::entries::is_mark;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::search::Skipped;
-use crate::store::RelPath;
+use crate::search::{SkipKind, Skipped};
+use crate::store::{Layout, RelPath};
 use crate::trust::{PendingApproval, sha256};
 
 /// Default number of items on a page.
@@ -74,8 +74,23 @@ impl Run<TrustCall<'_>> for Pending {
             waiting.items.retain(|item| item.path == path);
             waiting.skipped.clear();
         }
-        page(with.call, waiting, &self, after)
+        let mut page = page(with.call, waiting, &self, after)?;
+        if self.name.is_none() && self.cursor.is_none() {
+            page.skipped.extend(damaged_rejections(with.call).await?);
+        }
+        Ok(page)
     }
+}
+
+/// Returns the log of rejected values, if it has lines that cannot be read and have no effect.
+async fn damaged_rejections(call: &Call) -> Result<Option<Skipped>, Error> {
+    let damaged = call.rejected_values().await?.damaged_lines;
+    let path = Layout::rejected_log().map_err(|_| Error::internal("the log of rejected values has no path"))?;
+    Ok((damaged > 0).then(|| Skipped {
+        path: call.scope.display_path(&path),
+        kind: SkipKind::Unreadable,
+        reason: format!("{damaged} of its lines are damaged, and have no effect"),
+    }))
 }
 
 /// Prefix of every cursor, so that other text is not accepted as one.

@@ -1,9 +1,10 @@
-//! `reject`: removes items that wait for approval, so that they no longer wait.
+//! `reject`: removes items that wait for approval, so that they no longer wait; refuses the values of items for good.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::decide::{Decision, decide};
+use super::for_good::reject_for_good;
 use super::types::{ApproveItem, SkippedItem, TrustCall};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_WAITING};
@@ -11,12 +12,17 @@ use crate::trust::version_of;
 
 /// Rejects items that wait for approval. A note is forgotten as by `forget`, an entry as by `forget-entry`, so that
 /// both can be restored, and an import does not bring them back.
+///
+/// With `for_good`, an item need not wait: any note or entry can be named, forgotten or not. Its value is refused from now on,
+/// in every spelling and by any way in, until [`Unforget`](super::Unforget) lifts the rejection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reject {
     /// Items to reject, at most [`MAX_NAMES`](super::MAX_NAMES).
     pub items: Vec<ApproveItem>,
     /// If set, only reports what would be rejected.
     pub dry_run: bool,
+    /// If set, the values of the items are rejected for good. An empty version then stands for any version.
+    pub for_good: bool,
 }
 
 /// Result of a rejection.
@@ -39,13 +45,20 @@ impl Request for Reject {
     fn samples(name: &str) -> Vec<Self> {
         let item = |name: String, version: String| ApproveItem { name, version };
         let items = alloc::vec![item(name.into(), "0".repeat(64)), item("waits".into(), version_of(SAMPLE_WAITING)),];
-        alloc::vec![Self { items, dry_run: false }]
+        let for_good = [name, "waits"].map(|name| item(name.into(), String::new())).to_vec();
+        alloc::vec![
+            Self { items, dry_run: false, for_good: false },
+            Self { items: for_good, dry_run: false, for_good: true },
+        ]
     }
 }
 
 impl Run<TrustCall<'_>> for Reject {
     async fn run(self, with: &TrustCall<'_>) -> Result<RejectReply, Error> {
-        let decided = decide(with, Decision::Reject, self.items, self.dry_run).await?;
+        let decided = match self.for_good {
+            false => decide(with, Decision::Reject, self.items, self.dry_run).await?,
+            true => reject_for_good(with, self.items, self.dry_run).await?,
+        };
         Ok(RejectReply { rejected: decided.items, skipped: decided.skipped, message: decided.message })
     }
 }

@@ -2,12 +2,14 @@
 
 use alloc::sync::Arc;
 
+use atomic_refcell::AtomicRefCell;
+
 use super::operation::Recorder;
 use super::policy::InputPolicy;
 use crate::engine::{Fs, Scope};
 use crate::protocol::{self, Error};
 use crate::store::LocalTime;
-use crate::trust::{Provenance, Writer};
+use crate::trust::{Provenance, RejectedValues, Writer};
 
 /// Environment of one command.
 #[derive(Clone)]
@@ -23,6 +25,8 @@ pub(crate) struct Call {
     pub(crate) writer: Writer,
     /// Operation that the changes are recorded under; `None`: they are not recorded.
     pub(crate) recorder: Option<Arc<Recorder>>,
+    /// Rejected values, read once per command.
+    pub(super) rejected: Arc<AtomicRefCell<Option<Arc<RejectedValues>>>>,
 }
 
 impl Call {
@@ -39,24 +43,24 @@ impl Call {
         let provenance = scope.trust.provenance_of(asked)?;
         let scope = scope.of_provenance(provenance);
         let screen = InputPolicy::new(scope.trust, scope.layout.clone());
-        Ok(Self { fs: Fs::new(operations.clone()), operations, scope, now, screen, writer, recorder })
+        let fs = Fs::new(operations.clone());
+        Ok(Self { fs, operations, scope, now, screen, writer, recorder, rejected: Arc::default() })
     }
 
     /// Returns the call for text of this provenance, as [`new`](Self::new) makes it.
     pub(crate) fn of_provenance(&self, asked: Option<Provenance>) -> Result<Self, Error> {
-        Self::new(
-            self.operations.clone(),
-            self.scope.clone(),
-            self.now,
-            asked,
-            self.writer.clone(),
-            self.recorder.clone(),
-        )
+        self.with(self.scope.clone(), asked)
     }
 
     /// Returns the call for another scope of the store.
     pub(crate) fn of_scope(&self, scope: Scope) -> Result<Self, Error> {
-        Self::new(self.operations.clone(), Arc::new(scope), self.now, None, self.writer.clone(), self.recorder.clone())
+        self.with(Arc::new(scope), None)
+    }
+
+    fn with(&self, scope: Arc<Scope>, asked: Option<Provenance>) -> Result<Self, Error> {
+        let (operations, writer) = (self.operations.clone(), self.writer.clone());
+        let call = Self::new(operations, scope, self.now, asked, writer, self.recorder.clone())?;
+        Ok(Self { rejected: self.rejected.clone(), ..call })
     }
 
     /// Returns the names to sign a stored text with.

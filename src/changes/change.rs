@@ -79,6 +79,8 @@ pub(crate) struct Change {
     pub(super) keep_as: Option<RelPath>,
     /// File whose permissions a new file gets.
     pub(super) like: Option<RelPath>,
+    /// File whose text comes here, if it is another one. Its values are not new.
+    pub(super) from: Option<File>,
 }
 
 /// State of a file after a change.
@@ -98,7 +100,7 @@ pub(crate) enum After {
 
 impl Change {
     pub(super) fn new(before: File, after: After) -> Self {
-        Self { before, after, keep_as: None, like: None }
+        Self { before, after, keep_as: None, like: None, from: None }
     }
 
     /// Returns a change of a record of ours below `.saddlebag/`, such as the intent of a rename.

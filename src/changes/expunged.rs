@@ -227,7 +227,7 @@ fn names_of_records(call: &Call) -> Vec<String> {
     names.extend([EXPUNGED, call.scope.trust.provenance.as_str(), "saddlebag"].map(String::from));
     if let Some(recorder) = &call.recorder {
         names.extend([recorder.machine.clone(), recorder.command.into()]);
-        names.extend(recorder.agent.clone());
+        names.extend(call.recorded_agent());
         names.extend(recorder.state.borrow().operation.clone());
     }
     names

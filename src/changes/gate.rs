@@ -103,11 +103,13 @@ impl Call {
     /// only others that the component writes.
     pub(crate) async fn apply(&self, change: &Change) -> Result<bool, Error> {
         if !self.is_recorded(change.path()) {
+            self.check_rejected(change).await?;
             return self.make(change).await;
         }
         self.complete_once(change.path()).await?;
         for _ in 0..MAX_ATTEMPTS {
             let Some(recordable) = self.recordable(change).await? else { return Ok(false) };
+            self.check_rejected(&recordable).await?;
             self.record(&recordable).await?;
             let is_made = self.make(&recordable).await?;
             // A change of whatever a file has is made of what it has now, because the record says what that was.
@@ -134,6 +136,10 @@ impl Call {
         {
             let mut state = recorder.state.borrow_mut();
             (state.undoes, state.redoes) = (undoes, redoes);
+        }
+        // A change that is refused must not come after others were made.
+        for change in changes {
+            self.check_rejected(change).await?;
         }
         let opened = self.open(recorder, changes).await?;
         for change in changes {

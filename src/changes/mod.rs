@@ -14,6 +14,7 @@ mod operation;
 mod policy;
 mod read;
 mod recorder;
+mod rejections;
 mod retention;
 pub(crate) mod texts;
 
@@ -23,4 +24,5 @@ pub(crate) use expunged::ExpungedText;
 pub(crate) use gate::Backups;
 pub(crate) use operation::{HistoryPolicy, Progress, Recorder};
 pub(crate) use policy::InputPolicy;
+pub(crate) use rejections::refusal;
 pub(crate) use texts::{Field, Screen, Texts, run};

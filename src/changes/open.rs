@@ -35,7 +35,7 @@ impl Call {
         }
         for folder in folders {
             let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
-            let size = self.recent(&log.map_err(|_| Error::internal("the log has no path"))?).await?.size;
+            let size = self.recent(&log.map_err(|_| Error::internal("the log has no path"))?).await.size;
             let mut lines = Vec::new();
             for change in changes {
                 if history_of(change.path())? != folder {

@@ -192,7 +192,8 @@ impl InputPolicy {
             self.name("the name of the file", file.path.as_str())?;
         }
         let after = self.without_new_secrets(&file.path, before.unwrap_or_default(), after)?;
-        Ok(Change::new(file, After::Whole(after)))
+        let from = (old.path != file.path).then(|| old.clone());
+        Ok(Change { from, ..Change::new(file, After::Whole(after)) })
     }
 
     /// Records that text goes into a file in this state. Without approval, the text is in no prompt.

@@ -21,7 +21,7 @@ use super::make::contention;
 use super::operation::Recorder;
 use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, WriteOutcome};
 use crate::store::{HistoryFolder, Layout, RelPath};
-use crate::trust::SecretPolicy;
+use crate::trust::{Provenance, SecretPolicy};
 
 /// Number of bytes at the end of a log in which a digest counts as recorded. An older content is recorded again, so that
 /// reading a version back needs few records.
@@ -84,7 +84,7 @@ impl Call {
         }
         let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
         let log = log.map_err(|_| Error::internal("the log has no path"))?;
-        let recent = self.recent(&log).await?;
+        let recent = self.recent(&log).await;
         if recent.size == 0 {
             self.prune_history(&folder, &policy).await?;
         }
@@ -141,6 +141,13 @@ impl Call {
         Ok(())
     }
 
+    /// Returns the agent that records name: the one that the origin or the memory names, unless a person gives the commands.
+    pub(crate) fn recorded_agent(&self) -> Option<String> {
+        let is_person = self.scope.trust.provenance == Provenance::User;
+        let of_memory = || self.recorder.as_ref().filter(|_| !is_person).and_then(|recorder| recorder.agent.clone());
+        self.writer.agent.clone().or_else(of_memory)
+    }
+
     /// Returns the line of a record.
     pub(super) fn line(&self, recorder: &Recorder, log_size: u64, changes: Vec<RecordedChange>) -> Vec<u8> {
         let time = self.now.timestamp();
@@ -154,7 +161,7 @@ impl Call {
             command: recorder.command.into(),
             writer: RecordedWriter {
                 provenance: self.scope.trust.provenance.as_str().into(),
-                agent: writer.agent.or_else(|| recorder.agent.clone()),
+                agent: self.recorded_agent(),
                 client: writer.client,
                 session: writer.session,
                 tool: writer.tool,
@@ -198,20 +205,21 @@ impl Call {
     }
 
     /// Reads the end of a log.
-    pub(super) async fn recent(&self, log: &RelPath) -> Result<Recent, Error> {
+    pub(super) async fn recent(&self, log: &RelPath) -> Recent {
         let max_bytes = RECENT_BYTES.min(self.scope.limits.max_file_bytes);
         let mut offset = 0;
         loop {
-            let read = self.fs.read(log, offset, max_bytes).await;
-            match read.map_err(|error| Error::storage(Some(log), &error))? {
-                ReadOutcome::Absent => return Ok(Recent { bytes: Vec::new(), size: 0 }),
-                ReadOutcome::Content(found) => {
+            match self.fs.read(log, offset, max_bytes).await {
+                Ok(ReadOutcome::Absent) => return Recent { bytes: Vec::new(), size: 0 },
+                Ok(ReadOutcome::Content(found)) => {
                     let end = found.size.saturating_sub(max_bytes.into());
                     if end <= offset {
-                        return Ok(Recent { bytes: found.bytes, size: found.size });
+                        return Recent { bytes: found.bytes, size: found.size };
                     }
                     offset = end;
                 }
+                // Others write so fast that it cannot be read. What is not known to be recorded is recorded again.
+                Err(_) => return Recent { bytes: Vec::new(), size: u64::MAX },
             }
         }
     }

@@ -293,6 +293,7 @@ impl<'a> Work<'a> {
             self.check_free(path, key)?;
         }
         if self.entries.dry_run {
+            self.entries.call.check_text(key, &one.fields.content).await?;
             return Ok(state);
         }
         let text = match before.zip(stored) {

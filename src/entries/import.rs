@@ -219,7 +219,14 @@ impl<'a> Import<'a> {
         let live = self.entries.live(shared, &key);
         let differs = live.is_some_and(|live| is_tombstone || !given.entry.fields.is_same(&live.entry.fields));
         let stored = match self.screened(given) {
-            Ok(given) => self.store(&given).await,
+            Ok(given) => match self.store(&given).await {
+                // Otherwise the gate refuses a rejected value.
+                Ok(ImportState::Upserted) if self.entries.dry_run => {
+                    let checked = self.entries.call.check_text(&path, &given.text).await;
+                    checked.map(|()| ImportState::Upserted)
+                }
+                stored => stored,
+            },
             Err(error) => Err(error),
         };
         let state = match stored {

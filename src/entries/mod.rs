@@ -74,6 +74,7 @@ mod tests;
 mod types;
 mod view;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
@@ -126,6 +127,7 @@ use crate::family::family;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
+use crate::store::RelPath;
 use crate::trust::{PendingApproval, Provenance};
 use state::EntriesCall;
 
@@ -200,6 +202,29 @@ pub(crate) async fn named(call: &Call, entries: &Entries, name: &str) -> Result<
         path: stored.path.clone(),
         name: key.clone(),
         unapproved: stored.entry.fields.trust_state.unapproved().is_some(),
+    }))
+}
+
+/// An entry in its file, forgotten or not.
+pub(crate) struct StoredEntry {
+    pub(crate) path: RelPath,
+    pub(crate) version: String,
+    pub(crate) content: String,
+    pub(crate) is_forgotten: bool,
+}
+
+/// Returns the entry of a key, or the one whose file has this path.
+pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result<Option<StoredEntry>, Error> {
+    let Some(scope) = entries.scope.clone() else { return Ok(None) };
+    if view::check_name(call, &scope, name).is_err() {
+        return Ok(None);
+    }
+    let (view, key) = view::look_for(call, entries, &scope, name).await?;
+    Ok(view::found(&view, &scope, &key).map(|(_, stored)| StoredEntry {
+        path: stored.path.clone(),
+        version: stored.entry.version.clone(),
+        content: stored.entry.fields.content.clone(),
+        is_forgotten: stored.entry.forgotten.is_some(),
     }))
 }
 

@@ -23,7 +23,8 @@ pub(super) fn named(run: Option<&str>) -> Result<&str, Error> {
     run.ok_or_else(|| Error::invalid_argument("the request names no run", "give the name of the run"))
 }
 
-/// Holds an entry for a run. Entries of its conversation do not need an operation.
+/// Holds an entry for a run, unless it has a value that was rejected for good. Entries of its conversation do not need an
+/// operation: they are never stored, and end with the run.
 pub(super) async fn hold(
     call: &Call,
     entries: &Entries,
@@ -36,6 +37,7 @@ pub(super) async fn hold(
     let (base, before) = if fields.category == Category::Conversation {
         (Base::Any, None)
     } else {
+        call.check_text(&fields.key, &fields.content).await?;
         let view = look(call, entries, scope).await?;
         let shared = scope.pool(&fields.category)?.shared;
         let known = view.of_key(shared, &fields.key).map(|stored| &stored.entry);

@@ -52,7 +52,7 @@ pub enum PlaceKind {
     Index,
     /// Other bookkeeping, such as the state of a session.
     State,
-    /// Name of a file, which is not changed.
+    /// Name of a file, which is not changed, or a rejected value's name of its file.
     Name,
 }
 
@@ -224,13 +224,14 @@ impl Search<'_> {
             FileKind::Kept => PlaceKind::File,
             FileKind::Backup => PlaceKind::Backup,
             FileKind::State => PlaceKind::State,
+            FileKind::Rejected => PlaceKind::Name,
             FileKind::History(_) | FileKind::Index => return Ok(()),
         };
         let call = self.with.call;
         let Some((bytes, _)) = read_version(call, path).await? else { return Ok(()) };
         let is_whole = self.is_of_item(path);
         let count = match kind {
-            PlaceKind::State => self.text.count_in_record(&bytes),
+            PlaceKind::State | PlaceKind::Name => self.text.count_in_record(&bytes),
             _ => self.text.count(&bytes),
         };
         if count == 0 && !is_whole {
@@ -238,7 +239,7 @@ impl Search<'_> {
         }
         self.removed.insert(Digest::of(&bytes));
         found.push(self.found(path, kind, count));
-        if apply {
+        if apply && kind != PlaceKind::Name {
             call.expunge(path, self.text, is_whole).await?;
         }
         Ok(())

@@ -17,6 +17,9 @@ use crate::store::{HistoryFolder, Layout, RelPath, is_month};
 /// Maximum size of all logs that are read, in bytes. The oldest months are left out.
 const MAX_LOG_BYTES: u64 = 256 << 20;
 
+/// Maximum number of failed reads of a log that others write meanwhile.
+const MAX_FAILED_READS: u32 = 8;
+
 /// Extension of a log.
 const LOG_SUFFIX: &str = ".log";
 
@@ -233,8 +236,15 @@ fn month_of(log: &Entry) -> Option<RelPath> {
 /// Reads a whole log in parts. Others may add lines meanwhile.
 pub(super) async fn read_whole(call: &Call, path: &RelPath) -> Result<Vec<u8>, Error> {
     let mut bytes: Vec<u8> = Vec::new();
+    let mut failures = 0;
     loop {
-        let read = call.fs.read(path, bytes.len() as u64, call.scope.limits.max_file_bytes).await;
+        let read = match call.fs.read(path, bytes.len() as u64, call.scope.limits.max_file_bytes).await {
+            Err(_) if failures < MAX_FAILED_READS => {
+                failures += 1;
+                continue;
+            }
+            read => read,
+        };
         match read.map_err(|error| Error::storage(Some(path), &error))? {
             ReadOutcome::Absent => return Ok(bytes),
             ReadOutcome::Content(part) => {

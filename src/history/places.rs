@@ -26,6 +26,8 @@ pub(super) enum FileKind {
     /// A file of the history.
     History(HistoryFile),
     Index,
+    /// Log of the rejected values. It has digests of them, and names of files under a checksum.
+    Rejected,
     /// Other bookkeeping, such as the state of a session.
     State,
 }
@@ -132,6 +134,7 @@ fn kind_of(path: &RelPath, histories: &[HistoryFolder]) -> FileKind {
     match of_history {
         Some(kind) => FileKind::History(kind),
         None if Layout::is_index(path) => FileKind::Index,
+        None if Layout::rejected_log().is_ok_and(|log| log == *path) => FileKind::Rejected,
         None if Layout::is_bookkeeping(path) => FileKind::State,
         None if Layout::original_of(path).is_some() || Layout::is_backup(path) => FileKind::Backup,
         None => FileKind::Kept,

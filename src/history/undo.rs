@@ -149,8 +149,7 @@ impl Undo {
 /// Returns true if the caller of the command made a record.
 fn is_own(call: &Call, recorded: &Recorded) -> bool {
     let (recorded, writer) = (&recorded.record.writer, &call.writer);
-    let agent = writer.agent.as_ref().or_else(|| call.recorder.as_ref()?.agent.as_ref());
-    recorded.agent.as_ref() == agent
+    recorded.agent == call.recorded_agent()
         && recorded.client == writer.client
         && (writer.session.is_none() || recorded.session == writer.session)
 }

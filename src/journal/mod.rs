@@ -38,6 +38,7 @@ pub use types::{
 pub use write::Write;
 
 pub(crate) use read::{file_size, read_file, whole_characters};
+pub(crate) use restore::restore_file;
 pub(crate) use target::page_path;
 pub(crate) use types::JournalCall;
 

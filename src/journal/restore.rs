@@ -36,7 +36,7 @@ impl Run<JournalCall<'_>> for Restore {
 }
 
 /// Restores the backup of a file of memory.
-pub(super) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFile, Error> {
+pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFile, Error> {
     let backup = Layout::backup_of(&path);
     let kept = call.load_backup(&path, &backup).await?;
     let Some(bytes) = kept.bytes() else {

@@ -39,7 +39,7 @@ pub(super) fn check_new_note(call: &Call, path: &RelPath) -> Result<(), Error> {
 }
 
 /// Refuses to remove or rename a file that every block reads under its name.
-pub(super) fn check_not_kept(call: &Call, path: &RelPath) -> Result<(), Error> {
+pub(crate) fn check_not_kept(call: &Call, path: &RelPath) -> Result<(), Error> {
     if !call.scope.layout.is_kept(path) {
         return Ok(());
     }

@@ -91,7 +91,7 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
     Ok(ForgetReply { path, backup, message: ForModel::escaped(&message) })
 }
 
-/// Removes a note that waits for approval, if it has a version. Its text is kept as a backup.
+/// Removes a note, if it has a version. Its text is kept as a backup.
 pub(crate) async fn forget_version(call: &Call, path: &RelPath, version: &str) -> Result<(), Error> {
     check_not_kept(call, path)?;
     let forgotten = call.update(path, Backups::Keep, |file| {

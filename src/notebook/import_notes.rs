@@ -309,6 +309,7 @@ impl<'a> Work<'a> {
         }
         let path = self.new_path(note)?;
         let new = self.call.screen.write(&File::absent(&path), text)?;
+        self.call.check_rejected(&new).await?;
         let is_free = if self.request.dry_run {
             !self.planned.contains(&path) && load_all(&self.call.fs, &[&path], 0).await == [Ok(Loaded::Absent)]
         } else {

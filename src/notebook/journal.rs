@@ -67,6 +67,8 @@ impl Run<NotebookCall<'_>> for Journal {
 async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<JournalEntryReply, Error> {
     let text = item(&call.now.hour_minute(), entry)?;
     let path = call.scope.layout.daily(call.now.date());
+    // Before the note of the day is made.
+    call.check_text(&call.scope.display_path(&path), &text).await?;
     let mut warnings = Vec::new();
     let mut created = false;
     if file_size(call, &path).await?.is_none() {

@@ -88,6 +88,7 @@ pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
 pub(crate) use draft::moment;
+pub(crate) use files::check_not_kept;
 pub(crate) use forget::forget_version;
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use page::{existing_page, locate_page, named_notes, named_user_notes, note_at, note_rule, similar_notes};

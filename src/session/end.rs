@@ -64,10 +64,11 @@ impl Run<SessionCall<'_>> for EndSession {
         let call = with.call;
         let session = SessionName::new(self.session)?;
         let mut state = State::load(call, &session).await?;
-        let mut screening = Screening::new(call);
+        let mut screening = Screening::new(call).await?;
         if let Some(answer) = self.answer {
             take_answer(call, &session, &mut state, &mut screening, &answer).await?;
         }
+        without_rejected(&mut state, &mut screening);
         let provenance = call.scope.trust.provenance.max(Provenance::Agent);
         let mut summary = summary(&state, provenance);
         if !summary.is_worth_a_note() {
@@ -80,7 +81,14 @@ impl Run<SessionCall<'_>> for EndSession {
         let worked = summary.has_worked();
         let note =
             NewNote { session: &session, title: &title, text: &text, provenance, worked, finished: self.finished };
-        let (path, kept) = write(call, &state, &note).await?;
+        let (path, kept) = match write(call, &state, &note).await {
+            // Parts of the note that are harmless alone can say it together.
+            Err(error) if error.code == ErrorCode::Rejected => {
+                screening.leave_out(error.into_message());
+                return Ok(EndSessionReply { left_out: screening.unrecorded, ..EndSessionReply::default() });
+            }
+            written => written?,
+        };
         let shown = |path: RelPath| call.scope.display_path(&path);
         let mut reply =
             EndSessionReply { note: Some(shown(path)), kept: kept.map(shown), left_out: screening.unrecorded };
@@ -114,6 +122,16 @@ async fn take_answer(
         Recorded::Full => screening.leave_out("the answer: the state of the session is full"),
     }
     Ok(())
+}
+
+/// Takes out of the state what a person has rejected for good since it was recorded.
+fn without_rejected(state: &mut State, screening: &mut Screening<'_>) {
+    for line in &mut state.lines {
+        let texts = [("text", &mut line.text), ("command", &mut line.command)];
+        for (what, text) in texts {
+            *text = text.take().filter(|text| screening.permits(what, text));
+        }
+    }
 }
 
 /// Returns the reply for a session that is not worth a note. If it is over, its state says so, and the note that was handed to

@@ -147,7 +147,7 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
     async fn run(self, with: &SessionCall<'_>) -> Result<RecallForPromptReply, Error> {
         let call = with.call;
         let session = SessionName::new(self.session)?;
-        let mut screening = Screening::new(call);
+        let mut screening = Screening::new(call).await?;
         let prompt = without_private(&self.prompt);
         // What a client writes in the place of a prompt is neither recorded nor asked about.
         let Some(prompt) = prompt_of(&prompt) else { return Ok(RecallForPromptReply::default()) };

@@ -84,7 +84,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         let call = with.call;
         let session = SessionName::new(self.session)?;
         let excluded = Excluded::from_globs(&self.exclude)?;
-        let mut screening = Screening::new(call);
+        let mut screening = Screening::new(call).await?;
         let mut line = Line::new(call, Event::Tool);
         line.failed = self.failed;
         let tool = one_line(head_without_divided_secret(&self.tool, MAX_TOOL_BYTES));
@@ -168,7 +168,7 @@ async fn keep_error(
             screening.leave_out(message.into_string());
             Ok(None)
         }
-        Err(error) if matches!(error.code, ErrorCode::Secret | ErrorCode::InvalidArgument) => {
+        Err(error) if matches!(error.code, ErrorCode::Secret | ErrorCode::Rejected | ErrorCode::InvalidArgument) => {
             screening.leave_out(error.into_message());
             Ok(None)
         }

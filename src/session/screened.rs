@@ -1,15 +1,16 @@
-//! Text that may be recorded: without private parts, excluded paths and secrets, and cut.
+//! Text that may be recorded: without private parts, excluded paths, secrets and rejected values, and cut.
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-use crate::changes::Call;
+use crate::changes::{Call, refusal};
 use crate::document::one_line;
 use crate::notebook::Glob;
 use crate::protocol::{Error, ErrorCode};
-use crate::trust::head_without_divided_secret;
+use crate::trust::{RejectedValues, head_without_divided_secret};
 
 /// Maximum number of globs.
 const MAX_GLOBS: usize = 256;
@@ -22,16 +23,21 @@ pub(super) fn first_chars(text: &str, count: usize) -> &str {
 /// Checks text, and collects the reasons why some of it is not recorded.
 pub(super) struct Screening<'a> {
     call: &'a Call,
+    rejected: Arc<RejectedValues>,
     pub(super) unrecorded: Vec<String>,
 }
 
 impl<'a> Screening<'a> {
-    pub(super) fn new(call: &'a Call) -> Self {
-        Self { call, unrecorded: Vec::new() }
+    pub(super) async fn new(call: &'a Call) -> Result<Self, Error> {
+        Ok(Self { call, rejected: call.rejected_values().await?, unrecorded: Vec::new() })
     }
 
-    /// Returns the text as the policy for secrets permits it; `None` if it refuses the text.
+    /// Returns the text as the policy for secrets permits it; `None` if it refuses the text, or if the text has a value that
+    /// was rejected for good.
     pub(super) fn text(&mut self, what: &str, text: String) -> Result<Option<String>, Error> {
+        if !self.permits(what, &text) {
+            return Ok(None);
+        }
         match self.call.screen.without_secrets(what, text) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.code == ErrorCode::Secret => {
@@ -40,6 +46,14 @@ impl<'a> Screening<'a> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns true if the text has no rejected value. Otherwise it is left out.
+    pub(super) fn permits(&mut self, what: &str, text: &str) -> bool {
+        let refusal = refusal(&self.rejected, what, text);
+        let is_permitted = refusal.is_none();
+        refusal.into_iter().for_each(|error| self.leave_out(error.into_message()));
+        is_permitted
     }
 
     pub(super) fn leave_out(&mut self, reason: impl Into<String>) {

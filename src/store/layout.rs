@@ -50,6 +50,8 @@ pub const USER_FOLDER: &str = "user";
 const BACKUP_SUFFIX: &str = ".bak";
 /// Folder of the host and of the component, in the root or in a project. It holds what no editor should show.
 pub(super) const STATE_FOLDER: &str = ".saddlebag";
+/// File with the values that a person rejected for good, in [`STATE_FOLDER`] of the root.
+const REJECTED_FILE: &str = "rejected.log";
 /// Folder of the backups of notes of the root, in [`STATE_FOLDER`].
 const BACKUPS_FOLDER: &str = "backups";
 /// Folder of the index, in [`STATE_FOLDER`].
@@ -370,6 +372,11 @@ impl Layout {
     pub(crate) fn is_index(path: &RelPath) -> bool {
         let mut segments = path.segments();
         segments.any(|segment| segment == STATE_FOLDER) && segments.next() == Some(INDEX_FOLDER)
+    }
+
+    /// Returns the file with the values that a person rejected for good. The whole store has one.
+    pub(crate) fn rejected_log() -> Result<RelPath, PathError> {
+        RelPath::new(format!("{STATE_FOLDER}/{REJECTED_FILE}"))
     }
 
     /// Returns true for a file that is not user data: one in `.saddlebag/` that is not a backup.

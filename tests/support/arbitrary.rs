@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::agents_md::{Side, SyncAgentsMd};
-use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand};
+use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EditEntry, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain,
@@ -641,6 +641,7 @@ fn provenance() -> impl Strategy<Value = Option<Provenance>> {
 fn trust() -> impl Strategy<Value = TrustCommand> {
     let item = prop_oneof![name(), Just("a".to_string())]
         .prop_map(|name| ApproveItem { name, version: "0123456789abcdef".repeat(4) });
+    let any_version = prop::collection::vec(name().prop_map(|name| ApproveItem { name, version: String::new() }), 0..3);
     let items = prop::collection::vec(item, 0..3);
     let from = prop::option::weighted(0.3, prop::sample::select(vec!["tool", "import", "x"]).prop_map(str::to_string));
     let one = prop::option::weighted(0.3, prop_oneof![name(), Just("a".to_string())]);
@@ -650,7 +651,11 @@ fn trust() -> impl Strategy<Value = TrustCommand> {
         }),
         1 => (items.clone(), any::<bool>())
             .prop_map(|(items, dry_run)| TrustCommand::Approve(Approve { items, dry_run })),
-        1 => (items, any::<bool>()).prop_map(|(items, dry_run)| TrustCommand::Reject(Reject { items, dry_run })),
+        1 => (items, any::<bool>(), any::<bool>())
+            .prop_map(|(items, dry_run, for_good)| TrustCommand::Reject(Reject { items, dry_run, for_good })),
+        1 => (any_version, prop::bool::weighted(0.2))
+            .prop_map(|(items, dry_run)| TrustCommand::Reject(Reject { items, dry_run, for_good: true })),
+        1 => name().prop_map(|name| TrustCommand::Unforget(Unforget { name })),
     ]
 }
 

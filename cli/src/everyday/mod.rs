@@ -18,6 +18,7 @@ mod show;
 mod status;
 mod tag;
 mod today;
+mod unforget;
 mod write;
 
 use crate::history::{DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
@@ -40,6 +41,7 @@ subcommands! {
         Related(related::RelatedArgs),
         Forget(forget::ForgetArgs),
         Restore(restore::RestoreArgs),
+        Unforget(unforget::UnforgetArgs),
         History(HistoryArgs),
         Diff(DiffArgs),
         Undo(UndoArgs),

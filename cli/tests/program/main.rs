@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stderr, clippy::unwrap_used)]
 
+mod acceptance;
 mod backfill;
 mod bad_input;
 mod concurrency;

@@ -14,7 +14,7 @@ fn the_tools_are_printed_in_the_shape_that_is_asked_for() {
         let name = |tool: &serde_json::Value| tool.pointer(pointer).and_then(|name| name.as_str()).map(String::from);
         tools.as_array().expect("an array").iter().filter_map(name).collect()
     };
-    assert_eq!(names(&["--for", "mcp"], "/name").len(), 9);
+    assert_eq!(names(&["--for", "mcp"], "/name").len(), 10);
     assert_eq!(names(&["--for", "openai", "--tools", "journal"], "/function/name").len(), 4);
     assert_eq!(names(&["--for", "anthropic", "--tools", "anthropic"], "/type"), ["memory_20250818"]);
     store.run(&["tools", "--tools", "nope"]).exits(2).complains("unknown set of tools: nope");

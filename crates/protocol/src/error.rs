@@ -186,6 +186,8 @@ pub enum ErrorCode {
     StaleFence,
     /// The text contains a secret.
     Secret,
+    /// The text has a value that a person rejected for good.
+    Rejected,
     /// Only a memory of a person may do this, or text of this provenance may not.
     NotPermitted,
     /// A person must look at it and confirm it first.
@@ -220,6 +222,7 @@ words!(ErrorCode, "code of an error" {
     EntryNotFound = "entry-not-found",
     StaleFence = "stale-fence",
     Secret = "secret",
+    Rejected = "rejected",
     NotPermitted = "not-permitted",
     NeedsConfirmation = "needs-confirmation",
     Cancelled = "cancelled",

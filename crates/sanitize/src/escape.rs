@@ -167,7 +167,8 @@ fn poses(rest: &str) -> bool {
 
 /// Returns lower case, and plain letters for full-width ones, for those of mathematics and for those of other scripts that
 /// look the same.
-pub(crate) fn fold(c: char) -> char {
+#[must_use]
+pub fn fold(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
     }

@@ -13,6 +13,7 @@
 //! * [`secrets_in`] finds secrets by their form, each a [`FoundSecret`] with its rule, and [`redact`] replaces them.
 //! * [`echo`] finds text of the block that a model repeats. [`titles`] has the titles by which it is recognised.
 //! * [`without_private`] removes what a person marked as private.
+//! * [`fold`] gives letters that look alike one form, so that a disguised spelling can be compared.
 //!
 //! All functions are pure. This crate has no policy: the caller decides whether a secret is refused, and keeps harmless
 //! text apart from other text, with its own type. It does not judge what the text says, and cannot find an instruction
@@ -51,7 +52,7 @@ mod tokens;
 
 pub use compose::{append, list_item, mark_lines, part};
 pub use echo::{Echo, echo};
-pub use escape::{BLOCK_END, BLOCK_START, add_flags, escape, is_ignorable, is_line_break};
+pub use escape::{BLOCK_END, BLOCK_START, add_flags, escape, fold, is_ignorable, is_line_break};
 pub use invisible::{Flag, FlagKind, for_terminal, is_hidden};
 pub use private::without_private;
 pub use secrets::{FoundSecret, head_without_divided_secret, redact, secrets_in};

@@ -73,7 +73,7 @@ fn history() -> Vec<Case> {
         Case::new("diff", &["diff", "note:new"]).after(TWO_CHANGES),
         Case::new("undo", &["undo"]).after(TWO_CHANGES),
         Case::new("undo-error-nothing", &["undo"]),
-        Case::new("redo", &["redo"]).after(&[TWO_CHANGES[0], TWO_CHANGES[1], &["undo"]]),
+        Case::new("redo", &["redo"]).after(&[&["write", "note:new", "one"], &["undo"]]),
         Case::new("op-log", &["op"]).after(TWO_CHANGES),
         Case::new("op-show", &["op", "show"]).after(TWO_CHANGES),
         Case::new("op-diff", &["op", "diff"]).after(TWO_CHANGES),
@@ -227,6 +227,8 @@ fn entries() -> Vec<Case> {
         Case::new("memory-approve-dry", &["memory", "approve", "page", "nothing", "--dry-run"]),
         Case::new("memory-approve", &["memory", "approve", "page", "--base", VERSION_OF_PAGE]),
         Case::new("memory-reject", &["memory", "reject", "page", "nothing"]),
+        Case::new("memory-reject-for-good", &["memory", "reject", "--for-good", "deploy", "nothing"]),
+        Case::new("unforget", &["unforget", "facts/old.md"]),
         Case::new("memory-reject-dry", &["memory", "reject", "--from", "tool", "--dry-run"]),
         Case::new("memory-approve-stale", &["memory", "approve", "page", "--base", "0123456789abcdef"]),
     ]

@@ -1,0 +1,35 @@
+//! `unforget`: brings back what was forgotten, and lifts the rejection of its value.
+
+use clap::Args;
+use saddlebag::approval::Unforget;
+
+use crate::failure::Failure;
+use crate::help::example;
+use crate::input::shown_path;
+use crate::output::{Output, single_line};
+use crate::subcommand::{Ask, ReplyOf};
+
+/// Bring back what was forgotten, and lift the rejection of its value
+///
+/// A value that `memory reject --for-good` rejected can be stored again. What was purged does not come back, but its value can be
+/// stored.
+#[derive(Debug, Args)]
+#[command(after_help = example("unforget facts/load-balancer.md"))]
+pub(crate) struct UnforgetArgs {
+    /// Key of an entry, or path of a note or of its backup
+    #[arg(value_name = "KEY|PATH", allow_hyphen_values = true, value_parser = shown_path)]
+    name: String,
+}
+
+impl Ask for UnforgetArgs {
+    type Request = Unforget;
+
+    fn request(self) -> Result<Unforget, Failure> {
+        Ok(Unforget { name: self.name })
+    }
+
+    fn print(reply: &ReplyOf<Self>, output: &mut Output) -> Result<(), Failure> {
+        output.line(&single_line(&reply.message))?;
+        Ok(())
+    }
+}

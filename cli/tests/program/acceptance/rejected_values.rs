@@ -1,0 +1,252 @@
+//! A value that a person rejected for good does not come back: by the command line, MCP, hooks, imports and `backfill`.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::hook::{Hooks, claude};
+#[cfg(feature = "mcp")]
+use crate::mcp::client::Pipes;
+use crate::support::{Store, engine, run};
+
+const VALUE: &str = "Staging listens on port 8080.";
+/// The same value in disguise: another case, letters of another script, an invisible character, other white space.
+const DISGUISES: [&str; 4] = [
+    "STAGING LISTENS ON PORT 8080",
+    "Ѕtаgіng lіѕtеnѕ оn роrt 8080.",
+    "Sta\u{200b}ging listens on port 80\u{2060}80.",
+    "staging   listens\u{a0}on  port 8080",
+];
+const PARAPHRASE: &str = "The staging server is reached at port 8080.";
+const NEIGHBOUR: &str = "Production listens on port 443.";
+const REFUSED: &str = "rejected for good";
+
+/// Returns a store in which a person has rejected the value, which was a note, and kept its neighbour.
+fn rejected() -> Store {
+    let store = Store::new();
+    store.run(&["remember", "Staging", VALUE]).exits(0);
+    store.run(&["remember", "Production", NEIGHBOUR]).exits(0);
+    let reply = store.run(&["--json", "memory", "reject", "Staging", "--for-good"]).exits(0).json();
+    assert_eq!((&reply["for_good"], &reply["skipped"]), (&json!(["Staging"]), &json!([])));
+    store
+}
+
+/// Returns the number of files outside of `.saddlebag` that have a text, without backups.
+fn files_with(store: &Store, text: &str) -> usize {
+    let files = store.tree().into_iter().filter(|(path, _)| path.extension().is_none_or(|end| end != "bak"));
+    files.filter(|(_, bytes)| String::from_utf8_lossy(bytes).contains(text)).count()
+}
+
+fn recalled(store: &Store, query: &str) -> String {
+    store.run(&["recall", query]).stdout
+}
+
+/// Acceptance (gateway, no way around; tombstone, spelling; tombstone, laundering).
+#[test]
+fn no_subcommand_stores_a_rejected_value_in_any_spelling() {
+    for provenance in ["user", "agent", "tool"] {
+        let store = rejected();
+        store.run(&["remember", "Plan", "x"]).exits(0);
+        let ways = |text: &str| -> Vec<Vec<String>> {
+            let mut ways = vec![vec!["remember", "Again", text], vec!["remember", "--key", "again", text]];
+            // What cannot record its provenance is refused for text of a tool in any case.
+            if provenance != "tool" {
+                ways.push(vec!["log", text]);
+                ways.push(vec!["write", "long_term", text]);
+                ways.push(vec!["write", "note:other", text]);
+                ways.push(vec!["edit", "Plan", "--old", "x", "--new", text]);
+            }
+            let words =
+                |way: Vec<&str>| ["--provenance", provenance].iter().copied().chain(way).map(String::from).collect();
+            ways.into_iter().map(words).collect()
+        };
+        for spelling in [VALUE].iter().chain(&DISGUISES) {
+            for way in ways(spelling) {
+                let before = store.tree();
+                let way: Vec<&str> = way.iter().map(String::as_str).collect();
+                store.run(&way).exits(3).complains(REFUSED).prints("");
+                assert_eq!(store.tree(), before, "{way:?}");
+            }
+        }
+        for way in ways(PARAPHRASE) {
+            let way: Vec<&str> = way.iter().map(String::as_str).collect();
+            store.run(&way).exits(0);
+        }
+        assert!(
+            recalled(&store, "staging server port").contains("staging server is reached"),
+            "the paraphrase is recalled"
+        );
+    }
+}
+
+/// Acceptance (tombstone, laundering): what brings text back.
+#[test]
+fn undo_and_restore_do_not_bring_a_rejected_value_back_and_unforget_does() {
+    let store = rejected();
+    let path = store.printed("facts/staging.md");
+    store.refuses(&["undo"], 3, REFUSED);
+    store.refuses(&["restore", &path], 3, REFUSED);
+    store.refuses(&["restore", &path, "--at", "2"], 3, REFUSED);
+    let found = recalled(&store, "listens port");
+    assert!(found.contains("443") && !found.contains("8080"), "{found}");
+    store.refuses(&["--provenance", "agent", "unforget", &path], 3, "only a person");
+    let reply = store.run(&["--json", "unforget", &path]).exits(0).json();
+    assert_eq!((&reply["restored"], &reply["lifted"]), (&json!(true), &json!(1)), "{reply}");
+    assert!(store.text("facts/staging.md").contains(VALUE));
+    store.run(&["remember", "Again", VALUE]).exits(0);
+}
+
+/// Acceptance (tombstone, expiry).
+#[test]
+fn a_rejection_outlives_purges_the_index_and_years() {
+    let store = rejected();
+    store.run(&["remember", "--key", "tea", "The team drinks tea."]).exits(0);
+    store.run(&["remember", "--key", "port", "Backups listen on port 22."]).exits(0);
+    store.run(&["memory", "reject", "port", "--for-good"]).exits(0);
+    store.run(&["forget", "tea"]).exits(0);
+    store.run(&["forget", "--purge"]).exits(0);
+    for folder in ["index", "history"] {
+        let of_root = store.root.join(".saddlebag").join(folder);
+        let _ = fs::remove_dir_all(of_root);
+        let _ = fs::remove_dir_all(store.file(".saddlebag").join(folder));
+    }
+    let later = |key: &str, text: &str| {
+        let mut command = store.bare(&["--now", "2036-01-01T00:00:00Z", "--engine", &engine(), "--root"]);
+        command.arg(&store.root).args(["remember", "--key", key, text]);
+        run(&mut command, None)
+    };
+    for text in [VALUE, "backups LISTEN on port 22"] {
+        later("later", text).exits(3).complains(REFUSED);
+    }
+    later("tea", "The team drinks tea.").exits(0);
+    assert!(recalled(&store, "team drinks").contains("tea"), "the control is recalled");
+}
+
+/// Acceptance (tombstone, extraction; tombstone, no twin).
+#[test]
+fn an_import_reports_the_rejected_value_and_takes_the_rest() {
+    let store = rejected();
+    let put = |path: &str, text: &str| {
+        let path = store.here.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    put("in/core/old.md", &format!("---\nkey: old\n---\n\n{VALUE}\n"));
+    put("in/core/tea.md", "---\nkey: tea\n---\n\nThe team drinks tea.\n");
+    put("claude/role.md", &format!("---\nname: role\ndescription: who\ntype: user\n---\n\n{}\n", DISGUISES[1]));
+    put("claude/editor.md", "---\nname: editor\ndescription: what\ntype: user\n---\n\nUses helix.\n");
+    for arguments in [
+        &["memory", "import", "in"][..],
+        &["memory", "import", "in", "--trust"],
+        &["memory", "import", "claude", "--from", "claude-code"],
+    ] {
+        for dry_run in [true, false] {
+            let dry: &[&str] = if dry_run { &["--dry-run"] } else { &[] };
+            let arguments = [&["--json"], arguments, dry].concat();
+            let run = store.run(&arguments).exits(3);
+            let reply = run.json();
+            assert!(reply["rejected"].to_string().contains(REFUSED), "{arguments:?}: {reply}");
+        }
+    }
+    store.run(&["show", "tea"]).exits(0);
+    store.run(&["show", "editor"]).exits(0);
+    for spelling in [VALUE].iter().chain(&DISGUISES) {
+        assert_eq!(files_with(&store, spelling), 0, "nothing is made and hidden");
+    }
+}
+
+/// Acceptance (tombstone, extraction).
+#[test]
+fn backfill_reports_the_rejected_value_and_takes_the_rest() {
+    let store = rejected();
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&store.here).args(["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]);
+        command.args(["-c", "commit.gpgSign=false"]).args(arguments);
+        let output = command.output().expect("git is installed");
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    fs::remove_dir_all(store.here.join(".git")).expect("removed");
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    for (file, message) in [
+        ("a", format!("feat: Move the server\n\n{}, because 80 is taken.", VALUE.trim_end_matches('.'))),
+        ("b", "feat: Park mail after four attempts\n\nThe server blocks us after the fifth one.".into()),
+    ] {
+        fs::write(store.here.join(file), file).expect("written");
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "--no-verify", "--message", &message]);
+    }
+    let reply = store.run(&["--json", "backfill", "--from", "git"]);
+    assert!(reply.stdout.contains(REFUSED), "{reply:?}");
+    assert_eq!(files_with(&store, "because 80 is taken"), 0);
+    assert_eq!(files_with(&store, "blocks us after the fifth one"), 1, "the control is stored");
+}
+
+/// Acceptance (gateway, no way around): the tools of an agent.
+#[cfg(feature = "mcp")]
+#[test]
+fn no_tool_over_mcp_stores_a_rejected_value() {
+    let store = rejected();
+    let mut client = Pipes::start(&store, &[]).open();
+    let calls = |text: &str| {
+        [
+            ("mem_remember", json!({ "title": "Again", "content": text })),
+            ("mem_log", json!({ "entry": text })),
+            ("mem_edit", json!({ "name": "Production", "old_str": "443.", "new_str": format!("443. {text}") })),
+            ("memory_store", json!({ "key": "again", "content": text })),
+        ]
+    };
+    let answer = |client: &mut Pipes, (tool, arguments): (&str, Value)| {
+        let result = client.call(tool, arguments);
+        (result["isError"] == true, result.to_string())
+    };
+    for spelling in [VALUE].iter().chain(&DISGUISES) {
+        for call in calls(spelling) {
+            let before = store.tree();
+            let (is_error, text) = answer(&mut client, call.clone());
+            assert!(is_error && text.contains(REFUSED), "{call:?}: {text}");
+            assert_eq!(store.tree(), before, "{call:?}");
+        }
+    }
+    for call in calls(PARAPHRASE) {
+        let (is_error, text) = answer(&mut client, call.clone());
+        assert!(!is_error, "{call:?}: {text}");
+    }
+    client.close();
+    assert!(recalled(&store, "staging server port").contains("staging server is reached"));
+}
+
+/// Acceptance (tombstone, extraction): a hook never blocks its client, and the note of the session has the rest.
+#[test]
+fn a_hook_leaves_a_rejected_value_out_and_goes_on() {
+    let hooks = Hooks::with_memory();
+    hooks.memory(&["remember", "--key", "staging", VALUE]).exits(0);
+    hooks.memory(&["memory", "reject", "staging", "--for-good"]).exits(0);
+    let send = |event: &str, fields: Value| {
+        hooks.send(&[], &claude("s", event, &fields));
+    };
+    send("SessionStart", json!({ "source": "startup" }));
+    for prompt in [VALUE, DISGUISES[1], "Fix the rounding of the tax report"] {
+        send("UserPromptSubmit", json!({ "prompt": prompt }));
+    }
+    for command in [format!("echo {VALUE}"), "make report".into()] {
+        let input = json!({ "command": command });
+        let error = format!("Exit code 2: {command}");
+        send(
+            "PostToolUseFailure",
+            json!({ "tool_name": "Bash", "tool_use_id": command, "tool_input": input, "error": error }),
+        );
+    }
+    send("SessionEnd", json!({ "reason": "exit" }));
+    let notes: Vec<String> = hooks
+        .store
+        .tree()
+        .into_iter()
+        .filter(|(path, _)| path.parent().is_some_and(|above| above.ends_with("sessions")))
+        .map(|(_, bytes)| String::from_utf8(bytes).expect("text"))
+        .collect();
+    assert_eq!(notes.len(), 1, "the session has a note");
+    assert!(notes[0].contains("Fix the rounding") && notes[0].contains("make report"), "the control: {}", notes[0]);
+    assert!(!notes[0].contains("8080"), "{}", notes[0]);
+}

@@ -1,0 +1,124 @@
+//! [`reject_for_good`]: refuses the values of notes and entries for good, and forgets the items.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::decide::{Decided, check_items, stale};
+use super::types::{ApproveItem, SkippedItem, TrustCall};
+use crate::engine::ambiguous;
+use crate::entries::{self, ForgetEntry};
+use crate::files::{Names, candidates};
+use crate::notebook::{check_not_kept, forget_version};
+use crate::origin::Origin;
+use crate::protocol::{Error, ErrorCode};
+use crate::store::{Layout, RelPath};
+use crate::trust::{Value, note_value, version_of};
+
+/// A note or an entry that a name means, forgotten or not.
+pub(super) struct Meant {
+    pub(super) path: RelPath,
+    pub(super) is_entry: bool,
+    pub(super) is_forgotten: bool,
+    /// `None` if its text has no words.
+    pub(super) value: Option<Value>,
+    /// Version of its file, or of the backup of a forgotten note.
+    version: String,
+}
+
+/// Rejects the values of the items for good.
+pub(super) async fn reject_for_good(
+    with: &TrustCall<'_>,
+    items: Vec<ApproveItem>,
+    dry_run: bool,
+) -> Result<Decided, Error> {
+    with.call.scope.trust.check_person("reject text")?;
+    check_items("reject", &items)?;
+    let mut decided = Decided::default();
+    for given in items {
+        match reject(with, &given, dry_run).await {
+            Ok(()) => decided.items.push(given),
+            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            Err(error) => decided.skipped.push(SkippedItem { name: given.name, reason: error.into_message() }),
+        }
+    }
+    let done = if dry_run { "Would reject" } else { "Rejected" };
+    decided.message = format!("{done} {} for good, skipped {}", decided.items.len(), decided.skipped.len());
+    let damaged = with.call.rejected_values().await?.damaged_lines;
+    if damaged > 0 {
+        decided.message.push_str(&format!("; {damaged} damaged lines of the log of rejected values have no effect"));
+    }
+    Ok(decided)
+}
+
+/// Rejects the value of one item. The value is refused before the item is forgotten, so that nothing stores it in between.
+async fn reject(with: &TrustCall<'_>, given: &ApproveItem, dry_run: bool) -> Result<(), Error> {
+    let call = with.call;
+    let item = meant(with, &given.name).await?;
+    if !given.version.is_empty() && given.version != item.version {
+        return Err(stale(&given.version));
+    }
+    check_not_kept(call, &item.path)?;
+    let shown = call.scope.display_path(&item.path);
+    let value = item.value.ok_or_else(|| {
+        let message = format!("{shown} has no text that could be rejected");
+        Error::invalid_argument(message, "forget it, or remove it")
+    })?;
+    if dry_run {
+        return Ok(());
+    }
+    call.reject_value(value, &item.path).await?;
+    if item.is_forgotten {
+        return Ok(());
+    }
+    let forgotten = match item.is_entry {
+        false => forget_version(call, &item.path, &item.version).await,
+        true => {
+            let key = call.scope.display_path(&item.path);
+            let request = ForgetEntry { key, expected_version: Some(item.version) };
+            entries::run(call, with.entries, &Origin::default(), request).await.map(|_| ())
+        }
+    };
+    forgotten.map_err(|error| {
+        let code = error.code;
+        let reason = error.into_message();
+        Error::new(code, format!("its value is refused from now on, but it was not forgotten: {reason}"), "forget it")
+    })
+}
+
+/// Finds the note or the entry of a name.
+pub(super) async fn meant(with: &TrustCall<'_>, name: &str) -> Result<Meant, Error> {
+    let TrustCall { call, notebook, entries } = *with;
+    // The backup of a forgotten note names the note.
+    let name = call.scope.original(name).map_or_else(|| name.to_string(), |path| call.scope.display_path(&path));
+    let mut found = candidates(Names { call, notebook, entries }, &name).await?;
+    let file = found.pop();
+    if let (Some(file), false) = (&file, found.is_empty()) {
+        let paths = found.iter().chain([file]).map(|file| call.scope.display_path(&file.path)).collect();
+        return Err(ambiguous(&name, paths));
+    }
+    let is_entry = |path: &RelPath| entries.folders().any(|folder| folder.has(path));
+    let note = file.map(|file| file.path).filter(|path| !is_entry(path));
+    if let Some(path) = &note
+        && let Some(text) = call.load_text(path).await?
+    {
+        return Ok(of_note(path, &text, false));
+    }
+    if let Some(stored) = entries::stored(call, entries, &name).await? {
+        let value = Value::from_text(&stored.content);
+        let (path, version) = (stored.path, stored.version);
+        return Ok(Meant { path, is_entry: true, is_forgotten: stored.is_forgotten, value, version });
+    }
+    if let Some(path) = &note
+        && let Some(text) = call.load_backup(path, &Layout::backup_of(path)).await?.text()?
+    {
+        return Ok(of_note(path, text, true));
+    }
+    let message = format!("there is no note or entry `{}`, and none was forgotten", name.escape_debug());
+    Err(Error::new(ErrorCode::NotFound, message, "give the path that a forgotten note had, or the key of an entry"))
+}
+
+fn of_note(path: &RelPath, text: &str, is_forgotten: bool) -> Meant {
+    let (value, version): (_, String) = (note_value(text), version_of(text));
+    Meant { path: path.clone(), is_entry: false, is_forgotten, value, version }
+}

@@ -1,0 +1,538 @@
+//! A value that a person rejected for good is refused by every way in, in every spelling, past every expiry and purge.
+//!
+//! Only the spelling is compared. A test here says nothing about the same fact in other words, which is stored.
+
+use saddlebag::approval::{ApproveItem, Reject, RejectReply, TrustCommand, TrustReply, Unforget};
+use saddlebag::context::{Context, ContextEntries, PromptReply};
+use saddlebag::entries::{
+    EditEntry, EntriesCommand, EntriesReply, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries,
+    ImportFile, ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries, RestoreEntry, StoreEntry,
+};
+use saddlebag::exchange::{ExchangeReply, ForeignFile, Format, ImportFrom};
+use saddlebag::files::{FilesReply, Recall};
+use saddlebag::history::{HistoryCommand, RestoreVersion, Undo};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, Write, WriteMode,
+};
+use saddlebag::notebook::{
+    Forget, ImportNotes, ImportedNote, Journal, Link, NoteImportState, NotebookCommand, NotebookReply, Remember,
+    RememberError, RememberSummary, Rename,
+};
+use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::session::{EndSession, RecallForPrompt, RecordToolUse};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, ToolsReply};
+use saddlebag::trust::{Provenance, TrustConfig};
+use saddlebag::{Command, Config, Origin, Reply, Submit};
+use saddlebag_host::Simulator;
+use support::drive::Drive;
+use support::{Kind, agent_config, both_engines, keep, path};
+
+const VALUE: &str = "Staging listens on port 8080.";
+const PARAPHRASE: &str = "The staging server is reached at port 8080.";
+const NEIGHBOUR: &str = "Production listens on port 443.";
+
+fn config(epoch: u64, provenance: Provenance) -> Config {
+    let trust = TrustConfig { provenance, ..TrustConfig::default() };
+    Config { epoch, trust, machine: Some("laptop".into()), index_file: true, ..agent_config() }
+}
+
+fn opened(kind: Kind) -> Drive<Simulator> {
+    Drive::new(kind, config(1, Provenance::User), Simulator::new(1))
+}
+
+/// Opens the same store later, as another process does.
+fn reopened(kind: Kind, drive: Drive<Simulator>, epoch: u64, provenance: Provenance) -> Drive<Simulator> {
+    let now = drive.now;
+    let mut drive = Drive::new(kind, config(epoch, provenance), drive.executor);
+    drive.now = now;
+    drive
+}
+
+fn fact(title: &str, content: &str) -> NotebookCommand {
+    NotebookCommand::Remember(remember(title, content))
+}
+
+fn remember(title: &str, content: &str) -> Remember {
+    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
+}
+
+fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
+    JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
+}
+
+fn edit(target: Target, old: &str, new: &str) -> JournalCommand {
+    let change = EditChange::Replace { old_text: old.into(), new_text: new.into() };
+    JournalCommand::Edit(Edit { target, change })
+}
+
+fn reject(drive: &mut Drive<Simulator>, name: &str) -> RejectReply {
+    let items = vec![ApproveItem { name: name.into(), version: String::new() }];
+    match drive.run(TrustCommand::Reject(Reject { items, dry_run: false, for_good: true })) {
+        Ok(Reply::Trust(TrustReply::Reject(reply))) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns a store in which a person has rejected the value, which was an entry, and kept its neighbour.
+fn rejected(kind: Kind) -> Drive<Simulator> {
+    let mut drive = opened(kind);
+    drive.run(keep("staging", VALUE, "core")).unwrap();
+    drive.run(keep("production", NEIGHBOUR, "core")).unwrap();
+    let reply = reject(&mut drive, "staging");
+    assert_eq!((reply.rejected.len(), reply.skipped.len()), (1, 0), "{reply:?}");
+    drive
+}
+
+/// Checks that a command is refused for its value, changes nothing and does not repeat the value.
+#[track_caller]
+fn refused(drive: &mut Drive<Simulator>, command: impl Submit) -> Error {
+    let command = command.submission();
+    let shown = format!("{command:?}");
+    let before = drive.executor.files();
+    let error = drive.run(command).expect_err(&shown);
+    assert_eq!(error.code, ErrorCode::Rejected, "{shown}: {error:?}");
+    assert!(error.help.contains("unforget"), "{error:?}");
+    assert!(!format!("{error:?}").contains("port 8080"), "{shown}: {error:?}");
+    assert_eq!(drive.executor.files(), before, "{shown}");
+    error
+}
+
+/// Returns the block of the agent.
+fn block(drive: &mut Drive<Simulator>) -> String {
+    let request = Hydrate { max_bytes: 100_000, policy: HydrationPolicy::Greedy };
+    let entries = Some(ContextEntries::from(request));
+    match drive.run(Context { entries, max_bytes: 100_000, ..Context::default() }) {
+        Ok(Reply::Prompt(PromptReply::Context(reply))) => {
+            reply.block.map(|text| text.as_str().into()).unwrap_or_default()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns the keys and titles that a recall finds.
+fn recalled(drive: &mut Drive<Simulator>, query: &str) -> String {
+    match drive.run(Recall { query: query.into(), limit: 9, ..Recall::default() }) {
+        Ok(Reply::Files(FilesReply::Recall(reply))) => format!("{reply:?}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns the files that say the value in its own spelling, without those of the program and tombstones.
+fn active(drive: &Drive<Simulator>) -> Vec<String> {
+    let files = drive.executor.files().into_iter().filter(|(file, bytes)| {
+        let text = String::from_utf8_lossy(bytes);
+        !file.contains(".saddlebag/")
+            && !file.ends_with(".bak")
+            && text.contains(VALUE)
+            && !text.contains("\nforgotten:")
+    });
+    files.map(|(file, _)| file).collect()
+}
+
+fn files(given: &[(&str, &str)]) -> ImportEntries {
+    let file = |(path, text): &(&str, &str)| ImportFile { path: (*path).into(), content: Ok(text.as_bytes().to_vec()) };
+    let files = given.iter().map(file).collect();
+    ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }
+}
+
+fn import(drive: &mut Drive<Simulator>, request: ImportEntries) -> Vec<ImportState> {
+    match drive.run(EntriesCommand::ImportEntries(request)) {
+        Ok(Reply::Entries(EntriesReply::ImportEntries(reply))) => {
+            reply.files.into_iter().map(|file| file.state).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn note(id: &str, content: &str) -> ImportedNote {
+    ImportedNote {
+        id: format!("git there {id}"),
+        title: format!("Commit {id}"),
+        content: content.into(),
+        tags: Vec::new(),
+        date: "2026-05-25T12:00:00Z".into(),
+    }
+}
+
+fn import_notes(drive: &mut Drive<Simulator>, notes: Vec<ImportedNote>, dry_run: bool) -> Vec<NoteImportState> {
+    let request = ImportNotes { folder: "commits".into(), notes, dry_run };
+    match drive.run(NotebookCommand::ImportNotes(request)) {
+        Ok(Reply::Notebook(NotebookReply::ImportNotes(reply))) => {
+            reply.notes.into_iter().map(|note| note.state).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns the commands of every way in that puts the text into a file of its own or at the end of one.
+fn ways_in(text: &str) -> Vec<Command> {
+    let (before, after) = text.split_at(text.len() / 2);
+    let summary = RememberSummary { tool: "t".into(), summary: text.into() };
+    let failure = RememberError { tool: "t".into(), error: format!("error: {text}") };
+    let link = Link { source: "a".into(), target: "b".into(), text: Some(text.into()) };
+    vec![
+        Command::Entries(keep("new", text, "core")),
+        Command::Entries(keep("shared", text, "workspace")),
+        Command::Journal(write(Target::LongTerm, WriteMode::Append, text)),
+        Command::Journal(write(Target::LongTerm, WriteMode::Overwrite, text)),
+        Command::Journal(write(Target::Note("plan".into()), WriteMode::Append, text)),
+        Command::Journal(write(Target::Scratchpad, WriteMode::Append, &format!("- [ ] {text}"))),
+        Command::Journal(edit(Target::LongTerm, "begin", &format!("begin {text}"))),
+        Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: text.into() })),
+        Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: text.into(), messages: None })),
+        Command::Journal(JournalCommand::Slash(Slash { line: format!("write long_term {text}") })),
+        Command::Notebook(fact("Way in", text)),
+        Command::Notebook(fact(text.trim_end_matches('.'), "x")),
+        Command::Notebook(NotebookCommand::Remember(Remember { supersede: true, ..remember("a", text) })),
+        Command::Notebook(NotebookCommand::Journal(Journal { entry: text.into() })),
+        Command::Notebook(NotebookCommand::RememberSummary(summary)),
+        Command::Notebook(NotebookCommand::RememberError(failure)),
+        Command::Notebook(NotebookCommand::Link(link)),
+        Command::Notebook(NotebookCommand::Rename(Rename {
+            note: "c".into(),
+            title: text.trim_end_matches('.').into(),
+        })),
+        Command::Entries(EntriesCommand::EditEntry(EditEntry {
+            key: "production".into(),
+            old_text: "443.".into(),
+            new_text: format!("443. {before}{after}"),
+        })),
+    ]
+}
+
+/// Adds the notes that the ways in change.
+fn with_notes(mut drive: Drive<Simulator>) -> Drive<Simulator> {
+    for title in ["a", "b", "c"] {
+        drive.run(fact(title, "x")).unwrap();
+    }
+    drive.run(write(Target::LongTerm, WriteMode::Append, "begin")).unwrap();
+    drive
+}
+
+/// Acceptance (gateway, no way around).
+#[both_engines]
+fn no_command_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
+    for provenance in [Provenance::User, Provenance::Agent] {
+        let count = ways_in(VALUE).len();
+        for way in 0..count {
+            let mut drive = reopened(kind, with_notes(rejected(kind)), 2, provenance);
+            refused(&mut drive, ways_in(VALUE).swap_remove(way));
+            let control = ways_in(PARAPHRASE).swap_remove(way);
+            let shown = format!("{control:?}");
+            drive.run(control).unwrap_or_else(|error| panic!("{shown}: {error:?}"));
+        }
+    }
+}
+
+/// Acceptance (gateway, no way around): the tools of a model.
+#[both_engines]
+fn no_tool_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
+    let call = |sets: Vec<ToolSet>, tool: &str, input: String| {
+        let options = ToolOptions { sets, dialect: Dialect::Docs };
+        ToolsCommand::CallTool(CallTool { tool: tool.into(), input, options })
+    };
+    let calls = |text: &str| {
+        let anthropic = |input: String| call(vec![ToolSet::Anthropic], "memory", input);
+        vec![
+            anthropic(format!(r#"{{"command":"create","path":"/memories/x.md","file_text":"{text}"}}"#)),
+            anthropic(format!(r#"{{"command":"create","path":"/memories/entries/core/x.md","file_text":"{text}"}}"#)),
+            anthropic(format!(
+                r#"{{"command":"insert","path":"/memories/MEMORY.md","insert_line":1,"insert_text":"{text}"}}"#
+            )),
+            anthropic(format!(
+                r#"{{"command":"str_replace","path":"/memories/MEMORY.md","old_str":"begin","new_str":"begin {text}"}}"#
+            )),
+        ]
+    };
+    for way in 0..calls(VALUE).len() {
+        let mut drive = reopened(kind, with_notes(rejected(kind)), 2, Provenance::Agent);
+        for (text, is_refused) in [(VALUE, true), (PARAPHRASE, false)] {
+            let before = drive.executor.files();
+            match drive.run(calls(text).swap_remove(way)) {
+                Ok(Reply::Tools(ToolsReply::CallTool(answer))) => {
+                    assert_eq!(answer.is_error, is_refused, "{way}: {answer:?}");
+                    assert_eq!(answer.text.as_str().contains("rejected for good"), is_refused, "{answer:?}");
+                }
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(drive.executor.files() == before, is_refused, "{way}");
+        }
+    }
+}
+
+/// Acceptance (tombstone, laundering).
+#[both_engines]
+fn a_value_that_is_stated_again_superseded_or_corroborated_stays_out(kind: Kind) {
+    let mut drive = rejected(kind);
+    for _ in 0..3 {
+        // Under its own key the same text meets the tombstone, which answers that it was not stored.
+        let before = drive.executor.files();
+        let reply = format!("{:?}", drive.run(keep("staging", VALUE, "core")).unwrap());
+        assert!(reply.contains("Forgotten"), "{reply}");
+        assert_eq!(drive.executor.files(), before);
+        refused(&mut drive, keep("staging", &VALUE.to_uppercase(), "core"));
+        refused(&mut drive, keep("port", VALUE, "notes"));
+    }
+    let entry = NewEntry { supersedes: Some("production".into()), ..NewEntry::new("later", VALUE, "core") };
+    refused(&mut drive, EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None }));
+    refused(&mut drive, fact("Staging", VALUE));
+    // By what brings text back.
+    refused(&mut drive, EntriesCommand::RestoreEntry(RestoreEntry { key: "staging".into() }));
+    assert_eq!(active(&drive), Vec::<String>::new());
+    let (shown, found) = (block(&mut drive), recalled(&mut drive, "staging listens port"));
+    assert!(!shown.contains("8080") && !found.contains("8080"), "{shown}{found}");
+    assert!(shown.contains(NEIGHBOUR) && found.contains(NEIGHBOUR), "the control: {shown}{found}");
+}
+
+/// Acceptance (tombstone, laundering): the history.
+#[test]
+fn undo_and_earlier_versions_do_not_bring_a_rejected_value_back() {
+    let mut drive = rejected(Kind::Native);
+    refused(&mut drive, HistoryCommand::Undo(Undo::default()));
+    let name = "agents/a/entries/core/staging.md".to_string();
+    let request = RestoreVersion { name, version: Some(2), ..RestoreVersion::default() };
+    refused(&mut drive, HistoryCommand::RestoreVersion(request));
+    // The control: what was only forgotten comes back.
+    let forget = ForgetEntry { key: "production".into(), expected_version: None };
+    drive.run(EntriesCommand::ForgetEntry(forget)).unwrap();
+    drive.run(HistoryCommand::Undo(Undo::default())).unwrap();
+    assert!(block(&mut drive).contains(NEIGHBOUR));
+}
+
+#[both_engines]
+fn the_value_of_a_rejected_note_does_not_come_back_from_its_backup(kind: Kind) {
+    let mut drive = opened(kind);
+    drive.run(fact("Staging", VALUE)).unwrap();
+    drive.run(fact("Production", NEIGHBOUR)).unwrap();
+    for name in ["Staging", "Production"] {
+        drive.run(NotebookCommand::Forget(Forget { note: name.into() })).unwrap();
+    }
+    // A note that is forgotten already can be rejected too.
+    assert_eq!(reject(&mut drive, "facts/staging.md").skipped, []);
+    let restore = |name: &str| JournalCommand::Restore(Restore { target: Target::Page(name.into()) });
+    refused(&mut drive, restore("facts/staging.md"));
+    drive.run(restore("facts/production.md")).expect("the control comes back");
+    assert_eq!(active(&drive), Vec::<String>::new());
+}
+
+/// Acceptance (tombstone, expiry).
+#[both_engines]
+fn a_rejection_outlives_every_purge_and_a_restart(kind: Kind) {
+    let mut drive = rejected(kind);
+    drive.run(keep("forgotten", "Backups run at night in Oslo.", "core")).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "forgotten".into(), expected_version: None })).unwrap();
+    drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: None })).unwrap();
+    assert!(!drive.executor.files().contains_key("agents/a/entries/core/staging.md"), "it is purged");
+    // What is forgotten without a rejection can be stored after a purge.
+    drive.run(keep("forgotten", "Backups run at night in Oslo.", "core")).unwrap();
+    // The store without its index, 400 days later.
+    let mut simulator = Simulator::new(2);
+    for (file, bytes) in drive.executor.files().into_iter().filter(|(file, _)| !file.contains(".saddlebag/index")) {
+        simulator.insert(&path(&file), bytes);
+    }
+    let mut later = drive.now;
+    later.seconds += 400 * 24 * 3600;
+    let mut drive = Drive::new(kind, config(2, Provenance::Agent), simulator);
+    drive.now = later;
+    refused(&mut drive, keep("staging", VALUE, "core"));
+    refused(&mut drive, fact("Staging", VALUE));
+    let shown = block(&mut drive);
+    assert!(shown.contains(NEIGHBOUR) && shown.contains("Oslo") && !shown.contains("8080"), "{shown}");
+}
+
+/// Acceptance (tombstone, spelling).
+#[both_engines]
+fn a_disguised_spelling_is_refused_and_a_paraphrase_is_stored(kind: Kind) {
+    let mut drive = with_notes(rejected(kind));
+    for spelling in [
+        "STAGING LISTENS ON PORT 8080",
+        "staging  listens\non\tport\u{a0}8080",
+        "Ѕtаgіng lіѕtеnѕ оn роrt 8080.",
+        "Ｓｔａｇｉｎｇ listens on port ８０８０.",
+        "Sta\u{200b}ging lis\u{ad}tens on po\u{2060}rt 80\u{200d}80.",
+        "S t a g i n g listens on port 8080.",
+        "- **Staging** listens on `port` 8080",
+        "As said, staging listens on port 8080, and nothing else.",
+    ] {
+        refused(&mut drive, keep("again", spelling, "core"));
+        refused(&mut drive, fact("Again", spelling));
+        refused(&mut drive, write(Target::LongTerm, WriteMode::Append, spelling));
+    }
+    // Two harmless parts must not become the value in one file.
+    drive.run(write(Target::LongTerm, WriteMode::Append, "Staging listens")).unwrap();
+    refused(&mut drive, write(Target::LongTerm, WriteMode::Append, "on port 8080."));
+    drive.run(keep("again", PARAPHRASE, "core")).unwrap();
+    assert!(block(&mut drive).contains(PARAPHRASE));
+    let found = recalled(&mut drive, "staging server port");
+    assert!(found.contains(PARAPHRASE), "{found}");
+}
+
+/// Acceptance (tombstone, extraction; tombstone, no twin): the refused part is reported, and nothing of it is kept.
+#[both_engines]
+fn an_import_skips_the_value_reports_it_and_takes_the_rest(kind: Kind) {
+    let mut drive = rejected(kind);
+    let rejected_file = format!("---\nkey: old\n---\n\n{VALUE}\n");
+    let given =
+        [("core/old.md", rejected_file.as_str()), ("core/tea.md", "---\nkey: tea\n---\n\nThe team drinks tea.\n")];
+    for dry_run in [true, false] {
+        let states = import(&mut drive, ImportEntries { dry_run, ..files(&given) });
+        assert!(
+            matches!(&states[0], ImportState::Rejected(reason) if reason.contains("rejected for good")),
+            "{states:?}"
+        );
+        assert_eq!(states[1], ImportState::Upserted, "{dry_run}");
+    }
+    let notes = || vec![note("1", VALUE), note("2", "Round half cents up.")];
+    for dry_run in [true, false] {
+        let states = import_notes(&mut drive, notes(), dry_run);
+        assert!(
+            matches!(&states[0], NoteImportState::Rejected(reason) if reason.as_str().contains("rejected for good")),
+            "{states:?}"
+        );
+        assert_eq!(states[1], NoteImportState::Created);
+    }
+    let file = |name: &str, text: &str| ForeignFile {
+        path: name.into(),
+        first_line: 1,
+        content: Ok(format!("---\nname: {name}\ndescription: x\ntype: user\n---\n\n{text}\n").into_bytes()),
+    };
+    for dry_run in [true, false] {
+        let request = ImportFrom {
+            format: Format::ClaudeCode,
+            place: "~/there".into(),
+            files: vec![file("role.md", VALUE), file("editor.md", "Uses helix.")],
+            others: Vec::new(),
+            dry_run,
+            earlier: Vec::new(),
+            of_project: false,
+        };
+        let Ok(Reply::Exchange(ExchangeReply::ImportFrom(reply))) = drive.run(request) else { panic!("not imported") };
+        let states: Vec<String> = reply.entries.iter().map(|entry| format!("{:?}", entry.state)).collect();
+        assert!(states.iter().any(|state| state.contains("rejected for good")), "{reply:?}");
+        assert!(states.iter().any(|state| state == "Stored"), "{reply:?}");
+    }
+    // No second unit was made and hidden: the store has the value only in the tombstone that was rejected.
+    let with_value: Vec<String> = drive
+        .executor
+        .files()
+        .into_iter()
+        .filter(|(file, bytes)| !file.contains(".saddlebag/") && String::from_utf8_lossy(bytes).contains("port 8080"))
+        .map(|(file, _)| file)
+        .collect();
+    assert_eq!(with_value, ["agents/a/entries/core/staging.md"]);
+    for key in ["tea", "production"] {
+        drive.run(EntriesCommand::GetEntry(GetEntry { key: key.into() })).unwrap();
+    }
+}
+
+/// Acceptance (tombstone, extraction): what a hook records of a session.
+#[both_engines]
+fn the_note_of_a_session_leaves_the_value_out_and_keeps_the_rest(kind: Kind) {
+    let prompt = |text: &str| RecallForPrompt {
+        session: "s".into(),
+        prompt: text.into(),
+        max_bytes: 1_000,
+        min_score: None,
+        form: None,
+    };
+    let used = |command: &str| RecordToolUse {
+        session: "s".into(),
+        tool: "bash".into(),
+        command: Some(command.into()),
+        failed: true,
+        error: Some(format!("error: {command}")),
+        ..RecordToolUse::default()
+    };
+    let end = |answer: &str| EndSession { session: "s".into(), finished: true, answer: Some(answer.into()) };
+    // Said before the rejection, and after it.
+    for is_before in [true, false] {
+        let mut drive = reopened(kind, opened(kind), 2, Provenance::Agent);
+        let says = |drive: &mut Drive<Simulator>| {
+            drive.call(prompt(VALUE)).unwrap();
+            drive.call(used(&format!("echo {VALUE}"))).unwrap();
+        };
+        if is_before {
+            says(&mut drive);
+        }
+        let mut drive = reopened(kind, drive, 3, Provenance::User);
+        drive.run(keep("staging", VALUE, "core")).unwrap();
+        reject(&mut drive, "staging");
+        let mut drive = reopened(kind, drive, 4, Provenance::Agent);
+        drive.call(prompt("Fix the rounding of the tax report")).unwrap();
+        drive.call(used("make report")).unwrap();
+        if !is_before {
+            says(&mut drive);
+        }
+        let reply = drive.call(end(&format!("{VALUE} Done."))).unwrap();
+        assert!(reply.left_out.iter().any(|reason| reason.contains("rejected for good")), "{reply:?}");
+        let note = reply.note.expect("a note of the rest");
+        let text = String::from_utf8(drive.executor.files().remove(&note).unwrap()).unwrap();
+        assert!(text.contains("Fix the rounding") && text.contains("make report"), "the control: {text}");
+        assert!(!text.contains("8080"), "{text}");
+    }
+}
+
+#[both_engines]
+fn a_run_does_not_hold_a_rejected_value(kind: Kind) {
+    let mut drive = rejected(kind);
+    let of_run = |command| Origin::from_run("r").with(command);
+    drive.run(of_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
+    refused(&mut drive, of_run(keep("k", VALUE, "core")));
+    refused(&mut drive, of_run(keep("k", VALUE, "workspace")));
+    drive.run(of_run(keep("k", PARAPHRASE, "core"))).unwrap();
+}
+
+#[both_engines]
+fn unforget_brings_the_item_back_and_lifts_the_rejection(kind: Kind) {
+    let mut drive = rejected(kind);
+    drive.run(fact("Tea", "The team drinks tea on Mondays.")).unwrap();
+    reject(&mut drive, "Tea");
+    let unforget = |name: &str| TrustCommand::Unforget(Unforget { name: name.into() });
+    for name in ["staging", "facts/tea.md"] {
+        let Ok(Reply::Trust(TrustReply::Unforget(reply))) = drive.run(unforget(name)) else { panic!("{name}") };
+        assert_eq!((reply.restored, reply.lifted), (true, 1), "{reply:?}");
+        let error = drive.run(unforget(name)).expect_err("it is not forgotten any more");
+        assert_eq!(error.code, ErrorCode::NotFound, "{error:?}");
+    }
+    assert_eq!(active(&drive), ["agents/a/entries/core/staging.md"]);
+    assert!(block(&mut drive).contains(VALUE));
+    drive.run(keep("again", VALUE, "core")).expect("it can be stored again");
+    // The rejection of what was purged can be lifted as well.
+    reject(&mut drive, "again");
+    drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: None })).unwrap();
+    refused(&mut drive, keep("again", VALUE, "core"));
+    let Ok(Reply::Trust(TrustReply::Unforget(reply))) = drive.run(unforget("again")) else { panic!("purged") };
+    assert_eq!((reply.restored, reply.lifted), (false, 1), "{reply:?}");
+    drive.run(keep("again", VALUE, "core")).unwrap();
+}
+
+#[both_engines]
+fn only_a_person_rejects_for_good_and_lifts_a_rejection(kind: Kind) {
+    let mut drive = reopened(kind, rejected(kind), 2, Provenance::Agent);
+    let items = vec![ApproveItem { name: "production".into(), version: String::new() }];
+    for command in [
+        TrustCommand::Reject(Reject { items, dry_run: false, for_good: true }),
+        TrustCommand::Unforget(Unforget { name: "staging".into() }),
+    ] {
+        let before = drive.executor.files();
+        assert_eq!(drive.run(command).expect_err("refused").code, ErrorCode::NotPermitted);
+        assert_eq!(drive.executor.files(), before);
+    }
+}
+
+#[both_engines]
+fn the_log_of_rejected_values_has_no_text_and_a_damaged_line_is_reported(kind: Kind) {
+    let mut drive = rejected(kind);
+    let log = path(".saddlebag/rejected.log");
+    let text = String::from_utf8(drive.executor.files().remove(log.as_str()).unwrap()).unwrap();
+    assert_eq!(text.lines().count(), 1);
+    assert!(!text.contains("listens") && !text.contains("8080"), "{text}");
+    drive.executor.insert(&log, format!("{text}{}", &text[..text.len() / 2]));
+    let mut drive = reopened(kind, drive, 2, Provenance::User);
+    refused(&mut drive, keep("again", VALUE, "core"));
+    let reply = reject(&mut drive, "production");
+    assert!(reply.message.contains("1 damaged lines"), "{reply:?}");
+    let pending = drive.run(TrustCommand::Pending(saddlebag::approval::Pending { limit: 9, ..Default::default() }));
+    assert!(format!("{pending:?}").contains("1 of its lines are damaged"), "{pending:?}");
+    refused(&mut drive, keep("again", NEIGHBOUR, "core"));
+}
