@@ -293,7 +293,7 @@ impl Call {
         let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
         let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
         let log = log.map_err(|_| Error::internal("the log has no path"))?;
-        let size = self.recent(&log).await?.size;
+        let size = self.recent(&log).await.size;
         let changes = Vec::from([change]);
         self.write_blobs(&folder, &changes, [None, after]).await?;
         self.append_line(&log, self.line(recorder, size, changes), false).await
