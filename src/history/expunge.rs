@@ -263,6 +263,7 @@ impl Search<'_> {
                 logs.add(path, &bytes);
             }
         }
+        logs.follow_moves();
         // Contents with files of their own, before the records that name them.
         for path in &blobs {
             let Some((bytes, _)) = read_version(call, path).await? else { continue };

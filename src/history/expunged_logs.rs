@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use memchr::memmem;
-use saddlebag_history::{Content, Contents, Digest, Head, Log, Missing, Record, State, Stored, delta};
+use saddlebag_history::{Change, Content, Contents, Digest, Head, Log, Missing, Record, State, Stored, delta};
 
 use crate::changes::{Call, ExpungedText};
 use crate::protocol::{Error, ReadOutcome, Version};
@@ -18,12 +18,20 @@ use crate::store::{HistoryFolder, RelPath};
 /// Maximum number of attempts at reading a file that grows.
 const MAX_ATTEMPTS: u32 = 64;
 
+/// Commands that make a file under its new name before they remove the old one, and those that take that back.
+const MOVING: [&str; 4] = ["rename", "call", "undo", "redo"];
+
 /// What all logs of the scope say about their contents.
 pub(super) struct ExpungedLogs<'a> {
     call: &'a Call,
     text: &'a ExpungedText,
     /// Paths of the item whose contents are all removed: the present one, and those before its moves.
-    item: SortedSet<RelPath>,
+    /// Each with the time in nanoseconds until which it was the item.
+    item: SortedMap<RelPath, i64>,
+    /// Paths before and after each move, and its time.
+    moves: Vec<(RelPath, RelPath, i64)>,
+    /// Files that an operation created and removed, of the commands that move a file so.
+    moving: SortedMap<String, Moving>,
     /// Folders of the logs. A record names files relative to the scope of its folder.
     pub(super) folders: Vec<HistoryFolder>,
     contents: Contents,
@@ -38,6 +46,14 @@ pub(super) struct ExpungedLogs<'a> {
     pub(super) unreadable: SortedSet<Digest>,
     /// The content of each path that was made last. Most differences are from it.
     last: SortedMap<String, (Digest, Vec<u8>)>,
+}
+
+/// Files that one operation created and removed.
+#[derive(Default)]
+struct Moving {
+    created: SortedSet<RelPath>,
+    removed: SortedSet<RelPath>,
+    time: i64,
 }
 
 /// A log without the text.
@@ -61,7 +77,9 @@ impl<'a> ExpungedLogs<'a> {
         Self {
             call,
             text,
-            item: item.cloned().into_iter().collect(),
+            item: item.map(|item| (item.clone(), i64::MAX)).into_iter().collect(),
+            moves: Vec::new(),
+            moving: SortedMap::default(),
             folders: Vec::new(),
             contents: Contents::new(saddlebag_history::MAX_CONTENT),
             blobs,
@@ -89,10 +107,48 @@ impl<'a> ExpungedLogs<'a> {
                     }
                     self.contents.add_content(content);
                 }
-                let file = self.file(log, &change.path);
-                let from = change.moved_from.as_ref().and_then(|from| self.file(log, from));
-                if file.is_some_and(|file| self.item.contains(&file)) {
-                    self.item.extend(from);
+                if !self.item.is_empty() {
+                    self.add_move(log, line.head.record(), change);
+                }
+            }
+        }
+    }
+
+    /// Notes that a change moves a file, or may be a part of a move: the new file of a note is made before the old one goes.
+    fn add_move(&mut self, log: &RelPath, record: &Record, change: &Change) {
+        let Some(file) = self.file(log, &change.path) else { return };
+        if let Some(from) = change.moved_from.as_ref().and_then(|from| self.file(log, from)) {
+            self.moves.push((from, file, record.time_ns));
+        } else if MOVING.contains(&record.command.as_str())
+            && let Some(Moving { created, removed, time }) =
+                self.moving.get_or_insert(record.operation.clone(), Moving::default())
+        {
+            *time = (*time).max(record.time_ns);
+            match (change.before, change.after) {
+                (State::Absent, State::Absent) => {}
+                (State::Absent, _) => drop(created.insert(file)),
+                (_, State::Absent) => drop(removed.insert(file)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the paths that the item had before its moves. All logs are added before.
+    pub(super) fn follow_moves(&mut self) {
+        for Moving { created, removed, time } in self.moving.values() {
+            if let (1, 1, Some(to), Some(from)) =
+                (created.len(), removed.len(), created.iter().next(), removed.iter().next())
+            {
+                self.moves.push((from.clone(), to.clone(), *time));
+            }
+        }
+        let mut is_new = true;
+        while core::mem::take(&mut is_new) {
+            for (from, to, time) in &self.moves {
+                let is_before = self.item.get(to).is_some_and(|until| time <= until);
+                if is_before && self.item.get(from).is_none_or(|until| until < time) {
+                    self.item.insert(from.clone(), *time);
+                    is_new = true;
                 }
             }
         }
@@ -116,7 +172,8 @@ impl<'a> ExpungedLogs<'a> {
         let empty = Digest::of(&[]);
         for line in Log::new(bytes).lines() {
             for (place, change) in line.head.record().changes.iter().enumerate() {
-                let is_of_item = self.file(log, &change.path).is_some_and(|file| self.item.contains(&file));
+                let until = self.file(log, &change.path).and_then(|file| self.item.get(&file).copied());
+                let is_of_item = until.is_some_and(|until| line.head.record().time_ns <= until);
                 if is_of_item {
                     for state in [change.before, change.after] {
                         let is_new = |digest: &Digest| *digest != empty && !self.gone.contains(digest);
