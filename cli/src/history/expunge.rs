@@ -1,7 +1,8 @@
 //! `expunge`: removes a text from everything that the program keeps, and proves it by searching.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,6 +18,7 @@ use crate::global::Global;
 use crate::help::example;
 use crate::hook::log::Log;
 use crate::output::{Output, single_line};
+use crate::regular;
 use crate::store::{Root, Store, named_project};
 use crate::subcommand::Subcommand;
 
@@ -106,6 +108,7 @@ impl Subcommand for ExpungeArgs {
                     let found = scope.open(global)?.call(everywhere(true), output)?.places;
                     add(&mut done.left, found);
                 }
+                clear_locks(root.path(), &text);
                 done.logs_left(&text);
                 done.search(root.path(), &text);
             }
@@ -275,16 +278,14 @@ impl Expunged {
 
     fn told(&self) -> String {
         let what = if self.item.is_some() { "item" } else { "text" };
-        let files = self.places.len();
-        let count: u32 = self.places.iter().map(|place| place.count.max(1)).sum();
-        let found = format!("{count} places in {files} files");
+        let found = counted(&self.places);
         match (self.dry_run, self.places.is_empty(), self.left.len()) {
             (_, true, 0) => format!("Nothing has the {what}"),
             (true, ..) => format!("Dry run, nothing is changed: the {what} is in {found}"),
             (false, _, 0) => {
                 format!("Expunged the {what} from {found}; everything was searched again, and nothing has it")
             }
-            (false, _, left) => format!("Expunged the {what} from {found}, but {left} places still have it"),
+            (false, ..) => format!("Expunged the {what} from {found}, but it is still in {}", counted(&self.left)),
         }
     }
 
@@ -318,6 +319,44 @@ impl Expunged {
         }
         Ok(())
     }
+}
+
+/// Returns the number of places and files.
+fn counted(places: &[TextPlace]) -> String {
+    let plural = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let count = places.iter().map(|place| place.count.max(1)).sum();
+    let files = u32::try_from(places.len()).unwrap_or(u32::MAX);
+    format!("{} in {}", plural(count, "place"), plural(files, "file"))
+}
+
+/// Overwrites the text in the lock files of the store that nobody holds. A lock file keeps the path that its last holder changed.
+fn clear_locks(root: &Path, text: &str) {
+    for (path, _) in files_with(&root.join(".saddlebag"), text, &|path| is_lock(path)) {
+        // What cannot be overwritten is found by the search.
+        let _ = clear_lock(&path, text);
+    }
+}
+
+fn is_lock(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+    folder.to_string_lossy().starts_with("locks")
+}
+
+fn clear_lock(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = regular::open(path, OpenOptions::new().read(true).write(true))?;
+    file.try_lock()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    // Its record belongs to a holder that died. The next holder finishes what it says.
+    if !bytes.starts_with(b"free") {
+        return Ok(());
+    }
+    for place in memchr::memmem::find_iter(&bytes, text) {
+        file.seek(SeekFrom::Start(place as u64))?;
+        // The file keeps its length. Cut, it would look as if it had never been used.
+        file.write_all(&vec![b'-'; text.len()])?;
+    }
+    Ok(())
 }
 
 fn place(path: &Path, kind: PlaceKind, count: u32) -> TextPlace {
