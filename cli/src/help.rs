@@ -10,11 +10,12 @@ use crate::failure::EXIT_CODES;
 /// Commands that concern the program, not memory.
 const OF_PROGRAM: [&str; 1] = ["setup"];
 /// Commands that few people run by hand, which the overview only names.
-const RARE: [&str; 15] = [
+const RARE: [&str; 16] = [
     "tag",
     "related",
     "diff",
     "redo",
+    "unforget",
     "op",
     "today",
     "project",

@@ -110,7 +110,7 @@ impl Call {
         if let After::Moved(to) = &change.after {
             let mut moved = RecordedChange::of(folder.relative(to), None, None, true, MAX_INLINE_BYTES);
             if let Some(first) = changes.first() {
-                (moved.after, moved.after_size) = (first.before.clone(), first.before_size);
+                (moved.after, moved.after_size) = (first.before, first.before_size);
             }
             moved.moved_from = Some(folder.relative(path).to_string());
             changes.push(moved);

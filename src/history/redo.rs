@@ -6,7 +6,7 @@ use super::list_operations::operations;
 use super::log::{History, complete_interrupted};
 use super::revert::Reverted;
 use super::types::{HistoryCall, OperationInfo, check_is_kept};
-use super::undo::{UndoReply, finish};
+use super::undo::{Took, UndoReply, finish};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -37,11 +37,14 @@ impl Run<HistoryCall<'_>> for Redo {
         let undone = history.undone();
         let is_in_force =
             |info: &OperationInfo| info.undoes.iter().any(|operation| undone.contains(&operation.as_str()));
-        let all = operations(with, &history, &|_, info| is_in_force(info));
+        let all = operations(with, &history, &|_, _| true);
         let mut reverted = Reverted::default();
-        for undo in all.into_iter().rev() {
+        for undo in all.iter().rev().filter(|info| is_in_force(info)) {
             if reverted.take_back(with, &history, &undo.operation).await? {
-                return finish(with, reverted, alloc::vec![undo], "Took back the undo", self.dry_run).await;
+                let redoes = undo.undoes.clone();
+                let made = all.iter().rev().filter(|info| redoes.contains(&info.operation)).cloned().collect();
+                let took = Took { done: "Made again", undoes: Vec::new(), redoes };
+                return finish(with, reverted, made, took, self.dry_run).await;
             }
         }
         Err(Error::new(ErrorCode::NotFound, "there is nothing to redo", "`op log` lists the operations"))

@@ -95,7 +95,10 @@ impl Run<HistoryCall<'_>> for Undo {
         if taken.is_empty() {
             return Err(Error::new(ErrorCode::NotFound, "there is nothing to undo", "`op log` lists the operations"));
         }
-        finish(with, reverted, taken, "Undid", self.dry_run).await
+        // Taking an undo back makes again what it undid.
+        let undoes = taken.iter().filter(|info| info.undoes.is_empty()).map(|info| info.operation.clone()).collect();
+        let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned()).collect();
+        finish(with, reverted, taken, Took { done: "Undid", undoes, redoes }, self.dry_run).await
     }
 }
 
@@ -154,12 +157,22 @@ fn is_own(call: &Call, recorded: &Recorded) -> bool {
         && (writer.session.is_none() || recorded.session == writer.session)
 }
 
+/// What was done with operations.
+pub(super) struct Took {
+    /// Word for it.
+    pub(super) done: &'static str,
+    /// Operations that were taken back.
+    pub(super) undoes: Vec<String>,
+    /// Operations that were made again.
+    pub(super) redoes: Vec<String>,
+}
+
 /// Changes the files, and reports what was taken back.
 pub(super) async fn finish(
     with: &HistoryCall<'_>,
     reverted: Reverted<'_>,
     taken: Vec<OperationInfo>,
-    done: &str,
+    Took { done, undoes, redoes }: Took,
     dry_run: bool,
 ) -> Result<UndoReply, Error> {
     let call = with.call;
@@ -167,13 +180,7 @@ pub(super) async fn finish(
     let files: Vec<String> = changes.iter().map(|change| call.scope.display_path(change.path())).collect();
     let mut operation = None;
     if !dry_run {
-        // Taking an undo back makes again what it undid.
-        let undoes = taken.iter().flat_map(|info| match info.undoes.as_slice() {
-            [] => alloc::vec![info.operation.clone()],
-            _ => Vec::new(),
-        });
-        let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned());
-        operation = call.apply_all(&changes, undoes.collect(), redoes.collect()).await?;
+        operation = call.apply_all(&changes, undoes, redoes).await?;
     }
     let what: Vec<String> = taken.iter().take(3).map(|info| format!("{} ({})", info.operation, info.command)).collect();
     let more = taken.len().saturating_sub(what.len());

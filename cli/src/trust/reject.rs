@@ -17,7 +17,7 @@ use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
-/// Forget notes and entries that wait for approval, or refuse any value for good
+/// Forget what waits for approval, or refuse a value for good
 ///
 /// With `--for-good`, any note or entry can be named. It is forgotten, and no command stores its value again: not in another case,
 /// with other white space, with letters that look alike or with invisible characters, and not by a tool, a hook, an import or
