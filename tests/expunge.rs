@@ -377,7 +377,7 @@ impl Random {
 
 /// A command that changes files, chosen by a number. About every second text has the value.
 fn change(random: u64) -> Submission<Command> {
-    let (kind, number, has_value) = (random % 15, random / 15 % 4, random / 60 % 2 == 0);
+    let (kind, number, has_value) = (random % 15, random / 15 % 4, (random / 60).is_multiple_of(2));
     let value = if has_value { VALUE } else { "harmless" };
     let title = format!("Note {number}");
     let note = format!("facts/note-{number}");
@@ -403,7 +403,7 @@ fn make_changes(drive: &mut Drive<Simulator>, random: &mut Random, count: usize)
     for _ in 0..count {
         drive.now.seconds += 1;
         let number = random.number();
-        if number % 7 == 0 {
+        if number.is_multiple_of(7) {
             let file = path(&format!("projects/proj/facts/note-{}.md", number / 7 % 4));
             drive.executor.insert(&file, format!("by an editor {number}\n{VALUE}\n{SIBLING}\n"));
         }
@@ -504,7 +504,7 @@ fn writers_lose_nothing_while_a_text_is_expunged(kind: Kind) {
         let id = person.submit(text(VALUE));
         let mut written = 0;
         while !person.pending.is_empty() {
-            if random.number() % 3 == 0 && written < 200 {
+            if random.number().is_multiple_of(3) && written < 200 {
                 if writer.pending.is_empty() {
                     let line = format!("- [ ] written {written} meanwhile");
                     let command = match random.number() % 3 {
