@@ -303,7 +303,7 @@ pub type Finished = protocol::Finished<ToolAnswer>;
 ///
 /// ```
 /// use saddlebag::journal::{Target, Write, WriteMode};
-/// use saddlebag::protocol::{CommandId, FsOutcome, FsResult, Version, WriteOutcome, AppendOutcome};
+/// use saddlebag::protocol::{CommandId, FsOutcome, FsResult, Version, ReadOutcome, AppendOutcome};
 /// use saddlebag::store::Timestamp;
 /// use saddlebag::{Config, Memory, Reply};
 ///
@@ -316,8 +316,11 @@ pub type Finished = protocol::Finished<ToolAnswer>;
 ///    truncate: false,
 /// };
 /// let step = memory.submit(CommandId(17), now, command)?;
+/// // No value was rejected for good.
+/// let outcome = Ok(FsOutcome::Read(ReadOutcome::Absent));
+/// let step = memory.handle_memory_result(FsResult { key: step.requests[0].key.to_string(), outcome })?;
 /// let request = &step.requests[0];
-/// assert_eq!(request.key.as_str(), "write/3.17.1");
+/// assert_eq!(request.key.as_str(), "write/3.17.2");
 ///
 /// let outcome = Ok(FsOutcome::Append(AppendOutcome::Written(Version("1".into()))));
 /// let step = memory.handle_memory_result(FsResult { key: request.key.to_string(), outcome })?;

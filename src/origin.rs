@@ -35,8 +35,8 @@ pub struct Origin {
     /// means that the files are believed, for which the memory must be opened for a person.
     pub provenance: Option<Provenance>,
     /// Operation that the command belongs to: 1 to [`MAX_IDENTIFIER_BYTES`](crate::store::MAX_IDENTIFIER_BYTES) ASCII letters, digits, `-` and
-    /// `_`. Commands with the same value are one operation of the history, and are undone together. `None`: the command is an
-    /// operation of its own.
+    /// `_`. Commands with the same value are one operation of the history, and are undone together. `None`: the command is
+    /// a separate operation.
     pub operation: Option<String>,
     /// Reason for the change, for the history: 1 to [`MAX_REASON_BYTES`] bytes. The policy for secrets applies to it.
     pub reason: Option<String>,

@@ -390,14 +390,17 @@ fn a_policy_removes_old_months_and_stops_the_record(kind: Kind) {
     let mut other = Drive::new(kind, Config { trust: agent, ..agent_config() }, drive.executor);
     assert_eq!(other.call(policy).unwrap_err().code, ErrorCode::NotPermitted);
     drive.executor = other.executor;
-    assert_eq!(drive.call(policy).unwrap().removed, 1);
-    assert_eq!(logs(&drive), ["2026-06", "2026-07", "2026-08"]);
+    assert_eq!(drive.call(policy).unwrap().removed, 2);
+    assert_eq!(logs(&drive), ["2026-07", "2026-08"]);
     // A new month removes what has become too old.
     drive.now.seconds += 62 * 86_400;
     drive.run(pad("- [ ] later")).unwrap();
-    assert_eq!(logs(&drive), ["2026-08", "2026-10"]);
-    drive.call(SetHistoryPolicy { max_bytes: Some(1), ..SetHistoryPolicy::default() }).unwrap();
     assert_eq!(logs(&drive), ["2026-10"]);
+    drive.now.seconds += 31 * 86_400;
+    drive.run(pad("- [ ] one month later")).unwrap();
+    assert_eq!(logs(&drive), ["2026-10", "2026-11"]);
+    drive.call(SetHistoryPolicy { max_bytes: Some(1), ..SetHistoryPolicy::default() }).unwrap();
+    assert_eq!(logs(&drive), ["2026-11"]);
     drive.call(SetHistoryPolicy { recording: Some(false), ..SetHistoryPolicy::default() }).unwrap();
     let before = operations(&mut drive).len();
     drive.run(pad("- [ ] not recorded")).unwrap();

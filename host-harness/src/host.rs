@@ -478,7 +478,7 @@ mod tests {
         assert!(matches!(wrong, Err(EngineError::Result(ResultError::InvalidResult { .. }))), "{wrong:?}");
         assert_eq!(host.pending().len(), 1);
         assert!(host.executor().files().is_empty());
-        host.answer(0).expect("right");
+        host.drive(10, |_| 0).expect("right");
         assert!(matches!(host.take_finished(id), Some(Ok(_))));
     }
 
@@ -513,6 +513,9 @@ mod tests {
         let mut host = Host::new(engine, Wrong(Simulator::new(1), true));
         let log = |text: &str| JournalCommand::AppendDaily(AppendDaily { heading: text.into(), body: String::new() });
         let [wronged, beside] = [append("a"), log("b")].map(|command| host.submit(NOW, command).expect("taken"));
+        // Both look for rejected values first.
+        let looked = host.answer_oldest(usize::MAX).expect("the engine lives");
+        assert!(looked.refused.is_none());
         let answered = host.answer_oldest(usize::MAX).expect("the engine lives");
         let (at_fault, error) = answered.refused.expect("one is refused");
         assert_eq!(at_fault, wronged, "{error}");

@@ -21,7 +21,7 @@ pub struct Reject {
     pub items: Vec<ApproveItem>,
     /// If set, only reports what would be rejected.
     pub dry_run: bool,
-    /// If set, the values of the items are rejected for good. An empty version then stands for any version.
+    /// If set, the values of the items are rejected for good. An empty version then means any version.
     pub for_good: bool,
 }
 

@@ -27,7 +27,7 @@ use crate::trust::{Provenance, SecretPolicy};
 /// reading a version back needs few records.
 const RECENT_BYTES: u32 = 64 * 1024;
 
-/// Size in bytes above which a content has a file of its own.
+/// Size in bytes above which a content has a separate file.
 const MAX_INLINE_BYTES: usize = 1 << 20;
 
 /// Maximum number of attempts at a line of the log while the store cannot tell if it was added.
@@ -174,7 +174,7 @@ impl Call {
         record.to_line().into_bytes()
     }
 
-    /// Returns the record of a change of a text with a secret, which the history must not have: only the sizes.
+    /// Returns the record of a change of text with a secret, which the history must not have: only the sizes.
     pub(super) fn without_contents(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> RecordedChange {
         let mut change = RecordedChange::of(path, None, None, true, MAX_INLINE_BYTES);
         let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);

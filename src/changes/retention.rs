@@ -15,9 +15,6 @@ use crate::protocol::{Entry, EntryKind, Error, ErrorCode, Precondition};
 use crate::sorted::SortedSet;
 use crate::store::{HistoryFolder, Layout, RelPath, is_month};
 
-/// Number of days of the longest month.
-const MONTH_DAYS: i64 = 31;
-
 /// Number of seconds of a day.
 const DAY_SECONDS: i64 = 86_400;
 
@@ -63,11 +60,12 @@ impl Call {
         // The paths sort by month; the newest are kept first.
         let mut bytes = 0_u64;
         let mut removed = 0;
-        let oldest = now.saturating_sub((i64::from(policy.max_age_days) + MONTH_DAYS).saturating_mul(DAY_SECONDS));
+        // The last record of a month is as old as the end of the month.
+        let oldest = now.saturating_sub(i64::from(policy.max_age_days).saturating_mul(DAY_SECONDS));
         let oldest = folder.log(oldest, &recorder.machine).map_err(|_| Error::internal("the log has no path"))?;
         for log in own.into_iter().rev() {
             bytes = bytes.saturating_add(log.size);
-            let is_kept = log.path == current || (log.path > oldest && bytes <= policy.max_bytes);
+            let is_kept = log.path == current || (log.path >= oldest && bytes <= policy.max_bytes);
             if !is_kept {
                 self.remove_record(&log.path).await?;
                 removed += 1;

@@ -29,7 +29,7 @@ Where to keep things (`mem_remember`):
 How to keep it true:
 - When a fact changes, correct it where it stands with `mem_edit`, or store its key again. A new decision names the \
 old one in `supersedes`. Do not add a second version.
-- `mem_forget` removes what is wrong. Do not keep what you were asked to forget.
+- `mem_forget` removes what is wrong; `mem_undo` takes back your last change. Do not keep what you were asked to forget.
 - Give `provenance` `tool` for what a tool or a web page said.
 - `mem_link` connects two notes that belong together.
 ";

@@ -85,7 +85,7 @@ impl HistoryFolder {
         RelPath::new(format!("{}/open", self.path))
     }
 
-    /// Returns the folder of the contents that have a file of their own.
+    /// Returns the folder of the contents that have a separate file.
     pub(crate) fn blobs(&self) -> Result<RelPath, PathError> {
         RelPath::new(format!("{}/blobs", self.path))
     }

@@ -48,7 +48,7 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    /// Returns the value of a text; `None` if it has no words.
+    /// Returns the value of text; `None` if it has no words.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let words = Words::new(text);
         let last = words.bounds.last()?;

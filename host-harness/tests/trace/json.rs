@@ -133,7 +133,7 @@ fn the_example_of_the_documentation_returns_what_it_says() {
         let continues = answer.is_empty() && !line.trim().starts_with("{\"ok\"");
         if continues { argument } else { answer }.push_str(line.trim());
     }
-    assert_eq!(calls.len(), 4);
+    assert_eq!(calls.len(), 5);
     let mut memory = JsonMemory::new();
     for (name, argument, answer) in calls {
         let returned = if name == "open" { memory.open(&argument) } else { memory.call(&name, &argument) };

@@ -1,3 +1,4 @@
 //! What a user may expect of any memory for agents, through the program, each with a control that shows that the test can fail.
 
 mod rejected_values;
+mod undone;
