@@ -15,7 +15,7 @@ use core::str::SplitWhitespace;
 use saddlebag_sanitize::{Echo, FoundSecret, echo, redact, secrets_in};
 
 use super::change::{After, Change, File};
-use super::expunged::ExpungedText;
+use super::expunged_text::ExpungedText;
 use crate::document::Frontmatter;
 use crate::part::{SlicePart, TextPart};
 use crate::protocol::{Error, ErrorCode, Precondition};

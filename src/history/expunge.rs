@@ -155,7 +155,7 @@ impl Expunge {
     /// Returns the file of the named item, and the text.
     async fn subject(&self, with: &HistoryCall<'_>) -> Result<(Option<RelPath>, ExpungedText), Error> {
         let call = with.call;
-        let Some(name) = &self.name else { return Ok((None, ExpungedText::new(call, self.text.clone())?)) };
+        let Some(name) = &self.name else { return Ok((None, call.text_to_expunge(self.text.clone())?)) };
         if !self.text.is_empty() {
             let message = "a text and the name of an item are given at the same time";
             return Err(Error::invalid_argument(message, "give one of them"));
@@ -172,7 +172,7 @@ impl Expunge {
         let file = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
         let body = file.part(Frontmatter::parse(&file).span.end..).trim();
         // A body that is too short to search for is removed with its file and its versions alone.
-        let text = ExpungedText::new(call, body.into()).unwrap_or_else(|_| ExpungedText::none(call));
+        let text = call.text_to_expunge(body.into()).unwrap_or_else(|_| call.no_text_to_expunge());
         Ok((Some(path), text))
     }
 }
