@@ -62,8 +62,7 @@ pub struct Config {
     /// Name of this machine in the history of changes: 1 to 64 ASCII letters, digits, `-` and `_`. `None`: changes are not
     /// recorded.
     pub machine: Option<String>,
-    /// Key of 32 random bytes that the host keeps outside of the store. Its length is checked, but nothing uses it
-    /// yet.
+    /// Key of 32 random bytes that the host keeps outside of the store. Digests of expunged text are made with it.
     pub secret: Option<HostSecret>,
 }
 
@@ -334,6 +333,7 @@ pub struct Memory {
     epoch: u64,
     /// Name of this machine in the history; `None`: changes are not recorded.
     machine: Option<String>,
+    secret: Option<HostSecret>,
     scope: Arc<Scope>,
     corpus: Arc<AtomicRefCell<Corpus>>,
     notebook: Arc<Notebook>,
@@ -373,7 +373,7 @@ impl Memory {
         {
             return Err(ConfigError::InvalidVersionScheme(version_scheme));
         }
-        if let Some(secret) = secret.filter(|secret| !secret.is_valid()) {
+        if let Some(secret) = secret.as_ref().filter(|secret| !secret.is_valid()) {
             return Err(ConfigError::InvalidSecret(u32::try_from(secret.size()).unwrap_or(u32::MAX)));
         }
         if let Some(machine) = machine.as_ref().filter(|machine| !is_identifier(machine)) {
@@ -395,6 +395,7 @@ impl Memory {
             engine: limits.engine(epoch),
             epoch,
             machine,
+            secret,
             scope: Arc::new(Scope { layout, path_prefix, roots, limits, index_file, version_scheme, rescore, trust }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
@@ -425,6 +426,7 @@ impl Memory {
             command: name,
             reason: origin.reason.clone(),
             seed: [self.epoch, id.0],
+            secret: self.secret.clone(),
             state: AtomicRefCell::new(Progress { operation: origin.operation.clone(), ..Progress::default() }),
         });
         let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, recorder, origin, command))?;

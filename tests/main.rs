@@ -14,6 +14,7 @@ mod durability;
 mod empty_folders;
 mod entries_move;
 mod exchange;
+mod expunge;
 mod failures_say_where;
 mod files;
 mod history;

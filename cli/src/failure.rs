@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Done,
     /// Nothing was found.
     Nothing,
+    /// Something that the command should have removed is left.
+    Left,
     /// The command line is invalid.
     Usage,
     /// The command was refused or failed.
@@ -28,7 +30,10 @@ pub(crate) enum Exit {
 /// Exit codes of every command except `zk`, which uses the exit codes of zk. [`Code::exit`] says which code of a failure has which.
 pub(crate) const EXIT_CODES: [(Exit, &str); 4] = [
     (Exit::Done, "done; a list may be empty"),
-    (Exit::Nothing, "nothing found: no match, or no such note, entry, file or backup; of `replay`: a difference"),
+    (
+        Exit::Nothing,
+        "nothing found: no match, or no such note, entry, file or backup; of `replay`: a difference; of `expunge`: what is left",
+    ),
     (Exit::Usage, "bad use: unknown options, targets, modes or arguments"),
     (Exit::Failed, "refused or failed: invalid or ambiguous names, storage errors; or an error after a change"),
 ];
@@ -38,7 +43,7 @@ impl Exit {
     pub(crate) fn number(self) -> u8 {
         match self {
             Self::Done => 0,
-            Self::Nothing => 1,
+            Self::Nothing | Self::Left => 1,
             Self::Usage => 2,
             Self::Failed => 3,
             Self::OfZk(code) => code,

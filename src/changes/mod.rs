@@ -6,6 +6,8 @@
 
 mod call;
 mod change;
+mod expunged;
+mod expunged_text;
 mod gate;
 mod make;
 mod open;
@@ -19,6 +21,7 @@ pub(crate) mod texts;
 
 pub(crate) use call::Call;
 pub(crate) use change::{After, Change, File};
+pub(crate) use expunged_text::ExpungedText;
 pub(crate) use gate::Backups;
 pub(crate) use operation::{HistoryPolicy, Progress, Recorder};
 pub(crate) use policy::InputPolicy;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::store::HistoryFolder;
+use crate::trust::HostSecret;
 
 /// Default age in days after which the log of a month is removed.
 const DEFAULT_MAX_AGE_DAYS: u32 = 730;
@@ -28,6 +29,8 @@ pub(crate) struct Recorder {
     pub(crate) reason: Option<String>,
     /// Number that no other command of the store has, except one of a host that repeats its epochs.
     pub(crate) seed: [u64; 2],
+    /// Key of the host, for digests that nobody else can compute.
+    pub(crate) secret: Option<HostSecret>,
     pub(crate) state: AtomicRefCell<Progress>,
 }
 
@@ -40,6 +43,8 @@ pub(crate) struct Progress {
     pub(crate) undoes: Vec<String>,
     /// Operations that this one makes again.
     pub(crate) redoes: Vec<String>,
+    /// Reason in place of the one that was given.
+    pub(crate) reason: Option<String>,
     /// Policy of the store; `None` until it is read.
     pub(crate) policy: Option<HistoryPolicy>,
     /// Folders in which nothing is left of an operation that was interrupted.

@@ -15,6 +15,7 @@ use core::str::SplitWhitespace;
 use saddlebag_sanitize::{Echo, FoundSecret, echo, redact, secrets_in};
 
 use super::change::{After, Change, File};
+use super::expunged_text::ExpungedText;
 use crate::document::Frontmatter;
 use crate::part::{SlicePart, TextPart};
 use crate::protocol::{Error, ErrorCode, Precondition};
@@ -207,6 +208,21 @@ impl InputPolicy {
         self.check_trust_state(&file.path, Some(text), None)?;
         self.note_removed(&secrets_in(&String::from_utf8_lossy(text)));
         Ok(Change::new(file.clone(), After::Removed))
+    }
+
+    /// Gives a file its bytes with a text replaced everywhere; `None` if it does not have the text. The other text keeps its
+    /// trust, and nothing is added that could be a secret.
+    pub(crate) fn expunge(&self, file: &File, text: &ExpungedText) -> Result<Option<Change>, Error> {
+        self.config.check_person("expunge text")?;
+        let is_record = Layout::is_bookkeeping(&file.path);
+        let after = file.bytes().and_then(|bytes| text.replaced(bytes, is_record));
+        Ok(after.map(|after| Change::new(file.clone(), After::Whole(after))))
+    }
+
+    /// Removes a file that is expunged as a whole; `None` if it does not exist.
+    pub(crate) fn expunge_file(&self, file: &File) -> Result<Option<Change>, Error> {
+        self.config.check_person("expunge a file")?;
+        Ok(file.bytes().map(|_| Change::new(file.clone(), After::Removed)))
     }
 
     /// Removes a file, if another one has its text as `copied` returns it.

@@ -20,7 +20,7 @@ use super::change::{After, Change};
 use super::make::contention;
 use super::operation::Recorder;
 use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, WriteOutcome};
-use crate::store::{Layout, RelPath};
+use crate::store::{HistoryFolder, Layout, RelPath};
 use crate::trust::{Provenance, SecretPolicy};
 
 /// Number of bytes at the end of a log in which a digest counts as recorded. An older content is recorded again, so that
@@ -115,19 +115,30 @@ impl Call {
             moved.moved_from = Some(folder.relative(path).to_string());
             changes.push(moved);
         }
+        self.write_blobs(&folder, &changes, [before, after.as_deref()]).await?;
+        let line = self.line(recorder, recent.size, changes);
+        // The bytes that a file gets at its end are there even if their record is lost.
+        let may_vanish = matches!(change.after, After::Added(_));
+        self.append_line(&log, line, may_vanish).await
+    }
+
+    /// Writes the contents that have files of their own, from the bytes of the file before and after.
+    pub(super) async fn write_blobs(
+        &self,
+        folder: &HistoryFolder,
+        changes: &[RecordedChange],
+        known: [Option<&[u8]>; 2],
+    ) -> Result<(), Error> {
         for content in changes.iter().flat_map(|change| &change.contents) {
             if matches!(content.stored, Stored::Blob) {
-                let bytes = [before, after.as_deref()].into_iter().flatten();
-                let bytes = bytes.into_iter().find(|bytes| Digest::of(bytes) == content.digest).unwrap_or_default();
+                let mut bytes = known.into_iter().flatten();
+                let bytes = bytes.find(|bytes| Digest::of(bytes) == content.digest).unwrap_or_default();
                 let blob = folder.blob(&content.digest.to_string());
                 let blob = blob.map_err(|_| Error::internal("a content has no path"))?;
                 self.write_blob(&blob, bytes).await?;
             }
         }
-        let line = self.line(recorder, recent.size, changes);
-        // The bytes that a file gets at its end are there even if their record is lost.
-        let may_vanish = matches!(change.after, After::Added(_));
-        self.append_line(&log, line, may_vanish).await
+        Ok(())
     }
 
     /// Returns the agent that records name: the one that the origin or the memory names, unless a person gives the commands.
@@ -155,7 +166,7 @@ impl Call {
                 session: writer.session,
                 tool: writer.tool,
             },
-            reason: recorder.reason.clone(),
+            reason: state.reason.clone().or_else(|| recorder.reason.clone()),
             undoes: state.undoes.clone(),
             redoes: state.redoes.clone(),
             changes,
@@ -164,7 +175,7 @@ impl Call {
     }
 
     /// Returns the record of a change of text with a secret, which the history must not have: only the sizes.
-    fn without_contents(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> RecordedChange {
+    pub(super) fn without_contents(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> RecordedChange {
         let mut change = RecordedChange::of(path, None, None, true, MAX_INLINE_BYTES);
         let size = |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| bytes.len() as u64);
         (change.before_size, change.after_size) = (size(before), size(after));

@@ -5,11 +5,14 @@
 //! others.
 
 mod compare_versions;
+mod expunge;
+mod expunged_logs;
 mod files;
 mod history_policy;
 mod list_operations;
 mod list_versions;
 mod log;
+mod places;
 mod read_version;
 mod redo;
 mod restore_version;
@@ -18,6 +21,7 @@ mod types;
 mod undo;
 
 pub use compare_versions::{CompareVersions, Comparison};
+pub use expunge::{Expunge, ExpungeReply, PlaceKind, TextPlace};
 pub use history_policy::{HistoryLog, HistoryPolicyReply, SetHistoryPolicy};
 pub use list_operations::{ListOperations, OperationList};
 pub use list_versions::{ListVersions, VersionInfo, VersionList};
@@ -44,5 +48,6 @@ family! {
         Undo { operations, session, agent, since, after, only_own, dry_run } | Redo { dry_run },
         SetHistoryPolicy,
         RestoreVersion { name, version, at, dry_run },
+        Expunge { text, name, dry_run },
     }
 }

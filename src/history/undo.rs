@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::expunge::Expunge;
 use super::list_operations::operations;
 use super::log::{History, Recorded, complete_interrupted};
 use super::revert::Reverted;
@@ -133,7 +134,11 @@ impl Undo {
         all.into_iter()
             .take_while(|info| after.is_none_or(|after| info.operation != after))
             .filter(|info| {
-                let is_change = info.undoes.is_empty() && info.redoes.is_empty() && !info.files.is_empty();
+                // What was expunged cannot come back.
+                let is_change = info.undoes.is_empty()
+                    && info.redoes.is_empty()
+                    && !info.files.is_empty()
+                    && info.command != Expunge::NAME;
                 is_change
                     && !info.undone
                     && is_of(&self.session, &info.session)

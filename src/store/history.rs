@@ -18,6 +18,9 @@ use super::{PathError, RelPath};
 /// Name of the folder in [`STATE_FOLDER`].
 const HISTORY_FOLDER: &str = "history";
 
+/// Extension of a log.
+const LOG_SUFFIX: &str = ".log";
+
 /// Folder with the history of one scope: the root, a project, or the entries of an agent or a workspace. Its records name files
 /// by their paths relative to the folder of the scope, so they stay right when that folder moves.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +28,17 @@ pub(crate) struct HistoryFolder {
     path: RelPath,
     /// Folder of the scope, with a separator at its end; empty for the root.
     scope: String,
+}
+
+/// A file of the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HistoryFile {
+    /// Log of a machine for a month.
+    Log,
+    /// Operation that is not finished.
+    Open,
+    /// A content.
+    Blob,
 }
 
 impl HistoryFolder {
@@ -42,6 +56,22 @@ impl HistoryFolder {
     pub(crate) fn absolute(&self, relative: &str) -> Option<RelPath> {
         let path = RelPath::new(format!("{}{relative}", self.scope)).ok()?;
         (Layout::history_of(&path).ok()? == *self).then_some(path)
+    }
+
+    /// Returns the hidden folder of the scope, which has the history and all other bookkeeping.
+    pub(crate) fn state_folder(&self) -> Option<RelPath> {
+        self.path.parent()
+    }
+
+    /// Returns what a file of the hidden folder is for the history; `None` if it is not part of it.
+    pub(crate) fn file_kind(&self, path: &RelPath) -> Option<HistoryFile> {
+        let below = path.as_str().strip_prefix(self.path.as_str())?.strip_prefix('/')?;
+        match below.split_once('/')? {
+            ("open", _) => Some(HistoryFile::Open),
+            ("blobs", _) => Some(HistoryFile::Blob),
+            (_, name) if name.ends_with(LOG_SUFFIX) => Some(HistoryFile::Log),
+            _ => None,
+        }
     }
 
     /// Returns the log of a machine for the month of a time, in seconds since 1970-01-01T00:00:00Z.

@@ -54,6 +54,8 @@ pub(super) const STATE_FOLDER: &str = ".saddlebag";
 const REJECTED_FILE: &str = "rejected.log";
 /// Folder of the backups of notes of the root, in [`STATE_FOLDER`].
 const BACKUPS_FOLDER: &str = "backups";
+/// Folder of the index, in [`STATE_FOLDER`].
+const INDEX_FOLDER: &str = "index";
 /// Number of bytes that the backup keeps of a name that is too long for an extension.
 const KEPT_NAME_BYTES: usize = 200;
 
@@ -357,6 +359,19 @@ impl Layout {
         let stem = stem.strip_prefix(&inside).unwrap_or(stem);
         let originals = [format!("{stem}{NOTE_SUFFIX}"), stem.to_string()].map(RelPath::new);
         originals.into_iter().flatten().find(|path| Self::backup_of(path) == *backup)
+    }
+
+    /// Returns true for a file in a folder of backups, also one whose name was shortened.
+    pub(crate) fn is_backup(path: &RelPath) -> bool {
+        let mut segments = path.segments();
+        let is_inside = segments.any(|segment| segment == STATE_FOLDER) && segments.next() == Some(BACKUPS_FOLDER);
+        is_inside || path.as_str().ends_with(BACKUP_SUFFIX)
+    }
+
+    /// Returns true for a file of an index, which is made again if it is missing.
+    pub(crate) fn is_index(path: &RelPath) -> bool {
+        let mut segments = path.segments();
+        segments.any(|segment| segment == STATE_FOLDER) && segments.next() == Some(INDEX_FOLDER)
     }
 
     /// Returns the file with the values that a person rejected for good. The whole store has one.

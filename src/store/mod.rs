@@ -21,7 +21,7 @@ pub use entries::{
 };
 pub(crate) use folded::is_hidden;
 pub use folded::{folded_name, is_name};
-pub(crate) use history::{HistoryFolder, is_month};
+pub(crate) use history::{HistoryFile, HistoryFolder, is_month};
 pub use instructions::is_instructions;
 pub(crate) use layout::is_below_entries;
 pub use layout::{

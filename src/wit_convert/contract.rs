@@ -179,6 +179,9 @@ macro_rules! wit_contract {
             history::Redo { dry_run }
             history::SetHistoryPolicy { recording, max_age_days, max_bytes }
             history::RestoreVersion { name, version, at, dry_run }
+            history::Expunge { text, name, dry_run }
+            history::TextPlace { path, kind, count }
+            history::ExpungeReply { places, left, unreadable, digest, operation, message }
             history::FileChange { path, kind, moved_from, before, after }
             history::OperationInfo { operation, time, command, provenance, agent, client, session, tool, reason, undone, undoes, redoes, files }
             history::OperationList { operations, total, damaged, cut }
@@ -193,9 +196,10 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value) }
+            history::PlaceKind { File, Backup, History, Index, State, Name }
             history::ChangeKind { Created, Changed, Removed, Moved }
-            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value) }
+            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {

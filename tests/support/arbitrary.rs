@@ -12,8 +12,8 @@ use saddlebag::entries::{
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall, Resolve};
 use saddlebag::history::{
-    CompareVersions, HistoryCommand, ListOperations, ListVersions, ReadVersion, Redo, RestoreVersion, SetHistoryPolicy,
-    Undo,
+    CompareVersions, Expunge, HistoryCommand, ListOperations, ListVersions, ReadVersion, Redo, RestoreVersion,
+    SetHistoryPolicy, Undo,
 };
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
@@ -694,6 +694,10 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
         ),
         (name(), prop::option::of(number), time(), any::<bool>())
             .prop_map(|(name, version, at, dry_run)| RestoreVersion { name, version, at, dry_run }.into()),
+        (text(), prop::option::weighted(0.3, name()), any::<bool>()).prop_map(|(text, name, dry_run)| {
+            let text = if name.is_some() { String::new() } else { text };
+            Expunge { text, name, dry_run }.into()
+        }),
     ]
 }
 

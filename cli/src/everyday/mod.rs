@@ -21,7 +21,7 @@ mod today;
 mod unforget;
 mod write;
 
-use crate::history::{DiffArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
+use crate::history::{DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
 use crate::list::ListArgs;
 use crate::prompt::ContextArgs;
 use crate::subcommand::subcommands;
@@ -47,6 +47,8 @@ subcommands! {
         Undo(UndoArgs),
         Redo(RedoArgs),
         Op(OpArgs),
+        #[command(visible_alias = "redact")]
+        Expunge(ExpungeArgs),
         Sessions(sessions::SessionsArgs),
         Open(open::OpenArgs),
         Log(log::LogArgs),

@@ -1,6 +1,7 @@
 //! The subcommands of the history: what was changed, the versions of an item, and undo.
 
 mod diff;
+mod expunge;
 mod log;
 mod op;
 mod redo;
@@ -8,6 +9,7 @@ mod shared;
 mod undo;
 
 pub(crate) use diff::DiffArgs;
+pub(crate) use expunge::ExpungeArgs;
 pub(crate) use log::HistoryArgs;
 pub(crate) use op::OpArgs;
 pub(crate) use redo::RedoArgs;

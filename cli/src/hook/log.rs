@@ -80,6 +80,32 @@ impl Log {
         [OLD_FILE, FILE].into_iter().filter(is_log).map(|name| self.0.join(name)).collect()
     }
 
+    /// Returns the files that have lines with a text, each with their number. Removes these lines if `is_removed` is set.
+    pub(crate) fn lines_with(&self, text: &str, is_removed: bool) -> io::Result<Vec<(PathBuf, u32)>> {
+        let mut found = Vec::new();
+        for path in self.files() {
+            let mut bytes = Vec::new();
+            regular::open(&path, OpenOptions::new().read(true))?.read_to_end(&mut bytes)?;
+            let read = String::from_utf8_lossy(&bytes);
+            let has_text = |line: &&str| {
+                let message = serde_json::from_str::<Line>(line).map(|line| line.message).unwrap_or_default();
+                line.contains(text) || message.contains(text)
+            };
+            let count = read.lines().filter(has_text).count();
+            if count == 0 {
+                continue;
+            }
+            if is_removed {
+                let kept: String =
+                    read.lines().filter(|line| !has_text(line)).map(|line| format!("{line}\n")).collect();
+                regular::open_private(&path, OpenOptions::new().write(true).truncate(true))?
+                    .write_all(kept.as_bytes())?;
+            }
+            found.push((path, u32::try_from(count).unwrap_or(u32::MAX)));
+        }
+        Ok(found)
+    }
+
     /// Appends a line. A line is written at once, so that lines of several processes do not mix.
     pub(crate) fn append(&self, line: &Line) -> io::Result<()> {
         let value = serde_json::to_value(line)?;

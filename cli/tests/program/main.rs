@@ -10,6 +10,7 @@ mod conform;
 mod disk;
 mod entries;
 mod exchange;
+mod expunge;
 mod golden;
 mod hook;
 mod instructions;

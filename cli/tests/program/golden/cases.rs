@@ -77,6 +77,16 @@ fn history() -> Vec<Case> {
         Case::new("op-log", &["op"]).after(TWO_CHANGES),
         Case::new("op-show", &["op", "show"]).after(TWO_CHANGES),
         Case::new("op-diff", &["op", "diff"]).after(TWO_CHANGES),
+        Case::new("expunge-dry-run", &["expunge", "two three", "--text"]).after(&[&[
+            "write",
+            "note:new",
+            "one two three",
+        ]]),
+        Case::new("expunge", &["expunge", "two three", "--text", "--yes"]).after(&[&[
+            "write",
+            "note:new",
+            "one two three",
+        ]]),
         Case::new("restore-version", &["restore", "note:new", "--at", "2"]).after(TWO_CHANGES),
     ]
 }

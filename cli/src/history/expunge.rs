@@ -1,0 +1,402 @@
+//! `expunge`: removes a text from everything that the program keeps, and proves it by searching.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use saddlebag::files::{Item, ItemKind, Resolve};
+use saddlebag::history::{Expunge, ExpungeReply, PlaceKind, TextPlace};
+use saddlebag::protocol::ErrorCode;
+use saddlebag_host::{Project, project_root};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure, set_changes};
+use crate::global::Global;
+use crate::help::example;
+use crate::hook::log::Log;
+use crate::output::{Output, single_line};
+use crate::regular;
+use crate::store::{Root, Store, named_project};
+use crate::subcommand::Subcommand;
+
+/// Minimum number of characters of a text that is searched for everywhere.
+const MIN_CHARS: usize = 4;
+
+/// Files of a project in which clients keep instructions, and `agents-md` a section with entries.
+const INSTRUCTIONS: [&str; 4] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
+
+/// Maximum size of a file that is searched, in bytes.
+const MAX_SEARCHED_BYTES: u64 = 256 << 20;
+
+/// Remove a text or an item from everything that is kept, for good
+///
+/// Without --yes it only lists the places. With it, the text is removed from files, backups, all versions in the history, the index,
+/// the states of sessions and the program's logs, in all projects of the store; then everything is searched again. The history keeps
+/// who, when and a keyed digest. `undo` cannot take it back.
+#[derive(Debug, Args)]
+#[command(after_help = example("expunge \"the password is tango\" --yes"))]
+pub(crate) struct ExpungeArgs {
+    /// Text, or the name of a note or an entry, which is removed with all its versions
+    #[arg(value_name = "TEXT|NAME", allow_hyphen_values = true)]
+    what: String,
+    /// Take the argument as text, even if an item has this name
+    #[arg(long)]
+    text: bool,
+    /// Remove it, not only list the places
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Places of a text, what is left, and what the program cannot reach.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct Expunged {
+    /// True if nothing was changed.
+    dry_run: bool,
+    /// Path of the item that the name means.
+    item: Option<String>,
+    /// Places that had the text.
+    places: Vec<TextPlace>,
+    /// Places that still have it, found by searching everything again. Empty for a dry run.
+    left: Vec<TextPlace>,
+    /// Number of damaged lines and contents of the history that were removed too.
+    unreadable: u32,
+    /// Keyed digests that the history keeps of the text.
+    digests: Vec<String>,
+    /// What the program cannot reach, and may have the text.
+    unreachable: Vec<String>,
+    /// Summary.
+    message: String,
+}
+
+impl Subcommand for ExpungeArgs {
+    type Json = Expunged;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let mut store = Store::open(global)?;
+        let root = Root::from_options(global)?;
+        let item = if self.text { None } else { item(&self.what, &mut store, output)? };
+        let text = match &item {
+            Some(item) => body(&root.path().join(&item.path)),
+            None => self.what.clone(),
+        };
+        let is_searched = text.trim().chars().count() >= MIN_CHARS;
+        let mut done = Expunged { dry_run: !self.yes, item: item.map(|item| item.path), ..Expunged::default() };
+        let first = Expunge {
+            text: if done.item.is_some() { String::new() } else { text.clone() },
+            name: done.item.clone(),
+            dry_run: !self.yes,
+        };
+        done.add(store.call(first, output)?);
+        drop(store);
+        let everywhere = |dry_run| Expunge { text: text.clone(), name: None, dry_run };
+        if is_searched {
+            for scope in scopes(root.path(), global) {
+                done.add(scope.open(global)?.call(everywhere(!self.yes), output)?);
+            }
+            done.logs(&text, self.yes)?;
+        }
+        if self.yes {
+            // What was found left while the scopes were searched one after the other counts no more.
+            done.left.clear();
+            if is_searched {
+                let mut all = scopes(root.path(), global);
+                all.insert(0, Scope::Own);
+                for scope in all {
+                    let found = scope.open(global)?.call(everywhere(true), output)?.places;
+                    add(&mut done.left, found);
+                }
+                clear_locks(root.path(), &text);
+                done.logs_left(&text);
+                done.search(root.path(), &text);
+            }
+            if !done.places.is_empty() {
+                set_changes(true, true);
+            }
+        }
+        done.name_unreachable(root.path(), global, &text);
+        done.message = done.told();
+        done.print(output)?;
+        Ok(match (done.places.is_empty(), done.left.is_empty()) {
+            (_, false) => Exit::Left,
+            (true, true) => Exit::Nothing,
+            (false, true) => Exit::Done,
+        })
+    }
+}
+
+/// A part of the store that one memory reads.
+enum Scope {
+    /// That of the options.
+    Own,
+    /// A project with this folder.
+    Project(String),
+    /// The root, with the entries of an agent and a workspace.
+    Root { agent: String, workspace: Option<String> },
+}
+
+impl Scope {
+    fn open(&self, global: &Global) -> Result<Store, Failure> {
+        match self {
+            Self::Own => Store::open(global),
+            Self::Project(slug) => Store::for_project(Project::Slug(slug.clone()), global),
+            Self::Root { agent, workspace } => {
+                let global = Global { agent: agent.clone(), workspace: workspace.clone(), ..global.clone() };
+                Store::for_project(Project::Notebook, &global)
+            }
+        }
+    }
+}
+
+/// Returns the other scopes of the store: its projects, and the root with the entries of each agent and workspace.
+fn scopes(root: &Path, global: &Global) -> Vec<Scope> {
+    let folders = |name: &str| -> Vec<String> {
+        let entries = fs::read_dir(root.join(name)).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut names: Vec<String> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    };
+    let mut scopes: Vec<Scope> = folders("projects").into_iter().map(Scope::Project).collect();
+    scopes
+        .retain(|scope| matches!(scope, Scope::Project(slug) if slug.parse::<saddlebag::store::ProjectSlug>().is_ok()));
+    let has_entries = |owner: &String, of: &str| root.join(of).join(owner).join("entries").is_dir();
+    let root_of = |agent: String, workspace| Scope::Root { agent, workspace };
+    let agents = folders("agents").into_iter().filter(|agent| has_entries(agent, "agents"));
+    scopes.extend(agents.map(|agent| root_of(agent, None)));
+    let workspaces = folders("workspaces").into_iter().filter(|workspace| has_entries(workspace, "workspaces"));
+    scopes.extend(workspaces.map(|workspace| root_of(global.agent.clone(), Some(workspace))));
+    scopes.push(root_of(global.agent.clone(), None));
+    scopes
+}
+
+/// Returns the note or the entry that a name means, if it means one.
+fn item(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<Item>, Failure> {
+    let name = name.to_string();
+    match store.call(Resolve { name, kind: None }, output) {
+        Ok(item) if item.kind != ItemKind::File => Ok(Some(item)),
+        Ok(_) => Ok(None),
+        Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => {
+            let help = format!("{}, or give --text if it is the text to expunge", failure.help);
+            Err(Failure { help, ..failure })
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// Returns the text of a file below its frontmatter.
+fn body(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let below = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map(|(_, body)| body);
+    below.unwrap_or(&text).trim().to_string()
+}
+
+impl Expunged {
+    fn add(&mut self, reply: ExpungeReply) {
+        add(&mut self.places, reply.places);
+        add(&mut self.left, reply.left);
+        self.unreadable += reply.unreadable;
+        self.digests.extend(reply.digest);
+    }
+
+    /// Removes the lines with the text from the program's own logs.
+    fn logs(&mut self, text: &str, is_removed: bool) -> Result<(), Failure> {
+        let Some(log) = Log::of_user() else { return Ok(()) };
+        for (path, count) in log.lines_with(text, is_removed)? {
+            add(&mut self.places, vec![place(&path, PlaceKind::State, count)]);
+        }
+        Ok(())
+    }
+
+    /// Searches the folder with the state of the program.
+    fn logs_left(&mut self, text: &str) {
+        let Some(state) = saddlebag_host::state_folder() else { return };
+        for (path, count) in files_with(&state, text, &|_| true) {
+            add(&mut self.left, vec![place(&path, PlaceKind::State, count)]);
+        }
+    }
+
+    /// Searches every file of the store byte by byte, also those that no memory reads. The logs of the history are compressed, so
+    /// the memory has searched them.
+    fn search(&mut self, root: &Path, text: &str) {
+        let is_log = |path: &Path| path.extension().is_some_and(|suffix| suffix == "log") && is_below(path, "history");
+        let known: BTreeSet<String> = self.left.iter().map(|place| place.path.clone()).collect();
+        for (path, count) in files_with(root, text, &|path| !is_log(path)) {
+            let below = path.strip_prefix(root).unwrap_or(&path);
+            let shown = below.to_string_lossy().replace('\\', "/");
+            if known.contains(&shown) {
+                continue;
+            }
+            let is_ours = below.components().any(|part| part.as_os_str().to_string_lossy().starts_with(".saddlebag"));
+            if is_ours || below.extension().is_some_and(|suffix| suffix == "md" || suffix == "bak") {
+                let kind = if is_ours { PlaceKind::State } else { PlaceKind::File };
+                add(&mut self.left, vec![TextPlace { path: shown, kind, count }]);
+            } else {
+                self.unreachable.push(format!("{shown}: a file beside the memory has the text"));
+            }
+        }
+    }
+
+    /// Names what the program cannot reach.
+    fn name_unreachable(&mut self, root: &Path, global: &Global, text: &str) {
+        let project = match named_project(global) {
+            Project::Path(path) => Some(project_root(&path)),
+            _ => None,
+        };
+        let mut trees: Vec<PathBuf> = Vec::new();
+        for folder in [Some(root), project.as_deref()].into_iter().flatten() {
+            let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+            let tree = folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf);
+            trees.extend(tree.filter(|tree| !trees.contains(tree)));
+        }
+        for tree in trees {
+            let tree = tree.display();
+            self.unreachable.push(format!(
+                "the git history of {tree}: `git -C \"{tree}\" log --all --oneline -S TEXT` lists its commits; `git filter-repo \
+                 --replace-text FILE` rewrites them"
+            ));
+        }
+        for folder in project.iter() {
+            for name in INSTRUCTIONS {
+                let file = fs::read_to_string(folder.join(name)).unwrap_or_default();
+                if text.trim().chars().count() >= MIN_CHARS && file.contains(text) {
+                    let path = folder.join(name);
+                    self.unreachable.push(format!("{}: it has the text; edit it", path.display()));
+                }
+            }
+        }
+        let others = [
+            "exports, whose places the program does not record: search the folders that you exported to",
+            "other machines, and copies of the store that a backup or a sync program made",
+            "files of --trace, and the transcripts that a client keeps itself",
+            "pages and prompts that a running program has already given to a model",
+        ];
+        self.unreachable.extend(others.map(String::from));
+    }
+
+    fn told(&self) -> String {
+        let what = if self.item.is_some() { "item" } else { "text" };
+        let found = counted(&self.places);
+        match (self.dry_run, self.places.is_empty(), self.left.len()) {
+            (_, true, 0) => format!("Nothing has the {what}"),
+            (true, ..) => format!("Dry run, nothing is changed: the {what} is in {found}"),
+            (false, _, 0) => {
+                format!("Expunged the {what} from {found}; everything was searched again, and nothing has it")
+            }
+            (false, ..) => format!("Expunged the {what} from {found}, but it is still in {}", counted(&self.left)),
+        }
+    }
+
+    fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        if output.is_json() {
+            return Ok(output.object(self)?);
+        }
+        output.line(&single_line(&self.message))?;
+        let places = if self.left.is_empty() { &self.places } else { &self.left };
+        for TextPlace { path, kind, count } in places {
+            output.line(&format!("    {:<8} {} ({count})", kind.to_string(), single_line(path)))?;
+        }
+        output.flush()?;
+        if self.left.iter().any(|place| place.kind == PlaceKind::Name) {
+            output.note("the name of a file has the text: `move` gives the item another name; then run this again");
+        } else if !self.left.is_empty() {
+            output.note("others may have written the text meanwhile: run this again");
+        }
+        if self.unreadable > 0 {
+            let unreadable = self.unreadable;
+            output.warning(&format!("{unreadable} damaged parts of the history may have the text, and go too"));
+        }
+        if !self.places.is_empty() {
+            output.note("what the program cannot reach:");
+            for line in &self.unreachable {
+                output.note(&format!("  {}", single_line(line)));
+            }
+            if self.dry_run {
+                output.note("--yes removes it; `undo` cannot take that back");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the number of places and files.
+fn counted(places: &[TextPlace]) -> String {
+    let plural = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let count = places.iter().map(|place| place.count.max(1)).sum();
+    let files = u32::try_from(places.len()).unwrap_or(u32::MAX);
+    format!("{} in {}", plural(count, "place"), plural(files, "file"))
+}
+
+/// Overwrites the text in the lock files of the store that nobody holds. A lock file keeps the path that its last holder changed.
+fn clear_locks(root: &Path, text: &str) {
+    for (path, _) in files_with(&root.join(".saddlebag"), text, &|path| is_lock(path)) {
+        // What cannot be overwritten is found by the search.
+        let _ = clear_lock(&path, text);
+    }
+}
+
+fn is_lock(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+    folder.to_string_lossy().starts_with("locks")
+}
+
+fn clear_lock(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = regular::open(path, OpenOptions::new().read(true).write(true))?;
+    file.try_lock()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    // Its record belongs to a holder that died. The next holder finishes what it says.
+    if !bytes.starts_with(b"free") {
+        return Ok(());
+    }
+    for place in memchr::memmem::find_iter(&bytes, text) {
+        file.seek(SeekFrom::Start(place as u64))?;
+        // The file keeps its length. Cut, it would look as if it had never been used.
+        file.write_all(&vec![b'-'; text.len()])?;
+    }
+    Ok(())
+}
+
+fn place(path: &Path, kind: PlaceKind, count: u32) -> TextPlace {
+    TextPlace { path: path.display().to_string(), kind, count }
+}
+
+/// Adds places, each file once: the scopes share some.
+fn add(places: &mut Vec<TextPlace>, new: Vec<TextPlace>) {
+    for place in new {
+        if !places.iter().any(|known| known.path == place.path && known.kind == place.kind) {
+            places.push(place);
+        }
+    }
+}
+
+fn is_below(path: &Path, folder: &str) -> bool {
+    path.components().any(|part| part.as_os_str() == folder)
+}
+
+/// Returns the files below a folder that have a text, each with how often. Links are not followed.
+fn files_with(folder: &Path, text: &str, is_searched: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, u32)> {
+    let mut folders = vec![folder.to_path_buf()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            if kind.is_dir() && entry.file_name() != ".git" {
+                folders.push(path);
+            } else if kind.is_file()
+                && is_searched(&path)
+                && entry.metadata().is_ok_and(|found| found.len() <= MAX_SEARCHED_BYTES)
+            {
+                let count = fs::read(&path).map_or(0, |bytes| memchr::memmem::find_iter(&bytes, text).count());
+                if count > 0 {
+                    found.push((path, u32::try_from(count).unwrap_or(u32::MAX)));
+                }
+            }
+        }
+    }
+    found.sort();
+    found
+}

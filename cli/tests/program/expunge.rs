@@ -1,0 +1,184 @@
+//! `saddlebag expunge`: after it, no file of the program has the text, and it says what it cannot reach.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+#[cfg(feature = "mcp")]
+use crate::mcp::client::Pipes;
+use crate::support::{Store, run};
+
+const VALUE: &str = "zebra-7741-quartz";
+
+/// Returns the files of the store, of the project and of the program's state that have the value. Contents of the history are
+/// compressed, so every version is printed too.
+fn holders(store: &Store) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for folder in [&store.root, &store.here.with_file_name("state")] {
+        search(folder, &mut found);
+    }
+    let operations = store.run(&["history", "-n", "1000"]).stdout;
+    if operations.contains(VALUE) {
+        found.insert("history".into());
+    }
+    for name in ["facts/port", "facts/safe", "scratchpad", "MEMORY.md", "k"] {
+        for version in 1..9 {
+            if store.run(&["show", &format!("{name}@{version}")]).stdout.contains(VALUE) {
+                found.insert(format!("{name}@{version}"));
+            }
+        }
+    }
+    found
+}
+
+fn search(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_type().expect("a kind").is_dir() {
+            search(&path, found);
+        } else if fs::read(&path).is_ok_and(|bytes| bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes())) {
+            found.insert(path.display().to_string());
+        }
+    }
+}
+
+/// A store in which the value is in a note with versions, an entry, long-term memory, a backup and the state of a session.
+fn filled() -> Store {
+    let store = Store::new();
+    store.run(&["remember", "Port", &format!("The port is {VALUE}.\n\nsibling-line")]).exits(0);
+    store.run(&["remember", "Safe", "harmless sibling-line"]).exits(0);
+    store.run(&["edit", "facts/port", "--old", "The port", "--new", "Our port"]).exits(0);
+    store.run(&["remember", "--key", "k", &format!("entry {VALUE}")]).exits(0);
+    store.run(&["write", "long_term", &format!("- shared {VALUE}")]).exits(0);
+    store.run(&["write", "scratchpad", &format!("- [ ] {VALUE}"), "--reason", &format!("due to {VALUE}")]).exits(0);
+    let prompt = json!({
+        "session_id": "s",
+        "transcript_path": "/home/ada/.claude/projects/-tax/x.jsonl",
+        "cwd": store.here,
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": format!("where is {VALUE}, and which port?"),
+    });
+    store.run_with(&["hook", "prompt"], prompt.to_string().as_bytes()).exits(0);
+    store
+}
+
+fn paths(places: &Value) -> Vec<String> {
+    let path = |place: &Value| place["path"].as_str().expect("a path").to_string();
+    places.as_array().expect("places").iter().map(path).collect()
+}
+
+#[test]
+fn a_dry_run_lists_every_place_and_yes_leaves_none() {
+    let store = filled();
+    assert!(store.run(&["recall", VALUE]).exits(0).stdout.contains(VALUE), "the value is found before");
+    let before = store.tree();
+    let dry = store.run(&["expunge", VALUE]).exits(0).complains("--yes removes it");
+    assert!(dry.stdout.starts_with("Dry run") && dry.stdout.contains("facts/port.md"), "{dry:?}");
+    for unreachable in ["git history", "exports", "other machines", "--trace"] {
+        assert!(dry.stderr.contains(unreachable), "{unreachable}: {dry:?}");
+    }
+    assert_eq!(store.tree(), before);
+    let done = store.run(&["--json", "redact", VALUE, "--yes"]).exits(0).json();
+    assert_eq!((done["left"].clone(), done["dry_run"].clone()), (json!([]), json!(false)), "{done}");
+    let listed = paths(&done["places"]);
+    for path in ["facts/port.md", "facts/port.bak", "MEMORY.md", ".jsonl", ".log", "SCRATCHPAD.md", "k.md"] {
+        assert!(listed.iter().any(|listed| listed.ends_with(path)), "{path}: {listed:?}");
+    }
+    assert_eq!(holders(&store), BTreeSet::new());
+    assert!(!store.run(&["recall", VALUE]).stdout.contains("port is"));
+    let sibling = store.run(&["show", "facts/port"]).exits(0).stdout;
+    assert!(sibling.contains("Our port is [expunged].") && sibling.contains("sibling-line"), "{sibling}");
+    let log = store.run(&["op"]).exits(0).stdout;
+    let digest = done["digests"][0].as_str().expect("a digest");
+    assert!(log.contains("expunge") && log.contains(digest), "{log}");
+    store.run(&["expunge", VALUE]).exits(1).complains("").prints("Nothing has the text\n");
+}
+
+#[test]
+fn copies_in_other_projects_and_of_other_agents_go_too() {
+    let store = filled();
+    store.run_in("other", &["remember", "Copied", &format!("{VALUE} in a second project, sibling-line")]).exits(0);
+    store.run(&["--agent", "second", "remember", "--key", "x", &format!("{VALUE} of a second agent")]).exits(0);
+    store.run(&["--user", "remember", "All", &format!("{VALUE} for all")]).exits(0);
+    store.run(&["expunge", VALUE, "--yes"]).exits(0);
+    assert_eq!(holders(&store), BTreeSet::new());
+    let other = store.run_in("other", &["recall", "sibling"]).exits(0).stdout;
+    assert!(other.contains("[expunged] in a second project"), "{other}");
+    let versions = store.run_in("other", &["history", "Copied", "-p"]).stdout;
+    assert!(!versions.contains(VALUE), "{versions}");
+}
+
+#[test]
+fn an_old_export_is_named_as_out_of_reach_and_brings_nothing_back_by_itself() {
+    let store = filled();
+    let export = store.here.join("old.tar");
+    store.run(&["memory", "export", "--out", export.to_str().expect("text")]).exits(0);
+    store.run(&["expunge", VALUE, "--yes"]).exits(0).complains("exports");
+    assert!(export.exists());
+    store.run(&["recall", "port"]);
+    store.run(&["context"]).exits(0);
+    assert_eq!(holders(&store), BTreeSet::new());
+}
+
+#[test]
+fn a_name_removes_the_item_and_text_forces_the_text() {
+    let store = Store::new();
+    store.run(&["remember", "Port", &format!("first {VALUE}")]).exits(0);
+    store.run(&["edit", "facts/port", "--old", "first", "--new", "second"]).exits(0);
+    store.run(&["remember", "Other", "A line about Port."]).exits(0);
+    let dry = store.run(&["--json", "expunge", "Port", "--text"]).exits(0).json();
+    assert_eq!(dry["item"], Value::Null);
+    let dry = store.run(&["--json", "expunge", "Port"]).exits(0).json();
+    assert!(dry["item"].as_str().expect("an item").ends_with("facts/port.md"), "{dry}");
+    store.run(&["expunge", "Port", "--yes"]).exits(0);
+    assert!(!store.file("facts/port.md").exists() && !store.file("facts/port.bak").exists());
+    assert_eq!(holders(&store), BTreeSet::new());
+    assert!(store.run(&["show", "facts/other"]).exits(0).stdout.contains("about Port"));
+    store.refuses(&["expunge", "abc", "--yes"], 2, "fewer than 4 characters");
+    store.refuses(&["--provenance", "agent", "expunge", "about Port", "--yes"], 3, "only a person");
+}
+
+#[test]
+fn what_is_left_is_named_and_the_exit_code_is_1() {
+    let store = Store::new();
+    store.run(&["remember", VALUE, "text"]).exits(0);
+    let left = store.run(&["expunge", VALUE, "--text", "--yes"]).exits(1).complains("`move`");
+    assert!(left.stdout.contains("still in 1 place in 1 file"), "{left:?}");
+    store.run(&["move", &format!("facts/{VALUE}"), "Other"]).exits(0);
+    store.run(&["expunge", VALUE, "--text", "--yes"]).exits(0);
+    assert_eq!(holders(&store), BTreeSet::new());
+}
+
+#[test]
+fn lines_of_the_programs_own_log_go() {
+    let store = Store::new();
+    store.run(&["remember", "Port", VALUE]).exits(0);
+    let state = store.here.with_file_name("state").join("saddlebag");
+    fs::create_dir_all(&state).expect("made");
+    let line = |message: &str| json!({ "time": "2026-05-30T00:00:00Z", "code": "x", "message": message }).to_string();
+    fs::write(state.join("hook.log"), format!("{}\n{}\n", line(VALUE), line("kept"))).expect("written");
+    store.run(&["expunge", VALUE, "--yes"]).exits(0);
+    assert_eq!(holders(&store), BTreeSet::new());
+    assert!(fs::read_to_string(state.join("hook.log")).expect("read").contains("kept"));
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn a_server_that_runs_meanwhile_does_not_bring_it_back() {
+    let store = filled();
+    let mut client = Pipes::start(&store, &[]).open();
+    let found = client.call("mem_recall", json!({ "query": VALUE }));
+    assert!(found.to_string().contains("port is"), "the server has read it: {found}");
+    run(&mut store.command(&["expunge", VALUE, "--yes"]), None).exits(0);
+    let found = client.call("mem_recall", json!({ "query": VALUE }));
+    assert!(!found.to_string().contains("port is"), "{found}");
+    let written = client.call("mem_remember", json!({ "title": "Later", "content": "a later note, sibling-line" }));
+    assert_ne!(written["isError"], true, "{written}");
+    let _ = client.call("mem_undo", json!({}));
+    let found = client.call("mem_recall", json!({ "query": "sibling-line" }));
+    assert!(found.to_string().contains("sibling-line"), "{found}");
+    drop(client);
+    assert_eq!(holders(&store), BTreeSet::new());
+}
