@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
@@ -32,6 +33,11 @@ impl Cli {
             return Self::from_arg_matches(&matches);
         }
         let matches = line.try_get_matches_from_mut(arguments).map_err(|mut error| {
+            // An option from the environment is an argument to clap, which then prints an error in place of the help.
+            if error.kind() == ErrorKind::MissingSubcommand && arguments.len() <= 1 {
+                let help = line.render_help();
+                return clap::Error::raw(ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, help);
+            }
             let arguments: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
             tips::suggest(&mut error, &line, &arguments);
             error
