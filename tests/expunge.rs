@@ -489,7 +489,7 @@ fn an_expunge_that_is_interrupted_is_completed_by_running_it_again(kind: Kind) {
     }
 }
 
-/// Invariant (history): writers that work while a text is expunged lose nothing, and what they write of it goes too.
+/// Invariant (history): writers that work while a text is expunged lose nothing, and what they write of it is removed.
 #[both_engines]
 fn writers_lose_nothing_while_a_text_is_expunged(kind: Kind) {
     for seed in each("seed", 0..12) {

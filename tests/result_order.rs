@@ -67,7 +67,7 @@ fn looking() -> Vec<Submission<Command>> {
     // Both are commands of a session, in which a turn that is over takes no more.
     let is_of_session =
         |given: &Submission<Command>| matches!(given.command.name(), "recall-for-turn" | "load-memories");
-    // A policy is no file that people keep, but it decides what others see of the history.
+    // A policy is not a file that people keep, but it decides what others see of the history.
     let sets = |given: &Submission<Command>| given.command.name() == "set-history-policy";
     every_question("a")
         .into_iter()

@@ -1,4 +1,4 @@
-//! [`ExpungedText`]: a text that is removed from every file, and the digests that stay of it.
+//! [`ExpungedText`]: text that is removed from every file, and the digests that stay of it.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,7 +14,7 @@ use crate::protocol::Error;
 /// What stands in the place of expunged text.
 const EXPUNGED: &str = "[expunged]";
 
-/// Minimum number of characters of a text. A shorter one is in too many places.
+/// Minimum number of characters of text that is removed. Shorter text is in too many places.
 const MIN_CHARS: usize = 4;
 
 /// Maximum number of times that a text is replaced while the replacement makes it again.
@@ -23,7 +23,7 @@ const MAX_ROUNDS: usize = 8;
 /// Size of a block of SHA-256 in bytes.
 pub(super) const BLOCK_BYTES: usize = 64;
 
-/// A text that is removed, and the key of the digests that stay.
+/// Text that is removed, and the key of the digests that stay.
 pub(crate) struct ExpungedText {
     /// Empty if only the file of an item is removed.
     text: String,

@@ -73,7 +73,7 @@ pub struct TextPlace {
     pub count: u32,
 }
 
-/// Places of a text.
+/// Places of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpungeReply {

@@ -35,7 +35,7 @@ pub(super) struct ExpungedLogs<'a> {
     /// Folders of the logs. A record names files relative to the scope of its folder.
     pub(super) folders: Vec<HistoryFolder>,
     contents: Contents,
-    /// Files of the contents that have files of their own.
+    /// Files of the contents that have separate files.
     blobs: Vec<RelPath>,
     /// Digests of the contents that are removed.
     pub(super) removed: SortedSet<Digest>,

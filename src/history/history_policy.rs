@@ -10,7 +10,7 @@ use crate::protocol::{EntryKind, Error};
 use crate::request::{Effect, Request, Run};
 use crate::store::is_month;
 
-/// Shows the policy of the history of the store, or changes it. A field that is `None` is left unchanged.
+/// Shows the policy of the history of the store, or changes it. `None` leaves a field unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SetHistoryPolicy {
     /// Whether changes are recorded.

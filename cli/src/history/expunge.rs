@@ -22,7 +22,7 @@ use crate::regular;
 use crate::store::{Root, Store, named_project};
 use crate::subcommand::Subcommand;
 
-/// Minimum number of characters of a text that is searched for everywhere.
+/// Minimum number of characters of text that is searched for everywhere.
 const MIN_CHARS: usize = 4;
 
 /// Files of a project in which clients keep instructions, and `agents-md` a section with entries.
@@ -50,7 +50,7 @@ pub(crate) struct ExpungeArgs {
     yes: bool,
 }
 
-/// Places of a text, what is left, and what the program cannot reach.
+/// Places of the text, what is left, and what the program cannot reach.
 #[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Expunged {
     /// True if nothing was changed.
