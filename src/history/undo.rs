@@ -28,7 +28,8 @@ pub struct Undo {
     pub since: Option<i64>,
     /// All operations after this one.
     pub after: Option<String>,
-    /// If set, only operations of the caller count: of the agent, the client and the session that the origin names.
+    /// If set, only operations of the caller count: of the agent and the client that the origin names, and of its session unless
+    /// that has changed nothing.
     pub only_own: bool,
     /// If set, only reports what would be undone.
     pub dry_run: bool,
@@ -72,7 +73,12 @@ impl Run<HistoryCall<'_>> for Undo {
         }
         complete_interrupted(call, entries).await?;
         let history = History::read(call, entries, None).await?;
-        let mut all = operations(with, &history, &|recorded, _| !self.only_own || is_own(call, recorded));
+        // A server without state has a new session for each request; then agent and client say whose operation it is.
+        let session = call.writer.session.as_ref();
+        let is_of = |recorded: &Recorded| recorded.record.writer.session.as_ref() == session;
+        let session = session.filter(|_| history.records.iter().any(is_of));
+        let is_own = |recorded: &Recorded| is_own(call, recorded) && (session.is_none() || is_of(recorded));
+        let mut all = operations(with, &history, &|recorded, _| !self.only_own || is_own(recorded));
         all.reverse();
         let selected = match () {
             () if !self.operations.is_empty() => self.named(&history, &all)?,
@@ -149,12 +155,10 @@ impl Undo {
     }
 }
 
-/// Returns true if the caller of the command made a record.
+/// Returns true if the agent and the client of the command made a record.
 fn is_own(call: &Call, recorded: &Recorded) -> bool {
     let (recorded, writer) = (&recorded.record.writer, &call.writer);
-    recorded.agent == call.recorded_agent()
-        && recorded.client == writer.client
-        && (writer.session.is_none() || recorded.session == writer.session)
+    recorded.agent == call.recorded_agent() && recorded.client == writer.client
 }
 
 /// What was done with operations.
