@@ -15,6 +15,9 @@ export class Failed extends Error {
   }
 }
 
+/** Handles in instances that have trapped. Collecting one would call its instance, which would trap again, outside of any call. */
+const TRAPPED = [];
+
 /** The instance has trapped, or the memory was closed. The files are whole: open another memory. */
 export class Gone extends Error {}
 
@@ -194,8 +197,10 @@ export class Memory {
     try {
       return explained(work);
     } catch (error) {
-      if (!error.cause && !(error instanceof TypeError))
+      if (!error.cause && !(error instanceof TypeError)) {
         this.#end(new Gone(`the component has trapped (${error.message}); open the memory again`));
+        TRAPPED.push(this.#memory);
+      }
       throw this.#gone ?? error;
     }
   }
