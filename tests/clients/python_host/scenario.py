@@ -85,7 +85,7 @@ def json_world(engine, path):
     for name, given, answer in calls:
         function = instance.get_func(store, instance.get_export_index(store, name, inside))
         assert function(store, given) == answer, (name, given)
-    assert len(calls) == 4, calls
+    assert len(calls) == 5, calls
     print("python host: saddlebag-json, the example of the documentation")
 
 
