@@ -19,7 +19,7 @@ use saddlebag_history::{Contents, Log, MAX_CONTENT, Missing, Stored};
 use saddlebag_host::Simulator;
 
 use support::drive::{Drive, Shared, drive, simulator};
-use support::{Kind, agent_config, both_engines, each, path};
+use support::{Kind, Random, agent_config, both_engines, each, path};
 
 /// The value that must go.
 const VALUE: &str = "zebra-7741-quartz";
@@ -361,18 +361,6 @@ fn the_name_of_a_file_is_reported_and_not_changed(kind: Kind) {
     drive.run(Rename { note: format!("facts/{VALUE}"), title: "Other".into() }).unwrap();
     drive.call(text(VALUE)).unwrap();
     assert_eq!(holders(&drive.executor.files(), VALUE), BTreeSet::new());
-}
-
-/// Numbers that a seed decides: splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
 }
 
 /// A command that changes files, chosen by a number. About every second text has the value.

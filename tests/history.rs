@@ -15,7 +15,7 @@ use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::Simulator;
 
 use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, each, path, today};
+use support::{Kind, Random, agent_config, both_engines, each, path, today};
 
 const NOTE: &str = "projects/proj/facts/port.md";
 
@@ -147,18 +147,6 @@ fn a_line_is_undone_below_later_ones_and_a_later_change_of_it_is_named(kind: Kin
     assert_eq!(error.code, ErrorCode::Conflict);
     assert!(error.message.contains(&later), "{error}");
     assert_eq!(kept(&drive.executor), before);
-}
-
-/// Numbers that a seed decides: splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
 }
 
 /// A command that changes files, chosen by a number.

@@ -13,10 +13,11 @@ use sha2::{Digest as _, Sha256};
 use super::call::Call;
 use super::change::Change;
 use super::expunged_text::{BLOCK_BYTES, ExpungedText};
+use super::logs::history_of;
 use super::make::contention;
 use super::operation::Recorder;
 use crate::protocol::Error;
-use crate::store::{Layout, RelPath};
+use crate::store::RelPath;
 
 /// Maximum number of attempts at a file that others change.
 const MAX_ATTEMPTS: u32 = 64;
@@ -65,7 +66,7 @@ impl Call {
         recorder.state.borrow_mut().reason = Some(format!("{given}{what}"));
         let content = Content { digest: text.digest(), stored: Stored::Removed };
         let contents = if text.is_empty() { Vec::new() } else { Vec::from([content]) };
-        let folder = Layout::history_of(file).map_err(|_| Error::internal("the history has no path"))?;
+        let folder = history_of(file)?;
         let path = folder.relative(file).to_string();
         let change = RecordedChange { path, contents, ..RecordedChange::default() };
         self.append_expunged(file, recorder, change, None).await
@@ -76,7 +77,7 @@ impl Call {
         let path = change.path();
         let Some(recorder) = self.recorder.as_ref().filter(|_| self.is_recorded(path)) else { return Ok(()) };
         let (before, after) = (change.before.bytes(), change.after_bytes());
-        let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
+        let folder = history_of(path)?;
         let mut recorded = self.without_contents(folder.relative(path), before, after.as_deref());
         text.replace_in(&mut recorded.path);
         if let Some(before) = before.filter(|before| !before.is_empty()) {
@@ -97,9 +98,8 @@ impl Call {
         if !self.history_policy().await?.record {
             return Ok(());
         }
-        let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
-        let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
-        let log = log.map_err(|_| Error::internal("the log has no path"))?;
+        let folder = history_of(path)?;
+        let log = self.current_log(&folder, recorder)?;
         let size = self.recent(&log).await.size;
         let changes = Vec::from([change]);
         self.write_blobs(&folder, &changes, [None, after]).await?;

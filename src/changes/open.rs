@@ -11,10 +11,11 @@ use saddlebag_history::{Change as RecordedChange, Contents, Digest, Log, Missing
 
 use super::call::Call;
 use super::change::{Change, File};
+use super::logs::history_of;
 use super::operation::Recorder;
 use crate::engine::{Loaded, load};
 use crate::protocol::{EntryKind, Error, Precondition};
-use crate::store::{HistoryFolder, Layout, RelPath};
+use crate::store::{HistoryFolder, RelPath};
 
 /// Maximum number of operations that one command finishes.
 const MAX_OPEN: usize = 64;
@@ -34,8 +35,7 @@ impl Call {
             }
         }
         for folder in folders {
-            let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
-            let size = self.recent(&log.map_err(|_| Error::internal("the log has no path"))?).await.size;
+            let size = self.recent(&self.current_log(&folder, recorder)?).await.size;
             let mut lines = Vec::new();
             for change in changes {
                 if history_of(change.path())? != folder {
@@ -75,7 +75,7 @@ impl Call {
 
     /// Finishes the operations on several files that were interrupted in the folder of a file, once for each command.
     pub(super) async fn complete_once(&self, path: &RelPath) -> Result<(), Error> {
-        let Some(recorder) = self.recorder.as_ref().filter(|_| self.is_recorded(path)) else { return Ok(()) };
+        let Some(recorder) = &self.recorder else { return Ok(()) };
         let folder = history_of(path)?;
         if recorder.state.borrow().completed.contains(&folder) {
             return Ok(());
@@ -87,12 +87,13 @@ impl Call {
     /// Finishes the operations of a folder that were interrupted. One that this memory may not finish stays.
     pub(crate) async fn complete_open(&self, folder: &HistoryFolder) -> Result<(), Error> {
         let open = folder.open().map_err(|_| Error::internal("the history has no path"))?;
-        let own = self.recorder.as_ref().and_then(|recorder| recorder.state.borrow().operation.clone());
+        let Some(recorder) = self.recorder.as_deref() else { return Ok(()) };
+        let own = recorder.state.borrow().operation.clone();
         for entry in self.list(Some(&open)).await?.into_iter().take(MAX_OPEN) {
             if entry.kind != EntryKind::File || own.as_deref() == Some(entry.path.file_name()) {
                 continue;
             }
-            if self.complete(folder, &entry.path).await? {
+            if self.complete(recorder, folder, &entry.path).await? {
                 self.close(&[entry.path]).await?;
             }
         }
@@ -100,7 +101,7 @@ impl Call {
     }
 
     /// Makes the changes of an operation that are not made yet. Returns false if one of them is refused.
-    async fn complete(&self, folder: &HistoryFolder, path: &RelPath) -> Result<bool, Error> {
+    async fn complete(&self, recorder: &Recorder, folder: &HistoryFolder, path: &RelPath) -> Result<bool, Error> {
         let Loaded::Whole { bytes, .. } = load(&self.fs, path, self.scope.limits.max_file_bytes).await? else {
             return Ok(true);
         };
@@ -117,7 +118,7 @@ impl Call {
                     continue;
                 };
                 let Ok(made) = self.screen.revert(&file, after) else { return Ok(false) };
-                let log = self.log_of(folder)?;
+                let log = self.current_log(folder, recorder)?;
                 if let Some(text) = bytes.get(line.range.clone()) {
                     self.append_line(&log, [text.trim_ascii_end(), b"\n"].concat(), false).await?;
                 }
@@ -125,12 +126,6 @@ impl Call {
             }
         }
         Ok(true)
-    }
-
-    fn log_of(&self, folder: &HistoryFolder) -> Result<RelPath, Error> {
-        let machine = self.recorder.as_ref().map(|recorder| recorder.machine.as_str()).unwrap_or_default();
-        let log = folder.log(self.now.timestamp().seconds, machine);
-        log.map_err(|_| Error::internal("the log has no path"))
     }
 }
 
@@ -149,8 +144,4 @@ fn after(file: &File, state: State, stored: Vec<saddlebag_history::Content>) -> 
         contents.add_content(content);
     }
     contents.get(&digest).map(Some)
-}
-
-fn history_of(path: &RelPath) -> Result<HistoryFolder, Error> {
-    Layout::history_of(path).map_err(|_| Error::internal("a file without a history"))
 }

@@ -17,6 +17,7 @@ use saddlebag_sanitize::secrets_in;
 
 use super::call::Call;
 use super::change::{After, Change};
+use super::logs::history_of;
 use super::make::contention;
 use super::operation::Recorder;
 use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, WriteOutcome};
@@ -43,8 +44,7 @@ pub(super) struct Recent {
 impl Call {
     /// Returns the change of the file as it is now, which a record needs. `None` if the file is no longer as it was.
     pub(super) async fn recordable<'a>(&self, change: &'a Change) -> Result<Option<Cow<'a, Change>>, Error> {
-        let known = change.before.bytes.is_some() || change.before.precondition == Precondition::Absent;
-        if known || !self.is_recorded(change.path()) {
+        if change.before.bytes.is_some() || change.before.precondition == Precondition::Absent {
             return Ok(Some(Cow::Borrowed(change)));
         }
         let before = match self.load(change.path()).await {
@@ -71,8 +71,8 @@ impl Call {
     /// The log cannot be written. The change must not be made then.
     pub(super) async fn record(&self, change: &Change) -> Result<(), Error> {
         let path = change.path();
-        let Some(recorder) = self.recorder.as_ref().filter(|_| self.is_recorded(path)) else { return Ok(()) };
-        let folder = Layout::history_of(path).map_err(|_| Error::internal("the history has no path"))?;
+        let Some(recorder) = &self.recorder else { return Ok(()) };
+        let folder = history_of(path)?;
         let known = recorder.state.borrow().policy;
         let policy = match known {
             Some(policy) => policy,
@@ -82,8 +82,7 @@ impl Call {
         if !policy.record {
             return Ok(());
         }
-        let log = folder.log(self.now.timestamp().seconds, &recorder.machine);
-        let log = log.map_err(|_| Error::internal("the log has no path"))?;
+        let log = self.current_log(&folder, recorder)?;
         let recent = self.recent(&log).await;
         if recent.size == 0 {
             self.prune_history(&folder, &policy).await?;

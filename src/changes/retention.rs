@@ -4,16 +4,15 @@
 //! months, when the log of a new month begins, or when the policy changes. The log of the current month stays.
 
 use alloc::string::ToString;
-use alloc::vec::Vec;
 
 use saddlebag_history::{Log, Stored};
 
 use super::call::Call;
 use super::operation::HistoryPolicy;
 use crate::engine::{Loaded, load};
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, Precondition};
+use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::sorted::SortedSet;
-use crate::store::{HistoryFolder, Layout, RelPath, is_month};
+use crate::store::{HistoryFolder, Layout, RelPath};
 
 /// Number of seconds of a day.
 const DAY_SECONDS: i64 = 86_400;
@@ -49,14 +48,9 @@ impl Call {
     pub(crate) async fn prune_history(&self, folder: &HistoryFolder, policy: &HistoryPolicy) -> Result<u32, Error> {
         let Some(recorder) = &self.recorder else { return Ok(0) };
         let now = self.now.timestamp().seconds;
-        let current = folder.log(now, &recorder.machine).map_err(|_| Error::internal("the log has no path"))?;
-        let mut own: Vec<Entry> = Vec::new();
-        for month in self.list(Some(folder.path())).await? {
-            if month.kind == EntryKind::Directory && is_month(month.path.file_name()) {
-                let logs = self.list(Some(&month.path)).await?;
-                own.extend(logs.into_iter().filter(|log| log.path.file_name() == current.file_name()));
-            }
-        }
+        let current = self.current_log(folder, recorder)?;
+        let mut own = self.logs(folder).await?;
+        own.retain(|log| log.path.file_name() == current.file_name());
         // The paths sort by month; the newest are kept first.
         let mut bytes = 0_u64;
         let mut removed = 0;
@@ -85,21 +79,15 @@ impl Call {
             return Ok(());
         }
         let mut named: SortedSet<alloc::string::String> = SortedSet::default();
-        for month in self.list(Some(folder.path())).await? {
-            if month.kind != EntryKind::Directory || !is_month(month.path.file_name()) {
-                continue;
-            }
-            for log in self.list(Some(&month.path)).await? {
-                let Loaded::Whole { bytes, .. } = load(&self.fs, &log.path, self.scope.limits.max_file_bytes).await?
-                else {
-                    return Ok(());
-                };
-                for line in Log::new(&bytes).lines() {
-                    for change in 0..line.head.record().changes.len() {
-                        for content in line.head.contents(change).unwrap_or_default() {
-                            if matches!(content.stored, Stored::Blob) {
-                                named.insert(content.digest.to_string());
-                            }
+        for log in self.logs(folder).await? {
+            let Loaded::Whole { bytes, .. } = load(&self.fs, &log.path, self.scope.limits.max_file_bytes).await? else {
+                return Ok(());
+            };
+            for line in Log::new(&bytes).lines() {
+                for change in 0..line.head.record().changes.len() {
+                    for content in line.head.contents(change).unwrap_or_default() {
+                        if matches!(content.stored, Stored::Blob) {
+                            named.insert(content.digest.to_string());
                         }
                     }
                 }

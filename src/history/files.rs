@@ -7,7 +7,7 @@ use saddlebag_history::{Contents, Missing, State, Step, Version, versions};
 
 use super::log::{History, Recorded, read_whole};
 use super::types::not_kept;
-use crate::changes::{Call, File};
+use crate::changes::{Call, File, history_of};
 use crate::protocol::Error;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
@@ -101,7 +101,7 @@ impl<'a> FileHistory<'a> {
             match self.contents.get(&digest) {
                 Ok(bytes) => return Ok(Some(bytes)),
                 Err(Missing::Blob(blob)) => {
-                    let folder = History::folder_of(&self.path)?;
+                    let folder = history_of(&self.path)?;
                     let file =
                         folder.blob(&blob.to_string()).map_err(|_| Error::internal("a content without a path"))?;
                     let bytes = read_whole(call, &file).await?;

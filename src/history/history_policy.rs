@@ -6,9 +6,8 @@ use alloc::vec::Vec;
 
 use super::log::folders;
 use super::types::HistoryCall;
-use crate::protocol::{EntryKind, Error};
+use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::store::is_month;
 
 /// Shows the policy of the history of the store, or changes it. `None` leaves a field unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,14 +85,8 @@ impl Run<HistoryCall<'_>> for SetHistoryPolicy {
         }
         let mut logs = Vec::new();
         for folder in folders(call, entries)? {
-            for month in call.list(Some(folder.path())).await? {
-                if month.kind == EntryKind::Directory && is_month(month.path.file_name()) {
-                    let files = call.list(Some(&month.path)).await?.into_iter();
-                    logs.extend(
-                        files.map(|log| HistoryLog { path: call.scope.display_path(&log.path), bytes: log.size }),
-                    );
-                }
-            }
+            let listed = call.logs(&folder).await?.into_iter();
+            logs.extend(listed.map(|log| HistoryLog { path: call.scope.display_path(&log.path), bytes: log.size }));
         }
         let bytes = logs.iter().map(|log| log.bytes).sum();
         let crate::changes::HistoryPolicy { record, max_age_days, max_bytes } = policy;

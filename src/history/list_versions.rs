@@ -21,7 +21,7 @@ pub(super) const CONTEXT_LINES: usize = 3;
 pub struct ListVersions {
     /// Name of the file, as [`Resolve`](crate::files::Resolve) takes it, or the name of a file that is gone.
     pub name: String,
-    /// Maximum number of versions, at most [`MAX_HISTORY_ITEMS`]; 0 means [`DEFAULT_HISTORY_ITEMS`].
+    /// Maximum number of versions, at most [`MAX_HISTORY_ITEMS`].
     pub limit: u32,
     /// If set, adds the difference from the version before to each version.
     pub patch: bool,
@@ -111,29 +111,20 @@ impl Run<HistoryCall<'_>> for ListVersions {
 
 /// Returns the file of a name, and the records of this file.
 pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(RelPath, History), Error> {
-    let HistoryCall { call, entries, .. } = *with;
-    // The name of a file that is gone is only in the records.
-    let path = match named(with, &History::default(), name).await {
-        Ok(path) => path,
-        Err(_) => {
-            let all = History::read(call, entries, None).await?;
-            named(with, &all, name).await?
-        }
+    let HistoryCall { call, notebook, entries } = *with;
+    let path = match resolve(Names { call, notebook, entries }, name, None).await {
+        Ok(item) => RelPath::new(item.path).map_err(|_| Error::internal("an item without a path"))?,
+        Err(error) if error.code == ErrorCode::NotFound => gone(with, name, error).await?,
+        Err(error) => return Err(error),
     };
     let history = History::read(call, entries, Some(&path)).await?;
     Ok((path, history))
 }
 
-/// Returns the file that a name means now, or meant in the history.
-async fn named(with: &HistoryCall<'_>, history: &History, name: &str) -> Result<RelPath, Error> {
-    let HistoryCall { call, notebook, entries } = *with;
-    let error = match resolve(Names { call, notebook, entries }, name, None).await {
-        Ok(item) => return RelPath::new(item.path).map_err(|_| Error::internal("an item without a path")),
-        Err(error) => error,
-    };
-    if error.code != ErrorCode::NotFound {
-        return Err(error);
-    }
+/// Returns the file that is gone and had this name. `error` says that no file has it now.
+async fn gone(with: &HistoryCall<'_>, name: &str, error: Error) -> Result<RelPath, Error> {
+    let HistoryCall { call, entries, .. } = *with;
+    let history = History::read(call, entries, None).await?;
     let mut paths: Vec<&RelPath> = history.paths().filter(|path| path.file_stem() == name).collect();
     paths.dedup();
     match paths.as_slice() {

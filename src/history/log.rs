@@ -6,22 +6,19 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Content, Head, Log, Record};
 
-use crate::changes::Call;
+use crate::changes::{Call, history_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
 use crate::order;
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, ReadOutcome};
+use crate::protocol::{Entry, Error, ErrorCode, ReadOutcome};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{HistoryFolder, Layout, RelPath, is_month};
+use crate::store::{HistoryFolder, RelPath};
 
 /// Maximum size of all logs that are read, in bytes. The oldest months are left out.
 const MAX_LOG_BYTES: u64 = 256 << 20;
 
 /// Maximum number of failed reads of a log that others write meanwhile.
 const MAX_FAILED_READS: u32 = 8;
-
-/// Extension of a log.
-const LOG_SUFFIX: &str = ".log";
 
 /// Records of the files that a memory may see, oldest first.
 #[derive(Default)]
@@ -59,17 +56,12 @@ impl History {
         let mut history = Self::default();
         let mut folders = folders(call, entries)?;
         if let Some(path) = only {
-            let own = Layout::history_of(path).map_err(|_| Error::internal("a file without a history"))?;
+            let own = history_of(path)?;
             folders.retain(|folder| *folder == own);
         }
         let mut files = Vec::new();
         for folder in &folders {
-            for month in call.list(Some(folder.path())).await? {
-                if month.kind == EntryKind::Directory && is_month(month.path.file_name()) {
-                    let logs = call.list(Some(&month.path)).await?;
-                    files.extend(logs.into_iter().filter(is_log).map(|log| (folder.clone(), log)));
-                }
-            }
+            files.extend(call.logs(folder).await?.into_iter().map(|log| (folder.clone(), log)));
         }
         // The name of a month sorts like its time. The newest months are read first, up to the limit.
         order::sort_slice(&mut files, |(_, a), (_, b)| month_of(a).cmp(&month_of(b)).then_with(|| a.path.cmp(&b.path)));
@@ -195,11 +187,6 @@ impl History {
             }
         }
     }
-
-    /// Returns the folder with the history of a file.
-    pub(super) fn folder_of(path: &RelPath) -> Result<HistoryFolder, Error> {
-        Layout::history_of(path).map_err(|_| Error::internal("a file without a history"))
-    }
 }
 
 /// Finishes the operations of the scope that were interrupted, before one is undone.
@@ -217,16 +204,12 @@ pub(super) fn folders(call: &Call, entries: &Entries) -> Result<Vec<HistoryFolde
     files.extend(entries.folders().filter_map(|folder| folder.root().join("entry").ok()));
     let mut folders: Vec<HistoryFolder> = Vec::new();
     for file in &files {
-        let folder = History::folder_of(file)?;
+        let folder = history_of(file)?;
         if !folders.contains(&folder) {
             folders.push(folder);
         }
     }
     Ok(folders)
-}
-
-fn is_log(entry: &Entry) -> bool {
-    entry.kind == EntryKind::File && entry.path.file_name().ends_with(LOG_SUFFIX)
 }
 
 fn month_of(log: &Entry) -> Option<RelPath> {

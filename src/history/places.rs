@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::log::History;
 use super::types::HistoryCall;
+use crate::changes::history_of;
 use crate::protocol::{Entry, EntryKind, Error};
 use crate::sorted::SortedSet;
 use crate::store::{HistoryFile, HistoryFolder, Layout, RelPath, is_hidden, is_name};
@@ -99,7 +99,7 @@ pub(super) async fn places(with: &HistoryCall<'_>) -> Result<Vec<Place>, Error> 
 pub(super) fn history_folders(with: &HistoryCall<'_>) -> Result<Vec<HistoryFolder>, Error> {
     let mut folders = super::log::folders(with.call, with.entries)?;
     if let Some(user) = with.call.scope.layout.user_folder().and_then(|user| user.join("note.md").ok()) {
-        let folder = History::folder_of(&user)?;
+        let folder = history_of(&user)?;
         if !folders.contains(&folder) {
             folders.push(folder);
         }

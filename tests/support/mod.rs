@@ -105,6 +105,18 @@ pub fn runtime() -> &'static ComponentRuntime {
     &RUNTIME
 }
 
+/// Numbers that a seed decides: splitmix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
 /// Returns the files without the history.
 pub fn without_history(files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
     files.into_iter().filter(|(path, _)| !path.contains(".saddlebag/history/")).collect()

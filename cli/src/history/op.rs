@@ -8,13 +8,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::log::print_operations;
-use super::shared::{operation_line, print_files, print_undo};
+use super::shared::{operation_line, print_files};
+use super::undo::UndoArgs;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, single_line};
 use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::subcommand::{Subcommand, show};
 
 /// List operations, show one, take one back, or go back to one
 #[derive(Debug, Args)]
@@ -104,14 +105,17 @@ impl Subcommand for OpArgs {
             Action::Diff => diff(self.operation, &mut store, output),
             Action::Revert => {
                 let operations = self.operation.into_iter().collect();
-                undo(Undo { operations, dry_run: self.dry_run, ..Undo::default() }, &mut store, output)
+                show::<UndoArgs>(
+                    &store.call(Undo { operations, dry_run: self.dry_run, ..Undo::default() }, output)?,
+                    output,
+                )
             }
             Action::Restore => {
                 let Some(operation) = self.operation else {
                     return Err(Failure::usage("`op restore` needs an operation", "`op log` lists them"));
                 };
                 let request = Undo { after: Some(operation), dry_run: self.dry_run, ..Undo::default() };
-                undo(request, &mut store, output)
+                show::<UndoArgs>(&store.call(request, output)?, output)
             }
         }
     }
@@ -148,16 +152,6 @@ fn diff(operation: Option<String>, store: &mut Store, output: &mut Output) -> Re
             Some(diff) => output.text(diff)?,
             None => output.line("    the history does not have the text")?,
         }
-    }
-    Ok(Exit::Done)
-}
-
-fn undo(request: Undo, store: &mut Store, output: &mut Output) -> Result<Exit, Failure> {
-    let reply = store.call(request, output)?;
-    if output.is_json() {
-        output.object(&reply)?;
-    } else {
-        print_undo(&reply, output)?;
     }
     Ok(Exit::Done)
 }
