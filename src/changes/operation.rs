@@ -74,11 +74,11 @@ pub(crate) struct HistoryPolicy {
     /// Age in days after which the log of a month is removed.
     pub(crate) max_age_days: u32,
     /// Size in bytes above which the oldest months are removed.
-    pub(crate) max_bytes: u64,
+    pub(crate) max_log_bytes: u64,
 }
 
 impl Default for HistoryPolicy {
     fn default() -> Self {
-        Self { record: true, max_age_days: DEFAULT_MAX_AGE_DAYS, max_bytes: DEFAULT_MAX_BYTES }
+        Self { record: true, max_age_days: DEFAULT_MAX_AGE_DAYS, max_log_bytes: DEFAULT_MAX_BYTES }
     }
 }

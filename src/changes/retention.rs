@@ -59,7 +59,7 @@ impl Call {
         let oldest = folder.log(oldest, &recorder.machine).map_err(|_| Error::internal("the log has no path"))?;
         for log in own.into_iter().rev() {
             bytes = bytes.saturating_add(log.size);
-            let is_kept = log.path == current || (log.path >= oldest && bytes <= policy.max_bytes);
+            let is_kept = log.path == current || (log.path >= oldest && bytes <= policy.max_log_bytes);
             if !is_kept {
                 self.remove_record(&log.path).await?;
                 removed += 1;

@@ -17,7 +17,7 @@ pub struct SetHistoryPolicy {
     /// Age in days after which the log of a month is removed.
     pub max_age_days: Option<u32>,
     /// Size of the logs of one machine and one scope, in bytes, above which the oldest months are removed.
-    pub max_bytes: Option<u64>,
+    pub max_log_bytes: Option<u64>,
 }
 
 /// Policy of the history, and what it keeps now.
@@ -29,7 +29,7 @@ pub struct HistoryPolicyReply {
     /// Age in days after which the log of a month is removed.
     pub max_age_days: u32,
     /// Size in bytes above which the oldest months are removed.
-    pub max_bytes: u64,
+    pub max_log_bytes: u64,
     /// Logs of the scope.
     pub logs: Vec<HistoryLog>,
     /// Size of all logs in bytes.
@@ -74,7 +74,7 @@ impl Run<HistoryCall<'_>> for SetHistoryPolicy {
         let policy = crate::changes::HistoryPolicy {
             record: self.recording.unwrap_or(before.record),
             max_age_days: self.max_age_days.unwrap_or(before.max_age_days),
-            max_bytes: self.max_bytes.unwrap_or(before.max_bytes),
+            max_log_bytes: self.max_log_bytes.unwrap_or(before.max_log_bytes),
         };
         let mut removed = 0;
         if is_change {
@@ -89,17 +89,18 @@ impl Run<HistoryCall<'_>> for SetHistoryPolicy {
             logs.extend(listed.map(|log| HistoryLog { path: call.scope.display_path(&log.path), bytes: log.size }));
         }
         let bytes = logs.iter().map(|log| log.bytes).sum();
-        let crate::changes::HistoryPolicy { record, max_age_days, max_bytes } = policy;
+        let crate::changes::HistoryPolicy { record, max_age_days, max_log_bytes } = policy;
         let recorded = match (record, call.recorder.is_some()) {
             (true, true) => "Changes are recorded",
             (true, false) => "Changes are not recorded: this memory has no name of a machine",
             (false, _) => "Changes are not recorded",
         };
         let message = format!(
-            "{recorded}; the history is kept for {max_age_days} days and {max_bytes} bytes a machine; it has {bytes} bytes in {} \
-             logs",
-            logs.len()
+            "{recorded}; the history is kept for {max_age_days} days and {max_log_bytes} bytes a machine; it has {bytes} bytes in {} \
+             {}",
+            logs.len(),
+            if logs.len() == 1 { "log" } else { "logs" }
         );
-        Ok(HistoryPolicyReply { recording: record, max_age_days, max_bytes, logs, bytes, removed, message })
+        Ok(HistoryPolicyReply { recording: record, max_age_days, max_log_bytes, logs, bytes, removed, message })
     }
 }

@@ -177,7 +177,7 @@ macro_rules! wit_contract {
             history::CompareVersions { name, before, after }
             history::Undo { operations, session, agent, since, after, only_own, dry_run }
             history::Redo { dry_run }
-            history::SetHistoryPolicy { recording, max_age_days, max_bytes }
+            history::SetHistoryPolicy { recording, max_age_days, max_log_bytes }
             history::RestoreVersion { name, version, at, dry_run }
             history::Expunge { text, name, dry_run }
             history::TextPlace { path, kind, count }
@@ -191,7 +191,7 @@ macro_rules! wit_contract {
             history::Comparison { path, before, after, diff }
             history::UndoReply { operations, files, operation, message }
             history::HistoryLog { path, bytes }
-            history::HistoryPolicyReply { recording, max_age_days, max_bytes, logs, bytes, removed, message }
+            history::HistoryPolicyReply { recording, max_age_days, max_log_bytes, logs, bytes, removed, message }
             history::RestoredVersion { path, version, diff, operation, message }
         }
 

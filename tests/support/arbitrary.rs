@@ -690,7 +690,7 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
             }),
         any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
         (prop::option::weighted(0.2, any::<bool>()), prop::option::weighted(0.2, 0_u32..99)).prop_map(
-            |(record, max_age_days)| SetHistoryPolicy { recording: record, max_age_days, max_bytes: None }.into()
+            |(record, max_age_days)| SetHistoryPolicy { recording: record, max_age_days, max_log_bytes: None }.into()
         ),
         (name(), prop::option::of(number), time(), any::<bool>())
             .prop_map(|(name, version, at, dry_run)| RestoreVersion { name, version, at, dry_run }.into()),

@@ -78,8 +78,8 @@ impl Subcommand for HistoryArgs {
                     ));
                 }
             };
-            let max_bytes = self.max_mib.map(|mib| u64::from(mib) << 20);
-            let request = SetHistoryPolicy { recording, max_age_days: self.max_age_days, max_bytes };
+            let max_log_bytes = self.max_mib.map(|mib| u64::from(mib) << 20);
+            let request = SetHistoryPolicy { recording, max_age_days: self.max_age_days, max_log_bytes };
             let reply = store.call(request, output)?;
             output.object_or_line(&reply, &single_line(&reply.message))?;
             return Ok(Exit::Done);
