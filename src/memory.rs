@@ -339,6 +339,8 @@ pub struct Memory {
     notebook: Arc<Notebook>,
     entries: Arc<Entries>,
     listing: Arc<AtomicRefCell<Option<FileListing>>>,
+    /// State of the commands that see an earlier time, for the last such time.
+    past: Option<(i64, Shared)>,
 }
 
 impl Memory {
@@ -401,6 +403,7 @@ impl Memory {
             corpus,
             entries: Arc::new(entries),
             listing: Arc::default(),
+            past: None,
         })
     }
 
@@ -413,11 +416,14 @@ impl Memory {
         let now = now.local().ok_or(SubmitError::InvalidTime)?;
         let Submission { origin, command } = command.submission();
         let scope = self.scope.clone();
-        let shared = Shared {
-            corpus: self.corpus.clone(),
-            notebook: self.notebook.clone(),
-            entries: self.entries.clone(),
-            listing: self.listing.clone(),
+        let shared = match origin.at {
+            None => Shared {
+                corpus: self.corpus.clone(),
+                notebook: self.notebook.clone(),
+                entries: self.entries.clone(),
+                listing: self.listing.clone(),
+            },
+            Some(at) => self.shared_at(at),
         };
         let name = command.name();
         let recorder = self.machine.clone().map(|machine| Recorder {
@@ -431,6 +437,18 @@ impl Memory {
         });
         let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, recorder, origin, command))?;
         Ok(self.with_answers(step))
+    }
+
+    /// Returns the state of the commands that see a time. What is known of the files of today is of no use to them.
+    fn shared_at(&mut self, at: i64) -> Shared {
+        if let Some((_, shared)) = self.past.as_ref().filter(|(known, _)| *known == at) {
+            return shared.clone();
+        }
+        let corpus = Arc::new(AtomicRefCell::new(Corpus::new(&self.scope.layout)));
+        let notebook = Arc::new(Notebook::new(corpus.clone()));
+        let shared = Shared { corpus, notebook, entries: Arc::new(self.entries.unread()), listing: Arc::default() };
+        self.past = Some((at, shared.clone()));
+        shared
     }
 
     /// Accepts the result of a request.
@@ -485,6 +503,7 @@ fn harmless(error: Error) -> Error {
 }
 
 /// State that the commands of one memory share.
+#[derive(Clone)]
 struct Shared {
     corpus: Arc<AtomicRefCell<Corpus>>,
     notebook: Arc<Notebook>,
@@ -522,7 +541,11 @@ async fn run(
     entries::check_origin(entries, &origin)?;
     let Origin { agent, client, session, tool, .. } = origin.clone();
     let writer = Writer { agent, client, session, tool };
-    let call = &Call::new(fs, scope, now, origin.provenance, writer, recorder.map(Arc::new))?;
+    let mut call = Call::new(fs, scope, now, origin.provenance, writer, recorder.map(Arc::new))?;
+    if let Some(at) = origin.at {
+        call = look_back(call, entries, command.effect(), at).await?;
+    }
+    let call = &call;
     if let Some(reason) = &origin.reason {
         call.screen.name("the reason", reason)?;
     }
@@ -574,6 +597,27 @@ async fn run(
             )
         }
     })
+}
+
+/// Returns the call of a command that sees the files as they were at a time.
+#[cfg(feature = "notebook")]
+async fn look_back(call: Call, entries: &Entries, effect: Effect, at: i64) -> Result<Call, Error> {
+    if effect != Effect::Reads {
+        return Err(Error::invalid_argument("the past cannot be changed", "leave the time out"));
+    }
+    let now = call.now.timestamp();
+    let then = Timestamp { seconds: at, nanoseconds: 0, ..now }.local().filter(|_| at <= now.seconds);
+    let Some(then) = then else {
+        let message = alloc::format!("{at} seconds since 1970 are in the future, or out of range");
+        return Err(Error::invalid_argument(message, "give a time in the past"));
+    };
+    crate::history::look_back(&call, entries, at).await?;
+    Ok(call.at(then))
+}
+
+#[cfg(not(feature = "notebook"))]
+async fn look_back(_: Call, _: &Entries, _: Effect, _: i64) -> Result<Call, Error> {
+    Err(Error::invalid_argument("this build of the component does not read the history", "leave the time out"))
 }
 
 /// Returns an invalid name of a scope.

@@ -186,6 +186,7 @@ const NOBODY: types::Origin = types::Origin {
     provenance: None,
     operation: None,
     reason: None,
+    at: None,
 };
 
 #[test]

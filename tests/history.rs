@@ -1,6 +1,7 @@
 //! The history: what is recorded, and that undo gives every byte back.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
 use saddlebag::history::{
@@ -12,7 +13,7 @@ use saddlebag::notebook::{Forget, Link, Remember, Rename, TagNote};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
-use saddlebag_host::Simulator;
+use saddlebag_host::{Durability, LocalDir, LocalDirOptions, Simulator};
 
 use support::drive::{Drive, drive};
 use support::{Kind, Random, agent_config, both_engines, each, path, today};
@@ -150,7 +151,7 @@ fn a_line_is_undone_below_later_ones_and_a_later_change_of_it_is_named(kind: Kin
 }
 
 /// A command that changes files, chosen by a number.
-fn change(random: u64) -> Submission<Command> {
+pub fn change(random: u64) -> Submission<Command> {
     let (kind, number) = (random % 12, random / 12 % 5);
     let title = format!("Note {number}");
     let note = format!("facts/note-{number}");
@@ -200,23 +201,45 @@ fn random_operations_are_undone_and_made_again(kind: Kind) {
     }
 }
 
+/// Reads the files that people keep below a folder of the disk.
+fn kept_below(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if !path.ends_with(".saddlebag") {
+                kept_below(root, &path, files);
+            }
+        } else if path.extension().is_none_or(|extension| extension != "bak") {
+            files.insert(path.strip_prefix(root).unwrap().into(), std::fs::read(&path).unwrap());
+        }
+    }
+}
+
 #[test]
 #[ignore = "slow"]
-fn two_thousand_operations_are_undone_to_the_beginning_and_made_again() {
-    let mut drive = drive(Kind::Native, agent_config(), &[]);
-    let first = kept(&drive.executor);
+fn ten_thousand_operations_are_undone_to_the_beginning_and_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = || {
+        let mut files = BTreeMap::new();
+        kept_below(folder.path(), folder.path(), &mut files);
+        files
+    };
+    let options = LocalDirOptions { durability: Durability::Fast, ..LocalDirOptions::default() };
+    let store = LocalDir::open(folder.path(), options).unwrap();
+    let mut drive = Drive::new(Kind::Native, agent_config(), store);
+    let first = files();
     let mut random = Random(1);
     let mut made = 0;
-    while made < 2_000 {
+    while made < 10_000 {
         drive.now.seconds += 1;
         made += u32::from(drive.run(change(random.number())).is_ok());
     }
-    let last = kept(&drive.executor);
+    let last = files();
     let undone = drive.call(Undo { since: Some(0), ..Undo::default() }).unwrap();
-    assert!(undone.operations.len() > 1_000, "{}", undone.operations.len());
-    assert_eq!(kept(&drive.executor), first);
+    assert!(undone.operations.len() > 5_000, "{}", undone.operations.len());
+    assert_eq!(files(), first);
     drive.call(Redo::default()).unwrap();
-    assert_eq!(kept(&drive.executor), last);
+    assert_eq!(files(), last);
 }
 
 /// Invariant (history): an undo of several files that is interrupted at any point is finished by the next command, or was not

@@ -29,6 +29,7 @@ mod native_and_component_agree;
 mod notebook;
 mod nothing_escapes_the_root;
 mod origin;
+mod past;
 mod preamble;
 mod refused_input_changes_nothing;
 mod rescore;

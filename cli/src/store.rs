@@ -16,6 +16,7 @@ use saddlebag_host::{
 use crate::engine::engine;
 use crate::failure::{Failure, set_changes, set_command_done};
 use crate::global::Global;
+use crate::history::PastTime;
 use crate::output::{self, Output};
 use crate::trace;
 
@@ -99,6 +100,8 @@ pub(crate) struct Store {
     operation: Option<String>,
     /// Reason that the user gives for the changes.
     reason: Option<String>,
+    /// Time at which the commands see the memory, in seconds since 1970-01-01T00:00:00Z; `None`: now.
+    past: Option<i64>,
     /// Options, and the folder of the project, as long as it may have to be recorded.
     unrecorded: Option<(Global, PathBuf)>,
 }
@@ -129,7 +132,13 @@ impl Store {
         })?;
         let operation = global.now.is_none().then(saddlebag_host::new_operation);
         let reason = global.reason.clone();
-        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, operation, reason, unrecorded: None })
+        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, operation, reason, past: None, unrecorded: None })
+    }
+
+    /// Shows the commands from now on the memory as it was at a time; `None`: as it is.
+    pub(crate) fn look_back(&mut self, at: Option<&PastTime>, output: &mut Output) -> Result<(), Failure> {
+        self.past = at.map(|at| at.seconds(self, output)).transpose()?;
+        Ok(())
     }
 
     /// Returns the time that commands use.
@@ -154,6 +163,7 @@ impl Store {
         let origin = &mut submission.origin;
         origin.operation = origin.operation.take().or_else(|| self.operation.clone());
         origin.reason = origin.reason.take().or_else(|| self.reason.clone());
+        origin.at = origin.at.or(self.past);
         let may_change = submission.command.effect() != Effect::Reads;
         let reply = self.memory.run(self.now, submission);
         self.note_changes(may_change, &reply);

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
+use crate::history::PastTime;
 use crate::output::Output;
 use crate::store::Store;
 
@@ -26,6 +27,11 @@ pub(crate) trait Ask: Args {
 
     /// Returns the command for the arguments.
     fn request(self) -> Result<Self::Request, Failure>;
+
+    /// Returns the time at which the command looks at the memory; `None`: now.
+    fn at(&self) -> Option<PastTime> {
+        None
+    }
 
     /// Prints a reply as text, on standard output.
     fn print(reply: &ReplyOf<Self>, output: &mut Output) -> Result<(), Failure>;
@@ -48,7 +54,11 @@ impl<A: Ask> Subcommand for A {
     type Json = ReplyOf<A>;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        ask::<A>(self.request()?, global, output)
+        let at = self.at();
+        let request = self.request()?;
+        let mut store = Store::open(global)?;
+        store.look_back(at.as_ref(), output)?;
+        show::<A>(&store.call(request, output)?, output)
     }
 }
 

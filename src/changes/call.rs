@@ -7,7 +7,7 @@ use atomic_refcell::AtomicRefCell;
 use super::operation::Recorder;
 use super::policy::InputPolicy;
 use crate::engine::{Fs, Scope};
-use crate::protocol::{self, Error};
+use crate::protocol::{self, Error, View};
 use crate::store::LocalTime;
 use crate::trust::{Provenance, RejectedValues, Writer};
 
@@ -61,6 +61,17 @@ impl Call {
         let (operations, writer) = (self.operations.clone(), self.writer.clone());
         let call = Self::new(operations, scope, self.now, asked, writer, self.recorder.clone())?;
         Ok(Self { rejected: self.rejected.clone(), ..call })
+    }
+
+    /// Returns the call at an earlier time, whose index is not that of the store.
+    pub(crate) fn at(self, then: LocalTime) -> Self {
+        let scope = Scope { index_file: false, ..Scope::clone(&self.scope) };
+        Self { now: then, scope: Arc::new(scope), ..self }
+    }
+
+    /// Shows the command other files from now on.
+    pub(crate) fn show(&self, view: Arc<dyn View>) {
+        self.operations.show(view);
     }
 
     /// Returns the names to sign a stored text with.

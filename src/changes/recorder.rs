@@ -73,20 +73,7 @@ impl Call {
         let path = change.path();
         let Some(recorder) = &self.recorder else { return Ok(()) };
         let folder = history_of(path)?;
-        let known = recorder.state.borrow().policy;
-        let policy = match known {
-            Some(policy) => policy,
-            None => self.history_policy().await?,
-        };
-        recorder.state.borrow_mut().policy = Some(policy);
-        if !policy.record {
-            return Ok(());
-        }
-        let log = self.current_log(&folder, recorder)?;
-        let recent = self.recent(&log).await;
-        if recent.size == 0 {
-            self.prune_history(&folder, &policy).await?;
-        }
+        let Some((log, recent)) = self.opened(recorder, &folder).await? else { return Ok(()) };
         let before = change.before.bytes();
         let after = change.after_bytes();
         let is_known = |bytes: &[u8]| memmem::find(&recent.bytes, Digest::of(bytes).to_string().as_bytes()).is_some();
@@ -119,6 +106,36 @@ impl Call {
         // The bytes that a file gets at its end are there even if their record is lost.
         let may_vanish = matches!(change.after, After::Added(_));
         self.append_line(&log, line, may_vanish).await
+    }
+
+    /// Writes a record without changes, which names a point in the history. Returns the operation; `None` if the policy turns
+    /// the record off.
+    pub(crate) async fn record_point(&self, folder: &HistoryFolder, name: String) -> Result<Option<String>, Error> {
+        let Some(recorder) = &self.recorder else { return Ok(None) };
+        let Some((log, recent)) = self.opened(recorder, folder).await? else { return Ok(None) };
+        recorder.state.borrow_mut().reason = Some(name);
+        self.append_line(&log, self.line(recorder, recent.size, Vec::new()), false).await?;
+        Ok(Some(recorder.operation(recent.size)))
+    }
+
+    /// Returns the log that a record goes to, and its end; `None` if the policy turns the record off. A new log lets those that
+    /// are too old go.
+    async fn opened(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<(RelPath, Recent)>, Error> {
+        let known = recorder.state.borrow().policy;
+        let policy = match known {
+            Some(policy) => policy,
+            None => self.history_policy().await?,
+        };
+        recorder.state.borrow_mut().policy = Some(policy);
+        if !policy.record {
+            return Ok(None);
+        }
+        let log = self.current_log(folder, recorder)?;
+        let recent = self.recent(&log).await;
+        if recent.size == 0 {
+            self.prune_history(folder, &policy).await?;
+        }
+        Ok(Some((log, recent)))
     }
 
     /// Writes the contents that have files of their own, from the bytes of the file before and after.

@@ -44,6 +44,11 @@ impl Entries {
         Ok(Self { scope: scope.map(Arc::new), ..Self::default() })
     }
 
+    /// Returns the state of the same scope, of whose files nothing is known yet.
+    pub(crate) fn unread(&self) -> Self {
+        Self { scope: self.scope.clone(), ..Self::default() }
+    }
+
     /// Returns the folders with the entries of this memory.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)

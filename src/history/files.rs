@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use saddlebag_history::{Contents, Missing, State, Step, Version, versions};
 
 use super::log::{History, Recorded, read_whole};
+use super::past::end_of;
 use super::types::not_kept;
 use crate::changes::{Call, File, history_of};
 use crate::protocol::Error;
@@ -41,10 +42,8 @@ impl<'a> FileHistory<'a> {
             contents.add_known(bytes.to_vec());
         }
         let mut steps = Vec::new();
-        for recorded in &history.records {
-            for change in recorded.changes_of(path) {
-                steps.push(StepOf { recorded, change });
-            }
+        for (recorded, change) in history.changes_of(path) {
+            steps.push(StepOf { recorded, change });
         }
         // A file that was moved here has its older contents in the records of its old path, and one line has both changes.
         for step in &steps {
@@ -112,6 +111,37 @@ impl<'a> FileHistory<'a> {
                 Err(missing) => return Err(not_kept(self.path.as_str(), missing)),
             }
         }
+    }
+
+    /// Returns the place of the version that the file had at the end of a second, given in seconds since
+    /// 1970-01-01T00:00:00Z: the newest that was there until then. `None` if the file did not exist.
+    ///
+    /// A text that others wrote counts from the next record on, unless it is the newest and the host knows its time.
+    pub(super) async fn place_at(&self, call: &Call, at: i64) -> Result<Option<usize>, Error> {
+        let end = end_of(at);
+        if let Some(Version { step: None, state: State::Bytes(_) }) = self.versions.first()
+            && self.modified(call).await?.is_some_and(|modified| modified < end.unsigned_abs())
+        {
+            return Ok(Some(0));
+        }
+        let is_older = |step: usize| self.steps.get(step).is_some_and(|step| step.recorded.record.time_ns < end);
+        let place = self.versions.iter().position(|version| version.step.is_some_and(is_older));
+        // Before the first record the file was as that record found it.
+        let first = || {
+            self.versions
+                .len()
+                .checked_sub(1)
+                .filter(|_| self.versions.last().is_some_and(|first| first.step.is_none()))
+        };
+        Ok(place.or_else(first))
+    }
+
+    /// Returns the time of the last change of the file, in nanoseconds since 1970-01-01T00:00:00Z; `None` if the host does not
+    /// know it.
+    async fn modified(&self, call: &Call) -> Result<Option<u64>, Error> {
+        let listed = call.list(self.path.parent().as_ref()).await?;
+        let modified = listed.into_iter().find(|entry| entry.path == self.path).map(|entry| entry.modified);
+        Ok(modified.filter(|modified| *modified > 0))
     }
 
     /// Returns the version of a number, 1 for the newest.

@@ -32,6 +32,15 @@ pub(super) struct History {
     pub(super) is_cut: bool,
     /// For each operation, its records.
     by_operation: SortedMap<String, Vec<usize>>,
+    /// For each file, its changes, oldest first.
+    by_path: SortedMap<RelPath, Vec<Place>>,
+}
+
+/// Place of a change of a file.
+#[derive(Clone, Copy)]
+struct Place {
+    record: usize,
+    change: usize,
 }
 
 /// A record, without the contents of its changes.
@@ -41,13 +50,6 @@ pub(super) struct Recorded {
     pub(super) paths: Vec<Option<RelPath>>,
     log: usize,
     range: core::ops::Range<usize>,
-}
-
-impl Recorded {
-    /// Returns the places of the changes of a file.
-    pub(super) fn changes_of<'a>(&'a self, path: &'a RelPath) -> impl Iterator<Item = usize> + 'a {
-        self.paths.iter().enumerate().filter(move |(_, other)| other.as_ref() == Some(path)).map(|(place, _)| place)
-    }
 }
 
 impl History {
@@ -100,7 +102,8 @@ impl History {
                 .iter()
                 .map(|change| folder.absolute(&change.path).filter(|path| is_listed(call, entries, path)))
                 .collect();
-            if paths.iter().any(Option::is_some) {
+            // A snapshot has no files.
+            if paths.is_empty() || paths.iter().any(Option::is_some) {
                 self.records.push(Recorded { record: record.clone(), paths, log, range: line.range });
             }
         }
@@ -125,7 +128,19 @@ impl History {
             if let Some(records) = self.by_operation.get_or_insert(operation, Vec::new()) {
                 records.push(place);
             }
+            for (change, path) in recorded.paths.iter().enumerate() {
+                let places = path.as_ref().and_then(|path| self.by_path.get_or_insert(path.clone(), Vec::new()));
+                if let Some(places) = places {
+                    places.push(Place { record: place, change });
+                }
+            }
         }
+    }
+
+    /// Returns the changes of a file, oldest first.
+    pub(super) fn changes_of(&self, path: &RelPath) -> impl Iterator<Item = (&Recorded, usize)> {
+        let places = self.by_path.get(path).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|place| Some((self.records.get(place.record)?, place.change)))
     }
 
     /// Returns the records of an operation, oldest first.
@@ -136,10 +151,7 @@ impl History {
 
     /// Returns the paths of the files in the history.
     pub(super) fn paths(&self) -> impl Iterator<Item = &RelPath> {
-        let paths: SortedSet<&RelPath> =
-            self.records.iter().flat_map(|recorded| recorded.paths.iter().flatten()).collect();
-        let paths: Vec<&RelPath> = paths.iter().copied().collect();
-        paths.into_iter()
+        self.by_path.keys()
     }
 
     /// Returns what the log keeps of the contents of a change.

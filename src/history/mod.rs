@@ -12,11 +12,13 @@ mod history_policy;
 mod list_operations;
 mod list_versions;
 mod log;
+mod past;
 mod places;
 mod read_version;
 mod redo;
 mod restore_version;
 mod revert;
+mod snapshot;
 mod types;
 mod undo;
 
@@ -28,9 +30,11 @@ pub use list_versions::{ListVersions, VersionInfo, VersionList};
 pub use read_version::{ReadVersion, VersionText};
 pub use redo::Redo;
 pub use restore_version::{RestoreVersion, RestoredVersion};
+pub use snapshot::{Snapshot, SnapshotTaken};
 pub use types::{ChangeKind, DEFAULT_HISTORY_ITEMS, FileChange, MAX_HISTORY_ITEMS, OperationInfo};
 pub use undo::{Undo, UndoReply};
 
+pub(crate) use past::look_back;
 pub(crate) use types::HistoryCall;
 
 use crate::family::family;
@@ -49,5 +53,6 @@ family! {
         SetHistoryPolicy,
         RestoreVersion { name, version, at, dry_run },
         Expunge { text, name, dry_run },
+        Snapshot { message: name "message" },
     }
 }

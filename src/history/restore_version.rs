@@ -10,6 +10,7 @@ use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
 use super::read_version::numbered;
 use super::types::{HistoryCall, check_is_kept};
+use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -62,7 +63,7 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
         let mut file = FileHistory::new(call, &history, &path).await?;
         let number = match (self.version, self.at) {
             (Some(number), None) => number,
-            (None, Some(at)) => at_time(&file, at)?,
+            (None, Some(at)) => at_time(call, &file, at).await?,
             _ => {
                 let message = "a version is named by a number or by a time, and not by both";
                 return Err(Error::invalid_argument(message, "`history NAME` lists the versions"));
@@ -88,15 +89,10 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
     }
 }
 
-/// Returns the number of the version that a file had at a time: the newest that was recorded until then.
-fn at_time(file: &FileHistory<'_>, at: i64) -> Result<u32, Error> {
-    let limit = at.saturating_add(1).saturating_mul(1_000_000_000);
-    let is_older = |step: usize| file.steps.get(step).is_some_and(|step| step.recorded.record.time_ns < limit);
-    let place = file.versions.iter().position(|version| version.step.is_some_and(is_older));
-    // Before the first record the file was as that record found it.
-    let place = place.or_else(|| file.versions.iter().rposition(|version| version.step.is_none()));
-    let number = place.and_then(|place| u32::try_from(place + 1).ok());
-    number.ok_or_else(|| {
+/// Returns the number of the version that a file had at a time.
+async fn at_time(call: &Call, file: &FileHistory<'_>, at: i64) -> Result<u32, Error> {
+    let place = file.place_at(call, at).await?;
+    place.and_then(|place| u32::try_from(place + 1).ok()).ok_or_else(|| {
         let message = format!("{} did not exist at that time, or its history begins later", file.path);
         Error::new(ErrorCode::NotFound, message, "`history NAME` lists the versions".to_string())
     })

@@ -177,6 +177,7 @@ macro_rules! wit_contract {
             history::CompareVersions { name, before, after }
             history::Undo { operations, session, agent, since, after, only_own, dry_run }
             history::Redo { dry_run }
+            history::Snapshot { message }
             history::SetHistoryPolicy { recording, max_age_days, max_log_bytes }
             history::RestoreVersion { name, version, at, dry_run }
             history::Expunge { text, name, dry_run }
@@ -189,6 +190,7 @@ macro_rules! wit_contract {
             history::VersionList { path, versions, total, damaged, cut }
             history::VersionText { path, version, text }
             history::Comparison { path, before, after, diff }
+            history::SnapshotTaken { operation, message }
             history::UndoReply { operations, files, operation, message }
             history::HistoryLog { path, bytes }
             history::HistoryPolicyReply { recording, max_age_days, max_log_bytes, logs, bytes, removed, message }
@@ -196,10 +198,10 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value) }
             history::PlaceKind { File, Backup, History, Index, State, Name }
             history::ChangeKind { Created, Changed, Removed, Moved }
-            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value) }
+            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {
@@ -377,7 +379,7 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
             types::Error { code, message, help }
-            types::Origin { agent, workspace, run, client, session, tool, provenance, operation, reason }
+            types::Origin { agent, workspace, run, client, session, tool, provenance, operation, reason, at }
             types::Flag { kind, what, count }
         }
 

@@ -13,7 +13,7 @@ use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, Import
 use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall, Resolve};
 use saddlebag::history::{
     CompareVersions, Expunge, HistoryCommand, ListOperations, ListVersions, ReadVersion, Redo, RestoreVersion,
-    SetHistoryPolicy, Undo,
+    SetHistoryPolicy, Snapshot, Undo,
 };
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
@@ -260,8 +260,9 @@ pub fn submission() -> impl Strategy<Value = Submission<Command>> {
 fn origin() -> impl Strategy<Value = Origin> {
     let scope = || prop::option::weighted(0.05, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
     let client = || prop::option::weighted(0.1, prop::sample::select(vec!["s", "", "a\nb"]).prop_map(str::to_string));
-    (scope(), scope(), run(), client(), client(), client(), provenance()).prop_map(
-        |(agent, workspace, run, client, session, tool, provenance)| Origin {
+    let at = prop::option::weighted(0.03, 1_779_000_000_i64..1_780_000_000);
+    (scope(), scope(), run(), client(), client(), client(), provenance(), at).prop_map(
+        |(agent, workspace, run, client, session, tool, provenance, at)| Origin {
             agent,
             workspace,
             run,
@@ -271,6 +272,7 @@ fn origin() -> impl Strategy<Value = Origin> {
             provenance,
             operation: None,
             reason: None,
+            at,
         },
     )
 }
@@ -689,6 +691,7 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
                 Undo { operations, session, agent, since, after, only_own, dry_run }.into()
             }),
         any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
+        text().prop_map(|message| Snapshot { message }.into()),
         (prop::option::weighted(0.2, any::<bool>()), prop::option::weighted(0.2, 0_u32..99)).prop_map(
             |(record, max_age_days)| SetHistoryPolicy { recording: record, max_age_days, max_log_bytes: None }.into()
         ),

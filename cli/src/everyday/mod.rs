@@ -21,7 +21,7 @@ mod today;
 mod unforget;
 mod write;
 
-use crate::history::{DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
+use crate::history::{DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, SnapshotArgs, UndoArgs};
 use crate::list::ListArgs;
 use crate::prompt::ContextArgs;
 use crate::subcommand::subcommands;
@@ -46,6 +46,7 @@ subcommands! {
         Diff(DiffArgs),
         Undo(UndoArgs),
         Redo(RedoArgs),
+        Snapshot(SnapshotArgs),
         Op(OpArgs),
         #[command(visible_alias = "redact")]
         Expunge(ExpungeArgs),

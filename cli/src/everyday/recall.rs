@@ -6,6 +6,7 @@ use saddlebag::files::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
 use crate::entry::shared::preview;
 use crate::failure::{Exit, Failure};
 use crate::help::example;
+use crate::history::{AtArgs, PastTime};
 use crate::input;
 use crate::note::filter::{FilterArgs, sort_keys};
 use crate::note::shared::warn;
@@ -42,6 +43,8 @@ pub(crate) struct RecallArgs {
     kind: Vec<ItemKind>,
     #[command(flatten)]
     filter: FilterArgs,
+    #[command(flatten)]
+    at: AtArgs,
 }
 
 impl Ask for RecallArgs {
@@ -60,6 +63,10 @@ impl Ask for RecallArgs {
             everywhere: self.everywhere,
             assume_unchanged: false,
         })
+    }
+
+    fn at(&self) -> Option<PastTime> {
+        self.at.at.clone()
     }
 
     fn print(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {

@@ -13,6 +13,7 @@ use super::path::{Place, show_path};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
+use crate::history::AtArgs;
 use crate::item::{ItemName, Named};
 use crate::output::Output;
 use crate::store::Store;
@@ -27,7 +28,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     item: ItemName,
     /// Print the absolute path instead; the name may also be `root` or `project`
-    #[arg(long, conflicts_with_all = ["offset", "max_bytes"])]
+    #[arg(long, conflicts_with_all = ["offset", "max_bytes", "at"])]
     path: bool,
     /// First byte to print; not for an entry [default: 0]
     #[arg(long, value_name = "BYTES")]
@@ -35,6 +36,8 @@ pub(crate) struct ShowArgs {
     /// Maximum number of bytes to print; not for an entry [default: 32768]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<u32>,
+    #[command(flatten)]
+    at: AtArgs,
 }
 
 /// Part of a note or of another file, an entry, or a path.
@@ -57,6 +60,7 @@ impl Subcommand for ShowArgs {
         }
         let (offset, max_bytes) = (self.offset.unwrap_or(0), self.max_bytes.unwrap_or(DEFAULT_READ_BYTES));
         let mut store = Store::open(global)?;
+        store.look_back(self.at.at.as_ref(), output)?;
         let found = match self.item.find(&mut store, output) {
             Err(failure) if failure.code == ErrorCode::NotFound.into() => match self.item.version() {
                 Some((name, version)) => {

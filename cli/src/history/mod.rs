@@ -4,13 +4,17 @@ mod diff;
 mod expunge;
 mod log;
 mod op;
+mod past;
 mod redo;
 mod shared;
+mod snapshot;
 mod undo;
 
 pub(crate) use diff::DiffArgs;
 pub(crate) use expunge::ExpungeArgs;
 pub(crate) use log::HistoryArgs;
 pub(crate) use op::OpArgs;
+pub(crate) use past::{AtArgs, PastTime};
 pub(crate) use redo::RedoArgs;
+pub(crate) use snapshot::SnapshotArgs;
 pub(crate) use undo::UndoArgs;

@@ -6,6 +6,7 @@ use clap::Args;
 use saddlebag::context::{BlockForm, Overflow};
 
 use crate::help::example;
+use crate::history::AtArgs;
 use crate::word::word;
 
 /// Print the memory block for a prompt
@@ -51,4 +52,6 @@ pub(crate) struct ContextArgs {
     /// Question to recall; the answers become the last section of the block
     #[arg(long, value_name = "QUESTION", allow_hyphen_values = true)]
     pub(super) recall: Option<String>,
+    #[command(flatten)]
+    pub(super) at: AtArgs,
 }

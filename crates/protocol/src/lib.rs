@@ -52,7 +52,7 @@ mod key;
 mod path;
 mod step;
 
-pub use engine::{Engine, Fs, Limits, Operation, is_change, join};
+pub use engine::{Engine, Fs, Limits, Operation, View, is_change, join};
 pub use error::{Cause, Error, ErrorCode, ErrorDetails, help_after};
 pub use fs::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, LeftOut, LeftOutName,

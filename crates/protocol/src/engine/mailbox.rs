@@ -12,16 +12,27 @@ use core::task::{Context, Poll};
 use saddlebag_collections::SortedMap;
 
 use crate::{
-    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RelPath, RemoveDirectoryOutcome,
-    RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
+    AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Listing, Precondition, ReadOutcome, RelPath,
+    RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
 };
 
 /// Number of an operation of one command, in the order in which it requested them.
 pub(super) type Slot = u32;
 
+/// Files that a command sees in the place of those of the store.
+pub trait View: Send + Sync {
+    /// Returns the answer to an operation that the host is not asked for; `None` if the host answers it.
+    fn answer(&self, op: &FsOp) -> Option<Result<FsOutcome, FsError>>;
+
+    /// Returns the page of a folder as the command sees it. `after` is the cursor with which it was asked for.
+    fn amend(&self, folder: Option<&RelPath>, after: Option<&RelPath>, page: Listing) -> Listing;
+}
+
 /// Operations that one command waits for.
 #[derive(Default)]
 pub(super) struct Mailbox {
+    /// What the command sees; `None`: the store.
+    view: Option<Arc<dyn View>>,
     next_slot: Slot,
     queue: VecDeque<(Slot, FsOp)>,
     answers: SortedMap<Slot, Result<FsOutcome, FsError>>,
@@ -73,6 +84,11 @@ impl Fs {
     #[must_use]
     pub fn has_changed(&self) -> bool {
         self.mailbox.borrow().has_changed()
+    }
+
+    /// Shows the command other files from now on.
+    pub fn show(&self, view: Arc<dyn View>) {
+        self.mailbox.borrow_mut().view = Some(view);
     }
 
     /// Reads up to `max_bytes` of the file from `offset` on.
@@ -208,6 +224,13 @@ enum State {
     /// Operation to request; never `None` when it is polled.
     New(Option<FsOp>),
     Waiting(Slot),
+    /// A page of a folder that the view amends.
+    Listing {
+        slot: Slot,
+        folder: Option<RelPath>,
+        after: Option<RelPath>,
+        view: Arc<dyn View>,
+    },
 }
 
 impl<T> Future for Operation<T> {
@@ -219,17 +242,40 @@ impl<T> Future for Operation<T> {
             State::New(op) => {
                 // Moved rather than copied, because it may hold the content of a file.
                 let Some(op) = op.take() else { return Poll::Pending };
-                let slot = this.mailbox.borrow_mut().post(op);
-                this.state = State::Waiting(slot);
+                let mut mailbox = this.mailbox.borrow_mut();
+                let view = mailbox.view.clone();
+                if let Some(answer) = view.as_ref().and_then(|view| view.answer(&op)) {
+                    return Poll::Ready(this.picked(answer));
+                }
+                this.state = match (view, &op) {
+                    (Some(view), FsOp::ListDirectory { folder, after, .. }) => {
+                        let (folder, after) = (folder.clone(), after.clone());
+                        State::Listing { slot: mailbox.post(op), folder, after, view }
+                    }
+                    _ => State::Waiting(mailbox.post(op)),
+                };
                 Poll::Pending
             }
             State::Waiting(slot) => match this.mailbox.borrow_mut().answers.remove(slot) {
                 None => Poll::Pending,
-                Some(Err(error)) => Poll::Ready(Err(error)),
-                // The engine accepts only results of the right kind.
-                Some(Ok(outcome)) => Poll::Ready((this.pick)(outcome).ok_or(FsError::Unsupported)),
+                Some(answer) => Poll::Ready(this.picked(answer)),
+            },
+            State::Listing { slot, folder, after, view } => match this.mailbox.borrow_mut().answers.remove(slot) {
+                None => Poll::Pending,
+                Some(Ok(FsOutcome::ListDirectory(ListOutcome::Page(page)))) => {
+                    let page = view.amend(folder.as_ref(), after.as_ref(), page);
+                    Poll::Ready(this.picked(Ok(FsOutcome::ListDirectory(ListOutcome::Page(page)))))
+                }
+                Some(answer) => Poll::Ready(this.picked(answer)),
             },
         }
+    }
+}
+
+impl<T> Operation<T> {
+    fn picked(&self, answer: Result<FsOutcome, FsError>) -> Result<T, FsError> {
+        // The engine accepts only results of the right kind.
+        (self.pick)(answer?).ok_or(FsError::Unsupported)
     }
 }
 

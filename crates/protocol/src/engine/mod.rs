@@ -33,7 +33,7 @@ use mailbox::{Mailbox, Slot};
 use validate::Expected;
 
 pub use limits::Limits;
-pub use mailbox::{Fs, Operation, join};
+pub use mailbox::{Fs, Operation, View, join};
 
 /// Number of finished commands that are remembered.
 const MAX_ENDED: usize = 4_096;

@@ -1,0 +1,32 @@
+//! `snapshot`: names a point in the history.
+
+use clap::Args;
+use saddlebag::history::{Snapshot, SnapshotTaken};
+
+use crate::failure::Failure;
+use crate::help::example;
+use crate::output::{Output, single_line};
+use crate::subcommand::Ask;
+
+/// Name a point in the history, to look at it or to go back to it later
+///
+/// Nothing is copied: the history has every version. `op restore ID` goes back to a snapshot, `recall --at ID` looks at it.
+#[derive(Debug, Args)]
+#[command(after_help = example("snapshot -m \"before the import\""))]
+pub(crate) struct SnapshotArgs {
+    /// Name of the point, for `op log`
+    #[arg(long, short = 'm', value_name = "TEXT")]
+    message: String,
+}
+
+impl Ask for SnapshotArgs {
+    type Request = Snapshot;
+
+    fn request(self) -> Result<Snapshot, Failure> {
+        Ok(Snapshot { message: self.message })
+    }
+
+    fn print(reply: &SnapshotTaken, output: &mut Output) -> Result<(), Failure> {
+        output.line(&single_line(&reply.message))
+    }
+}

@@ -1,0 +1,146 @@
+//! Commands that see the memory as it was at an earlier time.
+
+use saddlebag::context::{Context, ContextEntries};
+use saddlebag::entries::HydrationPolicy;
+use saddlebag::files::{ListFiles, ReadFile, Recall};
+use saddlebag::history::{ListOperations, Snapshot, Undo};
+use saddlebag::journal::{Edit, EditChange, Target};
+use saddlebag::notebook::{Forget, Remember};
+use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::{Answered, Origin, ReplyTo, Submission};
+use saddlebag_host::Simulator;
+
+use crate::history::change;
+use support::drive::{Drive, drive};
+use support::{Kind, Random, agent_config, both_engines, each, path};
+
+fn remember(title: &str, content: &str) -> Remember {
+    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
+}
+
+fn then<R>(at: i64, request: R) -> Submission<R> {
+    Origin { at: Some(at), ..Origin::default() }.with(request)
+}
+
+fn at<R>(drive: &mut Drive<Simulator>, seconds: i64, request: R) -> Result<ReplyTo<Submission<R>>, Error>
+where
+    Submission<R>: Answered,
+{
+    drive.call(then(seconds, request))
+}
+
+fn recall(query: &str) -> Recall {
+    Recall { query: query.into(), limit: 9, ..Recall::default() }
+}
+
+fn titles(drive: &mut Drive<Simulator>, seconds: i64, query: &str) -> Vec<String> {
+    let reply = at(drive, seconds, recall(query)).unwrap();
+    reply.hits.into_iter().map(|hit| hit.path).collect()
+}
+
+#[both_engines]
+fn a_recall_at_a_time_finds_what_was_there_and_nothing_later(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let begin = drive.now.seconds;
+    drive.run(remember("Port", "the port is 5432")).unwrap();
+    drive.now.seconds = begin + 100;
+    drive.run(remember("Harbour", "another port, 6543")).unwrap();
+    drive.run(Forget { note: "facts/port".into() }).unwrap();
+    drive.now.seconds = begin + 200;
+    let port = "projects/proj/facts/port.md";
+    assert_eq!(titles(&mut drive, begin + 50, "port"), [port]);
+    assert_eq!(titles(&mut drive, begin + 150, "port"), ["projects/proj/facts/harbour.md"]);
+    // What it found then is no part of the index of today.
+    let now = drive.call(recall("port")).unwrap();
+    assert_eq!(now.hits.len(), 1, "{now:?}");
+    let read = ReadFile { path: port.into(), offset: 0, max_bytes: 4096 };
+    assert!(at(&mut drive, begin + 50, read.clone()).unwrap().text.contains("5432"));
+    assert!(drive.call(read).unwrap().text.is_empty());
+}
+
+#[both_engines]
+fn the_past_cannot_be_changed_and_has_a_beginning_and_an_end(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let begin = drive.now.seconds;
+    let none = at(&mut drive, begin, recall("port")).unwrap_err();
+    assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "this memory has no history"));
+    drive.run(remember("Port", "5432")).unwrap();
+    let files = drive.executor.files();
+    let changed = at(&mut drive, begin, remember("Port 2", "1")).unwrap_err();
+    let early = at(&mut drive, begin - 1, recall("port")).unwrap_err();
+    let late = at(&mut drive, begin + 1, recall("port")).unwrap_err();
+    assert_eq!(
+        [changed, early, late].map(|error| error.code),
+        [ErrorCode::InvalidArgument, ErrorCode::NotFound, ErrorCode::InvalidArgument]
+    );
+    assert_eq!(drive.executor.files(), files);
+}
+
+#[both_engines]
+fn an_edit_by_hand_counts_from_the_time_at_which_it_was_recorded(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let begin = drive.now.seconds;
+    drive.run(remember("Port", "the port is 5432")).unwrap();
+    let file = "projects/proj/facts/port.md";
+    let text = drive.executor.files()[file].clone();
+    drive.executor.insert(&path(file), "by hand\n");
+    drive.now.seconds = begin + 100;
+    let change = EditChange::Replace { old_text: "by hand".into(), new_text: "more".into() };
+    drive.run(Edit { target: Target::Page("facts/port".into()), change }).unwrap();
+    drive.now.seconds = begin + 200;
+    let read = ReadFile { path: file.into(), offset: 0, max_bytes: 4096 };
+    assert_eq!(at(&mut drive, begin + 50, read.clone()).unwrap().text.into_bytes(), text);
+    assert_eq!(at(&mut drive, begin + 150, read).unwrap().text, "more\n");
+}
+
+#[both_engines]
+fn a_snapshot_is_a_point_to_go_back_to(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(remember("Port", "5432")).unwrap();
+    let files = support::without_history(drive.executor.files());
+    let taken = drive.call(Snapshot { message: "before the import".into() }).unwrap();
+    let list = drive.call(ListOperations { limit: 1, ..ListOperations::default() }).unwrap().operations;
+    assert_eq!((&list[0].operation, list[0].reason.as_deref()), (&taken.operation, Some("before the import")));
+    drive.run(remember("Harbour", "1")).unwrap();
+    drive.call(Undo { after: Some(taken.operation.clone()), ..Undo::default() }).unwrap();
+    assert_eq!(support::without_history(drive.executor.files()), files);
+    for refused in ["", &"x".repeat(1025), "AKIAIOSFODNN7EXAMPLE"] {
+        let error = drive.call(Snapshot { message: refused.into() }).unwrap_err();
+        assert!([ErrorCode::InvalidArgument, ErrorCode::Secret].contains(&error.code), "{refused}: {error}");
+    }
+    // An undo goes past it, to the last change.
+    let undone = drive.call(Undo::default()).unwrap();
+    assert_eq!(undone.operations[0].command, "remember");
+}
+
+/// Invariant (history): at each earlier time a command answers as it did then.
+#[both_engines]
+fn a_command_answers_at_an_earlier_time_as_it_did_then(kind: Kind) {
+    let block = || Context {
+        entries: Some(ContextEntries { max_bytes: 4096, policy: HydrationPolicy::default() }),
+        ..Context::default()
+    };
+    let list = || ListFiles { after: None, limit: 1000 };
+    for seed in each("seed", 0..2) {
+        let mut drive = drive(kind, agent_config(), &[("MEMORY.md", b"no line end\n")]);
+        let mut random = Random(seed);
+        let mut known = Vec::new();
+        while known.len() < 30 {
+            drive.now.seconds += 1;
+            if drive.run(change(random.number())).is_ok() {
+                let paths = |reply: saddlebag::files::FilePage| {
+                    reply.files.into_iter().map(|file| (file.path, file.size)).collect::<Vec<_>>()
+                };
+                let listed = paths(drive.call(list()).unwrap());
+                known.push((drive.now.seconds, drive.call(block()).unwrap(), listed));
+            }
+        }
+        for (seconds, answered, listed) in known.iter().rev() {
+            let reply = at(&mut drive, *seconds, block()).unwrap();
+            assert_eq!(reply, *answered, "{kind:?}, {seed}, {seconds}");
+            let files = at(&mut drive, *seconds, list()).unwrap().files;
+            let files: Vec<_> = files.into_iter().map(|file| (file.path, file.size)).collect();
+            assert_eq!(files, *listed, "{kind:?}, {seed}, {seconds}");
+        }
+    }
+}
