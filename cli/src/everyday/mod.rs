@@ -21,7 +21,7 @@ mod today;
 mod unforget;
 mod write;
 
-use crate::history::{DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
+use crate::history::{CommitArgs, DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, UndoArgs};
 use crate::list::ListArgs;
 use crate::prompt::ContextArgs;
 use crate::subcommand::subcommands;
@@ -47,6 +47,7 @@ subcommands! {
         Undo(UndoArgs),
         Redo(RedoArgs),
         Op(OpArgs),
+        Commit(CommitArgs),
         #[command(visible_alias = "redact")]
         Expunge(ExpungeArgs),
         Sessions(sessions::SessionsArgs),
