@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, PROJECTS_FOLDER, Timestamp};
-use saddlebag::trust::Provenance;
+use saddlebag::trust::{Provenance, SecretPolicy, secrets_in};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ pub(crate) struct Committed {
     commits: Vec<CommitInfo>,
     /// Files that were changed by hand since the last operation, and are not committed.
     by_hand: Vec<String>,
-    /// Changes that are not committed because the history does not have the text.
+    /// Changes that are not committed: the history does not have the text, or it has a secret.
     left_out: Vec<LeftOut>,
     /// Number of files that git ignores.
     ignored: usize,
@@ -111,9 +111,9 @@ impl Subcommand for CommitArgs {
         let user = repository.identity("GIT_AUTHOR_IDENT")?;
         repository.identity("GIT_COMMITTER_IDENT")?;
         let is_kept = !self.dry_run;
-        let plan = Plan::of(&repository, is_kept, &mut store, output)?;
+        let mut plan = Plan::of(&repository, is_kept, &mut store, output)?;
         let mut after = plan.after.clone();
-        let by_hand = by_hand(&plan, &repository, is_kept, global)?;
+        let by_hand = by_hand(&mut plan, &repository, is_kept, global)?;
         let mut drafts: Vec<Draft> = Vec::new();
         for planned in &plan.commits {
             drafts.push(draft(planned, &user)?);
@@ -204,10 +204,9 @@ fn draft(planned: &plan::Planned, user: &Identity) -> Result<Draft, Failure> {
     })
 }
 
-/// Returns the files of the memory that differ from the last commit of the plan. Text that the history was not to keep is not among
-/// them.
+/// Returns the files of the memory that differ from the last commit of the plan. Those with a secret are left out.
 fn by_hand(
-    plan: &Plan,
+    plan: &mut Plan,
     repository: &Repository,
     is_kept: bool,
     global: &Global,
@@ -231,12 +230,18 @@ fn by_hand(
         if is_left_out || repository.path(&shown).is_none() {
             continue;
         }
-        let blob = match repository.bytes(&path) {
-            Some(bytes) => Some(repository.blob(&path, &bytes, is_kept)?),
-            None => None,
-        };
+        let bytes = repository.bytes(&path);
+        let has_secret = global.secrets != SecretPolicy::Allow
+            && bytes.as_ref().is_some_and(|bytes| !secrets_in(&String::from_utf8_lossy(bytes)).is_empty());
+        let blob = bytes.map(|bytes| repository.blob(&path, &bytes, is_kept && !has_secret)).transpose()?;
         let known = || repository.files.get(&path).map(|entry| entry.blob.clone());
-        if plan.after.get(&path).cloned().unwrap_or_else(known) != blob {
+        if plan.after.get(&path).cloned().unwrap_or_else(known) == blob {
+            continue;
+        }
+        if has_secret {
+            let reason = "it was changed by hand and has a secret in it".to_string();
+            plan.left_out.push(LeftOut { operation: None, path: shown, reason });
+        } else {
             found.push(plan::PlannedFile { shown, path, blob });
         }
     }
@@ -285,7 +290,8 @@ impl Committed {
         }
         for LeftOut { operation, path, reason } in &self.left_out {
             let (path, reason) = (single_line(path), single_line(reason));
-            output.note(&format!("left out: {path} of operation {operation}: {reason}"));
+            let operation = operation.as_ref().map(|operation| format!(" of operation {operation}"));
+            output.note(&format!("left out: {path}{}: {reason}", operation.unwrap_or_default()));
         }
         let counts = [(self.ignored, "ignored by git"), (self.outside, "outside of the work tree")];
         for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {

@@ -15,14 +15,14 @@ use crate::store::Store;
 /// How often the versions of a file are read again because others changed it meanwhile.
 const MAX_TRIES: usize = 8;
 
-/// A change that is not committed because its text is missing.
+/// A change that is not committed.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct LeftOut {
-    /// Operation that made the change.
-    pub(super) operation: String,
+    /// Operation that made the change; `null` if it was made by hand.
+    pub(super) operation: Option<String>,
     /// Path of the file.
     pub(super) path: String,
-    /// Why the text is missing.
+    /// Why it is left out.
     pub(super) reason: String,
 }
 
@@ -147,7 +147,7 @@ impl Plan {
                 Some(Content::Blob(blob)) => Some(blob),
                 Some(Content::Absent) => None,
                 Some(Content::Missing(reason)) => {
-                    let (operation, path) = (info.operation.clone(), shown.clone());
+                    let (operation, path) = (Some(info.operation.clone()), shown.clone());
                     self.left_out.push(LeftOut { operation, path, reason });
                     continue;
                 }

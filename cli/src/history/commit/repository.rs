@@ -90,8 +90,13 @@ impl Repository {
         let (true, Some(top), Some(state)) =
             (status.is_some_and(|status| status.success()), lines.next(), lines.next())
         else {
-            let said = status.map(|status| said(&error, status)).unwrap_or_default();
-            let message = format!("the store is not in a git work tree: {said}");
+            let reason = match status {
+                // The words for it differ with the mounts above the folder.
+                _ if error.contains("not a git repository") => String::new(),
+                Some(status) => format!(": {}", single_line(&said(&error, status))),
+                None => format!(": git did not end in {} s", LIMIT.as_secs()),
+            };
+            let message = format!("the store is not in a git work tree{reason}");
             let help = "run `git init` in the folder of the store or of the project's memory, which `show --path root` \
                         and `show --path project` print";
             return Err(Failure::new(ErrorCode::NotFound, message, help));
