@@ -125,6 +125,7 @@ fn each_operation_becomes_a_commit_with_its_author_time_facts_and_files() {
         assert_eq!(json!(name), operations["operations"][2 - place]["operation"]);
     }
     assert_eq!(world.log("%(trailers:key=Saddlebag-Agent,valueonly,separator=%x2C)"), ["", "scout", "mule"]);
+    assert_eq!(world.log("%(trailers:key=Saddlebag-Machine,valueonly,separator=%x2C)"), ["laptop"; 3]);
     assert!(world.log("%(trailers:key=Saddlebag-Reason,valueonly,separator=%x2C)")[1].starts_with("it moved"));
     assert!(world.log("%s")[1].contains("facts/port.md: it moved"), "{:?}", world.log("%s"));
     let commits = world.log("%H");
@@ -225,6 +226,41 @@ fn what_the_user_staged_stays_staged_and_is_refused_for_the_same_file() {
     world.git(&["add", &world.note("port")]);
     world.commit(&[]).exits(0);
     assert_eq!(world.git(&["status", "--porcelain"]), "AM own.txt\n?? .gitignore");
+}
+
+#[test]
+fn entries_of_an_agent_filters_of_git_and_an_index_in_use_are_respected() {
+    let Some(world) = World::new() else { return };
+    world.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
+    world.put(".gitattributes", "*.md filter=upper\n");
+    world.at(1, &["remember", "--key", "port", "The port is 8443."]).exits(0);
+    let lock = world.store.root.join(".git/index.lock");
+    fs::write(&lock, "").expect("written");
+    world.commit(&[]).exits(3).complains("index.lock");
+    fs::remove_file(&lock).expect("removed");
+    assert_eq!(count(&world.commit_json(&[]), "commits"), 1);
+    let entry = world.git(&["ls-tree", "-r", "--name-only", "HEAD"]);
+    assert!(entry.starts_with("agents/main/entries/"), "{entry}");
+    assert!(world.git(&["show", &format!("HEAD:{entry}")]).contains("THE PORT IS 8443."));
+    assert_eq!(world.git(&["status", "--porcelain"]), "?? .gitattributes\n?? .gitignore");
+    let left = fs::read_dir(world.store.root.join(".git")).expect("a folder").flatten();
+    assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().contains("saddlebag")));
+}
+
+#[test]
+fn two_runs_at_once_make_each_commit_once() {
+    let Some(world) = World::new() else { return };
+    for (minute, name) in (1..).zip(["A", "B", "C", "D", "E"]) {
+        world.at(minute, &["remember", &format!("Note {name}"), &format!("The text of note {name}.")]).exits(0);
+    }
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| world.commit(&[]))).collect();
+        let runs: Vec<Run> = runs.into_iter().map(|run| run.join().expect("it ran")).collect();
+        assert!(runs.iter().any(|run| run.code == 0), "{runs:?}");
+    });
+    world.commit(&[]).exits(0);
+    assert_eq!(world.log("%s").len(), 5, "{:?}", world.log("%s"));
+    assert_eq!(world.git(&["status", "--porcelain"]), "?? .gitignore");
 }
 
 #[test]

@@ -81,13 +81,20 @@ fn short(path: &str) -> String {
     single_line(below.unwrap_or(path))
 }
 
-/// Returns the message for an operation.
-pub(super) fn message(info: &OperationInfo, subject: &str) -> String {
+/// Returns the message for an operation, which was made on a machine of this name.
+pub(super) fn message(info: &OperationInfo, machine: Option<&String>, subject: &str) -> String {
     let OperationInfo { operation, agent, client, session, tool, reason, .. } = info;
     let mut message = format!("{subject}\n\n{OPERATION}: {}\n", single_line(operation));
-    let facts = [("Agent", agent), ("Client", client), ("Session", session), ("Tool", tool), ("Reason", reason)];
+    let facts = [
+        ("Agent", agent.as_ref()),
+        ("Client", client.as_ref()),
+        ("Session", session.as_ref()),
+        ("Tool", tool.as_ref()),
+        ("Machine", machine),
+        ("Reason", reason.as_ref()),
+    ];
     for (name, value) in facts {
-        let value = value.as_deref().map(single_line).unwrap_or_default();
+        let value = value.map(|value| single_line(value)).unwrap_or_default();
         if !value.trim().is_empty() {
             message.push_str(&format!("Saddlebag-{name}: {}\n", value.trim()));
         }
@@ -111,7 +118,7 @@ mod tests {
         let author = author(&info, &user);
         assert!(!author.name.contains(['<', '>', '\n']), "{author:?}");
         assert!(author.email.ends_with("@saddlebag.invalid"), "{author:?}");
-        let message = message(&info, &subject(&info, &|_| true));
+        let message = message(&info, None, &subject(&info, &|_| true));
         assert_eq!(message.lines().filter(|line| line.starts_with("Saddlebag-Operation: ")).count(), 1, "{message}");
     }
 

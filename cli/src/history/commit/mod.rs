@@ -1,5 +1,6 @@
 //! `commit`: makes a git commit of each operation of the history.
 
+mod machines;
 mod message;
 mod plan;
 mod repository;
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use saddlebag::history::OperationInfo;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, PROJECTS_FOLDER, Timestamp};
 use saddlebag::trust::{Provenance, SecretPolicy, secrets_in};
@@ -115,8 +117,10 @@ impl Subcommand for CommitArgs {
         let mut after = plan.after.clone();
         let by_hand = by_hand(&mut plan, &repository, is_kept, global)?;
         let mut drafts: Vec<Draft> = Vec::new();
+        let operations: Vec<&OperationInfo> = plan.commits.iter().map(|planned| &planned.info).collect();
+        let machines = machines::machines(root.path(), &operations);
         for planned in &plan.commits {
-            drafts.push(draft(planned, &user)?);
+            drafts.push(draft(planned, machines.get(&planned.info.operation), &user)?);
         }
         let mut done = Committed {
             dry_run: self.dry_run,
@@ -181,7 +185,7 @@ fn folder(root: &Path, global: &Global) -> PathBuf {
     folder.filter(|folder| folder.is_dir()).unwrap_or_else(|| root.to_path_buf())
 }
 
-fn draft(planned: &plan::Planned, user: &Identity) -> Result<Draft, Failure> {
+fn draft(planned: &plan::Planned, machine: Option<&String>, user: &Identity) -> Result<Draft, Failure> {
     let plan::Planned { info, files } = planned;
     let is_committed = |path: &str| files.iter().any(|file| file.shown == path);
     let subject = message::subject(info, &is_committed);
@@ -189,7 +193,7 @@ fn draft(planned: &plan::Planned, user: &Identity) -> Result<Draft, Failure> {
     let time = saddlebag_host::parse_time(&info.time)
         .map_err(|error| Failure::new(ErrorCode::Internal, error.to_string(), ""))?;
     Ok(Draft {
-        message: message::message(info, &subject),
+        message: message::message(info, machine, &subject),
         info: CommitInfo {
             commit: None,
             operation: Some(info.operation.clone()),
