@@ -313,7 +313,7 @@ fn no_hook_runs_and_an_agent_a_merge_and_a_missing_work_tree_are_refused() {
     assert!(!world.home.join("ran").exists());
     assert_eq!(world.log("%s").len(), 1);
     let bare = Store::new();
-    bare.run(&["commit"]).exits(1).complains("not in a git work tree").complains("git init");
+    bare.run(&["commit"]).exits(3).complains("not in a git work tree").complains("git init");
     let mut missing = bare.command(&["--json", "commit"]);
     missing.env("PATH", &world.home);
     let error: Value = serde_json::from_str(&run(&mut missing, None).exits(3).stderr).expect("an object");

@@ -99,7 +99,7 @@ impl Repository {
             let message = format!("the store is not in a git work tree{reason}");
             let help = "run `git init` in the folder of the store or of the project's memory, which `show --path root` \
                         and `show --path project` print";
-            return Err(Failure::new(ErrorCode::NotFound, message, help));
+            return Err(Failure::new(ProgramCode::Input, message, help));
         };
         for (file, what) in ONGOING {
             if state.join(file).exists() {
