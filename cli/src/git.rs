@@ -32,8 +32,11 @@ const KEPT: [&str; 3] = ["GIT_CONFIG", "GIT_AUTHOR_", "GIT_COMMITTER_"];
 /// Time limit of git. A repository may name a file that is a pipe.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// Pause between two looks at git.
+/// Maximum pause between two looks at git. The first pauses are shorter, because most runs are.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// First pause.
+const FIRST_PAUSE: Duration = Duration::from_micros(500);
 
 /// Output of git until it ended.
 pub(crate) struct Ended {
@@ -106,10 +109,14 @@ fn ended(mut child: Child, limit: Duration) -> io::Result<Ended> {
     let errors = child.stderr.take().map(|pipe| reader(pipe, MAX_ERROR));
     let output = child.stdout.take().map(|pipe| reader(pipe, MAX_OUTPUT + 1));
     let begun = Instant::now();
+    let mut pause = FIRST_PAUSE;
     let status = loop {
         match child.try_wait()? {
             Some(status) => break Some(status),
-            None if begun.elapsed() < limit => thread::sleep(PAUSE),
+            None if begun.elapsed() < limit => {
+                thread::sleep(pause);
+                pause = (pause * 2).min(PAUSE);
+            }
             None => {
                 // It may have ended meanwhile.
                 let _ = child.kill();

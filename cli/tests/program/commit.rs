@@ -337,3 +337,18 @@ fn the_folder_of_the_project_may_be_the_work_tree_and_head_may_be_detached() {
     assert_eq!(world.git(&["-C", &folder, "log", "--oneline", "main"]).lines().count(), 1);
     assert_eq!(world.git(&["-C", &folder, "log", "--oneline", "HEAD"]).lines().count(), 2);
 }
+
+#[test]
+fn settings_of_the_user_hide_no_commit_that_was_made() {
+    let Some(world) = World::new() else { return };
+    world.at(1, &["remember", "Port", "The port is 8443."]).exits(0);
+    for (name, value) in [("trailer.separators", "="), ("grep.patternType", "fixed"), ("commit.gpgSign", "true")] {
+        world.git(&["config", name, value]);
+    }
+    assert_eq!(count(&world.commit_json(&[]), "commits"), 1);
+    // Were the commit not found, the note that is missing in git would look as if it had never been there.
+    world.git(&["rm", "--quiet", "--cached", &world.note("port")]);
+    world.git(&["-c", "commit.gpgSign=false", "commit", "--quiet", "--message", "Out"]);
+    let made = world.commit_json(&[]);
+    assert_eq!((count(&made, "commits"), &made["by_hand"]), (0, &json!([world.note("port")])), "{made}");
+}

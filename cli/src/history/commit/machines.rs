@@ -1,4 +1,4 @@
-//! The machines on which operations were made. Each machine writes logs of its own, which have its name.
+//! The machines on which operations were made. Each machine writes separate logs, which have its name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};

@@ -68,7 +68,8 @@ fn line(what: &str, names: &[String], reason: &str) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let mut characters = what.chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    let line = format!("{first}{} {shown}{more}{reason}", characters.as_str());
+    let gap = if shown.is_empty() { "" } else { " " };
+    let line = format!("{first}{}{gap}{shown}{more}{reason}", characters.as_str());
     if line.chars().count() <= MAX_SUBJECT {
         return line;
     }
@@ -120,6 +121,34 @@ mod tests {
         assert!(author.email.ends_with("@saddlebag.invalid"), "{author:?}");
         let message = message(&info, None, &subject(&info, &|_| true));
         assert_eq!(message.lines().filter(|line| line.starts_with("Saddlebag-Operation: ")).count(), 1, "{message}");
+    }
+
+    #[test]
+    fn every_fact_that_is_known_is_a_trailer() {
+        let known = |word: &str| Some(word.to_string());
+        let info = OperationInfo {
+            command: "create-note".into(),
+            agent: known("main"),
+            client: known("claude-code"),
+            session: known("4f1c"),
+            tool: known("mem_remember"),
+            reason: known("asked"),
+            ..info()
+        };
+        let message = message(&info, known("laptop").as_ref(), &subject(&info, &|_| true));
+        assert_eq!(
+            message,
+            "Create note: asked\n\nSaddlebag-Operation: 1f\nSaddlebag-Agent: main\nSaddlebag-Client: claude-code\n\
+             Saddlebag-Session: 4f1c\nSaddlebag-Tool: mem_remember\nSaddlebag-Machine: laptop\nSaddlebag-Reason: asked\n"
+        );
+    }
+
+    #[test]
+    fn a_long_first_line_is_cut_and_names_few_files() {
+        let names: Vec<String> = (0..5).map(|number| format!("projects/here-1/facts/{number}.md")).collect();
+        assert_eq!(by_hand(&names), "Changed by hand facts/0.md, facts/1.md, facts/2.md and 2 more");
+        let long = by_hand(&["é".repeat(200)]);
+        assert!(long.chars().count() == MAX_SUBJECT && long.ends_with('…'), "{long}");
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl Repository {
         Ok(repository)
     }
 
-    /// Returns the path in the work tree of a file of the store; `None` if it is outside, or in a repository of its own.
+    /// Returns the path in the work tree of a file of the store; `None` if it is outside, or in another repository.
     pub(super) fn path(&self, shown: &str) -> Option<String> {
         let file = shown.split('/').fold(self.root.clone(), |folder, part| folder.join(part));
         let below = file.strip_prefix(&self.top).ok()?;
@@ -150,8 +150,11 @@ impl Repository {
     pub(super) fn operations(&self) -> Result<BTreeSet<String>, Failure> {
         let Some(head) = &self.head else { return Ok(BTreeSet::new()) };
         let (grep, format) =
-            (format!("--grep=^{OPERATION}: "), format!("--format=%(trailers:key={OPERATION},valueonly)"));
-        let lines = self.read(&["log", "--no-show-signature", "--no-color", &grep, &format, head, "--"], &[])?;
+            (format!("--grep={OPERATION}:"), format!("--format=%(trailers:key={OPERATION},valueonly)"));
+        let arguments = ["log", "--no-show-signature", "--no-color", "--fixed-strings", &grep, &format, head, "--"];
+        // A setting of the user could let trailers begin in another way.
+        let ended = run(self.command().args(["-c", "trailer.separators=:"]).args(arguments), &[])?;
+        let lines = output(&arguments, ended)?;
         let lines = String::from_utf8_lossy(&lines);
         Ok(lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(String::from).collect())
     }
