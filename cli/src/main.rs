@@ -20,6 +20,7 @@ mod everyday;
 mod export;
 mod failure;
 mod formats;
+mod git;
 mod global;
 mod help;
 mod history;

@@ -1,40 +1,13 @@
-//! Runs `git log`. A repository may be hostile, so nothing that its configuration names is run, and nothing is fetched.
+//! Runs `git log`.
 
-use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use super::commits::{self, Commit};
 use crate::failure::{Failure, ProgramCode};
+use crate::git::{Ended, LIMIT, MAX_OUTPUT, command, run, said};
 
 /// Maximum number of commits that are read, the newest first.
 const MAX_COMMITS: usize = 20_000;
-
-/// Maximum size of the output of git, in bytes.
-const MAX_OUTPUT: u64 = 64 << 20;
-
-/// Maximum size of an error of git, in bytes.
-const MAX_ERROR: u64 = 2_048;
-
-/// Settings that win over the repository's own. Each names something that git would run, read or fetch.
-const SETTINGS: [&str; 8] = [
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.quotePath=false",
-    "log.showSignature=false",
-    "log.mailmap=false",
-    "log.follow=false",
-    "protocol.allow=never",
-    "diff.ignoreSubmodules=all",
-];
-
-/// Time limit of git. A repository may name a file that is a pipe.
-const LIMIT: Duration = Duration::from_secs(60);
-
-/// Pause between two looks at git.
-const PAUSE: Duration = Duration::from_millis(5);
 
 const OPTIONS: [&str; 13] = [
     // An order of files that the repository names would be read.
@@ -63,12 +36,9 @@ pub(super) struct Log {
 
 /// Reads the commits that lead to the checked-out one.
 pub(super) fn log(repository: &Path) -> Result<Log, Failure> {
-    let child = command(repository).spawn().map_err(|error| {
-        let message = format!("cannot run git: {}", saddlebag_host::io_cause(&error));
-        Failure::new(ProgramCode::Input, message, "install git, or add it to PATH")
-    })?;
-    let Ended { output, error, status } =
-        ended(child, LIMIT).map_err(|error| unreadable(repository, &error.to_string()))?;
+    let mut git = command(repository);
+    git.arg("log").args(OPTIONS).arg(commits::FORMAT).arg(format!("--max-count={MAX_COMMITS}")).arg("--");
+    let Ended { output, error, status } = run(&mut git, &[])?;
     let is_cut = output.len() as u64 > MAX_OUTPUT;
     let Some(status) = status else {
         let message = format!("git did not read the commits of `{}` in {} s", repository.display(), LIMIT.as_secs());
@@ -92,115 +62,7 @@ pub(super) fn log(repository: &Path) -> Result<Log, Failure> {
     Ok(Log { commits, cut })
 }
 
-/// Returns what git said, or how it ended if it said nothing.
-fn said(error: &str, status: ExitStatus) -> String {
-    let lines = error.lines().map(|line| line.trim().trim_start_matches("fatal: ").trim_start_matches("error: "));
-    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-    if lines.is_empty() { format!("git ended with {status} and said nothing") } else { lines.join("; ") }
-}
-
 fn unreadable(repository: &Path, reason: &str) -> Failure {
     let message = format!("the commits of `{}` cannot be read: {}", repository.display(), reason.trim());
     Failure::new(ProgramCode::Input, message, "name the folder of a git repository")
-}
-
-fn command(repository: &Path) -> Command {
-    let mut command = Command::new("git");
-    // Variables of a hook or of a shell could lead to another repository or to another program.
-    for (name, _) in std::env::vars_os() {
-        let is_of_git = name.to_str().is_some_and(|name| name.starts_with("GIT_") && !name.starts_with("GIT_CONFIG"));
-        if is_of_git {
-            command.env_remove(name);
-        }
-    }
-    command.envs([
-        ("GIT_OPTIONAL_LOCKS", "0"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_NO_LAZY_FETCH", "1"),
-        ("GIT_ALLOW_PROTOCOL", "none"),
-        ("LC_ALL", "C"),
-    ]);
-    command.arg("-C").arg(repository).args(["--no-pager", "--no-optional-locks"]);
-    for setting in SETTINGS {
-        command.args(["-c", setting]);
-    }
-    command.arg("log").args(OPTIONS).arg(commits::FORMAT).arg(format!("--max-count={MAX_COMMITS}")).arg("--");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-/// Output of git until it ended.
-struct Ended {
-    /// Standard output, up to one byte over its limit.
-    output: Vec<u8>,
-    error: String,
-    /// `None` if it was stopped, because it took too long.
-    status: Option<ExitStatus>,
-}
-
-/// Waits for git, but not for longer than a limit, and reads its outputs.
-fn ended(mut child: Child, limit: Duration) -> io::Result<Ended> {
-    let errors = child.stderr.take().map(|pipe| reader(pipe, MAX_ERROR));
-    let output = child.stdout.take().map(|pipe| reader(pipe, MAX_OUTPUT + 1));
-    let begun = Instant::now();
-    let status = loop {
-        match child.try_wait()? {
-            Some(status) => break Some(status),
-            None if begun.elapsed() < limit => thread::sleep(PAUSE),
-            None => {
-                // It may have ended meanwhile.
-                let _ = child.kill();
-                child.wait()?;
-                break None;
-            }
-        }
-    };
-    // After a limit, a process that git has started may hold the pipes open, so they are not waited for.
-    let taken = |reader: Option<JoinHandle<Vec<u8>>>| match reader {
-        Some(reader) if status.is_some() => reader.join().unwrap_or_default(),
-        _ => Vec::new(),
-    };
-    let (output, error) = (taken(output), taken(errors));
-    Ok(Ended { output, error: String::from_utf8_lossy(&error).into_owned(), status })
-}
-
-/// Reads a pipe to its end in a thread, and keeps the first bytes. A full pipe would stop git.
-fn reader(mut pipe: impl Read + Send + 'static, limit: u64) -> JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut kept = Vec::new();
-        // Output that cannot be read is missing; git's exit status says if it failed.
-        let _ = (&mut pipe).take(limit).read_to_end(&mut kept);
-        let _ = io::copy(&mut pipe, &mut io::sink());
-        kept
-    })
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    #[allow(clippy::expect_used, reason = "a helper of tests")]
-    fn shell(script: &str) -> Child {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().expect("a shell")
-    }
-
-    #[test]
-    fn a_git_that_hangs_is_stopped() {
-        let stopped = ended(shell("echo half; exec cat /dev/zero > /dev/null"), Duration::from_millis(50));
-        assert_eq!(stopped.expect("ended").status, None);
-    }
-
-    #[test]
-    fn what_git_said_is_the_reason() {
-        let Ended { output, error, status } =
-            ended(shell("echo out; echo 'fatal: detected dubious ownership' >&2; echo 'add it' >&2; exit 128"), LIMIT)
-                .expect("ended");
-        assert_eq!(output, b"out\n");
-        assert_eq!(said(&error, status.expect("a status")), "detected dubious ownership; add it");
-        let silent = ended(shell("kill -9 $$"), LIMIT).expect("ended");
-        let said = said(&silent.error, silent.status.expect("a status"));
-        assert!(said.contains("signal: 9") && said.contains("said nothing"), "{said}");
-    }
 }

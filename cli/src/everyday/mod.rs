@@ -21,7 +21,7 @@ mod today;
 mod unforget;
 mod write;
 
-use crate::history::{DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, SnapshotArgs, UndoArgs};
+use crate::history::{CommitArgs, DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, SnapshotArgs, UndoArgs};
 use crate::list::ListArgs;
 use crate::prompt::ContextArgs;
 use crate::subcommand::subcommands;
@@ -48,6 +48,7 @@ subcommands! {
         Redo(RedoArgs),
         Snapshot(SnapshotArgs),
         Op(OpArgs),
+        Commit(CommitArgs),
         #[command(visible_alias = "redact")]
         Expunge(ExpungeArgs),
         Sessions(sessions::SessionsArgs),

@@ -1,5 +1,6 @@
 //! The subcommands of the history: what was changed, the versions of an item, and undo.
 
+mod commit;
 mod diff;
 mod expunge;
 mod log;
@@ -10,6 +11,7 @@ mod shared;
 mod snapshot;
 mod undo;
 
+pub(crate) use commit::CommitArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use expunge::ExpungeArgs;
 pub(crate) use log::HistoryArgs;

@@ -5,6 +5,7 @@
 mod acceptance;
 mod backfill;
 mod bad_input;
+mod commit;
 mod concurrency;
 mod conform;
 mod disk;

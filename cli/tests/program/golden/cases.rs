@@ -77,6 +77,7 @@ fn history() -> Vec<Case> {
         Case::new("op-log", &["op"]).after(TWO_CHANGES),
         Case::new("op-show", &["op", "show"]).after(TWO_CHANGES),
         Case::new("op-diff", &["op", "diff"]).after(TWO_CHANGES),
+        Case::new("commit-error-no-work-tree", &["commit"]).after(TWO_CHANGES),
         Case::new("expunge-dry-run", &["expunge", "two three", "--text"]).after(&[&[
             "write",
             "note:new",
