@@ -103,7 +103,7 @@ impl Call {
         let size = self.recent(&log).await.size;
         let changes = Vec::from([change]);
         self.write_blobs(&folder, &changes, [None, after]).await?;
-        self.append_line(&log, self.line(recorder, size, changes), false).await
+        self.append_line(&log, self.line(recorder, size, changes, true), false).await
     }
 }
 

@@ -46,7 +46,8 @@ impl Call {
                 let max_inline = self.scope.limits.max_file_bytes as usize;
                 let change =
                     RecordedChange::of(folder.relative(change.path()), before, after.as_deref(), true, max_inline);
-                lines.extend_from_slice(&self.line(recorder, size, alloc::vec![change]));
+                let is_first = lines.is_empty();
+                lines.extend_from_slice(&self.line(recorder, size, alloc::vec![change], is_first));
             }
             let name = recorder.operation(size);
             let path = folder.open().and_then(|open| open.join(&name));

@@ -8,7 +8,7 @@ use atomic_refcell::AtomicRefCell;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::store::HistoryFolder;
+use crate::store::{HistoryFolder, RelPath};
 use crate::trust::HostSecret;
 
 /// Default age in days after which the log of a month is removed.
@@ -47,6 +47,8 @@ pub(crate) struct Progress {
     pub(crate) reason: Option<String>,
     /// Policy of the store; `None` until it is read.
     pub(crate) policy: Option<HistoryPolicy>,
+    /// Logs that have a record of this operation.
+    pub(crate) logs: Vec<RelPath>,
     /// Folders in which nothing is left of an operation that was interrupted.
     pub(crate) completed: Vec<HistoryFolder>,
 }
@@ -62,6 +64,16 @@ impl Recorder {
             Sha256::digest(seed.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
         };
         state.operation.get_or_insert_with(made).clone()
+    }
+
+    /// Returns true if this is the first record of the operation in a log.
+    pub(super) fn is_first_in(&self, log: &RelPath) -> bool {
+        let mut state = self.state.borrow_mut();
+        let is_first = !state.logs.contains(log);
+        if is_first {
+            state.logs.push(log.clone());
+        }
+        is_first
     }
 }
 

@@ -81,11 +81,8 @@ impl Call {
         let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
         if let (true, After::Added(added)) = (is_unread, &change.after) {
             let size = self.size(path).await?;
-            let line = self.line(
-                recorder,
-                recent.size,
-                alloc::vec![RecordedChange::append(folder.relative(path), size, added)],
-            );
+            let changes = alloc::vec![RecordedChange::append(folder.relative(path), size, added)];
+            let line = self.line(recorder, recent.size, changes, recorder.is_first_in(&log));
             return self.append_line(&log, line, true).await;
         }
         let mut changes = alloc::vec![match self.has_secret(before.filter(|_| !is_before_known)) {
@@ -102,7 +99,7 @@ impl Call {
             changes.push(moved);
         }
         self.write_blobs(&folder, &changes, [before, after.as_deref()]).await?;
-        let line = self.line(recorder, recent.size, changes);
+        let line = self.line(recorder, recent.size, changes, recorder.is_first_in(&log));
         // The bytes that a file gets at its end are there even if their record is lost.
         let may_vanish = matches!(change.after, After::Added(_));
         self.append_line(&log, line, may_vanish).await
@@ -114,7 +111,7 @@ impl Call {
         let Some(recorder) = &self.recorder else { return Ok(None) };
         let Some((log, recent)) = self.opened(recorder, folder).await? else { return Ok(None) };
         recorder.state.borrow_mut().reason = Some(name);
-        self.append_line(&log, self.line(recorder, recent.size, Vec::new()), false).await?;
+        self.append_line(&log, self.line(recorder, recent.size, Vec::new(), true), false).await?;
         Ok(Some(recorder.operation(recent.size)))
     }
 
@@ -164,8 +161,14 @@ impl Call {
         self.writer.agent.clone().or_else(of_memory)
     }
 
-    /// Returns the line of a record.
-    pub(super) fn line(&self, recorder: &Recorder, log_size: u64, changes: Vec<RecordedChange>) -> Vec<u8> {
+    /// Returns the line of a record. The first of an operation in a file says which operations it undoes or makes again.
+    pub(super) fn line(
+        &self,
+        recorder: &Recorder,
+        log_size: u64,
+        changes: Vec<RecordedChange>,
+        is_first: bool,
+    ) -> Vec<u8> {
         let time = self.now.timestamp();
         let writer = self.writer.clone();
         let operation = recorder.operation(log_size);
@@ -183,8 +186,8 @@ impl Call {
                 tool: writer.tool,
             },
             reason: state.reason.clone().or_else(|| recorder.reason.clone()),
-            undoes: state.undoes.clone(),
-            redoes: state.redoes.clone(),
+            undoes: if is_first { state.undoes.clone() } else { Vec::new() },
+            redoes: if is_first { state.redoes.clone() } else { Vec::new() },
             changes,
         };
         record.to_line().into_bytes()

@@ -142,7 +142,7 @@ impl LocalDir {
                 return Err(not_durable(error).into());
             }
             // The bytes are in place and synced. A failure from here on is not an error but an unknown outcome.
-            return Ok(version_of(&mut file).map_or(AppendOutcome::Unknown(start), AppendOutcome::Written));
+            return Ok(version_of(&mut file, may_tear).map_or(AppendOutcome::Unknown(start), AppendOutcome::Written));
         }
         Err(FsError::Other("the file kept being replaced while it was appended to; try again".into()).into())
     }
@@ -265,13 +265,15 @@ fn sync(folder: &Dir, file: &File, created: bool) -> io::Result<()> {
     if created { sys::sync_folder(folder) } else { Ok(()) }
 }
 
-fn version_of(file: &mut File) -> io::Result<Version> {
+/// Returns the version of a file that was added to. That of a log stays in doubt, because hashing it would take longer with each
+/// line, and nobody replaces a log by its version.
+fn version_of(file: &mut File, is_log: bool) -> io::Result<Version> {
     let now = sys::now();
     let stat = sys::stat_of(file)?;
     if version::is_settled(&stat, now) {
         return Ok(version::of_stat(&stat));
     }
-    if stat.size <= version::HASH_LIMIT {
+    if stat.size <= version::HASH_LIMIT && !is_log {
         file.seek(SeekFrom::Start(0))?;
         if let Some(bytes) = version::read_small(file)? {
             return Ok(version::of_content(&bytes));

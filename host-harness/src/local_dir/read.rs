@@ -16,6 +16,9 @@ use crate::executor::bytes_wanted;
 /// after the part that is read.
 const ATTEMPTS: u32 = 8;
 
+/// Maximum size of a file in doubt, in bytes, that is hashed although only a part of it is read.
+const PART_HASH_LIMIT: u64 = 64 * 1024;
+
 impl LocalDir {
     pub(super) fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
         // The usual case in the fewest calls: a search may read thousands of files.
@@ -67,7 +70,9 @@ impl LocalDir {
 /// Reads `wanted` bytes from `offset` on, and the version of the whole; `None` if the file is growing.
 fn take(file: &mut File, stat: &Stat, now: i64, offset: u64, wanted: u64) -> io::Result<Option<FileContent>> {
     let settled = version::is_settled(stat, now);
-    if !settled && stat.size <= version::HASH_LIMIT {
+    // Whoever reads the end of a growing log does not wait for a hash of the whole.
+    let is_small = stat.size <= version::HASH_LIMIT && (wanted >= stat.size || stat.size <= PART_HASH_LIMIT);
+    if !settled && is_small {
         let Some(all) = version::read_small(file)? else {
             return Ok(None);
         };
