@@ -62,12 +62,6 @@ impl<A: Ask> Subcommand for A {
     }
 }
 
-/// Runs one command in the store that the global options name, and prints its reply as `A` does.
-pub(crate) fn ask<A: Ask>(request: A::Request, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let reply = Store::open(global)?.call(request, output)?;
-    show::<A>(&reply, output)
-}
-
 /// Prints a reply as `A` does.
 pub(crate) fn show<A: Ask>(reply: &ReplyOf<A>, output: &mut Output) -> Result<Exit, Failure> {
     if output.is_json() {

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::history::ListOperations;
+use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
 
 use crate::failure::Failure;
@@ -45,9 +46,16 @@ impl PastTime {
             Self::Operation(operation) => operation,
         };
         let request = ListOperations { limit: 1, operation: Some(operation.clone()), ..ListOperations::default() };
-        let found = store.call(request, output)?.operations.pop();
-        let info = found.ok_or_else(|| Failure::nothing(format!("there is no operation `{operation}`")))?;
-        let time = saddlebag_host::parse_time(&info.time);
-        time.map(|time| time.seconds).map_err(|_| Failure::nothing(format!("operation `{operation}` has no time")))
+        let neither = || {
+            let help =
+                "give a day such as 2026-05-30, a time such as 2026-05-30T09:15:00Z, or an operation of `op log`";
+            Failure::usage(format!("`{operation}` is neither a time nor an operation"), help)
+        };
+        let found = match store.call(request, output) {
+            Err(failure) if failure.code == ErrorCode::NotFound.into() => None,
+            found => found?.operations.pop(),
+        };
+        let time = found.and_then(|info| saddlebag_host::parse_time(&info.time).ok());
+        time.map(|time| time.seconds).ok_or_else(neither)
     }
 }

@@ -27,6 +27,6 @@ impl Ask for SnapshotArgs {
     }
 
     fn print(reply: &SnapshotTaken, output: &mut Output) -> Result<(), Failure> {
-        output.line(&single_line(&reply.message))
+        Ok(output.line(&single_line(&reply.message))?)
     }
 }

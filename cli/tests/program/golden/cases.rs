@@ -77,6 +77,9 @@ fn history() -> Vec<Case> {
         Case::new("op-log", &["op"]).after(TWO_CHANGES),
         Case::new("op-show", &["op", "show"]).after(TWO_CHANGES),
         Case::new("op-diff", &["op", "diff"]).after(TWO_CHANGES),
+        Case::new("snapshot", &["snapshot", "-m", "before the import"]).after(TWO_CHANGES),
+        Case::new("recall-at", &["recall", "two", "--at", crate::support::NOW]).after(TWO_CHANGES),
+        Case::new("recall-at-error-too-early", &["recall", "two", "--at", "2020-01-01"]).after(TWO_CHANGES),
         Case::new("commit-error-no-work-tree", &["commit"]).after(TWO_CHANGES),
         Case::new("expunge-dry-run", &["expunge", "two three", "--text"]).after(&[&[
             "write",
