@@ -11,7 +11,7 @@ use super::page::existing_page;
 use super::rename::settle;
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
-use crate::changes::{Backups, Call};
+use crate::changes::{Backups, Call, Kept};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -30,7 +30,7 @@ pub struct Forget {
 pub struct ForgetReply {
     /// Path of the removed note.
     pub path: String,
-    /// Path of the backup.
+    /// Path of the backup; empty if the history keeps the text, and if the note was empty.
     pub backup: String,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
@@ -69,7 +69,7 @@ async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<For
     remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
 }
 
-/// Removes a note. Its text is first written into its backup, which replaces an older backup.
+/// Removes a note. Its text is kept.
 ///
 /// `backlinks` is the number of notes that link to it, for the message.
 async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
@@ -77,11 +77,16 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
         file.bytes().ok_or_else(|| no_note(path))?;
         Ok((Some(call.screen.remove(file)?), ()))
     });
-    let backup = forgotten.await?.1.map(|file| call.scope.display_path(&file)).unwrap_or_default();
+    let kept = forgotten.await?.1;
     let path = call.scope.display_path(path);
-    let mut message = match backup.as_str() {
-        "" => format!("Forgot {path}; it was empty, so there is no backup"),
-        backup => format!("Forgot {path}; its text is in {backup}"),
+    let (backup, mut message) = match kept {
+        Kept::Nothing => (String::new(), format!("Forgot {path}; it was empty, so there is no backup")),
+        Kept::History => (String::new(), format!("Forgot {path}; `restore` brings it back")),
+        Kept::File(file) => {
+            let backup = call.scope.display_path(&file);
+            let message = format!("Forgot {path}; its text is in {backup}");
+            (backup, message)
+        }
     };
     match backlinks {
         0 => {}

@@ -25,7 +25,7 @@ fn full() -> Record {
         undoes: alloc::vec!["a".into(), "b".into()],
         redoes: alloc::vec!["c".into()],
         changes: alloc::vec![
-            Change { moved_from: Some("old.md".into()), ..Change::of("a.md", Some(b"old"), Some(b"new"), false, 100) },
+            Change { moved_from: Some("old.md".into()), keeps_before: true, ..Change::of("a.md", Some(b"old"), Some(b"new"), false, 100) },
             Change::append("log.md", 20_000_000, b"\n- more"),
             Change {
                 path: "b.md".into(),
@@ -330,14 +330,16 @@ fn contents() -> impl Strategy<Value = Content> {
 
 fn changes() -> impl Strategy<Value = Change> {
     let moved_from = proptest::option::of(any::<String>());
-    (any::<String>(), states(), states(), any::<[u64; 2]>(), moved_from, proptest::collection::vec(contents(), 0..3))
-        .prop_map(|(path, before, after, [before_size, after_size], moved_from, contents)| Change {
+    let from = (moved_from, any::<bool>());
+    (any::<String>(), states(), states(), any::<[u64; 2]>(), from, proptest::collection::vec(contents(), 0..3))
+        .prop_map(|(path, before, after, [before_size, after_size], (moved_from, keeps_before), contents)| Change {
             path,
             before,
             after,
             before_size,
             after_size,
             moved_from,
+            keeps_before,
             contents,
         })
 }
