@@ -69,7 +69,7 @@ pub(super) enum OverLimit {
 /// Writes `content` to a target.
 ///
 /// Content over [`MAX_WRITE_BYTES`] is refused, or cut there at a character boundary; the reply reports the cut. A
-/// daily log is always today's. An overwrite keeps the replaced text in a backup.
+/// daily log is always today's. An overwrite keeps the replaced text.
 pub(super) async fn write(
     call: &Call,
     target: &Target,

@@ -1,4 +1,4 @@
-//! `forget`: removes a note, and keeps its text as a backup.
+//! `forget`: removes a note, and keeps its text.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,7 +17,7 @@ use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{ForModel, version_of};
 
-/// Removes a note. Its text is kept as a backup.
+/// Removes a note. Its text is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forget {
     /// Path, name, title or alias of the note.
@@ -96,7 +96,7 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
     Ok(ForgetReply { path, backup, message: ForModel::escaped(&message) })
 }
 
-/// Removes a note, if it has a version. Its text is kept as a backup.
+/// Removes a note, if it has a version. Its text is kept.
 pub(crate) async fn forget_version(call: &Call, path: &RelPath, version: &str) -> Result<(), Error> {
     check_not_kept(call, path)?;
     let forgotten = call.update(path, Backups::Keep, |file| {

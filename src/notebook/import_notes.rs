@@ -265,7 +265,7 @@ impl<'a> Work<'a> {
         Ok(work)
     }
 
-    /// Finds the backups in the folder whose notes are gone.
+    /// Finds the notes of the folder that are gone and whose text is kept.
     async fn find_forgotten(&mut self) -> Result<(), Error> {
         let call = self.call;
         let folder = notebook_file(call, &self.request.folder)?;
