@@ -236,6 +236,7 @@ fn the_value_of_a_forgotten_note_is_rejected_and_it_is_not_imported_again(kind: 
         id: "git ~/shop 1f0c9d".into(),
         title: "Port".into(),
         content: "The port is 5432.".into(),
+        date: "2026-05-25T10:00:00Z".into(),
         ..ImportedNote::default()
     };
     let import = || ImportNotes { folder: "facts".into(), notes: vec![note.clone()], dry_run: false };
@@ -283,8 +284,9 @@ fn any_command(random: &mut Random, number: usize) -> Submission<Command> {
 #[both_engines]
 fn each_place_brings_the_same_text_back(kind: Kind) {
     let commands = if kind == Kind::Native { 200 } else { 40 };
+    let (mut restored, mut recorded) = (0, 0);
     for seed in each("seed", 0..12) {
-        let mut random = Random(seed);
+        let (mut random, mut is_recorded) = (Random(seed), true);
         let [mut reference, mut tested] = [0, 1].map(|_| Drive::new(kind, siblings(), Simulator::new(1)));
         for number in each("command", 0..commands) {
             // From time to time another host opens the store.
@@ -295,19 +297,28 @@ fn each_place_brings_the_same_text_back(kind: Kind) {
                     2 => Config { machine: Some("desktop".into()), ..agent_config() },
                     _ => agent_config(),
                 };
+                is_recorded = config.machine.is_some();
                 tested = Drive::new(kind, Config { epoch: 2 + number as u64, ..config }, tested.executor);
             }
-            for drive in [&mut reference, &mut tested] {
-                drive.now.seconds += 60 * number as i64;
-            }
+            // The log of a second month begins.
+            reference.now.seconds += 6 * 3600;
             tested.now = reference.now;
             let command = any_command(&mut random, number);
+            if !is_recorded && matches!(command.command, Command::Entries(EntriesCommand::PurgeEntries(_))) {
+                // Nobody tells the history.
+                continue;
+            }
             let results = [&mut reference, &mut tested].map(|drive| drive.run(command.clone()).map(drop));
             let [expected, found] = results.map(|result| result.map_err(|error| error.code));
             assert_eq!(found, expected, "{command:?}");
             assert_eq!(kept(&tested), kept(&reference), "{command:?}");
+            let name = command.command.name();
+            restored += usize::from(found.is_ok() && ["restore", "restore-entry"].contains(&name));
         }
+        let files = tested.executor.files().into_values();
+        recorded += files.map(|bytes| String::from_utf8_lossy(&bytes).matches("keeps_before").count()).sum::<usize>();
     }
+    assert!(restored > commands / 4 && recorded > commands / 4, "{restored} restored, {recorded} kept in the history");
 }
 
 /// Invariant: a change that keeps text in the history loses none in a crash, and `restore` finds the right one after it.
