@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use memchr::memmem;
-use saddlebag_history::{Change as RecordedChange, Contents, Digest, Log, Record, State, Stored, Writer as RecordedWriter};
+use saddlebag_history::{Change as RecordedChange, Contents, Digest, Log, MAX_CONTENT, Missing, Record, State, Stored, Writer as RecordedWriter};
 use saddlebag_sanitize::secrets_in;
 
 use super::call::Call;
@@ -45,7 +45,7 @@ impl Recent {
     /// Returns true if the records of a file can make a content of it. A digest alone may belong to a content that only another
     /// file's records have.
     fn can_make(&self, content: &[u8], path: &str) -> bool {
-        let mut contents = Contents::new(content.len());
+        let mut contents = Contents::new(MAX_CONTENT);
         for line in Log::new(&self.bytes).lines_with(path) {
             for change in 0..line.head.record().changes.len() {
                 for content in line.head.contents(change).unwrap_or_default() {
@@ -53,7 +53,8 @@ impl Recent {
                 }
             }
         }
-        contents.get(&Digest::of(content)).is_ok()
+        // A separate file is durable before the record that names it.
+        matches!(contents.get(&Digest::of(content)), Ok(_) | Err(Missing::Blob(_)))
     }
 }
 
