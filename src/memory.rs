@@ -23,7 +23,9 @@ use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultErro
 use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
 use crate::search::Corpus;
 use crate::session::{SessionCall, SessionCommand, SessionReply};
-use crate::store::{BackupPlace, Layout, LocalTime, LongTermScope, MAX_IDENTIFIER_BYTES, ProjectSlug, Timestamp, is_identifier};
+use crate::store::{
+    BackupPlace, Layout, LocalTime, LongTermScope, MAX_IDENTIFIER_BYTES, ProjectSlug, Timestamp, is_identifier,
+};
 use crate::tools::{ToolAnswer, ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig, Writer, secrets_in};
 

@@ -12,7 +12,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use memchr::memmem;
-use saddlebag_history::{Change as RecordedChange, Contents, Digest, Log, MAX_CONTENT, Missing, Record, State, Stored, Writer as RecordedWriter};
+use saddlebag_history::{
+    Change as RecordedChange, Contents, Digest, Log, MAX_CONTENT, Missing, Record, State, Stored,
+    Writer as RecordedWriter,
+};
 use saddlebag_sanitize::secrets_in;
 
 use super::call::Call;
@@ -126,8 +129,9 @@ impl Call {
         let has_secret = self.has_secret(before.filter(|_| !is_before_known));
         let keeps_before = keeps_before && !has_secret;
         let mut first = match has_secret {
-            false =>
-                RecordedChange::of(folder.relative(path), before, after.as_deref(), is_before_known, MAX_INLINE_BYTES),
+            false => {
+                RecordedChange::of(folder.relative(path), before, after.as_deref(), is_before_known, MAX_INLINE_BYTES)
+            }
             true => self.without_contents(folder.relative(path), before, after.as_deref()),
         };
         first.keeps_before = keeps_before;

@@ -92,8 +92,7 @@ pub(super) async fn write(
     let mut written = Written { bytes: text.len(), skipped_lines: 0, nothing_new: false, backup: None };
     match mode {
         WriteMode::Overwrite => {
-            let (_, kept) =
-                call.update(&path, backups, |file| Ok((Some(call.screen.write(file, text)?), ()))).await?;
+            let (_, kept) = call.update(&path, backups, |file| Ok((Some(call.screen.write(file, text)?), ()))).await?;
             written.backup = kept.file().map(|backup| call.scope.display_path(&backup));
         }
         WriteMode::Append if call.scope.layout.is_long_term(&path) => {

@@ -362,16 +362,8 @@ struct ParsedChange<'a> {
 impl<'a> ParsedChange<'a> {
     fn parts(self) -> (Change, Option<&'a RawValue>) {
         let Self { path, before, after, before_size, after_size, moved_from, keeps_before, contents } = self;
-        let change = Change {
-            path,
-            before,
-            after,
-            before_size,
-            after_size,
-            moved_from,
-            keeps_before,
-            contents: Vec::new(),
-        };
+        let change =
+            Change { path, before, after, before_size, after_size, moved_from, keeps_before, contents: Vec::new() };
         (change, contents)
     }
 }
