@@ -216,7 +216,8 @@ impl Records {
         }
     }
 
-    /// Returns the content before the newest change that happened and that keeps it in the history.
+    /// Returns the content before the newest change that happened and that keeps it in the history. One that has replaced text by the
+    /// same text does not count.
     fn newest_digest(&mut self, path: &RelPath, now: State) -> Option<Digest> {
         // Logs of several machines are sorted by time.
         self.steps.sort_by_key(|step| step.time_ns);

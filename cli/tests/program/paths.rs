@@ -172,8 +172,8 @@ fn each_form_of_the_name_of_a_note_is_taken_by_each_command_that_takes_one() {
                 (&["--absolute", "show", name], "It is up."),
                 (&["show", name, "--kind", "note"], "It is up."),
                 (&["show", "--path", name], "facts/pg.md"),
-                (&["edit", name, "--old", "It is", "--new", "It is"], "Edited"),
-                (&["edit", name, "--kind", "note", "--old", "It is", "--new", "It is"], "Edited"),
+                (&["edit", name, "--old", "It is", "--new", "It was"], "Edited"),
+                (&["edit", name, "--kind", "note", "--old", "It was", "--new", "It is"], "Edited"),
                 (&["restore", name], "Restored"),
                 (&["restore", name, "--kind", "note"], "Restored"),
                 (&["related", name], "A mention"),
@@ -437,7 +437,7 @@ fn a_note_is_named_by_path_name_title_or_alias_everywhere() {
     opened.store.put("facts/aliased.md", "---\ntitle: Postgres\naliases: [pg]\n---\n\nIt is 5432.\n");
     for name in ["facts/aliased.md", "aliased", "Postgres", "pg"] {
         assert!(opened.run(&["show", name]).exits(0).stdout.contains("5432"), "{name}");
-        opened.run(&["edit", name, "--old", "It is", "--new", "It is"]).exits(0);
+        opened.run(&["edit", name, "--old", "It is", "--new", "It was"]).exits(0);
         opened.run(&["related", name]);
         opened.run(&["restore", name]).exits(0);
     }
