@@ -272,10 +272,12 @@ fn any_command(random: &mut Random, number: usize) -> Submission<Command> {
         5 => Forget { note: "facts/port.md".into() }.submission(),
         6 => Edit { target: Target::Note("n".into()), change: EditChange::DeleteNote }.submission(),
         7 | 8 => restore(target).submission(),
-        9 => entry(&content, if random.number() % 3 == 0 { "daily" } else { "core" }).submission(),
+        9 => entry(&content, if random.number().is_multiple_of(3) { "daily" } else { "core" }).submission(),
         10 => restore_entry().submission(),
         11 => EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }).submission(),
-        12 if random.number() % 2 == 0 => EntriesCommand::PurgeEntries(PurgeEntries { key: None }).submission(),
+        12 if random.number().is_multiple_of(2) => {
+            EntriesCommand::PurgeEntries(PurgeEntries { key: None }).submission()
+        }
         _ => Rename { note: "facts/port.md".into(), title: format!("Moved {number}") }.submission(),
     }
 }
@@ -290,7 +292,7 @@ fn each_place_brings_the_same_text_back(kind: Kind) {
         let [mut reference, mut tested] = [0, 1].map(|_| Drive::new(kind, siblings(), Simulator::new(1)));
         for number in each("command", 0..commands) {
             // From time to time another host opens the store.
-            if random.number() % 4 == 0 {
+            if random.number().is_multiple_of(4) {
                 let config = match random.number() % 6 {
                     0 => siblings(),
                     1 => Config { machine: None, ..agent_config() },
