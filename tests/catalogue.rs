@@ -7,10 +7,9 @@ use saddlebag::entries::OpenRun;
 use saddlebag::journal::ListJournal;
 use saddlebag::protocol::FsError;
 use saddlebag::{Effect, Origin};
-use saddlebag_history::{Contents, Log, MAX_CONTENT};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, both_engines, each, every_question};
+use support::{Kind, both_engines, each, every_question, texts_of};
 
 /// Commands that change nothing that people keep: a run without entries has nothing to store, its number and the state
 /// of a session are in their own files, and the host writes the section of AGENTS.md.
@@ -92,25 +91,6 @@ fn names_of_commands_are_unique() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count);
-}
-
-/// Returns the texts of all files, and those that the history can make.
-fn texts_of(files: &Files) -> Vec<String> {
-    let mut contents = Contents::new(MAX_CONTENT);
-    let mut digests = Vec::new();
-    for (_, log) in files.iter().filter(|(path, _)| path.contains("/history/") && path.ends_with(".log")) {
-        for line in Log::new(log).lines() {
-            for change in 0..line.head.record().changes.len() {
-                for content in line.head.contents(change).expect("the contents can be read") {
-                    digests.push(content.digest);
-                    contents.add_content(content);
-                }
-            }
-        }
-    }
-    let in_history = digests.iter().filter_map(|digest| contents.get(digest).ok());
-    let texts = files.values().cloned().chain(in_history);
-    texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
 }
 
 /// Whichever operation fails, there is an answer, no trap, and no lost text.
