@@ -25,11 +25,7 @@ fn full() -> Record {
         undoes: alloc::vec!["a".into(), "b".into()],
         redoes: alloc::vec!["c".into()],
         changes: alloc::vec![
-            Change {
-                moved_from: Some("old.md".into()),
-                keeps_before: true,
-                ..Change::of("a.md", Some(b"old"), Some(b"new"), false, 100)
-            },
+            Change { moved_from: Some("old.md".into()), ..Change::of("a.md", Some(b"old"), Some(b"new"), false, 100) },
             Change::append("log.md", 20_000_000, b"\n- more"),
             Change {
                 path: "b.md".into(),
