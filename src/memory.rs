@@ -23,7 +23,9 @@ use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultErro
 use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
 use crate::search::Corpus;
 use crate::session::{SessionCall, SessionCommand, SessionReply};
-use crate::store::{Layout, LocalTime, LongTermScope, MAX_IDENTIFIER_BYTES, ProjectSlug, Timestamp, is_identifier};
+use crate::store::{
+    BackupPlace, Layout, LocalTime, LongTermScope, MAX_IDENTIFIER_BYTES, ProjectSlug, Timestamp, is_identifier,
+};
 use crate::tools::{ToolAnswer, ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig, Writer, secrets_in};
 
@@ -64,6 +66,8 @@ pub struct Config {
     pub machine: Option<String>,
     /// Key of 32 random bytes that the host keeps outside of the store. Digests of expunged text are made with it.
     pub secret: Option<HostSecret>,
+    /// Place where the text that a change replaces is kept.
+    pub backups: BackupPlace,
 }
 
 impl Config {
@@ -364,6 +368,7 @@ impl Memory {
             long_term,
             machine,
             secret,
+            backups,
         } = config;
         let slug = project.map(|text| ProjectSlug::from_str(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         let is_refused = |prefix: &String| prefix.len() > MAX_PATH_PREFIX_BYTES || prefix.chars().any(char::is_control);
@@ -398,7 +403,17 @@ impl Memory {
             epoch,
             machine,
             secret,
-            scope: Arc::new(Scope { layout, path_prefix, roots, limits, index_file, version_scheme, rescore, trust }),
+            scope: Arc::new(Scope {
+                layout,
+                path_prefix,
+                roots,
+                limits,
+                index_file,
+                version_scheme,
+                rescore,
+                trust,
+                backups,
+            }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Arc::new(entries),

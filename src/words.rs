@@ -9,6 +9,7 @@ use crate::journal::{FileState, WriteMode};
 use crate::notebook::{ErrorState, SortBy};
 use crate::protocol::{EntryKind, ErrorCode};
 use crate::session::{BeginSource, NotShownReason};
+use crate::store::BackupPlace;
 use crate::tools::{Dialect, ToolSet};
 use crate::trust::{FlagKind, Provenance, SecretPolicy};
 
@@ -29,7 +30,8 @@ const CONTRACT: &str = concat!(
 
 #[test]
 fn the_contract_has_the_same_words_in_the_same_order() {
-    let enums: [(&str, &[&str]); 15] = [
+    let enums: [(&str, &[&str]); 16] = [
+        ("backup-place", &BackupPlace::WORDS),
         ("begin-source", &BeginSource::WORDS),
         ("block-form", &BlockForm::WORDS),
         ("dialect", &Dialect::WORDS),

@@ -9,7 +9,7 @@ use saddlebag::protocol::FsError;
 use saddlebag::{Effect, Origin};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, both_engines, each, every_question};
+use support::{Kind, both_engines, each, every_question, texts_of};
 
 /// Commands that change nothing that people keep: a run without entries has nothing to store, its number and the state
 /// of a session are in their own files, and the host writes the section of AGENTS.md.
@@ -113,9 +113,9 @@ fn a_host_that_fails_once_loses_no_text(kind: Kind) {
                 let mut drive = sample_drive(kind);
                 drive.executor.fail_at(operation, FsError::TimedOut);
                 let outcome = drive.run(command.clone());
-                let files = drive.executor.files();
+                let kept = texts_of(&drive.executor.files());
                 for wanted in texts {
-                    let has = |text: &&str| files.values().any(|bytes| String::from_utf8_lossy(bytes).contains(*text));
+                    let has = |text: &&str| kept.iter().any(|kept| kept.contains(*text));
                     let shown = wanted[0];
                     assert!(
                         wanted.iter().any(has),

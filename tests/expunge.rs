@@ -13,6 +13,7 @@ use saddlebag::journal::{AppendDaily, Edit, EditChange, Search, Target, Write, W
 use saddlebag::notebook::{Forget, Link, Remember, Rename, TagNote};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt};
+use saddlebag::store::BackupPlace;
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Origin, Reply, Submission, Submit};
 use saddlebag_history::{Contents, Log, MAX_CONTENT, Missing, Stored};
@@ -109,7 +110,7 @@ fn finds(drive: &mut Drive<Simulator>, query: &str, text: &str) -> bool {
 /// A store in which the value is everywhere: in a note, an entry, a backup, a forgotten entry, the state of a session, the index
 /// and all versions of these.
 fn filled(kind: Kind) -> Drive<Simulator> {
-    let config = Config { index_file: true, ..agent_config() };
+    let config = Config { index_file: true, backups: BackupPlace::Sibling, ..agent_config() };
     let mut drive = drive(kind, config, &[("MEMORY.md", format!("# All\n\nkeep\n{VALUE}\n").as_bytes())]);
     drive.run(remember("Port", &format!("The port is {VALUE}.\n\n{SIBLING}"))).unwrap();
     drive.run(replace("facts/port", "The port", "Our port")).unwrap();

@@ -24,6 +24,7 @@ mod imports_nothing;
 mod index_file;
 mod index_schemes;
 mod journal;
+mod kept_text;
 mod left_out_names;
 mod native_and_component_agree;
 mod notebook;

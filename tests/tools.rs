@@ -14,7 +14,7 @@ use saddlebag_host::{Engine, Executor};
 use serde_json::{Value, json};
 use support::{
     BOTH, Kind, SimulatedHost, agent_config, arbitrary, both_engines, drive::drive, each, engine, host, keep,
-    project_config, run,
+    project_config, run, texts_of,
 };
 
 fn call(name: &str, arguments: impl ToString) -> CallTool {
@@ -540,9 +540,9 @@ fn a_host_that_fails_is_an_answer_and_loses_nothing(kind: Kind) {
             let mut host = host(kind, agent_config(), &files);
             host.executor_mut().fail_at(operation, FsError::TimedOut);
             let answer = tell(&mut host, name, arguments);
-            let kept = host.executor().files();
+            let kept = texts_of(&host.executor().files());
             for text in ["text of long", "text of a", "text of e", "text of f", "text of k"] {
-                let is_there = kept.values().any(|bytes| String::from_utf8_lossy(bytes).contains(text));
+                let is_there = kept.iter().any(|kept| kept.contains(text));
                 assert!(is_there, "{name} {arguments} at {operation} gave {answer:?}: {text} is lost");
             }
         }

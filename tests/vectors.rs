@@ -19,7 +19,7 @@ use saddlebag::journal::{
 };
 use saddlebag::protocol::Error;
 use saddlebag::search::SearchResults;
-use saddlebag::store::{NoteName, ProjectSlug};
+use saddlebag::store::{BackupPlace, NoteName, ProjectSlug};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::{Command, Config, Reply};
 use saddlebag_host::{Engine, Host, HostError, Simulator};
@@ -277,7 +277,8 @@ fn scenario(kind: Kind, case: &Value) -> Result<(), String> {
             None => simulator.insert_directory(&path(file)),
         }
     }
-    let config = Config { path_prefix: ROOT.into(), ..project_config() };
+    // The original keeps a backup beside each file.
+    let config = Config { path_prefix: ROOT.into(), backups: BackupPlace::Sibling, ..project_config() };
     let mut host = Host::new(engine(kind, config), simulator);
     let ops = case["ops"].as_array().ok_or("no ops")?;
     let outputs = case["outputs"].as_array().ok_or("no outputs")?;

@@ -10,7 +10,7 @@ use saddlebag::entries::EntriesConfig;
 use saddlebag::journal::{Search, Target, Write, WriteMode, WriteReply};
 use saddlebag::protocol::{CommandId, Error, ErrorCode};
 use saddlebag::search::SearchResults;
-use saddlebag::store::{LongTermScope, RelPath, Timestamp};
+use saddlebag::store::{BackupPlace, LongTermScope, RelPath, Timestamp};
 use saddlebag::tools::{Tool, ToolSet};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Answered, Config, Limits, Reply, ReplyTo, Submit};
@@ -97,6 +97,8 @@ pub struct Options {
     pub long_term: LongTermScope,
     /// Name of this machine in the history of changes; `None`: changes are not recorded.
     pub machine: Option<String>,
+    /// Place where the text that a change replaces is kept.
+    pub backups: BackupPlace,
     /// Called for each recovered temporary file of a writer that died.
     pub on_recovered: Option<fn(&Recovered)>,
     /// Recording of every call to the engine.
@@ -121,6 +123,7 @@ impl Options {
             trust: TrustConfig::default(),
             long_term: LongTermScope::default(),
             machine: None,
+            backups: BackupPlace::default(),
             on_recovered: None,
             recording: None,
         }
@@ -210,6 +213,7 @@ impl Saddlebag {
             long_term: options.long_term,
             machine: options.machine,
             secret: None,
+            backups: options.backups,
         };
         let Some(recording) = options.recording else {
             return Ok(Self(Host::new(open_engine(options.engine, config)?, store)));

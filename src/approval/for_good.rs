@@ -110,7 +110,8 @@ pub(super) async fn meant(with: &TrustCall<'_>, name: &str) -> Result<Meant, Err
         return Ok(Meant { path, is_entry: true, is_forgotten: stored.is_forgotten, value, version });
     }
     if let Some(path) = &note
-        && let Some(text) = call.load_backup(path, &Layout::backup_of(path)).await?.text()?
+        && let Some(kept) = call.find_kept(path, &Layout::backup_of(path)).await?
+        && let Some(text) = kept.file.text()?
     {
         return Ok(of_note(path, text, true));
     }

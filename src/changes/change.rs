@@ -39,6 +39,11 @@ impl File {
         }
     }
 
+    /// Returns a file that does not exist with bytes that are kept elsewhere.
+    pub(super) fn with_bytes(&self, bytes: Vec<u8>) -> Self {
+        Self { bytes: Some(Arc::new(bytes)), ..self.clone() }
+    }
+
     /// Returns the bytes; `None` if the file does not exist.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         self.bytes.as_ref().map(|bytes| bytes.as_slice())

@@ -9,13 +9,15 @@ use alloc::vec::Vec;
 
 use super::call::Call;
 use super::change::{Change, File};
+use super::kept::Kept;
 use super::make::{MAX_ATTEMPTS, contention};
-use crate::protocol::{Error, Precondition, Version};
+use crate::protocol::{Error, Precondition};
 use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
 
-/// File in which a change keeps the bytes that it replaces. The host changes both files in one step, so a change that fails
-/// leaves the older backup alone. An empty file is not kept, because an editor may be about to fill it.
+/// File in which a change keeps the bytes that it replaces, unless the history keeps them: see [`Kept`]. The host changes both
+/// files in one step, so a change that fails leaves the older backup alone. An empty file is not kept, because an editor may be
+/// about to fill it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backups<'a> {
     /// Keeps no backup.
@@ -32,38 +34,23 @@ pub(crate) enum Backups<'a> {
 type ComputeChange<'a> = dyn FnMut(&File) -> Result<Option<Change>, Error> + Send + 'a;
 
 impl Call {
-    /// Reads the backup of a file. If a change of the file was interrupted before the replaced bytes were kept, the host
-    /// finishes it first; otherwise the backup could be the older one.
-    pub(crate) async fn load_backup(&self, path: &RelPath, backup: &RelPath) -> Result<File, Error> {
-        let found = self.load(backup).await?;
-        if found.bytes.is_none() {
-            return Ok(found);
-        }
-        // No file has this version, so nothing is written.
-        let never = Precondition::Matches(Version("none".into()));
-        let outcome = self.operations.write(path, Vec::new(), never, None, None).await;
-        outcome.map_err(|error| Error::storage(Some(path), &error))?;
-        self.load(backup).await
-    }
-
     /// Changes a file: reads it, computes the change, and applies it if the file is unchanged.
     ///
-    /// `change` may be called again with another version of the file. Returns the file in which the replaced bytes are kept
-    /// too.
+    /// `change` may be called again with another version of the file. Returns where the replaced bytes are kept, too.
     pub(crate) async fn update<T: Send>(
         &self,
         path: &RelPath,
         backups: Backups<'_>,
         mut change: impl FnMut(&File) -> Result<(Option<Change>, T), Error> + Send,
-    ) -> Result<(T, Option<RelPath>), Error> {
+    ) -> Result<(T, Kept), Error> {
         let mut done = None;
         let change = &mut |file: &File| {
             let (change, computed) = change(file)?;
             done = Some(computed);
             Ok(change)
         };
-        let backup = self.update_with(path, backups, change).await?;
-        done.map(|done| (done, backup)).ok_or_else(|| Error::internal("a change that was never computed"))
+        let kept = self.update_with(path, backups, change).await?;
+        done.map(|done| (done, kept)).ok_or_else(|| Error::internal("a change that was never computed"))
     }
 
     /// Changes a file. Not generic, so that it is compiled once instead of for each kind of change.
@@ -72,7 +59,7 @@ impl Call {
         path: &RelPath,
         backups: Backups<'_>,
         change: &mut ComputeChange<'_>,
-    ) -> Result<Option<RelPath>, Error> {
+    ) -> Result<Kept, Error> {
         let (backup, like) = match backups {
             Backups::Off => (None, None),
             Backups::Keep => (Some(Layout::backup_of(path)), None),
@@ -81,7 +68,7 @@ impl Call {
         };
         for _ in 0..MAX_ATTEMPTS {
             let file = self.load(path).await?;
-            let Some(change) = change(&file)? else { return Ok(None) };
+            let Some(change) = change(&file)? else { return Ok(Kept::Nothing) };
             let has_text = file.bytes().is_some_and(|bytes| !bytes.is_empty());
             let keep_as = backup.clone().filter(|_| has_text);
             let mut change = Change { keep_as, like: change.like.or_else(|| like.clone()), ..change };
@@ -89,8 +76,8 @@ impl Call {
             if self.is_recorded(path) && change.before.bytes.is_none() && change.path() == path {
                 change.before = file;
             }
-            if self.apply(&change).await? {
-                return Ok(change.keep_as);
+            if let Some(kept) = self.apply_and_keep(&change).await? {
+                return Ok(kept);
             }
         }
         Err(contention(path))
@@ -102,19 +89,29 @@ impl Call {
     /// Every change of a stored file passes here, with what was there and what it becomes. The files of the index are the
     /// only others that the component writes.
     pub(crate) async fn apply(&self, change: &Change) -> Result<bool, Error> {
+        Ok(self.apply_and_keep(change).await?.is_some())
+    }
+
+    /// Applies a change like [`apply`](Self::apply). Returns where the replaced bytes are kept; `None` if nothing is changed.
+    async fn apply_and_keep(&self, change: &Change) -> Result<Option<Kept>, Error> {
+        let in_file = || change.keep_as.clone().map_or(Kept::Nothing, Kept::File);
         if !self.is_recorded(change.path()) {
             self.check_rejected(change).await?;
-            return self.make(change).await;
+            return Ok(self.make(change).await?.then(in_file));
         }
         self.complete_once(change.path()).await?;
         for _ in 0..MAX_ATTEMPTS {
-            let Some(recordable) = self.recordable(change).await? else { return Ok(false) };
+            let Some(mut recordable) = self.recordable(change).await? else { return Ok(None) };
             self.check_rejected(&recordable).await?;
-            self.record(&recordable).await?;
+            let is_kept = self.record(&recordable).await?;
+            if is_kept {
+                recordable.to_mut().keep_as = None;
+            }
             let is_made = self.make(&recordable).await?;
             // A change of whatever a file has is made of what it has now, because the record says what that was.
             if is_made || change.before.precondition != Precondition::Any {
-                return Ok(is_made);
+                let kept = || if is_kept { Kept::History } else { in_file() };
+                return Ok(is_made.then(kept));
             }
         }
         Err(contention(change.path()))

@@ -12,7 +12,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use memchr::memmem;
-use saddlebag_history::{Change as RecordedChange, Digest, Record, State, Stored, Writer as RecordedWriter};
+use saddlebag_history::{
+    Change as RecordedChange, Contents, Digest, Log, MAX_CONTENT, Missing, Record, State, Stored,
+    Writer as RecordedWriter,
+};
 use saddlebag_sanitize::secrets_in;
 
 use super::call::Call;
@@ -21,7 +24,7 @@ use super::logs::history_of;
 use super::make::contention;
 use super::operation::Recorder;
 use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, WriteOutcome};
-use crate::store::{HistoryFolder, Layout, RelPath};
+use crate::store::{BackupPlace, HistoryFolder, Layout, RelPath};
 use crate::trust::{Provenance, SecretPolicy};
 
 /// Number of bytes at the end of a log in which a digest counts as recorded. An older content is recorded again, so that
@@ -39,6 +42,23 @@ pub(super) struct Recent {
     bytes: Vec<u8>,
     /// Size of the whole log.
     pub(super) size: u64,
+}
+
+impl Recent {
+    /// Returns true if the records of a file can make a content of it. A digest alone may belong to a content that only another
+    /// file's records have.
+    fn can_make(&self, content: &[u8], path: &str) -> bool {
+        let mut contents = Contents::new(MAX_CONTENT);
+        for line in Log::new(&self.bytes).lines_with(path) {
+            for change in 0..line.head.record().changes.len() {
+                for content in line.head.contents(change).unwrap_or_default() {
+                    contents.add_content(content);
+                }
+            }
+        }
+        // A separate file is durable before the record that names it.
+        matches!(contents.get(&Digest::of(content)), Ok(_) | Err(Missing::Blob(_)))
+    }
 }
 
 impl Call {
@@ -64,32 +84,42 @@ impl Call {
         self.recorder.is_some() && !Layout::is_bookkeeping(path) && Layout::original_of(path).is_none()
     }
 
-    /// Writes the record of a change that is about to be made.
+    /// Writes the record of a change that is about to be made. Returns true if the history now keeps the bytes that the change
+    /// replaces in place of a backup.
     ///
     /// # Errors
     ///
     /// The log cannot be written. The change must not be made then.
-    pub(super) async fn record(&self, change: &Change) -> Result<(), Error> {
+    pub(super) async fn record(&self, change: &Change) -> Result<bool, Error> {
         let path = change.path();
-        let Some(recorder) = &self.recorder else { return Ok(()) };
+        let Some(recorder) = &self.recorder else { return Ok(false) };
         let folder = history_of(path)?;
-        let Some((log, recent)) = self.opened(recorder, &folder).await? else { return Ok(()) };
+        let Some((log, recent)) = self.opened(recorder, &folder).await? else { return Ok(false) };
         let before = change.before.bytes();
         let after = change.after_bytes();
         let is_known = |bytes: &[u8]| memmem::find(&recent.bytes, Digest::of(bytes).to_string().as_bytes()).is_some();
-        let is_before_known = before.is_none_or(|before| before.is_empty() || is_known(before));
+        let keeps_before = self.is_kept_in_history(change).await;
+        let is_before_known = before.is_none_or(|before| {
+            before.is_empty() || (is_known(before) && recent.can_make(before, folder.relative(path)))
+        });
         let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
         if let (true, After::Added(added)) = (is_unread, &change.after) {
             let size = self.size(path).await?;
             let changes = alloc::vec![RecordedChange::append(folder.relative(path), size, added)];
             let line = self.line(recorder, recent.size, changes, recorder.is_first_in(&log));
-            return self.append_line(&log, line, true).await;
+            self.append_line(&log, line, true).await?;
+            return Ok(false);
         }
-        let mut changes = alloc::vec![match self.has_secret(before.filter(|_| !is_before_known)) {
-            false =>
-                RecordedChange::of(folder.relative(path), before, after.as_deref(), is_before_known, MAX_INLINE_BYTES),
+        let has_secret = self.has_secret(before.filter(|_| !is_before_known));
+        let keeps_before = keeps_before && !has_secret;
+        let mut first = match has_secret {
+            false => {
+                RecordedChange::of(folder.relative(path), before, after.as_deref(), is_before_known, MAX_INLINE_BYTES)
+            }
             true => self.without_contents(folder.relative(path), before, after.as_deref()),
-        }];
+        };
+        first.keeps_before = keeps_before;
+        let mut changes = alloc::vec![first];
         if let After::Moved(to) = &change.after {
             let mut moved = RecordedChange::of(folder.relative(to), None, None, true, MAX_INLINE_BYTES);
             if let Some(first) = changes.first() {
@@ -102,7 +132,21 @@ impl Call {
         let line = self.line(recorder, recent.size, changes, recorder.is_first_in(&log));
         // The bytes that a file gets at its end are there even if their record is lost.
         let may_vanish = matches!(change.after, After::Added(_));
-        self.append_line(&log, line, may_vanish).await
+        self.append_line(&log, line, may_vanish).await?;
+        Ok(keeps_before)
+    }
+
+    /// Returns true if the history is to keep the bytes that a change replaces in place of a backup: the file has none, and
+    /// the backup would be its own.
+    async fn is_kept_in_history(&self, change: &Change) -> bool {
+        let replaces = matches!(change.after, After::Whole(_) | After::Removed);
+        let backup = Layout::backup_of(change.path());
+        self.scope.backups == BackupPlace::History
+            && replaces
+            && change.before.bytes().is_some()
+            && change.keep_as.as_ref() == Some(&backup)
+            // The backup that is there, or that cannot be read, is the newest kept text and must stay so.
+            && matches!(self.fs.read(&backup, 0, 0).await, Ok(ReadOutcome::Absent))
     }
 
     /// Writes a record without changes, which names a point in the history. Returns the operation; `None` if the policy turns

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::protocol::{self, Error};
-use crate::store::{Layout, RelPath};
+use crate::store::{BackupPlace, Layout, RelPath};
 use crate::trust::{Provenance, TrustConfig};
 
 /// Limits of an engine. The host may have stricter limits.
@@ -58,6 +58,8 @@ pub(crate) struct Scope {
     pub(crate) rescore: bool,
     /// Policy for incoming text.
     pub(crate) trust: TrustConfig,
+    /// Place where replaced text is kept.
+    pub(crate) backups: BackupPlace,
 }
 
 impl Scope {

@@ -1,7 +1,7 @@
 //! `restore`: puts an entry back to its text before it was forgotten or last overwritten.
 //!
-//! An entry has one backup beside it, `<key>.bak`. The text that a restore replaces becomes the backup, so a second
-//! restore undoes the first.
+//! The text before is kept in the history, or in the backup of the entry beside it, `<key>.bak`. The text that a restore
+//! replaces is kept in its place, so a second restore undoes the first.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,7 @@ use super::scope::Pool;
 use super::state::EntriesCall;
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, View, absent, found, look_for};
-use crate::changes::{Backups, Call, File};
+use crate::changes::{Backups, Call, File, KeptText};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -77,12 +77,12 @@ async fn revive(call: &Call, view: &View, pool: &Pool, stored: &Stored) -> Resul
 async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored, by: Provenance) -> Result<StoreReply, Error> {
     let key = &stored.entry.fields.key;
     let backup = pool.backup_of(&stored.entry.fields)?;
-    let kept = call.load_backup(&stored.path, &backup).await?;
-    let Some(bytes) = kept.bytes() else {
+    let Some(KeptText { file: kept, is_in_history }) = call.load_kept(&stored.path, &backup).await? else {
         let message = format!("there is no backup of `{key}`");
         let help = "a backup is made when an entry is overwritten";
         return Err(Error::new(ErrorCode::NotFound, message, help));
     };
+    let bytes = kept.bytes().unwrap_or_default();
     let (kept_text, older) = read_backup(call, pool, stored, &backup, bytes)?;
     // A person may undo their own change. The text keeps its provenance, and waits for approval.
     if by != Provenance::User {
@@ -103,7 +103,8 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored, by: Pr
         let version = version_of(&text);
         Ok((Some(call.screen.restore(file, &kept, text)?), version))
     };
-    let (version, _) = call.update(&stored.path, Backups::Exchange(&backup), change).await?;
+    let backups = if is_in_history { Backups::Keep } else { Backups::Exchange(&backup) };
+    let (version, _) = call.update(&stored.path, backups, change).await?;
     Ok(restored(call, stored, &older, StoreState::Updated, version, "overwritten"))
 }
 

@@ -167,7 +167,8 @@ impl Expunge {
         }
         let mut bytes = call.load(&path).await?.bytes().map(<[u8]>::to_vec);
         if bytes.is_none() {
-            bytes = call.load(&Layout::backup_of(&path)).await?.bytes().map(<[u8]>::to_vec);
+            let kept = call.find_kept(&path, &Layout::backup_of(&path)).await?;
+            bytes = kept.and_then(|kept| kept.file.bytes().map(<[u8]>::to_vec));
         }
         let file = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
         let body = file.part(Frontmatter::parse(&file).span.end..).trim();

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::target::Target;
 use super::types::{ChangedFile, EditChange, JOURNAL, JournalCall, MAX_WRITE_BYTES};
-use crate::changes::{Backups, Call};
+use crate::changes::{Backups, Call, Kept};
 use crate::document::replace_once;
 use crate::protocol::{Cause, Error, ErrorCode};
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
@@ -63,7 +63,7 @@ pub(super) async fn edit(
     call.screen.check_place(&path)?;
     let layout = &call.scope.layout;
     let is_kept = layout.is_kept(&path) || matches!(target, Target::Page(_));
-    let (verb, (bytes, backup)) = match change {
+    let (verb, (bytes, kept)) = match change {
         EditChange::Replace { old_text: old, new_text: new } => {
             let backups = if is_kept && backups == Backups::Off { Backups::Keep } else { backups };
             ("Edited", replace_in(call, &path, old, new, backups).await?)
@@ -71,7 +71,7 @@ pub(super) async fn edit(
         EditChange::DeleteNote => ("Deleted", (0, delete(call, target, is_kept, &path).await?)),
     };
     let path = call.scope.display_path(&path);
-    let backup = backup.map(|backup| call.scope.display_path(&backup));
+    let backup = kept.file().map(|backup| call.scope.display_path(&backup));
     let message = ForModel::escaped(&format!("{verb} {path}"));
     Ok(ChangedFile { path, bytes, backup, message })
 }
@@ -82,7 +82,7 @@ async fn replace_in(
     old: &str,
     new: &str,
     backups: Backups<'_>,
-) -> Result<(u64, Option<RelPath>), Error> {
+) -> Result<(u64, Kept), Error> {
     if new.len() > MAX_WRITE_BYTES {
         let message = format!("new text has {} bytes, the limit is {MAX_WRITE_BYTES}", new.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "make several edits, or write a note"));
@@ -104,7 +104,7 @@ async fn replace_in(
     edited.await
 }
 
-async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<Option<RelPath>, Error> {
+async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<Kept, Error> {
     if is_kept || !matches!(target, Target::Note(_)) {
         return Err(Cause::NotANote.into());
     }
@@ -112,5 +112,5 @@ async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> 
         file.bytes().ok_or_else(|| Cause::NoFile(path.to_string()))?;
         Ok((Some(call.screen.remove(file)?), ()))
     });
-    deleted.await.map(|((), backup)| backup)
+    deleted.await.map(|((), kept)| kept)
 }

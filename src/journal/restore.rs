@@ -1,17 +1,18 @@
-//! `restore`: puts back the backup of a file, `MEMORY.bak` beside `MEMORY.md`.
+//! `restore`: puts back the text that a file had before it was last changed or removed, from the history or from its backup.
 
 use alloc::format;
 use alloc::vec::Vec;
 
 use super::target::Target;
 use super::types::{ChangedFile, JournalCall};
-use crate::changes::{Backups, Call, File};
+use crate::changes::{Backups, Call, File, KeptText};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
 
-/// Restores the backup of a file. The replaced text becomes the backup, so a second restore undoes the first.
+/// Restores the text that was kept when a file was changed or removed. The replaced text is kept in its place, so a second restore
+/// undoes the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restore {
     /// File to restore.
@@ -35,16 +36,16 @@ impl Run<JournalCall<'_>> for Restore {
     }
 }
 
-/// Restores the backup of a file of memory.
+/// Restores the kept text of a file of memory.
 pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFile, Error> {
     let backup = Layout::backup_of(&path);
-    let kept = call.load_backup(&path, &backup).await?;
-    let Some(bytes) = kept.bytes() else {
+    let Some(KeptText { file: kept, is_in_history }) = call.load_kept(&path, &backup).await? else {
         let message = format!("there is no backup of {}", call.scope.display_path(&path));
         let help = "an edit, an overwrite and a removal keep one, at the path that the file had; to undo a rename, \
                     rename the note again";
         return Err(Error::new(ErrorCode::NotFound, message, help));
     };
+    let bytes = kept.bytes().unwrap_or_default();
     let mut first: Option<File> = None;
     let change = |file: &File| {
         // Whoever changed the file meanwhile may have replaced the backup too.
@@ -54,18 +55,11 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFi
         }
         Ok((Some(call.screen.restore(file, &kept, bytes)?), ()))
     };
-    let (_, replaced) = call.update(&path, Backups::Exchange(&backup), change).await?;
-    Ok(restored(call, &path, &backup, bytes.len(), replaced))
-}
-
-fn restored(call: &Call, path: &RelPath, backup: &RelPath, bytes: usize, replaced: Option<RelPath>) -> ChangedFile {
-    let bytes = bytes as u64;
-    let (path, source) = (call.scope.display_path(path), call.scope.display_path(backup));
-    let message = format!("Restored {path} from {source} ({bytes} bytes)");
-    ChangedFile {
-        path,
-        bytes,
-        backup: replaced.map(|kept| call.scope.display_path(&kept)),
-        message: ForModel::escaped(&message),
-    }
+    let backups = if is_in_history { Backups::Keep } else { Backups::Exchange(&backup) };
+    let (_, replaced) = call.update(&path, backups, change).await?;
+    let source = if is_in_history { "the history".into() } else { call.scope.display_path(&backup) };
+    let (path, bytes) = (call.scope.display_path(&path), bytes.len() as u64);
+    let message = ForModel::escaped(&format!("Restored {path} from {source} ({bytes} bytes)"));
+    let backup = replaced.file().map(|kept| call.scope.display_path(&kept));
+    Ok(ChangedFile { path, bytes, backup, message })
 }

@@ -110,9 +110,9 @@ pub enum SlashCommand {
     Edit(Target, EditChange),
     /// `editor`: names the file to open in an editor, and writes nothing.
     Editor,
-    /// `clear TARGET`: empties the file or deletes the note, with a backup.
+    /// `clear TARGET`: empties the file or deletes the note, and keeps the text.
     Clear(Target),
-    /// `restore TARGET`: puts the backup back.
+    /// `restore TARGET`: puts the kept text back.
     Restore(Target),
 }
 
@@ -222,7 +222,7 @@ async fn show(call: &Call, target: &Target) -> Result<String, Error> {
     }
 }
 
-/// Empties a file and keeps its text in the backup. A missing file stays missing.
+/// Empties a file and keeps its text. A missing file stays missing.
 async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
     if let Target::Daily(Some(date)) = target {
         let message = format!("clear takes no date, but got `{}`: it clears today's log", date.escape_debug());
@@ -233,8 +233,11 @@ async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
         return Ok(format!("Nothing to clear in {}", call.scope.display_path(&path)));
     }
     let reply = write(call, target, WriteMode::Overwrite, "", OverLimit::Refuse, Backups::Keep).await?;
-    let kept = reply.backup.map(|backup| format!(" (kept as {backup})")).unwrap_or_default();
-    Ok(format!("Cleared {}{kept}", reply.path))
+    let kept = match reply.backup {
+        Some(backup) => format!("kept as {backup}"),
+        None => "`restore` brings the text back".into(),
+    };
+    Ok(format!("Cleared {} ({kept})", reply.path))
 }
 
 /// Parses a target from all of `words`. The name of a note may have spaces.

@@ -60,7 +60,7 @@ pub struct WriteReply {
     pub skipped_lines: u32,
     /// Size of the content before it was cut at the limit.
     pub truncated_from: Option<u64>,
-    /// File that holds the replaced text, if there was any and it is kept.
+    /// Backup with the replaced text; `None` if there was none, or if the history keeps the text.
     pub backup: Option<String>,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
@@ -122,7 +122,7 @@ pub struct ChangedFile {
     pub path: String,
     /// Size of the file in bytes; 0 if it was deleted.
     pub bytes: u64,
-    /// File that holds the replaced text, if there was any and it is kept.
+    /// Backup with the replaced text; `None` if there was none, or if the history keeps the text.
     pub backup: Option<String>,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,

@@ -69,7 +69,7 @@ pub(super) enum OverLimit {
 /// Writes `content` to a target.
 ///
 /// Content over [`MAX_WRITE_BYTES`] is refused, or cut there at a character boundary; the reply reports the cut. A
-/// daily log is always today's. An overwrite keeps the replaced text in a backup.
+/// daily log is always today's. An overwrite keeps the replaced text.
 pub(super) async fn write(
     call: &Call,
     target: &Target,
@@ -92,9 +92,8 @@ pub(super) async fn write(
     let mut written = Written { bytes: text.len(), skipped_lines: 0, nothing_new: false, backup: None };
     match mode {
         WriteMode::Overwrite => {
-            let (_, backup) =
-                call.update(&path, backups, |file| Ok((Some(call.screen.write(file, text)?), ()))).await?;
-            written.backup = backup.map(|backup| call.scope.display_path(&backup));
+            let (_, kept) = call.update(&path, backups, |file| Ok((Some(call.screen.write(file, text)?), ()))).await?;
+            written.backup = kept.file().map(|backup| call.scope.display_path(&backup));
         }
         WriteMode::Append if call.scope.layout.is_long_term(&path) => {
             written = append_new_lines(call, &path, text).await?;

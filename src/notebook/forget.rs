@@ -1,4 +1,4 @@
-//! `forget`: removes a note, and keeps its text as a backup.
+//! `forget`: removes a note, and keeps its text.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,13 +11,13 @@ use super::page::existing_page;
 use super::rename::settle;
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
-use crate::changes::{Backups, Call};
+use crate::changes::{Backups, Call, Kept};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
 use crate::trust::{ForModel, version_of};
 
-/// Removes a note. Its text is kept as a backup.
+/// Removes a note. Its text is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forget {
     /// Path, name, title or alias of the note.
@@ -30,7 +30,7 @@ pub struct Forget {
 pub struct ForgetReply {
     /// Path of the removed note.
     pub path: String,
-    /// Path of the backup.
+    /// Path of the backup; empty if the history keeps the text, and if the note was empty.
     pub backup: String,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
@@ -69,7 +69,7 @@ async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<For
     remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
 }
 
-/// Removes a note. Its text is first written into its backup, which replaces an older backup.
+/// Removes a note. Its text is kept.
 ///
 /// `backlinks` is the number of notes that link to it, for the message.
 async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetReply, Error> {
@@ -77,11 +77,16 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
         file.bytes().ok_or_else(|| no_note(path))?;
         Ok((Some(call.screen.remove(file)?), ()))
     });
-    let backup = forgotten.await?.1.map(|file| call.scope.display_path(&file)).unwrap_or_default();
+    let kept = forgotten.await?.1;
     let path = call.scope.display_path(path);
-    let mut message = match backup.as_str() {
-        "" => format!("Forgot {path}; it was empty, so there is no backup"),
-        backup => format!("Forgot {path}; its text is in {backup}"),
+    let (backup, mut message) = match kept {
+        Kept::Nothing => (String::new(), format!("Forgot {path}; it was empty, so there is no backup")),
+        Kept::History => (String::new(), format!("Forgot {path}; `restore` brings it back")),
+        Kept::File(file) => {
+            let backup = call.scope.display_path(&file);
+            let message = format!("Forgot {path}; its text is in {backup}");
+            (backup, message)
+        }
     };
     match backlinks {
         0 => {}
@@ -91,7 +96,7 @@ async fn remove(call: &Call, path: &RelPath, backlinks: u32) -> Result<ForgetRep
     Ok(ForgetReply { path, backup, message: ForModel::escaped(&message) })
 }
 
-/// Removes a note, if it has a version. Its text is kept as a backup.
+/// Removes a note, if it has a version. Its text is kept.
 pub(crate) async fn forget_version(call: &Call, path: &RelPath, version: &str) -> Result<(), Error> {
     check_not_kept(call, path)?;
     let forgotten = call.update(path, Backups::Keep, |file| {

@@ -196,7 +196,7 @@ struct Work<'a> {
     config: Arc<NotebookConfig>,
     by_id: SortedMap<String, RelPath>,
     by_text: SortedMap<String, RelPath>,
-    /// Backups of forgotten notes, by id and by digest.
+    /// Forgotten notes, by id and by digest: the backup, or the path of the note if the history keeps its text.
     forgotten: SortedMap<String, RelPath>,
     /// Paths that this command has planned. A dry run creates none of them.
     planned: SortedSet<RelPath>,
@@ -265,7 +265,7 @@ impl<'a> Work<'a> {
         Ok(work)
     }
 
-    /// Finds the backups in the folder whose notes are gone.
+    /// Finds the notes of the folder that are gone and whose text is kept.
     async fn find_forgotten(&mut self) -> Result<(), Error> {
         let call = self.call;
         let folder = notebook_file(call, &self.request.folder)?;
@@ -285,11 +285,28 @@ impl<'a> Work<'a> {
             let loaded = loaded.map_err(|error| Error::storage(Some(path), &error))?;
             let Loaded::Whole { bytes, .. } = loaded else { continue };
             let Ok(text) = core::str::from_utf8(&bytes) else { continue };
-            let Some(mark) = Mark::from_frontmatter(&Frontmatter::parse(text)) else { continue };
-            self.forgotten.insert(mark.id, (*path).clone());
-            self.forgotten.insert(mark.text, (*path).clone());
+            self.add_forgotten(text, path);
+        }
+        // A backup is newer than the text in the history.
+        let is_there = |path: &RelPath| {
+            let backup = Layout::backup_of(path);
+            entries.iter().any(|entry| entry.path == *path || entry.path == backup)
+        };
+        for (path, bytes) in call.removed_and_kept(&folder, is_there).await? {
+            if call.scope.layout.reserved_for(&path).is_none()
+                && let Ok(text) = core::str::from_utf8(&bytes)
+            {
+                self.add_forgotten(text, &path);
+            }
         }
         Ok(())
+    }
+
+    /// Adds a forgotten note. `path` is that of its backup, or its own if the history keeps its text.
+    fn add_forgotten(&mut self, text: &str, path: &RelPath) {
+        let Some(mark) = Mark::from_frontmatter(&Frontmatter::parse(text)) else { return };
+        self.forgotten.insert(mark.id, path.clone());
+        self.forgotten.insert(mark.text, path.clone());
     }
 
     /// Imports one note. Returns its path with the result.
@@ -304,7 +321,10 @@ impl<'a> Work<'a> {
         }
         if let Some(backup) = self.forgotten.get(&mark.id).or_else(|| self.forgotten.get(&mark.text)).cloned() {
             let shown = self.call.scope.display_path(&backup);
-            let reason = format!("it was forgotten; its text is in {shown}, and `restore` brings it back");
+            let reason = match Layout::is_backup(&backup) {
+                true => format!("it was forgotten; its text is in {shown}, and `restore` brings it back"),
+                false => format!("{shown} was forgotten, and `restore` brings it back"),
+            };
             return Ok((backup, NoteImportState::Kept(ForModel::escaped(&reason))));
         }
         let path = self.new_path(note)?;

@@ -20,7 +20,7 @@ use crate::protocol::{
     WriteOutcome,
 };
 use crate::request::Run;
-use crate::store::{Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
+use crate::store::{BackupPlace, Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
 use crate::trust::{Provenance, TrustConfig, Writer};
 
 /// Returns 2026-05-25 12:34:56.
@@ -46,6 +46,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
         version_scheme: String::new(),
         rescore: false,
         trust: TrustConfig::default(),
+        backups: BackupPlace::default(),
     };
     Call::new(fs, Arc::new(scope), now, None, Writer::default(), None).expect("a call")
 }

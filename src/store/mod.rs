@@ -4,6 +4,7 @@
 //! the time that the host passes, [`Layout`] has the paths of a scope, and [`EntryFolder`] the paths of an agent's or a
 //! workspace's entries.
 
+mod backups;
 mod dates;
 mod entries;
 mod folded;
@@ -13,6 +14,7 @@ mod layout;
 mod names;
 mod slug;
 
+pub use backups::BackupPlace;
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
 pub(crate) use dates::{rfc3339, utc_day};
 pub(crate) use entries::text_of_name;

@@ -34,12 +34,13 @@ macro_rules! wit_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, rescore, entries, trust, long_term, machine, secret }
+            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, rescore, entries, trust, long_term, machine, secret, backups }
         }
 
         $crate::$variants! { $openness:
             config::LongTermScope { Shared, Project }
             config::SecretPolicy { Refuse, Redact, Allow }
+            config::BackupPlace { History, Sibling }
         }
     };
     (@engine $records:ident $variants:ident $openness:ident) => {

@@ -156,7 +156,7 @@ pub mod own {
 
     pub mod config {
         pub use crate::entries::EntriesConfig;
-        pub use crate::store::LongTermScope;
+        pub use crate::store::{BackupPlace, LongTermScope};
         pub use crate::trust::{SecretPolicy, TrustConfig};
         pub use crate::{Config, Limits};
     }

@@ -61,6 +61,7 @@ use saddlebag::protocol::FsOp;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Effect, Memory, Reply, Submission};
 pub use saddlebag_component::COMPONENT;
+use saddlebag_history::{Contents, Log, MAX_CONTENT};
 use saddlebag_host::{
     ComponentCode, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine, Simulator,
 };
@@ -120,6 +121,25 @@ impl Random {
 /// Returns the files without the history.
 pub fn without_history(files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
     files.into_iter().filter(|(path, _)| !path.contains(".saddlebag/history/")).collect()
+}
+
+/// Returns the texts of all files, and those that the history can make.
+pub fn texts_of(files: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
+    let mut contents = Contents::new(MAX_CONTENT);
+    let mut digests = Vec::new();
+    for (_, log) in files.iter().filter(|(path, _)| path.contains("/history/") && path.ends_with(".log")) {
+        for line in Log::new(log).lines() {
+            for change in 0..line.head.record().changes.len() {
+                for content in line.head.contents(change).expect("the contents can be read") {
+                    digests.push(content.digest);
+                    contents.add_content(content);
+                }
+            }
+        }
+    }
+    let in_history = digests.iter().filter_map(|digest| contents.get(digest).ok());
+    let texts = files.values().cloned().chain(in_history);
+    texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
 }
 
 /// Returns the configuration of a project named `proj`, as in the recorded vectors.

@@ -53,6 +53,7 @@ fn filled() -> Store {
     store.run(&["remember", "--key", "k", &format!("entry {VALUE}")]).exits(0);
     store.run(&["write", "long_term", &format!("- shared {VALUE}")]).exits(0);
     store.run(&["write", "scratchpad", &format!("- [ ] {VALUE}"), "--reason", &format!("due to {VALUE}")]).exits(0);
+    store.put("MEMORY.bak", format!("- older {VALUE}\n"));
     let prompt = json!({
         "session_id": "s",
         "transcript_path": "/home/ada/.claude/projects/-tax/x.jsonl",
@@ -83,7 +84,7 @@ fn a_dry_run_lists_every_place_and_yes_leaves_none() {
     let done = store.run(&["--json", "redact", VALUE, "--yes"]).exits(0).json();
     assert_eq!((done["left"].clone(), done["dry_run"].clone()), (json!([]), json!(false)), "{done}");
     let listed = paths(&done["places"]);
-    for path in ["facts/port.md", "facts/port.bak", "MEMORY.md", ".jsonl", ".log", "SCRATCHPAD.md", "k.md"] {
+    for path in ["facts/port.md", "MEMORY.md", "MEMORY.bak", ".jsonl", ".log", "SCRATCHPAD.md", "k.md"] {
         assert!(listed.iter().any(|listed| listed.ends_with(path)), "{path}: {listed:?}");
     }
     assert_eq!(holders(&store), BTreeSet::new());

@@ -164,7 +164,7 @@ fn links_are_written_followed_and_rewritten() {
         "decisions/use-postgres.md  Use Postgres\nfacts/port.md  Port\n"
     );
     let forgotten = says(&store, &["forget", "Storage: main"], 0);
-    assert!(forgotten.contains("its text is in facts/storage-main.bak; 2 notes still link to it"), "{forgotten}");
+    assert!(forgotten.contains("`restore` brings it back; 2 notes still link to it"), "{forgotten}");
     assert_eq!(says(&store, &["list", "--dead-links"], 0).lines().count(), 2);
     store.refuses(&["forget", "Storage: main"], 1, "there is no note");
     store.put("notes/x.md", "# X\n\nThe Port is open.\n");

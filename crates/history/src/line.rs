@@ -10,7 +10,7 @@
 //! | `offset` | offset from UTC, in seconds |
 //! | `writer` | `provenance`, `agent`, `client`, `tool`, `session` |
 //! | `undoes`, `redoes` | lists of operations |
-//! | `changes` | list of `path`, `before`, `after`, `before_size`, `after_size`, `moved_from`, `contents` |
+//! | `changes` | list of `path`, `before`, `after`, `before_size`, `after_size`, `moved_from`, `keeps_before`, `contents` |
 //! | `contents` | list of `digest` and one form of the content |
 //!
 //! A state is a digest, or a size as a number; an absent file has none. The form of a content is `whole` with the bytes; `from` and
@@ -169,7 +169,7 @@ impl Json {
     }
 
     fn change(&mut self, change: &Change) {
-        let Change { path, before, after, before_size, after_size, moved_from, contents } = change;
+        let Change { path, before, after, before_size, after_size, moved_from, keeps_before, contents } = change;
         self.object(|json| {
             json.text("path", path);
             for (name, state) in [("before", before), ("after", after)] {
@@ -185,6 +185,9 @@ impl Json {
                 }
             }
             json.option("moved_from", moved_from.as_deref());
+            if *keeps_before {
+                json.plain("keeps_before", true);
+            }
             json.list("contents", contents, Self::content);
         });
     }
@@ -350,14 +353,18 @@ struct ParsedChange<'a> {
     #[serde(default)]
     after_size: u64,
     moved_from: Option<String>,
+    #[serde(default)]
+    keeps_before: bool,
     #[serde(borrow)]
     contents: Option<&'a RawValue>,
 }
 
 impl<'a> ParsedChange<'a> {
     fn parts(self) -> (Change, Option<&'a RawValue>) {
-        let Self { path, before, after, before_size, after_size, moved_from, contents } = self;
-        (Change { path, before, after, before_size, after_size, moved_from, contents: Vec::new() }, contents)
+        let Self { path, before, after, before_size, after_size, moved_from, keeps_before, contents } = self;
+        let change =
+            Change { path, before, after, before_size, after_size, moved_from, keeps_before, contents: Vec::new() };
+        (change, contents)
     }
 }
 

@@ -80,6 +80,8 @@ pub struct Change {
     pub after_size: u64,
     /// Path at which the content was before this operation.
     pub moved_from: Option<String>,
+    /// True if only the history keeps the content before, for whoever wants it back: no backup was written.
+    pub keeps_before: bool,
     /// The contents before and after, as far as this record keeps them.
     pub contents: Vec<Content>,
 }
@@ -138,6 +140,7 @@ impl Change {
             before_size: size(before),
             after_size: size(after),
             moved_from: None,
+            keeps_before: false,
             contents: Vec::new(),
         };
         let whole = |bytes: &[u8]| if bytes.len() > max_inline { Stored::Blob } else { Stored::Whole(bytes.into()) };
@@ -182,6 +185,7 @@ impl Change {
             before_size,
             after_size,
             moved_from: None,
+            keeps_before: false,
             contents: Vec::from([Content { digest: Digest::of(added), stored: Stored::Whole(added.into()) }]),
         }
     }

@@ -330,14 +330,16 @@ fn contents() -> impl Strategy<Value = Content> {
 
 fn changes() -> impl Strategy<Value = Change> {
     let moved_from = proptest::option::of(any::<String>());
-    (any::<String>(), states(), states(), any::<[u64; 2]>(), moved_from, proptest::collection::vec(contents(), 0..3))
-        .prop_map(|(path, before, after, [before_size, after_size], moved_from, contents)| Change {
+    let from = (moved_from, any::<bool>());
+    (any::<String>(), states(), states(), any::<[u64; 2]>(), from, proptest::collection::vec(contents(), 0..3))
+        .prop_map(|(path, before, after, [before_size, after_size], (moved_from, keeps_before), contents)| Change {
             path,
             before,
             after,
             before_size,
             after_size,
             moved_from,
+            keeps_before,
             contents,
         })
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use saddlebag::entries::{EntriesConfig, NewEntry, StoreEntry};
 use saddlebag::journal::{Edit, EditChange, Restore, Target, WriteMode};
 use saddlebag::notebook::{Forget, Link, Remember, Rename};
+use saddlebag::store::BackupPlace;
 
 use super::*;
 use crate::{EngineKind, Options, Project, Saddlebag};
@@ -56,6 +57,45 @@ fn a_change_costs_few_syncs() {
         let renamed = syncs(|| memory.execute(Rename { note: "Ports".into(), title: "Port two".into() }));
 
         assert_eq!((append, edited, overwrite, moved, renamed), (1, 3, 3, 6, 6));
+    }
+}
+
+/// Invariant (disk): a change whose replaced text the history keeps costs no more syncs than one that writes a backup and no record.
+#[cfg(unix)]
+#[test]
+fn a_recorded_change_costs_few_syncs() {
+    for backups in BackupPlace::ALL {
+        for project in settings() {
+            let expected = match (backups, &project) {
+                (BackupPlace::History, _) => [1, 3, 3, 3, 3, 2],
+                // The backup of a note of the root is in another folder.
+                (BackupPlace::Sibling, Project::Notebook) => [1, 4, 4, 4, 4, 4],
+                (BackupPlace::Sibling, _) => [1, 4, 4, 4, 4, 3],
+            };
+            let folder = tempfile::tempdir().unwrap();
+            let (entries, machine) = (Some(EntriesConfig::for_agent("a")), Some("laptop".into()));
+            let options = Options { project, entries, machine, backups, ..Options::new(EngineKind::Native) };
+            let mut memory = Saddlebag::open(folder.path(), options).unwrap();
+            // The first changes create the folders.
+            memory.write(Target::LongTerm, WriteMode::Append, "fact one").unwrap();
+            memory.write(Target::LongTerm, WriteMode::Overwrite, "fact two").unwrap();
+            memory.execute(store("one", "core")).unwrap();
+            memory.execute(store("two", "core")).unwrap();
+            for note in ["Port", "Other"] {
+                memory.execute(Remember { title: note.into(), content: "5432".into(), ..Remember::default() }).unwrap();
+            }
+            memory.execute(Forget { note: "Other".into() }).unwrap();
+
+            let found = [
+                syncs(|| memory.write(Target::LongTerm, WriteMode::Append, "fact three")),
+                syncs(|| memory.execute(edit(Target::LongTerm, "fact two", "fact 2"))),
+                syncs(|| memory.write(Target::LongTerm, WriteMode::Overwrite, "all new")),
+                syncs(|| memory.execute(Restore { target: Target::LongTerm })),
+                syncs(|| memory.execute(store("three", "core"))),
+                syncs(|| memory.execute(Forget { note: "Port".into() })),
+            ];
+            assert_eq!(found, expected, "{backups}");
+        }
     }
 }
 

@@ -1,0 +1,239 @@
+//! Text that a change replaced or removed and that is kept, and reading it back.
+//!
+//! The text is kept in one of two places: in a file, the backup of the changed file, or in the history alone. In the history it
+//! is the content before a change whose record says so: [`keeps_before`](saddlebag_history::Change::keeps_before).
+//!
+//! **A backup is newer than everything that the history keeps for its file.** A change keeps text in the history only while
+//! the file has no backup, and it looks for one after it has read the text that it replaces. So a backup that is found was written
+//! later than the last record that keeps text. No clock decides, and it does not matter who wrote the backup: an earlier version of
+//! this program, a host without a history, a change that is not recorded, or one of text with a secret. A file that has a backup
+//! goes on using it.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use saddlebag_history::{Contents, Digest, Log, Missing, State, Step, versions};
+
+use super::call::Call;
+use super::change::File;
+use super::logs::history_of;
+use crate::protocol::{Error, Precondition, ReadOutcome, Version};
+use crate::sorted::SortedMap;
+use crate::store::{HistoryFolder, Layout, RelPath, is_below_entries};
+
+/// Maximum number of failed reads of a log that others write meanwhile.
+const MAX_FAILED_READS: u32 = 8;
+
+/// Where a change kept the bytes that it replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It replaced nothing, or keeps no backup.
+    Nothing,
+    /// In this file.
+    File(RelPath),
+    /// In the history.
+    History,
+}
+
+impl Kept {
+    /// Returns the backup; `None` if there is no such file.
+    pub(crate) fn file(self) -> Option<RelPath> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Nothing | Self::History => None,
+        }
+    }
+}
+
+/// Text that is kept.
+pub(crate) struct KeptText {
+    /// The bytes, as those of the backup of the file.
+    pub(crate) file: File,
+    /// True if the history has them, and no backup does.
+    pub(crate) is_in_history: bool,
+}
+
+impl Call {
+    /// Reads the newest kept text of a file, before a change that brings it back. If a change of the file was interrupted before the
+    /// replaced bytes were kept, the host finishes it first; otherwise the text could be an older one.
+    pub(crate) async fn load_kept(&self, path: &RelPath, backup: &RelPath) -> Result<Option<KeptText>, Error> {
+        if self.find_kept(path, backup).await?.is_none() {
+            return Ok(None);
+        }
+        // No file has this version, so nothing is written.
+        let never = Precondition::Matches(Version("none".into()));
+        let outcome = self.operations.write(path, Vec::new(), never, None, None).await;
+        outcome.map_err(|error| Error::storage(Some(path), &error))?;
+        self.find_kept(path, backup).await
+    }
+
+    /// Reads the newest kept text of a file; `None` if there is none. Nothing is changed.
+    pub(crate) async fn find_kept(&self, path: &RelPath, backup: &RelPath) -> Result<Option<KeptText>, Error> {
+        let file = self.load(backup).await?;
+        if file.bytes().is_some() {
+            return Ok(Some(KeptText { file, is_in_history: false }));
+        }
+        if *backup != Layout::backup_of(path) {
+            return Ok(None);
+        }
+        let folder = history_of(path)?;
+        let mut of_files = self.kept_records(&folder, Some(path), |other| other == path).await?;
+        let Some(mut records) = of_files.remove(path) else { return Ok(None) };
+        let now = self.load(path).await?;
+        let kept = records.newest(self, &folder, path, now.bytes()).await?;
+        Ok(kept.map(|bytes| KeptText { file: file.with_bytes(bytes), is_in_history: true }))
+    }
+
+    /// Returns the files of a folder that do not exist, and whose text the history keeps.
+    pub(crate) async fn removed_and_kept(
+        &self,
+        folder: &RelPath,
+        is_there: impl Fn(&RelPath) -> bool,
+    ) -> Result<Vec<(RelPath, Vec<u8>)>, Error> {
+        let Ok(any) = folder.join("x.md") else { return Ok(Vec::new()) };
+        let history = history_of(&any)?;
+        let is_wanted = |path: &RelPath| path.parent().as_ref() == Some(folder) && !is_there(path);
+        let mut kept = Vec::new();
+        for (path, mut records) in self.kept_records(&history, None, is_wanted).await?.into_entries() {
+            if let Some(bytes) = records.newest(self, &history, &path, None).await? {
+                kept.push((path, bytes));
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Reads the records of the files that are wanted and of which a record keeps text. `only` is the one file that is wanted.
+    async fn kept_records(
+        &self,
+        folder: &HistoryFolder,
+        only: Option<&RelPath>,
+        is_wanted: impl Fn(&RelPath) -> bool,
+    ) -> Result<SortedMap<RelPath, Records>, Error> {
+        let mut of_files: SortedMap<RelPath, Records> = SortedMap::default();
+        let max_bytes = self.scope.limits.max_file_bytes as usize;
+        for log in self.logs(folder).await? {
+            let bytes = self.read_log(&log.path).await?;
+            // A clock that was set back changes nothing about the order in one log.
+            let mut latest = i64::MIN;
+            let log = Log::new(&bytes);
+            for line in only.map_or_else(|| log.lines(), |path| log.lines_with(folder.relative(path))) {
+                let record = line.head.record();
+                latest = latest.max(record.time_ns);
+                for change in &record.changes {
+                    let Some(path) = folder.absolute(&change.path).filter(&is_wanted) else { continue };
+                    let records = of_files.get_or_insert(path, Records::new(max_bytes));
+                    let Some(records) = records else { continue };
+                    records.steps.push(RecordedStep {
+                        time_ns: latest,
+                        operation: record.operation.clone(),
+                        before: change.before,
+                        after: change.after,
+                        keeps_before: change.keeps_before,
+                    });
+                    for place in 0..record.changes.len() {
+                        for content in line.head.contents(place).unwrap_or_default() {
+                            records.contents.add_content(content);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(of_files)
+    }
+
+    /// Reads a whole log in parts. Others may add lines meanwhile.
+    async fn read_log(&self, path: &RelPath) -> Result<Vec<u8>, Error> {
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut failures = 0;
+        loop {
+            let read = match self.fs.read(path, bytes.len() as u64, self.scope.limits.max_file_bytes).await {
+                Err(_) if failures < MAX_FAILED_READS => {
+                    failures += 1;
+                    continue;
+                }
+                read => read,
+            };
+            match read.map_err(|error| Error::storage(Some(path), &error))? {
+                ReadOutcome::Absent => return Ok(bytes),
+                ReadOutcome::Content(part) => {
+                    let is_end = part.bytes.is_empty() || bytes.len() as u64 + part.bytes.len() as u64 >= part.size;
+                    bytes.extend_from_slice(&part.bytes);
+                    if is_end {
+                        return Ok(bytes);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Records of one file.
+#[derive(Clone)]
+struct Records {
+    steps: Vec<RecordedStep>,
+    contents: Contents,
+}
+
+#[derive(Clone)]
+struct RecordedStep {
+    time_ns: i64,
+    operation: String,
+    before: State,
+    after: State,
+    keeps_before: bool,
+}
+
+impl Records {
+    fn new(max_bytes: usize) -> Self {
+        Self { steps: Vec::new(), contents: Contents::new(max_bytes) }
+    }
+
+    /// Returns the newest text that the history keeps; `None` if there is none, or if it was expunged.
+    async fn newest(
+        &mut self,
+        call: &Call,
+        folder: &HistoryFolder,
+        path: &RelPath,
+        now: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let Some(digest) = self.newest_digest(path, State::of(now)) else { return Ok(None) };
+        if let Some(now) = now {
+            self.contents.add_known(now.to_vec());
+        }
+        loop {
+            match self.contents.get(&digest) {
+                Ok(bytes) => return Ok(Some(bytes)),
+                Err(Missing::Blob(blob)) => {
+                    let file =
+                        folder.blob(&blob.to_string()).map_err(|_| Error::internal("a content without a path"))?;
+                    let bytes = call.read_log(&file).await?;
+                    if self.contents.add_known(bytes) != blob {
+                        return Ok(None);
+                    }
+                }
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// Returns the content before the newest change that happened and that keeps it in the history. One that has replaced text by the
+    /// same text does not count.
+    fn newest_digest(&mut self, path: &RelPath, now: State) -> Option<Digest> {
+        // Logs of several machines are sorted by time.
+        self.steps.sort_by_key(|step| step.time_ns);
+        let steps = self.steps.iter();
+        let steps: Vec<Step<'_>> = steps
+            .map(|RecordedStep { operation, before, after, .. }| Step { operation, before: *before, after: *after })
+            .collect();
+        for version in versions(&steps, now) {
+            let step = version.step.and_then(|step| self.steps.get(step));
+            match step {
+                Some(RecordedStep { keeps_before: true, before: State::Bytes(digest), .. }) => return Some(*digest),
+                // An entry that was purged takes its kept text with it. A new entry of the same key begins without any.
+                _ if version.state == State::Absent && is_below_entries(path) => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,392 @@
+//! Text that a change replaced: kept in the history or in a backup, and brought back from either.
+
+use std::collections::BTreeMap;
+
+use saddlebag::approval::{ApproveItem, Reject};
+use saddlebag::entries::{EntriesCommand, ForgetEntry, NewEntry, PurgeEntries, RestoreEntry, StoreEntry};
+use saddlebag::history::{Expunge, SetHistoryPolicy};
+use saddlebag::journal::{Edit, EditChange, Restore, Slash, Target, Write, WriteMode};
+use saddlebag::notebook::{Forget, ImportNotes, ImportedNote, NoteImportState, Remember, Rename};
+use saddlebag::protocol::ErrorCode;
+use saddlebag::store::BackupPlace;
+use saddlebag::trust::{Provenance, TrustConfig};
+use saddlebag::{Command, Config, Submission, Submit};
+use saddlebag_host::Simulator;
+use support::drive::{Drive, drive, simulator};
+use support::{Kind, Random, agent_config, both_engines, each, path};
+
+const PAD: &str = "projects/proj/SCRATCHPAD.md";
+const PAD_BACKUP: &str = "projects/proj/SCRATCHPAD.bak";
+const NOTE: &str = "projects/proj/facts/port.md";
+const ENTRY: &str = "agents/a/entries/core/k.md";
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn siblings() -> Config {
+    Config { backups: BackupPlace::Sibling, ..agent_config() }
+}
+
+fn overwrite(target: Target, content: &str) -> Write {
+    Write { target, mode: WriteMode::Overwrite, content: content.into(), truncate: false }
+}
+
+fn pad(content: &str) -> Write {
+    overwrite(Target::Scratchpad, content)
+}
+
+fn page() -> Target {
+    Target::Page("facts/port.md".into())
+}
+
+fn restore(target: Target) -> Restore {
+    Restore { target }
+}
+
+fn replace(target: Target, old: &str, new: &str) -> Edit {
+    Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
+}
+
+fn remember(content: &str) -> Remember {
+    Remember { title: "Port".into(), content: content.into(), template: "fact".into(), ..Remember::default() }
+}
+
+fn entry(content: &str, category: &str) -> StoreEntry {
+    StoreEntry { entry: NewEntry::new("k", content, category), expected_version: None }
+}
+
+fn restore_entry() -> RestoreEntry {
+    RestoreEntry { key: "k".into() }
+}
+
+fn backups(drive: &Drive<Simulator>) -> Vec<String> {
+    drive.executor.files().into_keys().filter(|path| path.ends_with(".bak")).collect()
+}
+
+/// Returns the files that people keep.
+fn kept(drive: &Drive<Simulator>) -> Files {
+    let is_kept = |path: &str| !path.contains(".saddlebag/") && !path.ends_with(".bak");
+    drive.executor.files().into_iter().filter(|(path, _)| is_kept(path)).collect()
+}
+
+fn text(drive: &Drive<Simulator>, file: &str) -> String {
+    let files = drive.executor.files();
+    String::from_utf8(files.get(file).unwrap_or_else(|| panic!("no {file}: {:?}", files.keys())).clone()).unwrap()
+}
+
+#[both_engines]
+fn the_history_keeps_what_is_replaced_and_every_byte_comes_back(kind: Kind) {
+    let old = "caf\u{e9}\r\n\n\tno newline at the end";
+    let mut drive = drive(kind, agent_config(), &[(PAD, old.as_bytes()), ("MEMORY.md", b"Tea.\n")]);
+    let reply = drive.call(pad("- [ ] new\n")).unwrap();
+    assert_eq!((reply.backup, backups(&drive)), (None, Vec::new()));
+    let reply = drive.call(restore(Target::Scratchpad)).unwrap();
+    assert_eq!((reply.backup, text(&drive, PAD)), (None, old.to_string()));
+    assert_eq!(reply.message, format!("Restored {PAD} from the history ({} bytes)", old.len()));
+    // A second restore undoes the first.
+    drive.run(restore(Target::Scratchpad)).unwrap();
+    assert_eq!(text(&drive, PAD), "- [ ] new\n");
+
+    drive.run(replace(Target::LongTerm, "Tea", "Coffee")).unwrap();
+    drive.run(Slash { line: "/memory clear long_term".into() }).unwrap();
+    drive.run(restore(Target::LongTerm)).unwrap();
+    assert_eq!(text(&drive, "MEMORY.md"), "Coffee.\n");
+
+    drive.run(remember("5432")).unwrap();
+    let before = text(&drive, NOTE);
+    let reply = drive.call(Forget { note: "facts/port".into() }).unwrap();
+    assert_eq!((reply.backup.as_str(), kept(&drive).contains_key(NOTE)), ("", false));
+    assert_eq!(reply.message, format!("Forgot {NOTE}; `restore` brings it back"));
+    drive.run(restore(page())).unwrap();
+    assert_eq!(text(&drive, NOTE), before);
+
+    drive.run(entry("one", "core")).unwrap();
+    drive.run(entry("two", "core")).unwrap();
+    for expected in ["one", "two", "one"] {
+        drive.run(restore_entry()).unwrap();
+        assert!(text(&drive, ENTRY).contains(expected), "{expected}: {}", text(&drive, ENTRY));
+    }
+    assert_eq!(backups(&drive), Vec::<String>::new());
+}
+
+#[both_engines]
+fn what_an_editor_wrote_and_what_has_a_file_of_its_own_in_the_history_come_back(kind: Kind) {
+    let large = vec![b'x'; 2 << 20];
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(remember("5432")).unwrap();
+    for edited in [b"by an editor".to_vec(), large, b"\xff\xfe not text".to_vec()] {
+        drive.executor.insert(&path(NOTE), edited.clone());
+        drive.run(Forget { note: "facts/port.md".into() }).unwrap();
+        assert_eq!((kept(&drive).contains_key(NOTE), backups(&drive)), (false, Vec::new()));
+        drive.run(restore(page())).unwrap();
+        assert_eq!(drive.executor.files()[NOTE], edited);
+    }
+}
+
+/// The same content in another file may be recorded without this file's records having it.
+#[both_engines]
+fn content_that_only_another_file_has_recorded_comes_back(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(pad("the same text")).unwrap();
+    drive.executor.insert(&path(NOTE), "the same text");
+    drive.run(Forget { note: "facts/port.md".into() }).unwrap();
+    assert_eq!(backups(&drive), Vec::<String>::new());
+    drive.run(restore(page())).unwrap();
+    assert_eq!(text(&drive, NOTE), "the same text");
+}
+
+#[both_engines]
+fn a_store_with_backups_is_restored_and_goes_on_using_them(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[(PAD, b"now"), (PAD_BACKUP, b"then")]);
+    let reply = drive.call(restore(Target::Scratchpad)).unwrap();
+    assert_eq!(reply.message, format!("Restored {PAD} from {PAD_BACKUP} (4 bytes)"));
+    assert_eq!((text(&drive, PAD), text(&drive, PAD_BACKUP)), ("then".into(), "now".into()));
+    let reply = drive.call(pad("new")).unwrap();
+    assert_eq!((reply.backup.as_deref(), text(&drive, PAD_BACKUP)), (Some(PAD_BACKUP), "then".into()));
+    drive.run(restore(Target::Scratchpad)).unwrap();
+    assert_eq!(text(&drive, PAD), "then");
+}
+
+#[both_engines]
+fn the_newest_kept_text_comes_back_when_the_place_has_changed(kind: Kind) {
+    let store = drive(kind, agent_config(), &[]).executor;
+    let mut now = Drive::new(kind, agent_config(), store);
+    now.run(remember("one")).unwrap();
+    let mut texts = vec![text(&now, NOTE)];
+    // Forgotten in the history, in a backup, with a memory that records nothing, and in the history again.
+    for config in [agent_config(), siblings(), Config { machine: None, ..agent_config() }, agent_config()] {
+        now = Drive::new(kind, config, now.executor);
+        now.run(Forget { note: "facts/port.md".into() }).unwrap();
+        texts.push(format!("text {}", texts.len()));
+        for config in [agent_config(), siblings(), Config { machine: None, ..agent_config() }] {
+            let mut reader = Drive::new(kind, config, now.executor.clone());
+            reader.run(restore(page())).unwrap();
+            assert_eq!(text(&reader, NOTE), texts[texts.len() - 2]);
+        }
+        now.executor.insert(&path(NOTE), texts.last().unwrap().as_str());
+    }
+}
+
+#[both_engines]
+fn what_is_not_recorded_is_kept_in_a_backup(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[(PAD, b"one")]);
+    drive.run(SetHistoryPolicy { recording: Some(false), ..SetHistoryPolicy::default() }).unwrap();
+    let reply = drive.call(pad("two")).unwrap();
+    assert_eq!((reply.backup.as_deref(), text(&drive, PAD_BACKUP).as_str()), (Some(PAD_BACKUP), "one"));
+    drive.run(SetHistoryPolicy { recording: Some(true), ..SetHistoryPolicy::default() }).unwrap();
+    drive.run(restore(Target::Scratchpad)).unwrap();
+    assert_eq!(text(&drive, PAD), "one");
+}
+
+#[both_engines]
+fn text_with_a_secret_is_kept_in_a_backup_and_never_lost(kind: Kind) {
+    let secret = format!("the key is {}\n", concat!("AKIA", "QWERTYUIOPASDFGH"));
+    let mut drive = drive(kind, agent_config(), &[(PAD, secret.as_bytes())]);
+    drive.run(pad("no key")).unwrap();
+    assert_eq!(text(&drive, PAD_BACKUP), secret);
+    drive.run(restore(Target::Scratchpad)).unwrap();
+    assert_eq!(text(&drive, PAD), secret);
+    let log = text(&drive, "projects/proj/.saddlebag/history/2026-05/laptop.log");
+    assert!(!log.contains("keeps_before"), "{log}");
+}
+
+#[both_engines]
+fn the_log_of_another_machine_has_the_newest_text(kind: Kind) {
+    let machine = |name: &str| Config { machine: Some(name.into()), ..agent_config() };
+    let mut first = drive(kind, machine("zebra"), &[(PAD, b"one")]);
+    first.run(pad("two")).unwrap();
+    let mut second = Drive::new(kind, machine("ant"), first.executor);
+    second.now.seconds += 60;
+    second.run(pad("three")).unwrap();
+    for name in ["zebra", "ant", "other"] {
+        let mut reader = Drive::new(kind, machine(name), second.executor.clone());
+        reader.now.seconds += 120;
+        reader.run(restore(Target::Scratchpad)).unwrap();
+        assert_eq!(text(&reader, PAD), "two", "{name}");
+    }
+}
+
+#[both_engines]
+fn what_is_purged_or_expunged_does_not_come_back(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(entry("one", "core")).unwrap();
+    drive.run(entry("two", "core")).unwrap();
+    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None })).unwrap();
+    drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap();
+    drive.run(entry("three", "core")).unwrap();
+    assert_eq!(drive.call(restore_entry()).unwrap_err().code, ErrorCode::NotFound);
+    drive.run(entry("four", "core")).unwrap();
+    drive.run(restore_entry()).unwrap();
+    assert!(text(&drive, ENTRY).contains("three"));
+
+    drive.run(remember("a port with the number 5432")).unwrap();
+    drive.run(Forget { note: "facts/port".into() }).unwrap();
+    let named = Expunge { name: Some("facts/port.md".into()), ..Expunge::default() };
+    let expunged = drive.call(named).unwrap();
+    assert!(expunged.left.is_empty() && expunged.digest.is_some(), "{expunged:?}");
+    assert_eq!(drive.call(restore(page())).unwrap_err().code, ErrorCode::NotFound);
+    let files = drive.executor.files();
+    assert!(!files.values().any(|bytes| String::from_utf8_lossy(bytes).contains("5432")), "{files:?}");
+}
+
+#[both_engines]
+fn the_value_of_a_forgotten_note_is_rejected_and_it_is_not_imported_again(kind: Kind) {
+    let trust = TrustConfig { provenance: Provenance::User, ..TrustConfig::default() };
+    let mut drive = drive(kind, Config { trust, ..agent_config() }, &[]);
+    let note = ImportedNote {
+        id: "git ~/shop 1f0c9d".into(),
+        title: "Port".into(),
+        content: "The port is 5432.".into(),
+        date: "2026-05-25T10:00:00Z".into(),
+        ..ImportedNote::default()
+    };
+    let import = || ImportNotes { folder: "facts".into(), notes: vec![note.clone()], dry_run: false };
+    let [imported] = <[_; 1]>::try_from(drive.call(import()).unwrap().notes).unwrap();
+    assert_eq!(imported.state, NoteImportState::Created);
+    drive.run(Forget { note: imported.path.clone() }).unwrap();
+    assert_eq!(backups(&drive), Vec::<String>::new());
+    let [again] = <[_; 1]>::try_from(drive.call(import()).unwrap().notes).unwrap();
+    let NoteImportState::Kept(reason) = &again.state else { panic!("{again:?}") };
+    assert_eq!(reason.as_str(), format!("{} was forgotten, and `restore` brings it back", imported.path));
+
+    let items = vec![ApproveItem { name: imported.path.clone(), version: String::new() }];
+    let reply = drive.call(Reject { items, dry_run: false, for_good: true }).unwrap();
+    assert_eq!((reply.rejected.len(), reply.skipped.len()), (1, 0), "{reply:?}");
+    drive.executor.insert(&path(NOTE), "x");
+    let refused = drive.call(overwrite(Target::Note("n".into()), "The port is 5432.")).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::Rejected);
+}
+
+/// A command that replaces, removes or brings back text. Each number makes another text.
+fn any_command(random: &mut Random, number: usize) -> Submission<Command> {
+    let content = format!("text {number}\n");
+    let target = match random.number() % 4 {
+        0 => Target::Scratchpad,
+        1 => Target::LongTerm,
+        2 => Target::Note("n".into()),
+        _ => page(),
+    };
+    match random.number() % 14 {
+        0..=3 if target != page() => overwrite(target, &content).submission(),
+        0..=3 => remember(&content).submission(),
+        4 => replace(target, "text", &format!("{number} text")).submission(),
+        5 => Forget { note: "facts/port.md".into() }.submission(),
+        6 => Edit { target: Target::Note("n".into()), change: EditChange::DeleteNote }.submission(),
+        7 | 8 => restore(target).submission(),
+        9 => entry(&content, if random.number().is_multiple_of(3) { "daily" } else { "core" }).submission(),
+        10 => restore_entry().submission(),
+        11 => EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }).submission(),
+        12 if random.number().is_multiple_of(2) => {
+            EntriesCommand::PurgeEntries(PurgeEntries { key: None }).submission()
+        }
+        _ => Rename { note: "facts/port.md".into(), title: format!("Moved {number}") }.submission(),
+    }
+}
+
+/// Invariant: wherever replaced text is kept, the same commands have the same effect on the files that people keep.
+#[both_engines]
+fn each_place_brings_the_same_text_back(kind: Kind) {
+    let commands = if kind == Kind::Native { 200 } else { 40 };
+    let (mut restored, mut recorded) = (0, 0);
+    for seed in each("seed", 0..12) {
+        let (mut random, mut is_recorded) = (Random(seed), true);
+        let [mut reference, mut tested] = [0, 1].map(|_| Drive::new(kind, siblings(), Simulator::new(1)));
+        for number in each("command", 0..commands) {
+            // From time to time another host opens the store.
+            if random.number().is_multiple_of(4) {
+                let config = match random.number() % 6 {
+                    0 => siblings(),
+                    1 => Config { machine: None, ..agent_config() },
+                    2 => Config { machine: Some("desktop".into()), ..agent_config() },
+                    _ => agent_config(),
+                };
+                is_recorded = config.machine.is_some();
+                tested = Drive::new(kind, Config { epoch: 2 + number as u64, ..config }, tested.executor);
+            }
+            // The log of a second month begins.
+            reference.now.seconds += 6 * 3600;
+            tested.now = reference.now;
+            let command = any_command(&mut random, number);
+            if !is_recorded && matches!(command.command, Command::Entries(EntriesCommand::PurgeEntries(_))) {
+                // Nobody tells the history.
+                continue;
+            }
+            let results = [&mut reference, &mut tested].map(|drive| drive.run(command.clone()).map(drop));
+            let [expected, found] = results.map(|result| result.map_err(|error| error.code));
+            assert_eq!(found, expected, "{command:?}");
+            assert_eq!(kept(&tested), kept(&reference), "{command:?}");
+            let name = command.command.name();
+            restored += usize::from(found.is_ok() && ["restore", "restore-entry"].contains(&name));
+        }
+        let files = tested.executor.files().into_values();
+        recorded += files.map(|bytes| String::from_utf8_lossy(&bytes).matches("keeps_before").count()).sum::<usize>();
+    }
+    assert!(restored > commands / 4 && recorded > commands / 4, "{restored} restored, {recorded} kept in the history");
+}
+
+/// Invariant: a change that keeps text in the history loses none in a crash, and `restore` finds the right one after it.
+#[both_engines]
+fn a_crash_loses_no_text_that_the_history_keeps(kind: Kind) {
+    let commands: Vec<Submission<Command>> = vec![
+        pad("two").submission(),
+        pad("three").submission(),
+        restore(Target::Scratchpad).submission(),
+        // The record of an append may vanish in a power cut, but not once a later record needs it.
+        Write { mode: WriteMode::Append, ..pad("appended") }.submission(),
+        pad("two").submission(),
+        replace(Target::Scratchpad, "two", "four").submission(),
+        remember("one").submission(),
+        Forget { note: "facts/port.md".into() }.submission(),
+        restore(page()).submission(),
+        entry("one", "core").submission(),
+        entry("two", "core").submission(),
+        restore_entry().submission(),
+    ];
+    let begin = |seed| {
+        let mut store = Simulator::new(seed);
+        store.insert(&path(PAD), "one");
+        store
+    };
+    let restores: [fn() -> Submission<Command>; 3] =
+        [|| restore(Target::Scratchpad).submission(), || restore(page()).submission(), || restore_entry().submission()];
+    // What each restore does after each number of commands.
+    let after = |store: &Simulator| {
+        let run = |restore: &fn() -> Submission<Command>| {
+            let mut drive = Drive::new(kind, Config { epoch: 3, ..agent_config() }, store.clone());
+            let done = drive.run(restore()).map(drop).map_err(|error| error.code);
+            (done, kept(&drive))
+        };
+        restores.iter().map(run).collect::<Vec<_>>()
+    };
+    let mut calm = Drive::new(kind, agent_config(), begin(1));
+    let mut expected = vec![after(&calm.executor)];
+    let mut states = vec![kept(&calm)];
+    for command in &commands {
+        calm.run(command.clone()).unwrap();
+        expected.push(after(&calm.executor));
+        states.push(kept(&calm));
+    }
+    assert_eq!(backups(&calm), Vec::<String>::new());
+    for seed in each("seed", 0..3) {
+        for crash in each("crash", 0..calm.executor.operations()) {
+            let mut store = begin(seed);
+            store.crash_at(crash);
+            let mut drive = Drive::new(kind, agent_config(), store);
+            let done = commands.iter().take_while(|command| drive.run((*command).clone()).is_ok()).count();
+            drive.executor.restart();
+            let found = kept(&drive);
+            let made = (done..=done + 1).find(|made| states.get(*made) == Some(&found));
+            let made = made.unwrap_or_else(|| panic!("after {done} commands: {found:?}"));
+            assert_eq!(after(&drive.executor), expected[made], "{done} commands, state {made}");
+        }
+    }
+}
+
+#[both_engines]
+fn a_memory_without_a_history_restores_what_the_history_keeps(kind: Kind) {
+    let mut recording = Drive::new(kind, agent_config(), simulator(&[(PAD, b"one")]));
+    recording.run(pad("two")).unwrap();
+    let mut silent = Drive::new(kind, Config { machine: None, ..agent_config() }, recording.executor);
+    let reply = silent.call(restore(Target::Scratchpad)).unwrap();
+    assert_eq!((text(&silent, PAD), reply.backup.as_deref()), ("one".into(), Some(PAD_BACKUP)));
+    assert_eq!(text(&silent, PAD_BACKUP), "two");
+}
