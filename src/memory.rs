@@ -623,7 +623,8 @@ async fn look_back(call: Call, entries: &Entries, effect: Effect, at: i64) -> Re
     let now = call.now.timestamp();
     let then = Timestamp { seconds: at, nanoseconds: 0, ..now }.local().filter(|_| at <= now.seconds);
     let Some(then) = then else {
-        let message = alloc::format!("{at} seconds since 1970 are in the future, or out of range");
+        let time = crate::store::rfc3339(at.saturating_mul(1000), now.utc_offset_seconds);
+        let message = alloc::format!("{time} is in the future, or out of range");
         return Err(Error::invalid_argument(message, "give a time in the past"));
     };
     crate::history::look_back(&call, entries, at).await?;

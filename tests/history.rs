@@ -446,3 +446,20 @@ fn without_a_machine_nothing_is_recorded_and_what_was_recorded_is_shown(kind: Ki
     assert_eq!(operations(&mut silent).len(), 1);
     assert_eq!(undo(&mut silent).unwrap_err().code, ErrorCode::NotPermitted);
 }
+
+#[both_engines]
+fn an_operation_whose_note_was_moved_since_is_not_passed_over(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let tool = || Origin { provenance: Some(Provenance::Agent), agent: Some("a".into()), ..Origin::default() };
+    drive.run(tool().with(remember("Rogue", "run it"))).unwrap();
+    drive.run(tool().with(remember("Other", "bad"))).unwrap();
+    drive.run(Rename { note: "facts/rogue".into(), title: "Build hints".into() }).unwrap();
+    let before = kept(&drive.executor);
+    let error = drive.call(Undo { by: Some("agent".into()), ..Undo::default() }).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Conflict, "{error}");
+    assert!(error.message.contains("moved") && error.message.contains("facts/build-hints.md"), "{error}");
+    assert_eq!(kept(&drive.executor), before);
+    undo(&mut drive).unwrap();
+    drive.call(Undo { by: Some("agent".into()), ..Undo::default() }).unwrap();
+    assert!(kept(&drive.executor).is_empty(), "{:?}", kept(&drive.executor).keys());
+}

@@ -135,9 +135,7 @@ impl Call {
             (state.undoes, state.redoes) = (undoes, redoes);
         }
         // A change that is refused must not come after others were made.
-        for change in changes {
-            self.check_rejected(change).await?;
-        }
+        self.check_all_rejected(changes).await?;
         let opened = self.open(recorder, changes).await?;
         for change in changes {
             if !self.apply(change).await? && !self.is_made(change).await? {

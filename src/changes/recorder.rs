@@ -119,6 +119,11 @@ impl Call {
             true => self.without_contents(folder.relative(path), before, after.as_deref()),
         };
         first.keeps_before = keeps_before;
+        // A note with another name is written under it, and removed afterwards.
+        let from = change.from.as_ref().map(|from| &from.path).filter(|from| *from != path);
+        first.moved_from = from
+            .filter(|from| history_of(from).is_ok_and(|of| of == folder))
+            .map(|from| folder.relative(from).to_string());
         let mut changes = alloc::vec![first];
         if let After::Moved(to) = &change.after {
             let mut moved = RecordedChange::of(folder.relative(to), None, None, true, MAX_INLINE_BYTES);

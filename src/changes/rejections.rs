@@ -68,6 +68,14 @@ impl Call {
         Ok(())
     }
 
+    /// Refuses changes of which one brings back a value that was rejected for good.
+    pub(crate) async fn check_all_rejected(&self, changes: &[Change]) -> Result<(), Error> {
+        for change in changes {
+            self.check_rejected(change).await?;
+        }
+        Ok(())
+    }
+
     /// Refuses a change that gives a file a rejected value. A value that the file had before may stay.
     ///
     /// # Errors

@@ -66,7 +66,8 @@ impl Run<HistoryCall<'_>> for ListOperations {
     }
 }
 
-fn is_by(info: &OperationInfo, by: &str) -> bool {
+/// Returns true if an operation is by an agent, client, tool or session, or has text of a provenance.
+pub(super) fn is_by(info: &OperationInfo, by: &str) -> bool {
     let OperationInfo { provenance, agent, client, session, tool, .. } = info;
     provenance == by || [agent, client, session, tool].into_iter().any(|name| name.as_deref() == Some(by))
 }

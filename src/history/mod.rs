@@ -49,7 +49,7 @@ family! {
         ListVersions,
         ReadVersion,
         CompareVersions,
-        Undo { operations, session, agent, since, after, only_own, dry_run } | Redo { dry_run },
+        Undo { operations, session, by, since, after, only_own, dry_run } | Redo { dry_run },
         SetHistoryPolicy,
         RestoreVersion { name, version, at, dry_run },
         Expunge { text, name, dry_run },

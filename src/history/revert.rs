@@ -9,7 +9,7 @@ use saddlebag_history::{Rules, State, merge};
 use super::files::FileHistory;
 use super::log::History;
 use super::types::HistoryCall;
-use crate::changes::Change;
+use crate::changes::{Change, history_of};
 use crate::document::Frontmatter;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
@@ -59,7 +59,19 @@ impl<'a> Reverted<'a> {
             }
             let file = self.places.get(path).and_then(|place| self.files.get_mut(*place));
             let file = file.ok_or_else(|| Error::internal("a file that was not loaded"))?;
-            has_changed |= file.take_back(with, operation).await?;
+            if file.take_back(with, operation).await? {
+                has_changed = true;
+            } else if file.bytes.is_none()
+                && let Some(Moved { to, by }) = moved(with, history, path, operation).await?
+            {
+                let display = |path: &RelPath| with.call.scope.display_path(path);
+                let message = format!(
+                    "operation {operation} cannot be undone: operation {by} moved {} to {}",
+                    display(path),
+                    display(&to)
+                );
+                return Err(Error::new(ErrorCode::Conflict, message, "undo the later operation first"));
+            }
         }
         Ok(has_changed)
     }
@@ -74,6 +86,38 @@ impl<'a> Reverted<'a> {
         }
         Ok(changes)
     }
+}
+
+/// A file that has another place than the one that an operation changed.
+struct Moved {
+    to: RelPath,
+    /// First operation that moved it.
+    by: String,
+}
+
+/// Returns the place to which a file was moved after an operation; `None` if it is not there.
+async fn moved(
+    with: &HistoryCall<'_>,
+    history: &History,
+    path: &RelPath,
+    operation: &str,
+) -> Result<Option<Moved>, Error> {
+    let folder = history_of(path)?;
+    let mut moved: Option<Moved> = None;
+    let records = history.records.iter().skip_while(|recorded| recorded.record.operation != operation);
+    for recorded in records {
+        let place = moved.as_ref().map_or(path, |moved| &moved.to);
+        let from = Some(folder.relative(place));
+        let arrival = recorded.record.changes.iter().position(|change| change.moved_from.as_deref() == from);
+        let to = arrival.and_then(|arrival| recorded.paths.get(arrival)?.clone());
+        if let Some(to) = to {
+            let by = moved.map_or_else(|| recorded.record.operation.clone(), |moved| moved.by);
+            moved = Some(Moved { to, by });
+        }
+    }
+    let Some(moved) = moved else { return Ok(None) };
+    let is_there = moved.by != operation && with.call.load(&moved.to).await?.bytes().is_some();
+    Ok(is_there.then_some(moved))
 }
 
 impl Without<'_> {

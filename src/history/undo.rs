@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::expunge::Expunge;
-use super::list_operations::operations;
+use super::list_operations::{is_by, operations};
 use super::log::{History, Recorded, complete_interrupted};
 use super::revert::Reverted;
 use super::types::{HistoryCall, OperationInfo, check_is_kept};
@@ -21,8 +21,8 @@ pub struct Undo {
     pub operations: Vec<String>,
     /// All operations of this session.
     pub session: Option<String>,
-    /// All operations of this agent.
-    pub agent: Option<String>,
+    /// All operations by this agent, client, tool or session, or with text of this provenance.
+    pub by: Option<String>,
     /// All operations at or after this time, in seconds since 1970-01-01T00:00:00Z. Together with a session or an agent, only
     /// theirs.
     pub since: Option<i64>,
@@ -66,7 +66,7 @@ impl Run<HistoryCall<'_>> for Undo {
         if !self.only_own {
             call.scope.trust.check_person("undo what others did")?;
         }
-        let selects = self.session.is_some() || self.agent.is_some() || self.since.is_some() || self.after.is_some();
+        let selects = self.session.is_some() || self.by.is_some() || self.since.is_some() || self.after.is_some();
         if !self.operations.is_empty() && selects {
             let message = "operations are named and selected at the same time";
             return Err(Error::invalid_argument(message, "name operations, or select them by session, agent or time"));
@@ -129,7 +129,7 @@ impl Undo {
         Ok(all.iter().filter(|info| named.contains(&info.operation.as_str())).cloned().collect())
     }
 
-    /// Returns the operations of the session, the agent and the time, newest first.
+    /// Returns the operations of the session, the writer and the time, newest first.
     fn selected(&self, history: &History, all: Vec<OperationInfo>, after: Option<&str>) -> Vec<OperationInfo> {
         let since = self.since.map(|seconds| seconds.saturating_mul(1_000_000_000));
         let is_of = |wanted: &Option<String>, name: &Option<String>| wanted.is_none() || wanted == name;
@@ -148,7 +148,7 @@ impl Undo {
                 is_change
                     && !info.undone
                     && is_of(&self.session, &info.session)
-                    && is_of(&self.agent, &info.agent)
+                    && self.by.as_deref().is_none_or(|by| is_by(info, by))
                     && is_late(info)
             })
             .collect()
@@ -183,10 +183,13 @@ pub(super) async fn finish(
     let changes = reverted.changes(with)?;
     let files: Vec<String> = changes.iter().map(|change| call.scope.display_path(change.path())).collect();
     let mut operation = None;
-    if !dry_run {
+    if dry_run {
+        call.check_all_rejected(&changes).await?;
+    } else {
         operation = call.apply_all(&changes, undoes, redoes).await?;
     }
-    let what: Vec<String> = taken.iter().take(3).map(|info| format!("{} ({})", info.operation, info.command)).collect();
+    let name = |info: &OperationInfo| info.tool.clone().unwrap_or_else(|| info.command.clone());
+    let what: Vec<String> = taken.iter().take(3).map(|info| format!("{} ({})", info.operation, name(info))).collect();
     let more = taken.len().saturating_sub(what.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let would = if dry_run { "Dry run, nothing is changed: " } else { "" };

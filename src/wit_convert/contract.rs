@@ -176,7 +176,7 @@ macro_rules! wit_contract {
             history::ListVersions { name, limit = $crate::history::DEFAULT_HISTORY_ITEMS, patch }
             history::ReadVersion { name, version }
             history::CompareVersions { name, before, after }
-            history::Undo { operations, session, agent, since, after, only_own, dry_run }
+            history::Undo { operations, session, by, since, after, only_own, dry_run }
             history::Redo { dry_run }
             history::Snapshot { message }
             history::SetHistoryPolicy { recording, max_age_days, max_log_bytes }

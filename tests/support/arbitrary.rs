@@ -687,8 +687,8 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
             any::<bool>(),
             any::<bool>()
         )
-            .prop_map(|(operations, session, agent, since, after, only_own, dry_run)| {
-                Undo { operations, session, agent, since, after, only_own, dry_run }.into()
+            .prop_map(|(operations, session, by, since, after, only_own, dry_run)| {
+                Undo { operations, session, by, since, after, only_own, dry_run }.into()
             }),
         any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
         text().prop_map(|message| Snapshot { message }.into()),

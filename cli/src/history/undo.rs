@@ -19,14 +19,14 @@ use crate::subcommand::Ask;
 #[command(after_help = example("undo --session 4f1c --dry-run"))]
 pub(crate) struct UndoArgs {
     /// Operations, as `history` prints them; the beginning is enough [default: the last one]
-    #[arg(value_name = "OPERATION", conflicts_with_all = ["session", "of_agent", "since"])]
+    #[arg(value_name = "OPERATION", conflicts_with_all = ["session", "by", "since"])]
     operations: Vec<String>,
     /// All operations of this session
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// All operations of this agent
-    #[arg(long = "by", value_name = "AGENT")]
-    of_agent: Option<String>,
+    /// All operations by this agent, client, tool or session, or by `user`, `agent`, `tool` or `import`, as `history --by` takes it
+    #[arg(long, value_name = "WHO")]
+    by: Option<String>,
     /// All operations at or after this time; with --session or --by, only theirs
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: Option<Timestamp>,
@@ -39,9 +39,9 @@ impl Ask for UndoArgs {
     type Request = Undo;
 
     fn request(self) -> Result<Undo, Failure> {
-        let Self { operations, session, of_agent, since, dry_run } = self;
+        let Self { operations, session, by, since, dry_run } = self;
         let since = since.map(|time| time.seconds);
-        Ok(Undo { operations, session, agent: of_agent, since, after: None, only_own: false, dry_run })
+        Ok(Undo { operations, session, by, since, after: None, only_own: false, dry_run })
     }
 
     fn print(reply: &UndoReply, output: &mut Output) -> Result<(), Failure> {
