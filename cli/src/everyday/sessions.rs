@@ -23,7 +23,7 @@ const LISTED: u32 = 20;
 /// Number of the sessions in which one is looked for.
 const SOUGHT: u32 = 1_000;
 
-/// List the sessions of agents, show one, or choose the next hand-off
+/// List the sessions of agents, show one, choose a hand-off
 #[derive(Debug, Args)]
 #[command(after_help = example("sessions show"))]
 pub(crate) struct SessionsArgs {
