@@ -151,7 +151,7 @@ fn a_line_is_undone_below_later_ones_and_a_later_change_of_it_is_named(kind: Kin
 }
 
 /// A command that changes files, chosen by a number.
-pub fn change(random: u64) -> Submission<Command> {
+pub(crate) fn change(random: u64) -> Submission<Command> {
     let (kind, number) = (random % 12, random / 12 % 5);
     let title = format!("Note {number}");
     let note = format!("facts/note-{number}");
