@@ -50,7 +50,7 @@ fn a_recall_at_a_time_finds_what_was_there_and_nothing_later(kind: Kind) {
     let port = "projects/proj/facts/port.md";
     assert_eq!(titles(&mut drive, begin + 50, "port"), [port]);
     assert_eq!(titles(&mut drive, begin + 150, "port"), ["projects/proj/facts/harbour.md"]);
-    // What it found then is no part of the index of today.
+    // What it found then stays out of the index of today.
     let now = drive.call(recall("port")).unwrap();
     assert_eq!(now.hits.len(), 1, "{now:?}");
     let read = ReadFile { path: port.into(), offset: 0, max_bytes: 4096 };

@@ -34,6 +34,7 @@ mod mcp;
 mod memory;
 mod note;
 mod output;
+mod past;
 mod program;
 
 mod project;

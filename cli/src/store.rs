@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::entries::EntriesConfig;
+use saddlebag::history::ListOperations;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{RelPath, Timestamp, USER_FOLDER};
 use saddlebag::trust::TrustConfig;
@@ -16,8 +17,8 @@ use saddlebag_host::{
 use crate::engine::engine;
 use crate::failure::{Failure, set_changes, set_command_done};
 use crate::global::Global;
-use crate::history::PastTime;
 use crate::output::{self, Output};
+use crate::past::PastTime;
 use crate::trace;
 
 /// Folder of the store, and its origin. Messages name the folder only if the user did.
@@ -137,8 +138,27 @@ impl Store {
 
     /// Shows the commands from now on the memory as it was at a time; `None`: as it is.
     pub(crate) fn look_back(&mut self, at: Option<&PastTime>, output: &mut Output) -> Result<(), Failure> {
-        self.past = at.map(|at| at.seconds(self, output)).transpose()?;
+        self.past = match at {
+            None => None,
+            Some(PastTime::Time(time)) => Some(time.seconds),
+            Some(PastTime::Operation(operation)) => Some(self.time_of(operation, output)?),
+        };
         Ok(())
+    }
+
+    /// Returns the time of an operation of the history, in seconds since 1970-01-01T00:00:00Z.
+    fn time_of(&mut self, operation: &str, output: &mut Output) -> Result<i64, Failure> {
+        let request = ListOperations { limit: 1, operation: Some(operation.into()), ..ListOperations::default() };
+        let found = match self.call(request, output) {
+            Err(failure) if failure.code == ErrorCode::NotFound.into() => None,
+            found => found?.operations.pop(),
+        };
+        let time = found.and_then(|info| saddlebag_host::parse_time(&info.time).ok());
+        time.map(|time| time.seconds).ok_or_else(|| {
+            let help =
+                "give a day such as 2026-05-30, a time such as 2026-05-30T09:15:00Z, or an operation of `op log`";
+            Failure::usage(format!("`{operation}` is neither a time nor an operation"), help)
+        })
     }
 
     /// Returns the time that commands use.

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-use crate::history::PastTime;
 use crate::output::Output;
+use crate::past::PastTime;
 use crate::store::Store;
 
 /// Arguments of a subcommand. Their doc comments are its help.

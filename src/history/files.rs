@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use saddlebag_history::{Contents, Missing, State, Step, Version, versions};
 
 use super::log::{History, Recorded, read_whole};
-use super::past::end_of;
 use super::types::not_kept;
 use crate::changes::{Call, File, history_of};
 use crate::protocol::Error;
@@ -116,7 +115,7 @@ impl<'a> FileHistory<'a> {
     /// Returns the place of the version that the file had at the end of a second, given in seconds since
     /// 1970-01-01T00:00:00Z: the newest that was there until then. `None` if the file did not exist.
     ///
-    /// A text that others wrote counts from the next record on, unless it is the newest and the host knows its time.
+    /// Text of others counts from the next record on, unless it is the newest and the host knows its time.
     pub(super) async fn place_at(&self, call: &Call, at: i64) -> Result<Option<usize>, Error> {
         let end = end_of(at);
         if let Some(Version { step: None, state: State::Bytes(_) }) = self.versions.first()
@@ -148,4 +147,9 @@ impl<'a> FileHistory<'a> {
     pub(super) fn version(&self, number: u32) -> Option<Version> {
         self.versions.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
     }
+}
+
+/// Returns the first nanosecond after a second.
+pub(super) fn end_of(second: i64) -> i64 {
+    second.saturating_add(1).saturating_mul(1_000_000_000)
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Digest, State};
 
-use super::files::FileHistory;
+use super::files::{FileHistory, end_of};
 use super::log::History;
 use crate::changes::Call;
 use crate::entries::Entries;
@@ -83,11 +83,6 @@ pub(crate) async fn look_back(call: &Call, entries: &Entries, at: i64) -> Result
     }
     call.show(Arc::new(past));
     Ok(())
-}
-
-/// Returns the first nanosecond after a second.
-pub(super) fn end_of(second: i64) -> i64 {
-    second.saturating_add(1).saturating_mul(1_000_000_000)
 }
 
 impl View for Past {

@@ -6,11 +6,11 @@ use saddlebag::files::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
 use crate::entry::shared::preview;
 use crate::failure::{Exit, Failure};
 use crate::help::example;
-use crate::history::{AtArgs, PastTime};
 use crate::input;
 use crate::note::filter::{FilterArgs, sort_keys};
 use crate::note::shared::warn;
 use crate::output::{FAINT, Output, STRONG, single_line, warn_of_skipped};
+use crate::past::{AtArgs, PastTime};
 use crate::subcommand::Ask;
 use crate::word::word;
 

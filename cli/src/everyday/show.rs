@@ -13,9 +13,9 @@ use super::path::{Place, show_path};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
-use crate::history::AtArgs;
 use crate::item::{ItemName, Named};
 use crate::output::Output;
+use crate::past::AtArgs;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 

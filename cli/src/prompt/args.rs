@@ -6,7 +6,7 @@ use clap::Args;
 use saddlebag::context::{BlockForm, Overflow};
 
 use crate::help::example;
-use crate::history::AtArgs;
+use crate::past::AtArgs;
 use crate::word::word;
 
 /// Print the memory block for a prompt
