@@ -216,7 +216,6 @@ fn kept_below(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>
 }
 
 #[test]
-#[ignore = "slow"]
 fn ten_thousand_operations_are_undone_to_the_beginning_and_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let files = || {

@@ -1,4 +1,4 @@
-//! `forget`: removes a note, or marks an entry as forgotten; removes forgotten entries for good.
+//! `forget`: removes a note, or marks an entry as forgotten; removes forgotten entries from their folder.
 
 use clap::Args;
 use saddlebag::entries::{ForgetEntry, ForgetEntryReply, PurgeEntries, PurgeReply};
@@ -25,12 +25,12 @@ pub(crate) struct ForgetArgs {
     name: Option<String>,
     #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>(), help = item::KIND)]
     kind: Option<ItemKind>,
-    /// Remove forgotten entries for good: the one with this key, or all
+    /// Remove forgotten entries from their folder: the one with this key, or all; `expunge` also removes their history
     #[arg(long, conflicts_with = "kind")]
     purge: bool,
 }
 
-/// Note, entry, note that was named by `note:NAME`, or entries that were removed for good.
+/// Note, entry, note that was named by `note:NAME`, or entries that were removed from their folder.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Forgotten {
