@@ -160,7 +160,7 @@ mod tests {
         let mut extension = Extension::new(strings.clone(), "ada");
         let tools = parsed(&extension.list_tools());
         let names = tools.as_array().expect("a list").iter().map(|tool| tool["name"].as_str().expect("a name"));
-        assert_eq!(names.clone().count(), 9);
+        assert_eq!(names.clone().count(), 10);
         assert!(names.clone().any(|name| name == "mem_remember"));
         assert_eq!(tools[0]["parameters"]["properties"]["now"]["type"], "string");
         let stored = r#"{"key": "port", "content": "8080", "now": "2026-05-30T09:15:00+02:00"}"#;

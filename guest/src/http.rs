@@ -67,7 +67,7 @@ mod tests {
         let (status, found) = ask("POST", "/tools/mem_recall", "Application/JSON", r#"{"query":"port"}"#);
         assert_eq!((status, found["content"][0]["text"].as_str().map(|text| text.contains("8080"))), (200, Some(true)));
         let (status, listed) = ask("GET", "/tools", "", "");
-        assert_eq!((status, listed["tools"].as_array().map(Vec::len)), (200, Some(9)));
+        assert_eq!((status, listed["tools"].as_array().map(Vec::len)), (200, Some(10)));
         for (method, path, content_type, status) in [
             ("POST", "/tools/mem_remember", "text/plain", 415),
             ("POST", "/tools/mem_remember", "", 415),

@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(connected["protocolVersion"], "2025-06-18");
         assert_eq!(server.answer(NOW, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), None);
         let listed = ask(&mut server, 2, "tools/list", json!({}));
-        assert_eq!(listed["tools"].as_array().map(Vec::len), Some(9));
+        assert_eq!(listed["tools"].as_array().map(Vec::len), Some(10));
         assert!(listed["tools"][0]["inputSchema"]["properties"].is_object());
         let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
         let stored = call("mem_remember", json!({ "key": "port", "content": "8080" }));

@@ -25,7 +25,7 @@ fn a_tool_runs_from_the_command_line() {
     let (shell, folder) = (Shell::new("cli"), tempfile::tempdir().unwrap());
     let run = |arguments: &[&str]| shell.run(folder.path(), &[("SADDLEBAG_UTC_OFFSET", "+02:00")], arguments, "");
     let tools = run(&["tools"]);
-    assert_eq!((tools.code, tools.output.lines().count()), (0, 9), "{tools:?}");
+    assert_eq!((tools.code, tools.output.lines().count()), (0, 10), "{tools:?}");
     assert_eq!(run(&["mem_remember", STORED]).code, 0);
     let found = run(&["mem_recall", QUESTION]);
     assert!(found.code == 0 && found.output.contains("8080"), "{found:?}");
@@ -68,7 +68,7 @@ fn a_tool_runs_over_http_in_a_fresh_instance_each() {
     assert_eq!(ask("POST", "/tools/mem_remember", "application/json", STORED).0, 200);
     let (status, found) = ask("POST", "/tools/mem_recall", "application/json", QUESTION);
     assert!(status == 200 && found["content"][0]["text"].as_str().unwrap().contains("8080"), "{found}");
-    assert_eq!(ask("GET", "/tools?x", "text/plain", "").1["tools"].as_array().map(Vec::len), Some(9));
+    assert_eq!(ask("GET", "/tools?x", "text/plain", "").1["tools"].as_array().map(Vec::len), Some(10));
     assert_eq!(ask("POST", "/tools/mem_remember", "text/plain", STORED).0, 415);
 }
 
@@ -110,7 +110,7 @@ fn an_extension_imports_its_store_of_strings_alone() {
         let [Val::String(text)] = results else { panic!("{results:?}") };
         parsed(&text)
     };
-    assert_eq!(call("list-tools", &[]).as_array().map(Vec::len), Some(9));
+    assert_eq!(call("list-tools", &[]).as_array().map(Vec::len), Some(10));
     assert_eq!(call("execute-tool", &["mem_remember", STORED])["is_error"], false);
     let found = call("execute-tool", &["mem_recall", QUESTION]);
     assert!(found["content"].as_str().unwrap().contains("8080"), "{found}");
