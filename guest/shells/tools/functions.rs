@@ -10,4 +10,5 @@ functions! {
     mem_link(source: String, target: String, text: Option<String>);
     mem_related(note: String, limit: Option<i64>, cursor: Option<String>);
     mem_list(kind: Option<String>, category: Option<String>, tags: Option<Vec<String>>, limit: Option<i64>, cursor: Option<String>);
+    mem_undo();
 }
