@@ -93,10 +93,10 @@ fn a_key_that_the_host_keeps_is_written_nowhere_whatever_is_shown() {
     for content in [Content::Whole, Content::WithoutSecrets, Content::Redacted] {
         let mut scribe = Scribe::new(content);
         let shown = scribe.json(&config(Some(vec![0x5a; 32])));
-        assert!(shown.ends_with(r#","secret":null}"#), "{shown}");
+        assert!(shown.contains(r#","secret":null,"#), "{shown}");
         assert_eq!(scribe.never_written(), ["config.config.secret"]);
         let mut scribe = Scribe::new(content);
-        assert!(scribe.json(&config(None)).ends_with(r#","secret":null}"#));
+        assert!(scribe.json(&config(None)).contains(r#","secret":null,"#));
         assert!(scribe.never_written().is_empty());
     }
 }
