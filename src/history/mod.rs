@@ -1,7 +1,7 @@
 //! The history of a store: its operations, the versions of its files, and undoing an operation.
 //!
-//! [`changes`](crate::changes) writes the records. Here [`log`] reads those of the scope, [`files`] says which versions a file
-//! had, and [`revert`] computes the files without an operation. A memory sees the records of files that it may read, and no
+//! `changes` writes the records. Here `log` reads those of the scope, `files` says which versions a file
+//! had, and `revert` computes the files without an operation. A memory sees the records of files that it may read, and no
 //! others.
 
 mod compare_versions;
