@@ -17,12 +17,9 @@ use saddlebag_history::{Contents, Digest, Log, Missing, State, Step, versions};
 use super::call::Call;
 use super::change::File;
 use super::logs::history_of;
-use crate::protocol::{Error, Precondition, ReadOutcome, Version};
+use crate::protocol::{Error, Precondition, Version};
 use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, Layout, RelPath, is_below_entries};
-
-/// Maximum number of failed reads of a log that others write meanwhile.
-const MAX_FAILED_READS: u32 = 8;
 
 /// Where a change kept the bytes that it replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +109,7 @@ impl Call {
         let mut of_files: SortedMap<RelPath, Records> = SortedMap::default();
         let max_bytes = self.scope.limits.max_file_bytes as usize;
         for log in self.logs(folder).await? {
-            let bytes = self.read_log(&log.path).await?;
+            let bytes = self.read_whole(&log.path).await?;
             // A clock that was set back changes nothing about the order in one log.
             let mut latest = i64::MIN;
             let log = Log::new(&bytes);
@@ -139,31 +136,6 @@ impl Call {
             }
         }
         Ok(of_files)
-    }
-
-    /// Reads a whole log in parts. Others may add lines meanwhile.
-    async fn read_log(&self, path: &RelPath) -> Result<Vec<u8>, Error> {
-        let mut bytes: Vec<u8> = Vec::new();
-        let mut failures = 0;
-        loop {
-            let read = match self.fs.read(path, bytes.len() as u64, self.scope.limits.max_file_bytes).await {
-                Err(_) if failures < MAX_FAILED_READS => {
-                    failures += 1;
-                    continue;
-                }
-                read => read,
-            };
-            match read.map_err(|error| Error::storage(Some(path), &error))? {
-                ReadOutcome::Absent => return Ok(bytes),
-                ReadOutcome::Content(part) => {
-                    let is_end = part.bytes.is_empty() || bytes.len() as u64 + part.bytes.len() as u64 >= part.size;
-                    bytes.extend_from_slice(&part.bytes);
-                    if is_end {
-                        return Ok(bytes);
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -206,7 +178,7 @@ impl Records {
                 Err(Missing::Blob(blob)) => {
                     let file =
                         folder.blob(&blob.to_string()).map_err(|_| Error::internal("a content without a path"))?;
-                    let bytes = call.read_log(&file).await?;
+                    let bytes = call.read_whole(&file).await?;
                     if self.contents.add_known(bytes) != blob {
                         return Ok(None);
                     }

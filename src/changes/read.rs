@@ -6,8 +6,11 @@ use alloc::vec::Vec;
 use super::call::Call;
 use super::change::File;
 use crate::engine::load;
-use crate::protocol::{Entry, Error, ListOutcome};
+use crate::protocol::{Entry, Error, ListOutcome, ReadOutcome};
 use crate::store::RelPath;
+
+/// Maximum number of failed reads of a log that others write meanwhile.
+const MAX_FAILED_READS: u32 = 8;
 
 impl Call {
     /// Reads a whole file.
@@ -35,5 +38,30 @@ impl Call {
             }
         }
         Ok(entries)
+    }
+
+    /// Reads a log or a content of the history in parts, however large it is. Others may add lines meanwhile.
+    pub(crate) async fn read_whole(&self, path: &RelPath) -> Result<Vec<u8>, Error> {
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut failures = 0;
+        loop {
+            let read = match self.fs.read(path, bytes.len() as u64, self.scope.limits.max_file_bytes).await {
+                Err(_) if failures < MAX_FAILED_READS => {
+                    failures += 1;
+                    continue;
+                }
+                read => read,
+            };
+            match read.map_err(|error| Error::storage(Some(path), &error))? {
+                ReadOutcome::Absent => return Ok(bytes),
+                ReadOutcome::Content(part) => {
+                    let is_end = part.bytes.is_empty() || bytes.len() as u64 + part.bytes.len() as u64 >= part.size;
+                    bytes.extend_from_slice(&part.bytes);
+                    if is_end {
+                        return Ok(bytes);
+                    }
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Contents, Missing, State, Step, Version, versions};
 
-use super::log::{History, Recorded, read_whole};
+use super::log::{History, Recorded};
 use super::types::not_kept;
 use crate::changes::{Call, File, history_of};
 use crate::protocol::Error;
@@ -102,7 +102,7 @@ impl<'a> FileHistory<'a> {
                     let folder = history_of(&self.path)?;
                     let file =
                         folder.blob(&blob.to_string()).map_err(|_| Error::internal("a content without a path"))?;
-                    let bytes = read_whole(call, &file).await?;
+                    let bytes = call.read_whole(&file).await?;
                     if self.contents.add_known(bytes) != blob {
                         return Err(not_kept(self.path.as_str(), "its file is missing or damaged"));
                     }

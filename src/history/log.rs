@@ -10,15 +10,12 @@ use crate::changes::{Call, history_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
 use crate::order;
-use crate::protocol::{Entry, Error, ErrorCode, ReadOutcome};
+use crate::protocol::{Entry, Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
 
 /// Maximum size of all logs that are read, in bytes. The oldest months are left out.
 const MAX_LOG_BYTES: u64 = 256 << 20;
-
-/// Maximum number of failed reads of a log that others write meanwhile.
-const MAX_FAILED_READS: u32 = 8;
 
 /// Records of the files that a memory may see, oldest first.
 #[derive(Default)]
@@ -82,7 +79,7 @@ impl History {
             }
         }
         for (folder, file) in kept.iter().rev() {
-            let bytes = read_whole(call, &file.path).await?;
+            let bytes = call.read_whole(&file.path).await?;
             history.add(call, entries, folder, bytes, only);
         }
         history.sort();
@@ -226,29 +223,4 @@ pub(super) fn folders(call: &Call, entries: &Entries) -> Result<Vec<HistoryFolde
 
 fn month_of(log: &Entry) -> Option<RelPath> {
     log.path.parent().map(|month| month.file_name().to_string()).and_then(|month| RelPath::new(month).ok())
-}
-
-/// Reads a whole log in parts. Others may add lines meanwhile.
-pub(super) async fn read_whole(call: &Call, path: &RelPath) -> Result<Vec<u8>, Error> {
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut failures = 0;
-    loop {
-        let read = match call.fs.read(path, bytes.len() as u64, call.scope.limits.max_file_bytes).await {
-            Err(_) if failures < MAX_FAILED_READS => {
-                failures += 1;
-                continue;
-            }
-            read => read,
-        };
-        match read.map_err(|error| Error::storage(Some(path), &error))? {
-            ReadOutcome::Absent => return Ok(bytes),
-            ReadOutcome::Content(part) => {
-                let is_end = part.bytes.is_empty() || bytes.len() as u64 + part.bytes.len() as u64 >= part.size;
-                bytes.extend_from_slice(&part.bytes);
-                if is_end {
-                    return Ok(bytes);
-                }
-            }
-        }
-    }
 }
