@@ -169,7 +169,7 @@ fn each_tool_is_a_function_with_docs() {
     let functions = docs["worlds"]["saddlebag-tools"]["func_exports"].as_object().unwrap();
     let ty = shell.component().component_type();
     let exports: Vec<&str> = ty.exports(shell.component().engine()).map(|(name, _)| name).collect();
-    assert_eq!(functions.len(), 9);
+    assert_eq!(functions.len(), 10);
     assert!(
         functions.iter().all(|(name, docs)| exports.contains(&name.as_str()) && docs["docs"].is_string()),
         "{exports:?}"
