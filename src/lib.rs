@@ -67,5 +67,5 @@ pub use memory::{
     Answered, Command, CommandInfo, Config, ConfigError, Finished, MAX_PATH_PREFIX_BYTES, MAX_VERSION_SCHEME_BYTES,
     Memory, Part, Reply, ReplyTo, Step, Submit,
 };
-pub use origin::{MAX_ORIGIN_NAME_BYTES, MAX_REASON_BYTES, Origin, Submission};
+pub use origin::{MAX_ORIGIN_NAME_BYTES, MAX_REASON_BYTES, Moment, Origin, Submission};
 pub use request::{Effect, Request};

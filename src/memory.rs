@@ -18,7 +18,7 @@ use crate::files::{FileListing, FilesCall, FilesCommand, FilesReply};
 use crate::history::{HistoryCall, HistoryCommand, HistoryReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
-use crate::origin::{Origin, Submission};
+use crate::origin::{Moment, Origin, Submission};
 use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultError, SubmitError};
 use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
 use crate::search::Corpus;
@@ -344,7 +344,7 @@ pub struct Memory {
     entries: Arc<Entries>,
     listing: Arc<AtomicRefCell<Option<FileListing>>>,
     /// State of the commands that see an earlier time, for the last such time.
-    past: Option<(i64, Shared)>,
+    past: Option<(Moment, Shared)>,
 }
 
 impl Memory {
@@ -431,7 +431,7 @@ impl Memory {
         let now = now.local().ok_or(SubmitError::InvalidTime)?;
         let Submission { origin, command } = command.submission();
         let scope = self.scope.clone();
-        let shared = match origin.at {
+        let shared = match &origin.at {
             None => Shared {
                 corpus: self.corpus.clone(),
                 notebook: self.notebook.clone(),
@@ -454,15 +454,15 @@ impl Memory {
         Ok(self.with_answers(step))
     }
 
-    /// Returns the state of the commands that see a time. What is known of the files of today is of no use to them.
-    fn shared_at(&mut self, at: i64) -> Shared {
-        if let Some((_, shared)) = self.past.as_ref().filter(|(known, _)| *known == at) {
+    /// Returns the state of the commands that see a moment. What is known of the files of today is of no use to them.
+    fn shared_at(&mut self, at: &Moment) -> Shared {
+        if let Some((_, shared)) = self.past.as_ref().filter(|(known, _)| known == at) {
             return shared.clone();
         }
         let corpus = Arc::new(AtomicRefCell::new(Corpus::new(&self.scope.layout)));
         let notebook = Arc::new(Notebook::new(corpus.clone()));
         let shared = Shared { corpus, notebook, entries: Arc::new(self.entries.unread()), listing: Arc::default() };
-        self.past = Some((at, shared.clone()));
+        self.past = Some((at.clone(), shared.clone()));
         shared
     }
 
@@ -557,7 +557,7 @@ async fn run(
     let Origin { agent, client, session, tool, .. } = origin.clone();
     let writer = Writer { agent, client, session, tool };
     let mut call = Call::new(fs, scope, now, origin.provenance, writer, recorder.map(Arc::new))?;
-    if let Some(at) = origin.at {
+    if let Some(at) = &origin.at {
         call = look_back(call, entries, command.effect(), at).await?;
     }
     let call = &call;
@@ -614,25 +614,21 @@ async fn run(
     })
 }
 
-/// Returns the call of a command that sees the files as they were at a time.
+/// Returns the call of a command that sees the files as they were at a moment.
 #[cfg(feature = "notebook")]
-async fn look_back(call: Call, entries: &Entries, effect: Effect, at: i64) -> Result<Call, Error> {
+async fn look_back(call: Call, entries: &Entries, effect: Effect, at: &Moment) -> Result<Call, Error> {
     if effect != Effect::Reads {
         return Err(Error::invalid_argument("the past cannot be changed", "leave the time out"));
     }
-    let now = call.now.timestamp();
-    let then = Timestamp { seconds: at, nanoseconds: 0, ..now }.local().filter(|_| at <= now.seconds);
-    let Some(then) = then else {
-        let time = crate::store::rfc3339(at.saturating_mul(1000), now.utc_offset_seconds);
-        let message = alloc::format!("{time} is in the future, or out of range");
-        return Err(Error::invalid_argument(message, "give a time in the past"));
-    };
-    crate::history::look_back(&call, entries, at).await?;
+    let time_ns = crate::history::look_back(&call, entries, at).await?;
+    let seconds = time_ns.div_euclid(1_000_000_000);
+    let then = Timestamp { seconds, nanoseconds: 0, ..call.now.timestamp() }.local();
+    let then = then.ok_or_else(|| Error::invalid_argument("the time is out of range", "give a time in the past"))?;
     Ok(call.at(then))
 }
 
 #[cfg(not(feature = "notebook"))]
-async fn look_back(_: Call, _: &Entries, _: Effect, _: i64) -> Result<Call, Error> {
+async fn look_back(_: Call, _: &Entries, _: Effect, _: &Moment) -> Result<Call, Error> {
     Err(Error::invalid_argument("this build of the component does not read the history", "leave the time out"))
 }
 

@@ -40,9 +40,18 @@ pub struct Origin {
     pub operation: Option<String>,
     /// Reason for the change, for the history: 1 to [`MAX_REASON_BYTES`] bytes. The policy for secrets applies to it.
     pub reason: Option<String>,
-    /// Time at which the command sees the store, in seconds since 1970-01-01T00:00:00Z: its files as they were at the end of
-    /// that second, and this time as its clock. Only for a command that changes nothing. `None`: now.
-    pub at: Option<i64>,
+    /// Moment at which the command sees the store: its files as they were then, and this time as its clock. Only for a
+    /// command that changes nothing. `None`: now.
+    pub at: Option<Moment>,
+}
+
+/// A moment in the history of a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// End of a second, in seconds since 1970-01-01T00:00:00Z.
+    Second(i64),
+    /// Just after an operation, named by its identifier or by the beginning of it.
+    Operation(String),
 }
 
 impl Origin {

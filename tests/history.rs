@@ -85,6 +85,34 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
 }
 
 #[both_engines]
+fn what_others_took_back_is_a_version_and_counts_as_undone(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(remember("Port", "5432")).unwrap();
+    let remembered = drive.executor.files()[NOTE].clone();
+    drive.run(replace(Target::Page("facts/port".into()), "5432", "6543")).unwrap();
+    drive.executor.insert(&path(NOTE), std::str::from_utf8(&remembered).unwrap());
+    let list = |drive: &mut Drive<Simulator>| {
+        let list = drive.call(ListVersions { name: "facts/port".into(), limit: 9, patch: false }).unwrap();
+        list.versions.iter().map(|version| version.operation.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(list(&mut drive), [false, true, true]);
+    // The edit is undone, and not what came before it.
+    let edit = undo(&mut drive).unwrap();
+    assert_eq!((edit.operations[0].command.as_str(), edit.files), ("edit", Vec::new()));
+    assert!(edit.operation.is_some() && edit.message.contains("no file had to change"), "{}", edit.message);
+    assert_eq!(drive.executor.files()[NOTE], remembered);
+    assert_eq!(undo(&mut drive).unwrap().operations[0].command, "remember");
+    assert!(!drive.executor.files().contains_key(NOTE));
+    drive.call(Redo::default()).unwrap();
+    let next = drive.executor.operations();
+    drive.executor.edit_at(next, &path(NOTE), None);
+    assert_eq!(list(&mut drive)[..2], [false, true]);
+    let restore = RestoreVersion { name: NOTE.into(), version: Some(2), ..RestoreVersion::default() };
+    drive.call(restore).unwrap();
+    assert_eq!(drive.executor.files()[NOTE], remembered);
+}
+
+#[both_engines]
 fn an_operation_tells_who_when_what_and_why(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let origin = Origin {

@@ -3,11 +3,11 @@
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::HydrationPolicy;
 use saddlebag::files::{ListFiles, ReadFile, Recall};
-use saddlebag::history::{ListOperations, Snapshot, Undo};
+use saddlebag::history::{ListOperations, RestoreVersion, Snapshot, Undo};
 use saddlebag::journal::{Edit, EditChange, Target};
 use saddlebag::notebook::{Forget, Remember};
 use saddlebag::protocol::{Error, ErrorCode};
-use saddlebag::{Answered, Origin, ReplyTo, Submission};
+use saddlebag::{Answered, Moment, Origin, ReplyTo, Submission};
 use saddlebag_host::Simulator;
 
 use crate::history::change;
@@ -19,7 +19,7 @@ fn remember(title: &str, content: &str) -> Remember {
 }
 
 fn then<R>(at: i64, request: R) -> Submission<R> {
-    Origin { at: Some(at), ..Origin::default() }.with(request)
+    Origin { at: Some(Moment::Second(at)), ..Origin::default() }.with(request)
 }
 
 fn at<R>(drive: &mut Drive<Simulator>, seconds: i64, request: R) -> Result<ReplyTo<Submission<R>>, Error>
@@ -74,6 +74,31 @@ fn the_past_cannot_be_changed_and_has_a_beginning_and_an_end(kind: Kind) {
         [ErrorCode::InvalidArgument, ErrorCode::NotFound, ErrorCode::InvalidArgument]
     );
     assert_eq!(drive.executor.files(), files);
+}
+
+#[both_engines]
+fn two_operations_of_one_second_are_told_apart(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let file = "projects/proj/facts/port.md";
+    let change = EditChange::Replace { old_text: "5432".into(), new_text: "6543".into() };
+    drive.run(remember("Port", "5432")).unwrap();
+    drive.now.nanoseconds += 1;
+    drive.run(Edit { target: Target::Page("facts/port".into()), change }).unwrap();
+    let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap().operations;
+    let mut text = |operation: &str| {
+        let origin = Origin { at: Some(Moment::Operation(operation.into())), ..Origin::default() };
+        let read = ReadFile { path: file.into(), offset: 0, max_bytes: 4096 };
+        drive.call(origin.with(read)).map(|reply| reply.text)
+    };
+    assert!(text(&list[0].operation).unwrap().contains("6543"));
+    assert!(text(&list[1].operation).unwrap().contains("5432"));
+    assert!(text(&list[1].operation[..8]).unwrap().contains("5432"));
+    assert_eq!(text("zzzz").unwrap_err().code, ErrorCode::NotFound);
+    let at = |at| RestoreVersion { name: file.into(), at: Some(at), ..RestoreVersion::default() };
+    let late = drive.call(at(Moment::Second(drive.now.seconds + 1))).unwrap_err();
+    assert_eq!((late.code, late.message.contains("in the future")), (ErrorCode::InvalidArgument, true), "{late}");
+    assert_eq!(drive.call(at(Moment::Operation(list[1].operation.clone()))).unwrap().version, 2);
+    assert!(String::from_utf8_lossy(&drive.executor.files()[file]).contains("5432"));
 }
 
 #[both_engines]

@@ -1,7 +1,7 @@
-//! [`PastTime`]: the earlier time that a subcommand shows.
+//! [`AtArgs`]: the earlier time that a subcommand shows.
 
 use clap::Args;
-use saddlebag::store::Timestamp;
+use saddlebag::Moment;
 
 use crate::input::since;
 
@@ -13,22 +13,16 @@ const LEAST_CHARACTERS: usize = 4;
 pub(crate) struct AtArgs {
     /// Time at which to look at the memory: a date (its first moment, in UTC), a time, or an operation of `op log`, such as a
     /// snapshot
-    #[arg(long, value_name = "TIME|OPERATION", value_parser = past_time)]
-    pub(crate) at: Option<PastTime>,
+    #[arg(long, value_name = "TIME|OPERATION", value_parser = moment)]
+    pub(crate) at: Option<Moment>,
 }
 
-/// A time, or the operation that was made then.
-#[derive(Clone, Debug)]
-pub(crate) enum PastTime {
-    Time(Timestamp),
-    Operation(String),
-}
-
-fn past_time(text: &str) -> Result<PastTime, String> {
+/// Parses a time, or the operation that was made then.
+pub(crate) fn moment(text: &str) -> Result<Moment, String> {
     let is_operation = text.len() >= LEAST_CHARACTERS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     match since(text) {
-        Ok(time) => Ok(PastTime::Time(time)),
-        Err(_) if is_operation => Ok(PastTime::Operation(text.into())),
+        Ok(time) => Ok(Moment::Second(time.seconds)),
+        Err(_) if is_operation => Ok(Moment::Operation(text.into())),
         Err(error) => Err(error),
     }
 }

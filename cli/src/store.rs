@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::entries::EntriesConfig;
-use saddlebag::history::ListOperations;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{RelPath, Timestamp, USER_FOLDER};
 use saddlebag::trust::TrustConfig;
-use saddlebag::{Answered, Effect, Reply, ReplyTo, Request, Submit};
+use saddlebag::{Answered, Effect, Moment, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{
     HostError, LocalDir, LocalDirOptions, Observer, OpenError, Options, Project, Projects, Recording, Saddlebag,
     default_root, now,
@@ -18,7 +17,6 @@ use crate::engine::engine;
 use crate::failure::{Failure, set_changes, set_command_done};
 use crate::global::Global;
 use crate::output::{self, Output};
-use crate::past::PastTime;
 use crate::trace;
 
 /// Folder of the store, and its origin. Messages name the folder only if the user did.
@@ -102,7 +100,7 @@ pub(crate) struct Store {
     /// Reason that the user gives for the changes.
     reason: Option<String>,
     /// Time at which the commands see the memory, in seconds since 1970-01-01T00:00:00Z; `None`: now.
-    past: Option<i64>,
+    past: Option<Moment>,
     /// Options, and the folder of the project, as long as it may have to be recorded.
     unrecorded: Option<(Global, PathBuf)>,
 }
@@ -136,29 +134,9 @@ impl Store {
         Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, operation, reason, past: None, unrecorded: None })
     }
 
-    /// Shows the commands from now on the memory as it was at a time; `None`: as it is.
-    pub(crate) fn look_back(&mut self, at: Option<&PastTime>, output: &mut Output) -> Result<(), Failure> {
-        self.past = match at {
-            None => None,
-            Some(PastTime::Time(time)) => Some(time.seconds),
-            Some(PastTime::Operation(operation)) => Some(self.time_of(operation, output)?),
-        };
-        Ok(())
-    }
-
-    /// Returns the time of an operation of the history, in seconds since 1970-01-01T00:00:00Z.
-    fn time_of(&mut self, operation: &str, output: &mut Output) -> Result<i64, Failure> {
-        let request = ListOperations { limit: 1, operation: Some(operation.into()), ..ListOperations::default() };
-        let found = match self.call(request, output) {
-            Err(failure) if failure.code == ErrorCode::NotFound.into() => None,
-            found => found?.operations.pop(),
-        };
-        let time = found.and_then(|info| saddlebag_host::parse_time(&info.time).ok());
-        time.map(|time| time.seconds).ok_or_else(|| {
-            let help =
-                "give a day such as 2026-05-30, a time such as 2026-05-30T09:15:00Z, or an operation of `op log`";
-            Failure::usage(format!("`{operation}` is neither a time nor an operation"), help)
-        })
+    /// Shows the commands from now on the memory as it was at a moment; `None`: as it is.
+    pub(crate) fn look_back(&mut self, at: Option<Moment>) {
+        self.past = at;
     }
 
     /// Returns the time that commands use.
@@ -183,7 +161,7 @@ impl Store {
         let origin = &mut submission.origin;
         origin.operation = origin.operation.take().or_else(|| self.operation.clone());
         origin.reason = origin.reason.take().or_else(|| self.reason.clone());
-        origin.at = origin.at.or(self.past);
+        origin.at = origin.at.take().or_else(|| self.past.clone());
         let may_change = submission.command.effect() != Effect::Reads;
         let reply = self.memory.run(self.now, submission);
         self.note_changes(may_change, &reply);

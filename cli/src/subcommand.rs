@@ -1,14 +1,13 @@
 //! [`Subcommand`]: one subcommand is one file with its arguments, its work, and its output as text and as JSON.
 
 use clap::Args;
-use saddlebag::{Answered, ReplyTo};
+use saddlebag::{Answered, Moment, ReplyTo};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
-use crate::past::PastTime;
 use crate::store::Store;
 
 /// Arguments of a subcommand. Their doc comments are its help.
@@ -29,7 +28,7 @@ pub(crate) trait Ask: Args {
     fn request(self) -> Result<Self::Request, Failure>;
 
     /// Returns the time at which the command looks at the memory; `None`: now.
-    fn at(&self) -> Option<PastTime> {
+    fn at(&self) -> Option<Moment> {
         None
     }
 
@@ -57,7 +56,7 @@ impl<A: Ask> Subcommand for A {
         let at = self.at();
         let request = self.request()?;
         let mut store = Store::open(global)?;
-        store.look_back(at.as_ref(), output)?;
+        store.look_back(at);
         show::<A>(&store.call(request, output)?, output)
     }
 }

@@ -188,8 +188,8 @@ impl Records {
         }
     }
 
-    /// Returns the content before the newest change that happened and that keeps it in the history. One that has replaced text by the
-    /// same text does not count.
+    /// Returns the content before the newest change that happened and that keeps it in the history. A change whose text before is
+    /// the text of now does not count: it was not made, or others took it back.
     fn newest_digest(&mut self, path: &RelPath, now: State) -> Option<Digest> {
         // Logs of several machines are sorted by time.
         self.steps.sort_by_key(|step| step.time_ns);
@@ -200,7 +200,11 @@ impl Records {
         for version in versions(&steps, now) {
             let step = version.step.and_then(|step| self.steps.get(step));
             match step {
-                Some(RecordedStep { keeps_before: true, before: State::Bytes(digest), .. }) => return Some(*digest),
+                Some(RecordedStep { keeps_before: true, before: State::Bytes(digest), .. })
+                    if now != State::Bytes(*digest) =>
+                {
+                    return Some(*digest);
+                }
                 // An entry that was purged takes its kept text with it. A new entry of the same key begins without any.
                 _ if version.state == State::Absent && is_below_entries(path) => return None,
                 _ => {}

@@ -158,8 +158,28 @@ impl Call {
     /// the record off.
     pub(crate) async fn record_point(&self, folder: &HistoryFolder, name: String) -> Result<Option<String>, Error> {
         let Some(recorder) = &self.recorder else { return Ok(None) };
-        let Some((log, recent)) = self.opened(recorder, folder).await? else { return Ok(None) };
         recorder.state.borrow_mut().reason = Some(name);
+        self.record_empty(recorder, folder).await
+    }
+
+    /// Writes a record without changes, which says that operations are undone or made again. Returns the operation; `None` if
+    /// the policy turns the record off.
+    pub(crate) async fn record_undo(
+        &self,
+        folder: &HistoryFolder,
+        undoes: Vec<String>,
+        redoes: Vec<String>,
+    ) -> Result<Option<String>, Error> {
+        let Some(recorder) = &self.recorder else { return Ok(None) };
+        {
+            let mut state = recorder.state.borrow_mut();
+            (state.undoes, state.redoes) = (undoes, redoes);
+        }
+        self.record_empty(recorder, folder).await
+    }
+
+    async fn record_empty(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<String>, Error> {
+        let Some((log, recent)) = self.opened(recorder, folder).await? else { return Ok(None) };
         self.append_line(&log, self.line(recorder, recent.size, Vec::new(), true), false).await?;
         Ok(Some(recorder.operation(recent.size)))
     }

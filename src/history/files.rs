@@ -112,12 +112,11 @@ impl<'a> FileHistory<'a> {
         }
     }
 
-    /// Returns the place of the version that the file had at the end of a second, given in seconds since
-    /// 1970-01-01T00:00:00Z: the newest that was there until then. `None` if the file did not exist.
+    /// Returns the place of the newest version that the file had before a time, given in nanoseconds since
+    /// 1970-01-01T00:00:00Z. `None` if the file did not exist.
     ///
     /// Text of others counts from the next record on, unless it is the newest and the host knows its time.
-    pub(super) async fn place_at(&self, call: &Call, at: i64) -> Result<Option<usize>, Error> {
-        let end = end_of(at);
+    pub(super) async fn place_at(&self, call: &Call, end: i64) -> Result<Option<usize>, Error> {
         if let Some(Version { step: None, state: State::Bytes(_) }) = self.versions.first()
             && self.modified(call).await?.is_some_and(|modified| modified < end.unsigned_abs())
         {
@@ -147,9 +146,4 @@ impl<'a> FileHistory<'a> {
     pub(super) fn version(&self, number: u32) -> Option<Version> {
         self.versions.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
     }
-}
-
-/// Returns the first nanosecond after a second.
-pub(super) fn end_of(second: i64) -> i64 {
-    second.saturating_add(1).saturating_mul(1_000_000_000)
 }

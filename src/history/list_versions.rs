@@ -9,6 +9,7 @@ use super::files::FileHistory;
 use super::log::History;
 use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
 use crate::files::{Names, resolve};
+use crate::notebook::slug;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -125,7 +126,14 @@ pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(Re
 async fn gone(with: &HistoryCall<'_>, name: &str, error: Error) -> Result<RelPath, Error> {
     let HistoryCall { call, entries, .. } = *with;
     let history = History::read(call, entries, None).await?;
-    let mut paths: Vec<&RelPath> = history.paths().filter(|path| path.file_stem() == name).collect();
+    let wanted = name.strip_suffix(".md").unwrap_or(name);
+    let title = slug(wanted);
+    let is_named = |path: &RelPath| {
+        let path = path.as_str().strip_suffix(".md").unwrap_or(path.as_str());
+        let stem = path.rsplit('/').next().unwrap_or(path);
+        stem == wanted || stem == title || path.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('/'))
+    };
+    let mut paths: Vec<&RelPath> = history.paths().filter(|path| is_named(path)).collect();
     paths.dedup();
     match paths.as_slice() {
         [path] => Ok((*path).clone()),

@@ -10,9 +10,10 @@ use crate::changes::{Call, history_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
 use crate::order;
+use crate::origin::Moment;
 use crate::protocol::{Entry, Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{HistoryFolder, RelPath};
+use crate::store::{HistoryFolder, RelPath, rfc3339};
 
 /// Maximum size of all logs that are read, in bytes. The oldest months are left out.
 const MAX_LOG_BYTES: u64 = 256 << 20;
@@ -170,6 +171,28 @@ impl History {
             }
         }
         undone
+    }
+
+    /// Returns the first nanosecond after a moment, since 1970-01-01T00:00:00Z.
+    ///
+    /// # Errors
+    ///
+    /// The moment is in the future, or the history does not have the operation.
+    pub(super) fn end_of(&self, at: &Moment, call: &Call) -> Result<i64, Error> {
+        let now = call.now.timestamp();
+        match at {
+            Moment::Second(second) if *second <= now.seconds => {
+                Ok(second.saturating_add(1).saturating_mul(1_000_000_000))
+            }
+            Moment::Second(second) => {
+                let time = rfc3339(second.saturating_mul(1000), now.utc_offset_seconds);
+                Err(Error::invalid_argument(format!("{time} is in the future"), "give a time in the past"))
+            }
+            Moment::Operation(given) => {
+                let times = self.records_of(self.operation(given)?).map(|recorded| recorded.record.time_ns);
+                Ok(times.max().unwrap_or_default().saturating_add(1))
+            }
+        }
     }
 
     /// Returns the operation that an identifier means, or the beginning of one.

@@ -7,11 +7,12 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Digest, State};
 
-use super::files::{FileHistory, end_of};
+use super::files::FileHistory;
 use super::log::History;
 use crate::changes::Call;
 use crate::entries::Entries;
 use crate::order;
+use crate::origin::Moment;
 use crate::protocol::{
     Entry, EntryKind, Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Listing, ReadOutcome, Version, View,
 };
@@ -35,15 +36,16 @@ enum PastFile {
     NotKept,
 }
 
-/// Shows the command the files as they were at the end of a second, given in seconds since 1970-01-01T00:00:00Z.
+/// Shows the command the files as they were at a moment, and returns the moment in nanoseconds since 1970-01-01T00:00:00Z.
 ///
 /// # Errors
 ///
 /// The history begins later, or the files that were different are too large.
-pub(crate) async fn look_back(call: &Call, entries: &Entries, at: i64) -> Result<(), Error> {
+pub(crate) async fn look_back(call: &Call, entries: &Entries, at: &Moment) -> Result<i64, Error> {
     let history = History::read(call, entries, None).await?;
+    let end = history.end_of(at, call)?;
     let first = history.records.iter().map(|recorded| recorded.record.time_ns).min();
-    if first.is_none_or(|first| first >= end_of(at)) {
+    if first.is_none_or(|first| first >= end) {
         let message = match first {
             Some(first) => format!(
                 "the history of this memory begins later, at {}",
@@ -61,7 +63,7 @@ pub(crate) async fn look_back(call: &Call, entries: &Entries, at: i64) -> Result
             Err(error) if error.code == ErrorCode::TooLarge => continue,
             file => file?,
         };
-        let place = file.place_at(call, at).await?;
+        let place = file.place_at(call, end).await?;
         let state = place.and_then(|place| file.versions.get(place)).map_or(State::Absent, |version| version.state);
         if state == State::of(file.file.bytes()) {
             continue;
@@ -82,7 +84,7 @@ pub(crate) async fn look_back(call: &Call, entries: &Entries, at: i64) -> Result
         past.files.insert(path.clone(), then);
     }
     call.show(Arc::new(past));
-    Ok(())
+    Ok(end.saturating_sub(1))
 }
 
 impl View for Past {

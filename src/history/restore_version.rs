@@ -8,9 +8,11 @@ use saddlebag_history::unified;
 
 use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
+use super::log::History;
 use super::read_version::numbered;
 use super::types::{HistoryCall, check_is_kept};
 use crate::changes::Call;
+use crate::origin::Moment;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -21,8 +23,8 @@ pub struct RestoreVersion {
     pub name: String,
     /// Number of the version, as [`ListVersions`](super::ListVersions) counts: 1 is the newest. Either this or `at`.
     pub version: Option<u32>,
-    /// Time of which the file is restored, in seconds since 1970-01-01T00:00:00Z.
-    pub at: Option<i64>,
+    /// Moment of which the file is restored.
+    pub at: Option<Moment>,
     /// If set, makes the same checks, and only reports what would change.
     pub dry_run: bool,
 }
@@ -61,9 +63,9 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
         call.scope.trust.check_person("restore a version")?;
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::new(call, &history, &path).await?;
-        let number = match (self.version, self.at) {
+        let number = match (self.version, &self.at) {
             (Some(number), None) => number,
-            (None, Some(at)) => at_time(call, &file, at).await?,
+            (None, Some(at)) => number_at(call, &history, &file, at).await?,
             _ => {
                 let message = "a version is named by a number or by a time, and not by both";
                 return Err(Error::invalid_argument(message, "`history NAME` lists the versions"));
@@ -89,9 +91,9 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
     }
 }
 
-/// Returns the number of the version that a file had at a time.
-async fn at_time(call: &Call, file: &FileHistory<'_>, at: i64) -> Result<u32, Error> {
-    let place = file.place_at(call, at).await?;
+/// Returns the number of the version that a file had at a moment.
+async fn number_at(call: &Call, history: &History, file: &FileHistory<'_>, at: &Moment) -> Result<u32, Error> {
+    let place = file.place_at(call, history.end_of(at, call)?).await?;
     place.and_then(|place| u32::try_from(place + 1).ok()).ok_or_else(|| {
         let message = format!("{} did not exist at that time, or its history begins later", file.path);
         Error::new(ErrorCode::NotFound, message, "`history NAME` lists the versions".to_string())

@@ -13,7 +13,18 @@ use crate::changes::{Change, history_of};
 use crate::document::Frontmatter;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
-use crate::store::RelPath;
+use crate::store::{HistoryFolder, RelPath};
+
+/// What was left of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Left {
+    /// It changed nothing.
+    Unmade,
+    /// Others have taken it back.
+    Nothing,
+    /// Files had its changes.
+    Something,
+}
 
 /// Files without some operations.
 #[derive(Default)]
@@ -29,8 +40,7 @@ struct Without<'a> {
 }
 
 impl<'a> Reverted<'a> {
-    /// Takes an operation back, of the files as they are without the operations before. Returns false if nothing of it is
-    /// left.
+    /// Takes an operation back, of the files as they are without the operations before.
     ///
     /// # Errors
     ///
@@ -40,7 +50,7 @@ impl<'a> Reverted<'a> {
         with: &HistoryCall<'_>,
         history: &'a History,
         operation: &str,
-    ) -> Result<bool, Error> {
+    ) -> Result<Left, Error> {
         let mut paths: Vec<&RelPath> = Vec::new();
         for recorded in history.records_of(operation) {
             for path in recorded.paths.iter().flatten() {
@@ -49,7 +59,7 @@ impl<'a> Reverted<'a> {
                 }
             }
         }
-        let mut has_changed = false;
+        let mut left = Left::Unmade;
         for path in paths.into_iter().rev() {
             if self.places.get(path).is_none() {
                 let known = FileHistory::new(with.call, history, path).await?;
@@ -59,9 +69,10 @@ impl<'a> Reverted<'a> {
             }
             let file = self.places.get(path).and_then(|place| self.files.get_mut(*place));
             let file = file.ok_or_else(|| Error::internal("a file that was not loaded"))?;
-            if file.take_back(with, operation).await? {
-                has_changed = true;
-            } else if file.bytes.is_none()
+            let of_file = file.take_back(with, operation).await?;
+            left = left.max(of_file);
+            if of_file < Left::Something
+                && file.bytes.is_none()
                 && let Some(Moved { to, by }) = moved(with, history, path, operation).await?
             {
                 let display = |path: &RelPath| with.call.scope.display_path(path);
@@ -73,7 +84,13 @@ impl<'a> Reverted<'a> {
                 return Err(Error::new(ErrorCode::Conflict, message, "undo the later operation first"));
             }
         }
-        Ok(has_changed)
+        Ok(left)
+    }
+
+    /// Returns the folder whose history has the operations.
+    pub(super) fn folder(&self) -> Result<HistoryFolder, Error> {
+        let file = self.files.first().ok_or_else(|| Error::internal("an operation without a file"))?;
+        history_of(&file.known.path)
     }
 
     /// Returns the changes that make the files so.
@@ -121,11 +138,15 @@ async fn moved(
 }
 
 impl Without<'_> {
-    async fn take_back(&mut self, with: &HistoryCall<'_>, operation: &str) -> Result<bool, Error> {
-        let mut has_changed = false;
+    async fn take_back(&mut self, with: &HistoryCall<'_>, operation: &str) -> Result<Left, Error> {
+        let mut left = Left::Unmade;
         for index in self.known.steps_of(operation).into_iter().rev() {
             let Some((before, after)) = self.known.states(index) else { continue };
-            if before == after || !self.known.has_happened(index) || State::of(self.bytes.as_deref()) == before {
+            if before == after || !self.known.has_happened(index) {
+                continue;
+            }
+            if State::of(self.bytes.as_deref()) == before {
+                left = left.max(Left::Nothing);
                 continue;
             }
             let after = self.known.content(with.call, after).await?;
@@ -134,9 +155,9 @@ impl Without<'_> {
                 Some(bytes) => self.bytes = bytes,
                 None => return Err(self.conflict(with, index, after, before).await),
             }
-            has_changed = true;
+            left = Left::Something;
         }
-        Ok(has_changed)
+        Ok(left)
     }
 
     /// Returns the error for a change that a later one touches. It names the oldest version from which on the change cannot be

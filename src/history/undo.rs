@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
 use super::log::{History, Recorded, complete_interrupted};
-use super::revert::Reverted;
+use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, check_is_kept};
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
@@ -90,7 +90,8 @@ impl Run<HistoryCall<'_>> for Undo {
         let mut reverted = Reverted::default();
         let mut taken = Vec::new();
         for info in selected {
-            if reverted.take_back(with, &history, &info.operation).await? {
+            // What others have taken back counts as undone from now on.
+            if reverted.take_back(with, &history, &info.operation).await? > Left::Unmade {
                 taken.push(info);
                 // Without a selection one operation is undone: the last of which something is left.
                 if self.operations.is_empty() && !selects {
@@ -180,11 +181,14 @@ pub(super) async fn finish(
     dry_run: bool,
 ) -> Result<UndoReply, Error> {
     let call = with.call;
+    let folder = reverted.folder()?;
     let changes = reverted.changes(with)?;
     let files: Vec<String> = changes.iter().map(|change| call.scope.display_path(change.path())).collect();
     let mut operation = None;
     if dry_run {
         call.check_all_rejected(&changes).await?;
+    } else if changes.is_empty() {
+        operation = call.record_undo(&folder, undoes, redoes).await?;
     } else {
         operation = call.apply_all(&changes, undoes, redoes).await?;
     }

@@ -386,6 +386,7 @@ macro_rules! wit_contract {
 
         $crate::$variants! { $openness:
             types::Provenance { User, Agent, Tool, Imported }
+            types::Moment { Second(value), Operation(value) }
             types::HydrationPolicy { Greedy, Prefix }
         }
     };

@@ -139,11 +139,11 @@ impl<E> WitConvert<u64, E> for CommandId {
 #[doc(hidden)]
 pub mod own {
     pub mod types {
-        pub use crate::Origin;
         pub use crate::entries::HydrationPolicy;
         pub use crate::protocol::ErrorDetails as Error;
         pub use crate::store::Timestamp;
         pub use crate::trust::{Flag, Provenance};
+        pub use crate::{Moment, Origin};
     }
 
     pub mod fs {

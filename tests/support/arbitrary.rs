@@ -31,7 +31,7 @@ use saddlebag::session::{
 };
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, tools};
 use saddlebag::trust::Provenance;
-use saddlebag::{Command, Origin, Submission};
+use saddlebag::{Command, Moment, Origin, Submission};
 
 /// Generates text of these pieces, or sometimes any text.
 pub fn made_of(pieces: Vec<&'static str>) -> impl Strategy<Value = String> {
@@ -260,7 +260,7 @@ pub fn submission() -> impl Strategy<Value = Submission<Command>> {
 fn origin() -> impl Strategy<Value = Origin> {
     let scope = || prop::option::weighted(0.05, prop::sample::select(vec!["a", "b", "w"]).prop_map(str::to_string));
     let client = || prop::option::weighted(0.1, prop::sample::select(vec!["s", "", "a\nb"]).prop_map(str::to_string));
-    let at = prop::option::weighted(0.03, 1_779_000_000_i64..1_780_000_000);
+    let at = prop::option::weighted(0.03, moment());
     (scope(), scope(), run(), client(), client(), client(), provenance(), at).prop_map(
         |(agent, workspace, run, client, session, tool, provenance, at)| Origin {
             agent,
@@ -275,6 +275,13 @@ fn origin() -> impl Strategy<Value = Origin> {
             at,
         },
     )
+}
+
+fn moment() -> impl Strategy<Value = Moment> {
+    prop_oneof![
+        (1_779_000_000_i64..1_780_000_000).prop_map(Moment::Second),
+        "[0-9a-f]{0,3}".prop_map(Moment::Operation),
+    ]
 }
 
 /// A command of any kind, with arguments that are good or bad.
@@ -695,7 +702,7 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
         (prop::option::weighted(0.2, any::<bool>()), prop::option::weighted(0.2, 0_u32..99)).prop_map(
             |(record, max_age_days)| SetHistoryPolicy { recording: record, max_age_days, max_log_bytes: None }.into()
         ),
-        (name(), prop::option::of(number), time(), any::<bool>())
+        (name(), prop::option::of(number), prop::option::of(moment()), any::<bool>())
             .prop_map(|(name, version, at, dry_run)| RestoreVersion { name, version, at, dry_run }.into()),
         (text(), prop::option::weighted(0.3, name()), any::<bool>()).prop_map(|(text, name, dry_run)| {
             let text = if name.is_some() { String::new() } else { text };

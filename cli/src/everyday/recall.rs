@@ -1,6 +1,7 @@
 //! `recall`: finds the notes and entries that answer a question.
 
 use clap::Args;
+use saddlebag::Moment;
 use saddlebag::files::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
 
 use crate::entry::shared::preview;
@@ -10,7 +11,7 @@ use crate::input;
 use crate::note::filter::{FilterArgs, sort_keys};
 use crate::note::shared::warn;
 use crate::output::{FAINT, Output, STRONG, single_line, warn_of_skipped};
-use crate::past::{AtArgs, PastTime};
+use crate::past::AtArgs;
 use crate::subcommand::Ask;
 use crate::word::word;
 
@@ -65,7 +66,7 @@ impl Ask for RecallArgs {
         })
     }
 
-    fn at(&self) -> Option<PastTime> {
+    fn at(&self) -> Option<Moment> {
         self.at.at.clone()
     }
 

@@ -1,11 +1,11 @@
 //! `restore`: brings back what was forgotten, or the text before the last change.
 
 use clap::Args;
+use saddlebag::Moment;
 use saddlebag::entries::RestoreEntry;
 use saddlebag::history::{RestoreVersion, RestoredVersion};
 use saddlebag::journal::{Restore, Target};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ use super::changed::Changed;
 use crate::failure::{Code, Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
-use crate::input::since;
 use crate::item::{ItemName, Named};
 use crate::output::{Output, single_line};
+use crate::past::moment;
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
@@ -28,26 +28,26 @@ use crate::subcommand::Subcommand;
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     item: ItemName,
-    /// Number of a version, as `history NAME` counts, or the time at which the item was so
-    #[arg(long, value_name = "N|DATE", value_parser = moment)]
-    at: Option<Moment>,
+    /// Number of a version, as `history NAME` counts, or the time or operation at which the item was so
+    #[arg(long, value_name = "N|TIME|OPERATION", value_parser = version)]
+    at: Option<Version>,
     /// Only print what would be changed
     #[arg(long, requires = "at")]
     dry_run: bool,
 }
 
 /// A version of an item.
-#[derive(Clone, Copy, Debug)]
-enum Moment {
-    Version(u32),
-    Time(Timestamp),
+#[derive(Clone, Debug)]
+enum Version {
+    Number(u32),
+    At(Moment),
 }
 
-fn moment(text: &str) -> Result<Moment, String> {
+fn version(text: &str) -> Result<Version, String> {
     match text.parse() {
         Ok(0) => Err("versions are counted from 1, which is the newest".into()),
-        Ok(number) => Ok(Moment::Version(number)),
-        Err(_) => since(text).map(Moment::Time),
+        Ok(number) => Ok(Version::Number(number)),
+        Err(_) => moment(text).map(Version::At),
     }
 }
 
@@ -89,14 +89,14 @@ impl Subcommand for RestoreArgs {
 
 fn restore_version(
     name: String,
-    at: Moment,
+    at: Version,
     dry_run: bool,
     store: &mut Store,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let (version, at) = match at {
-        Moment::Version(number) => (Some(number), None),
-        Moment::Time(time) => (None, Some(time.seconds)),
+        Version::Number(number) => (Some(number), None),
+        Version::At(moment) => (None, Some(moment)),
     };
     let reply = store.call(RestoreVersion { name, version, at, dry_run }, output)?;
     if output.is_json() {

@@ -60,7 +60,7 @@ impl Subcommand for ShowArgs {
         }
         let (offset, max_bytes) = (self.offset.unwrap_or(0), self.max_bytes.unwrap_or(DEFAULT_READ_BYTES));
         let mut store = Store::open(global)?;
-        store.look_back(self.at.at.as_ref(), output)?;
+        store.look_back(self.at.at.clone());
         let found = match self.item.find(&mut store, output) {
             Err(failure) if failure.code == ErrorCode::NotFound.into() => match self.item.version() {
                 Some((name, version)) => {

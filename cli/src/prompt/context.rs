@@ -56,7 +56,7 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     let preamble = args.append_to.as_deref().map(input::file).transpose()?;
     let preamble_given = preamble.is_some();
     let mut store = Store::open(global)?;
-    store.look_back(args.at.at.as_ref(), output)?;
+    store.look_back(args.at.at.clone());
     let turn = recalled(args.recall.as_deref(), &mut store, output)?;
     let entries = hydrated(args.entries, args.max_bytes);
     let ContextArgs { overflow, max_bytes, form, .. } = *args;

@@ -39,7 +39,7 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     let is_of_folder = global.project.is_none() && !global.notebook && !global.user;
     let project = if is_of_folder { Project::Path(dir) } else { project(global)? };
     let mut store = Store::for_project(project, global)?;
-    store.look_back(args.at.at.as_ref(), output)?;
+    store.look_back(args.at.at.clone());
     let turn = recalled(args.recall.as_deref(), &mut store, output)?;
     let entries = hydrated(args.entries, args.max_bytes);
     let ContextArgs { overflow, max_bytes, form, prompt, preamble_bytes, .. } = *args;

@@ -44,17 +44,16 @@ pub struct Version {
 ///
 /// 1. The newest step whose `after` is the state made it. The steps after that one never happened. The state before is its
 ///    `before`.
-/// 2. If there is no such step, others made the state. If the `before` of the newest step is the state, that step never happened.
-///    Otherwise it happened, and others wrote after it, unless it was tried again: the next step of the same operation has a
-///    `before` that is not its `after`.
+/// 2. If there is no such step, others made the state, and the newest step happened before that, unless it was tried again: the
+///    next step is the same change, or the next step of the same operation has a `before` that is not its `after`.
 /// 3. If the file existed before the first step, others made that state.
 ///
-/// A step that rule 1 skips must look like one that never happened: its `before` is the state, or that of the step that
-/// made the state (which was faster), or it was tried again, and no other of these steps begins where it ends. Otherwise others
+/// A step that rule 1 skips must look like one that never happened: its `before` is that of the step that made the state
+/// (which was faster), or it was tried again, and no other of these steps begins where it ends. Otherwise others
 /// brought an old state back, and rule 2 holds. A step that changes nothing makes no version.
 ///
-/// What cannot be told apart: a change that never happened from one that others took back, and, if others wrote next, from one that
-/// did happen.
+/// What cannot be told apart: a change that never happened, because the program was killed or the disk was full, from one that
+/// others took back. It counts as taken back: a version too many hides nothing.
 #[must_use]
 pub fn versions(steps: &[Step<'_>], current: State) -> Vec<Version> {
     let steps: Vec<(usize, &Step<'_>)> =
@@ -79,20 +78,21 @@ pub fn versions(steps: &[Step<'_>], current: State) -> Vec<Version> {
         });
         if let Some(maker) = maker
             && let Some((index, made)) = steps.get(maker)
-            && never_happened(maker, &steps, end, state, &tried_again)
+            && never_happened(maker, &steps, end, &tried_again)
         {
             versions.push(Version { state, step: Some(*index) });
             state = made.before;
             end = maker;
             continue;
         }
-        if step.before != state {
+        let is_first_attempt = tried_again.contains(&last);
+        if !is_first_attempt || step.before != state {
             versions.push(Version { state, step: None });
-            if !tried_again.contains(&last) {
-                versions.push(Version { state: step.after, step: Some(*index) });
-            }
-            state = step.before;
         }
+        if !is_first_attempt {
+            versions.push(Version { state: step.after, step: Some(*index) });
+        }
+        state = step.before;
         end = last;
     }
     if state != State::Absent {
@@ -102,13 +102,7 @@ pub fn versions(steps: &[Step<'_>], current: State) -> Vec<Version> {
 }
 
 /// Returns true if all steps after `maker`, before `end`, look like changes that never happened.
-fn never_happened(
-    maker: usize,
-    steps: &[(usize, &Step<'_>)],
-    end: usize,
-    state: State,
-    tried_again: &BTreeSet<usize>,
-) -> bool {
+fn never_happened(maker: usize, steps: &[(usize, &Step<'_>)], end: usize, tried_again: &BTreeSet<usize>) -> bool {
     let passed = maker + 1..end;
     if passed.len() > MOST_SKIPPED {
         return false;
@@ -121,14 +115,22 @@ fn never_happened(
         let has_chain = made.contains(&step.before);
         made.insert(step.after);
         let is_faster = Some(step.before) == before_maker;
-        !has_chain && (step.before == state || is_faster || tried_again.contains(&place))
+        !has_chain && (is_faster || tried_again.contains(&place))
     })
 }
 
-/// Returns the places of the steps after which the next step of the same operation has a `before` that is not their `after`.
+/// Returns the places of the steps after which the next step is the same change, or the next step of the same operation has a
+/// `before` that is not their `after`.
 fn tried_again(steps: &[(usize, &Step<'_>)]) -> BTreeSet<usize> {
     let mut next: BTreeMap<&str, State> = BTreeMap::new();
     let mut places = BTreeSet::new();
+    for (place, pair) in steps.windows(2).enumerate() {
+        if let [(_, step), (_, next)] = pair
+            && (step.before, step.after) == (next.before, next.after)
+        {
+            places.insert(place);
+        }
+    }
     for (place, (_, step)) in steps.iter().enumerate().rev() {
         let next = next.insert(step.operation, step.before);
         if next.is_some_and(|before| before != step.after) {
