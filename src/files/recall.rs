@@ -31,7 +31,7 @@ pub(crate) async fn answer(
         let found = timeline(call, notebook, &Recall { filter, ..request.clone() }, time).await?;
         // A word such as "today" alone may be looked for too.
         if found.total > 0 || request.query.split_whitespace().nth(2).is_some() {
-            return Ok(found);
+            return Ok(within_budget(found, request.max_bytes));
         }
     }
     if !request.everywhere {
@@ -42,12 +42,30 @@ pub(crate) async fn answer(
         return Err(Error::invalid_argument(message, "leave the sort keys out, or ask one project"));
     }
     let (start, limit) = (request.offset as usize, request.limit as usize);
-    let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request };
+    let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request.clone() };
     let own = recall_all(call, notebook, entries, asked.clone()).await?;
     let mut reply = add_other_projects(call, own, &asked).await?;
-    reply.hits = reply.hits.into_iter().skip(start).take(limit).collect();
+    if request.max_bytes.is_none() {
+        reply.hits = reply.hits.into_iter().skip(start).take(limit).collect();
+    }
     reply.rendered = render(&reply.hits);
-    Ok(reply)
+    Ok(within_budget(reply, request.max_bytes))
+}
+
+/// Leaves out the passages that do not fit a budget.
+fn within_budget(mut reply: RecallReply, max_bytes: Option<u32>) -> RecallReply {
+    if let Some(max_bytes) = max_bytes {
+        let mut rest = max_bytes as usize;
+        reply.hits.retain(|hit| match rest.checked_sub(hit.passage.len()) {
+            Some(less) => {
+                rest = less;
+                true
+            }
+            None => false,
+        });
+        reply.rendered = render(&reply.hits);
+    }
+    reply
 }
 
 /// Searches the notes and the entries of a memory.

@@ -129,7 +129,7 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
-            files::Recall { query, kinds, limit = $crate::files::DEFAULT_HITS, offset, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
+            files::Recall { query, kinds, limit = $crate::files::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
             files::Resolve { name, kind }
             files::Item { kind, path, name }
             files::FilePage { files, next, total, skipped }

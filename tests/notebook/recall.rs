@@ -164,3 +164,41 @@ fn a_host_that_assumes_nothing_changed_finds_what_its_own_commands_changed(kind:
     assert!(recall(&mut drive, vouched()).hits.is_empty());
     assert_eq!(drive.executor.operations(), before);
 }
+
+#[both_engines]
+fn a_budget_is_filled_with_the_best_passages_of_all_notes(kind: Kind) {
+    let filler = "Nothing of this kind was said here, and it goes on for a while.\n\n".repeat(20);
+    let chat = format!(
+        "# 2026-05-02\n\nuser: My daughter Sara is 21.\n\nassistant: Sara is 21, how nice.\n\n{filler}user: Sara studies law.\n"
+    );
+    let files = [
+        ("chats/one.md", chat.as_str()),
+        ("chats/two.md", "# 2026-05-03\n\nuser: It rains.\n\nuser: My son is 12.\n\nuser: He is not as old as Sara.\n"),
+        ("chats/three.md", "# 2026-05-04\n\nuser: The boat is green.\n"),
+    ];
+    let mut drive = open(kind, &files);
+    let mut fill = |max_bytes| {
+        let asked = Recall { max_bytes: Some(max_bytes), ..question("how old is Sara and what does she study?") };
+        let reply = recall(&mut drive, asked);
+        assert!(reply.hits.iter().map(|hit| hit.passage.len()).sum::<usize>() <= max_bytes as usize, "{reply:?}");
+        reply.hits.into_iter().map(|hit| (hit.path, hit.lines, hit.passage)).collect::<Vec<_>>()
+    };
+    assert_eq!(fill(0), []);
+    let least = fill(60);
+    assert_eq!(least.len(), 1, "{least:?}");
+    let all = fill(4000);
+    let of_one: Vec<&String> = all.iter().filter(|hit| hit.0 == "chats/one.md").map(|hit| &hit.2).collect();
+    assert!(of_one.iter().any(|text| text.contains("studies law")), "{all:?}");
+    // Neighbours are one passage.
+    assert!(of_one.iter().any(|text| text.contains("daughter") && text.contains("how nice")), "{all:?}");
+    assert!(all.iter().any(|hit| hit.0 == "chats/two.md" && hit.2.contains("as old as Sara")), "{all:?}");
+    assert!(all.iter().all(|hit| hit.0 != "chats/three.md" && !hit.2.contains("Nothing of this kind")), "{all:?}");
+    for refused_with in [
+        Recall { offset: 1, ..question("Sara") },
+        Recall { explain: true, ..question("Sara") },
+        Recall { sort: vec![SortKey { by: SortBy::Title, ascending: true }], ..question("Sara") },
+    ] {
+        let asked = Recall { max_bytes: Some(100), ..refused_with };
+        assert_eq!(refused(&mut drive, FilesCommand::Recall(asked)).code, ErrorCode::InvalidArgument);
+    }
+}

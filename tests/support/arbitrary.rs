@@ -612,8 +612,9 @@ fn files() -> impl Strategy<Value = FilesCommand> {
     let path = || prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()];
     let kinds = prop::sample::select(vec![vec![], vec![ItemKind::Note], vec![ItemKind::Entry]]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    let recall = (query(), kinds, 0_u32..4, 0_u32..2, prop::option::of(filter()), flags).prop_map(
-        |(query, kinds, limit, offset, filter, (explain, everywhere, assume_unchanged))| {
+    let budget = || prop::option::weighted(0.3, 0_u32..2000);
+    let recall = (query(), kinds, 0_u32..4, 0_u32..2, budget(), prop::option::of(filter()), flags).prop_map(
+        |(query, kinds, limit, offset, max_bytes, filter, (explain, everywhere, assume_unchanged))| {
             let filter = filter.unwrap_or_default();
             let sort = if explain { Vec::new() } else { vec![SortKey { by: SortBy::Title, ascending: limit > 1 }] };
             FilesCommand::Recall(Recall {
@@ -621,6 +622,7 @@ fn files() -> impl Strategy<Value = FilesCommand> {
                 kinds,
                 limit,
                 offset,
+                max_bytes,
                 filter,
                 sort,
                 explain,

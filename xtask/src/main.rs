@@ -1,4 +1,5 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `count`, `bench`, `compare`, `build`, `shells`, `dist`.
+//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `count`, `bench`, `eval`, `compare`, `build`, `shells`,
+//! `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
 //! yet, and installs what such a machine lacks.
@@ -17,7 +18,8 @@ mod shells;
 mod structure;
 mod test;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use run::{NATIVE_PROGRAM, add_target, cargo, root};
@@ -29,6 +31,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask audit
        cargo xtask count
        cargo xtask bench [--notes N] [--write]
+       cargo xtask eval locomo|longmemeval|beam|conversations PATH
        cargo xtask compare [PROGRAM]
        cargo xtask build
        cargo xtask shells [test]
@@ -46,6 +49,8 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   bench               Measure against what the original does, and print the ratios
     --notes N         With N notes, instead of 1,000 and 10,000
     --write           Also write the table to docs/benchmarks.md
+  eval                Measure recall on a public set of questions, and print the table
+    PATH              The files of the set, as they are published
   compare             Ask other memories the same questions, and print the table; needs Python 3.12 and Node.js
     PROGRAM           The program to measure, instead of that of a release build
   build               Build the component of a release, check its size and print its path
@@ -61,6 +66,7 @@ enum Task {
     Audit,
     Count,
     Bench { notes: Option<usize>, write: bool },
+    Eval { set: String, path: PathBuf },
     Compare { program: Option<PathBuf> },
     Build,
     Shells { test: bool },
@@ -91,6 +97,9 @@ fn parse(words: &[String]) -> Result<Task, String> {
     let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut notes, mut write) =
         (false, false, false, false, false, None, false);
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
+    if let ("eval", [set, path]) = (task.as_str(), options) {
+        return Ok(Task::Eval { set: set.clone(), path: path.into() });
+    }
     let (mut program, mut dist, mut test) = (None, Dist::Everything, false);
     let mut options = options.iter().map(String::as_str);
     while let Some(option) = options.next() {
@@ -125,6 +134,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "audit" => Ok(Task::Audit),
         "count" => Ok(Task::Count),
         "bench" => Ok(Task::Bench { notes, write }),
+        "eval" => Err(format!("`eval` takes a set and a path\n\n{USAGE}")),
         "compare" => Ok(Task::Compare { program }),
         "build" => Ok(Task::Build),
         "shells" => Ok(Task::Shells { test }),
@@ -144,6 +154,7 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Audit => release::audit(),
         Task::Count => structure::count(),
         Task::Bench { notes, write } => bench(notes, write),
+        Task::Eval { set, path } => eval(&set, &path),
         Task::Compare { program } => compare::compare(program),
         Task::Build => {
             let built = component::build()?;
@@ -176,6 +187,11 @@ fn demo(native: bool, keep: bool) -> Result<(), String> {
         run.push("--keep");
     }
     cargo(run)
+}
+
+fn eval(set: &str, path: &Path) -> Result<(), String> {
+    let run = ["run", "--quiet", "--profile", "measured", "--package", "saddlebag-eval", "--", set];
+    cargo(run.iter().map(OsString::from).chain([path.as_os_str().to_owned()]))
 }
 
 fn bench(notes: Option<usize>, write: bool) -> Result<(), String> {

@@ -26,6 +26,9 @@ pub(crate) struct RecallArgs {
     /// Maximum number of hits
     #[arg(long, short = 'n', default_value_t = DEFAULT_HITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
+    /// Fill this number of bytes with the passages that answer best; several may be of one note
+    #[arg(long, value_name = "N", conflicts_with_all = ["limit", "offset", "sort", "explain"])]
+    max_bytes: Option<u32>,
     /// Number of hits to skip, for the next page
     #[arg(long, default_value_t = 0, value_name = "N")]
     offset: u32,
@@ -58,6 +61,7 @@ impl Ask for RecallArgs {
             kinds: self.kind,
             limit: self.limit,
             offset: self.offset,
+            max_bytes: self.max_bytes,
             filter: self.filter.into(),
             sort: sort_keys(&self.sort)?,
             explain: self.explain,

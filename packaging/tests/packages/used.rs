@@ -1,8 +1,9 @@
 //! An installed program, used as its user would.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -35,9 +36,27 @@ pub(crate) fn use_program(made: &Made, start: impl Fn() -> Command) {
     in_home(&mut server, home.path()).arg("--root").arg(&store).args(["--notebook", "mcp"]);
     let answer = answer_of_server(server);
     assert_eq!(answer["result"]["serverInfo"]["name"], "saddlebag", "{answer}");
-    let files: Vec<_> =
-        fs::read_dir(home.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
-    assert_eq!(files, ["memory"], "the program writes only into the store that it was given");
+    let names: Vec<_> =
+        files_beside(home.path(), &store).iter().map(|path| path.file_name().map(OsStr::to_owned)).collect();
+    assert_eq!(
+        names,
+        [Some("machine".into())],
+        "the program writes into the store, and the name of the machine beside it"
+    );
+}
+
+/// Returns the files below a folder that are not in the store.
+fn files_beside(folder: &Path, store: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true if path == store => {}
+            true => found.extend(files_beside(&path, store)),
+            false => found.push(path),
+        }
+    }
+    found
 }
 
 /// Starts a server, says hello, and returns its first answer. The server must end when its input ends.

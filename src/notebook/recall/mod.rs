@@ -29,6 +29,8 @@ use super::types::Warning;
 use crate::changes::Call;
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
+use crate::search::ranked::Ranked;
+use hits::{PassageOf, Texts};
 use search::Asked;
 use types::PASSAGE_BYTES;
 
@@ -54,9 +56,24 @@ pub(crate) async fn recall(
     };
     let found = asked.find().await?;
     let corpora = asked.corpora();
-    let mut passages = hits::passages(&corpora, &found);
-    let page = found.page.iter().map(|ranked| hits::hit(&asked, &corpora, &mut passages, ranked, PASSAGE_BYTES));
-    let page: Vec<RecallHit> = page.collect::<Result<_, Error>>()?;
+    let mut texts = Texts::new(&corpora, &found.selection, &found.query, &found.page);
+    let page: Vec<RecallHit> = match request.max_bytes {
+        Some(max_bytes) => {
+            let filled = texts.fill(max_bytes as usize);
+            let hits = filled.iter().filter_map(|PassageOf { place, passage, score }| {
+                let ranked = Ranked { score: *score, terms: passage.terms.clone(), ..found.page.get(*place)?.clone() };
+                Some(hits::hit(&asked, &corpora, &texts, (*place, &ranked), Some(passage)))
+            });
+            hits.collect::<Result<_, Error>>()?
+        }
+        None => {
+            let hits = found.page.iter().enumerate().map(|(place, ranked)| {
+                let passage = texts.best(place, PASSAGE_BYTES);
+                hits::hit(&asked, &corpora, &texts, (place, ranked), passage.as_ref())
+            });
+            hits.collect::<Result<_, Error>>()?
+        }
+    };
     let mut warnings = warnings(call, notebook);
     if let Some(error) = &found.not_rated {
         let message = format!("the hits are in the engine's own order, as the host does not rate them: {error}");

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::super::index::Notebook;
 use super::super::superseded::without_older;
 use super::corpora::Reach;
-use super::hits::{hit, passages};
+use super::hits::{Texts, hit};
 use super::search::Asked;
 use super::types::{Recall, RecallHit};
 use crate::changes::Call;
@@ -99,9 +99,9 @@ pub(crate) async fn recall_for_prompt(
         (Vec::new(), 0.0)
     };
     let corpora = asked.corpora();
-    let mut passages = passages(&corpora, &found);
+    let mut texts = Texts::new(&corpora, &found.selection, &found.query, &found.page);
     let mut shown = Vec::new();
-    for ranked in &found.page {
+    for (place, ranked) in found.page.iter().enumerate() {
         let is_known = asked.is_known_hit(&corpora, ranked);
         let (document, entry) = corpora.document(ranked)?;
         // Text of a known item is not shown again, and may not have been read.
@@ -110,8 +110,9 @@ pub(crate) async fn recall_for_prompt(
         if document.text.is_none() && !is_known {
             continue;
         }
+        let found_passage = texts.best(place, passage_bytes);
         let RecallHit { path, title, category, mut passage, terms, score, .. } =
-            hit(&asked, &corpora, &mut passages, ranked, passage_bytes)?;
+            hit(&asked, &corpora, &texts, (place, ranked), found_passage.as_ref())?;
         if let Some(excerpt) = excerpt {
             let Some(note) = corpora.note_of_text(ranked, document).filter(|_| !is_known) else { continue };
             let shown = without_older(text, &note);

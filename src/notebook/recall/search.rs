@@ -20,6 +20,9 @@ use crate::search::ranked::{self, Joining, Query, Ranked, Ranking, Source};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::trust::Approved;
 
+/// Number of items whose passages compete for a budget.
+const COMPETING: u32 = 64;
+
 /// Maximum number of attempts if notes change while they are read.
 const MAX_ATTEMPTS: u32 = 8;
 
@@ -65,6 +68,10 @@ impl Asked<'_> {
         }
         let query = Query::parse(&request.query, Joining::Any)
             .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
+        if request.max_bytes.is_some() && (request.offset > 0 || !request.sort.is_empty() || request.explain) {
+            let message = "passages that fill a budget have no pages, no sort keys and no parts of a score";
+            return Err(Error::invalid_argument(message, "leave the budget out, or these options"));
+        }
         self.catch_up(&query).await?;
         // Notes that are approved in the index but not in their files.
         let mut refused: Vec<DocId> = Vec::new();
@@ -178,7 +185,7 @@ impl Asked<'_> {
         let best = if self.may_rate && call.scope.rescore { CANDIDATES } else { 0 };
         let limit = match request.sort.is_empty() {
             true => {
-                (request.offset as usize).saturating_add(request.limit as usize).saturating_add(self.known).max(best)
+                (request.offset as usize).saturating_add(self.limit() as usize).saturating_add(self.known).max(best)
             }
             // The first item by another key may be the last by its score.
             false => usize::MAX,
@@ -193,6 +200,11 @@ impl Asked<'_> {
         ranking
     }
 
+    /// Returns the number of items whose passages are looked at.
+    fn limit(&self) -> u32 {
+        if self.request.max_bytes.is_some() { COMPETING } else { self.request.limit }
+    }
+
     fn leaves_out(&self, path: &str) -> bool {
         self.call.scope.layout.below_notebook(path).is_some_and(|below| (self.is_left_out)(below))
     }
@@ -200,7 +212,7 @@ impl Asked<'_> {
     /// Returns the page of hits, and the known ones before its end.
     fn page(&self, hits: Vec<Ranked>) -> Vec<Ranked> {
         let corpora = self.corpora();
-        let mut rest = self.request.limit;
+        let mut rest = self.limit();
         let mut page = Vec::new();
         for hit in hits.into_iter().skip(self.request.offset as usize) {
             if !self.is_known_hit(&corpora, &hit) {

@@ -36,6 +36,9 @@ pub struct Recall {
     pub limit: u32,
     /// Number of hits to skip.
     pub offset: u32,
+    /// If given, the hits are passages, best first, with at most this number of bytes in all: several may be of one item.
+    /// `limit` is not used then; `offset`, `sort` and `explain` are refused.
+    pub max_bytes: Option<u32>,
     /// Filter for the notes to search. With a filter, entries are not searched.
     pub filter: NoteFilter,
     /// Sort keys that replace the score, the most important first.

@@ -96,8 +96,9 @@ mod tests {
     use crate::wit::{contract, types};
 
     /// Fields that are options in the crate as well, since a command does something else without them.
-    const OPEN: [((&str, &str), &str, &str); 4] = [
+    const OPEN: [((&str, &str), &str, &str); 5] = [
         (("entries", "list-entries"), "limit", "100"),
+        (("files", "recall"), "max-bytes", "no budget"),
         (("journal", "search"), "limit", "50 in the list"),
         (("notebook", "list-notes"), "limit", "all"),
         (("notebook", "note-filter"), "max-distance", "any number"),

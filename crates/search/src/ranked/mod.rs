@@ -43,9 +43,11 @@
 //! Superseded notes are left out of prompts.
 //!
 //! **Passages** (`passage.rs`). The body is split into blocks: headings, paragraphs, and the entries of blocks over
-//! `LONG_BLOCK` (480) bytes. A block scores its words of the query, and half of the score of each neighbour in its
-//! section. The best block is extended by its heading and by neighbours with words of the query, up to
-//! `PASSAGE_BYTES` (800).
+//! `LONG_BLOCK` (480) bytes. The blocks of all notes of an answer compete by BM25 (`K1` 1.2, `B` 0.5) with the sum of a
+//! word's rarities in the notes and among the blocks, and `COVERAGE` 0.5. A block adds `NEIGHBOUR` 0.2 of each neighbour's score in
+//! its section, and `HEADING` 0.2 of its heading's. The turns of a person in a log of a chat count `PERSON` 1.75 times. The
+//! best block of a note is extended by its heading and by neighbours with words of the query, up to `PASSAGE_BYTES` (800); with a
+//! budget for all passages, the best blocks of all notes fill it.
 //!
 //! The arithmetic uses only IEEE 754 operations, with our own logarithm, so that every machine gives the same bytes.
 
@@ -69,7 +71,7 @@ mod types;
 mod weights;
 
 pub use index::{Fields, RankedIndex};
-pub use passage::{Passage, Passages};
+pub use passage::{Competed, Passage, Passages, Pool, Scored};
 pub use query::{EmptyQuery, Joining, Query};
 pub use score::search;
 pub use source::Source;

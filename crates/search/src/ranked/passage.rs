@@ -1,8 +1,9 @@
-//! [`Passages`]: the part of a note that matches a query best.
+//! [`Passages`]: the parts of notes that answer a question best.
 //!
-//! The body is split into blocks: headings, paragraphs, and the entries of long lists and logs. A block scores its words of the
-//! query, plus half of the score of each neighbour in its section. The best block is then extended, as far as there is room, by
-//! neighbours with words of the query, and by the heading above it. All of it takes time linear in the text.
+//! The body of a note is split into blocks: headings, paragraphs, and the entries of long lists and logs. The blocks of one note, or
+//! those of all notes in a [`Pool`], compete: each is scored by BM25, with its rarities in the notes and among the blocks, and
+//! by its neighbours, its heading, and its note. A block that a person said in a log of a chat counts more. All of it takes time
+//! linear in the text, except for the order of the blocks that have a word.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -16,10 +17,36 @@ use super::plan::Plan;
 use super::query::Query;
 use super::source::{Frequencies, Source, View};
 use super::tokens::{TokenKind, Tokens};
-use saddlebag_collections::SlicePart;
+use super::weights::idf;
+use saddlebag_collections::{SlicePart, order};
 
 /// Size in bytes from which a block of several lines is split into its entries.
 const LONG_BLOCK: usize = 480;
+
+/// Saturation of the occurrences of a word in a block.
+const K1: f32 = 1.2;
+/// Weight of the length of a block. It is less than that of a note, since blocks differ less.
+const B: f32 = 0.5;
+/// Bonus of a block that has all words of the query, as a part of its score.
+const COVERAGE: f32 = 0.5;
+/// Part of a neighbour's score that a block gets.
+const NEIGHBOUR: f32 = 0.2;
+/// Part of the score of its heading that a block gets.
+const HEADING: f32 = 0.2;
+/// Factor for the turns of a person in the log of a chat: what people said of themselves is asked for more often than what
+/// they were told.
+const PERSON: f32 = 1.75;
+
+/// Labels of the turns of a person, as chats are written down.
+const PERSONS: [&str; 5] = ["user", "human", "me", "person", "asked"];
+/// Labels of the turns of a program.
+const ASSISTANTS: [&str; 11] =
+    ["assistant", "ai", "agent", "bot", "model", "system", "tool", "claude", "chatgpt", "gemini", "answered"];
+/// Maximum length of a label.
+const MAX_SPEAKER_BYTES: usize = 24;
+
+/// Maximum size of the notes in a pool, in bytes.
+const MAX_POOLED_BYTES: usize = 32 << 20;
 
 /// A part of a note.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,21 +55,26 @@ pub struct Passage {
     pub range: Range<usize>,
     /// First and last line, counted from 1.
     pub lines: (u32, u32),
-    /// Score of its best block; 0 if it has no word of the query.
-    pub score: f32,
     /// Words of the query that it has, as they are spelled in the query.
     pub terms: Vec<String>,
     /// Byte ranges of these words in the note, ascending, without overlaps.
     pub highlights: Vec<Range<usize>>,
 }
 
-/// Finds passages for one query, note after note.
+/// Finds passages for one query.
 pub struct Passages {
     /// Word of the query and weight for each scored term.
     terms: HashMap<Box<[u8]>, (usize, f32)>,
-    /// Words of the query, each with true if it is a stop word.
-    asked: Vec<(String, bool)>,
+    asked: Vec<Asked>,
     tokens: Tokens,
+}
+
+/// A word of the query.
+struct Asked {
+    text: String,
+    is_stop_word: bool,
+    /// Rarity in the notes.
+    idf: f32,
 }
 
 /// An occurrence of a word of the query.
@@ -54,10 +86,53 @@ struct Hit {
 
 struct Block {
     range: Range<usize>,
-    /// Number of the section.
+    /// Number of the section, which no other note of the pool has.
     section: usize,
     is_heading: bool,
+    /// True in the turn of a person in the log of a chat.
+    is_of_person: bool,
+    /// Weighed occurrences of the words of the query.
+    counts: Vec<(usize, f32)>,
+    /// Score of its own words, then that with what is around it; 0 without a word that says something.
     score: f32,
+}
+
+impl Block {
+    fn new(range: Range<usize>, section: usize, is_heading: bool) -> Self {
+        Self { range, section, is_heading, is_of_person: false, counts: Vec::new(), score: 0.0 }
+    }
+}
+
+/// Blocks of several notes that compete.
+#[derive(Default)]
+pub struct Pool {
+    blocks: Vec<Block>,
+    notes: Vec<PooledNote>,
+    sections: usize,
+    bytes: usize,
+}
+
+struct PooledNote {
+    blocks: Range<usize>,
+    /// Factor for the scores of its blocks.
+    weight: f32,
+}
+
+/// Blocks of several notes with their scores.
+pub struct Competed {
+    blocks: Vec<Block>,
+    notes: Vec<PooledNote>,
+}
+
+/// A block that competes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scored {
+    /// Number of the note in its pool.
+    pub note: usize,
+    /// Byte range in the note.
+    pub range: Range<usize>,
+    /// Score, which is meaningful only in comparison.
+    pub score: f32,
 }
 
 impl Passages {
@@ -67,15 +142,14 @@ impl Passages {
         let mut terms = HashMap::new();
         let mut asked = Vec::new();
         for concept in plan.concepts.into_iter().filter(|concept| concept.is_scored) {
-            let says = concept.rough_idf * concept.weight;
             for (form, weight) in concept.forms.into_iter().flatten() {
-                let weighed = (asked.len(), weight * says);
+                let weighed = (asked.len(), weight * concept.weight);
                 let known: &mut (usize, f32) = terms.entry(form.name).or_insert(weighed);
                 if known.1 < weighed.1 {
                     *known = weighed;
                 }
             }
-            asked.push((concept.text, concept.is_stop_word));
+            asked.push(Asked { text: concept.text, is_stop_word: concept.is_stop_word, idf: concept.rough_idf });
         }
         Self { terms, asked, tokens: Tokens::default() }
     }
@@ -92,34 +166,64 @@ impl Passages {
         headings: &mut dyn Iterator<Item = Range<usize>>,
         max_bytes: usize,
     ) -> Option<Passage> {
-        let body = body.start.min(text.len())..body.end.min(text.len());
-        let body =
-            if text.get(body.clone()).is_some_and(|body| !body.trim().is_empty()) { body } else { 0..text.len() };
-        let hits = self.hits(text, &body);
-        let mut blocks = blocks(text, &body, headings);
-        self.score(&mut blocks, &hits);
-        let (best, score) = best_block(&blocks)?;
-        let range = fit(text, widen(&blocks, best, max_bytes), &hits, max_bytes);
+        let mut blocks = self.read(text, body, headings, 0);
+        self.score(&mut blocks);
+        let range = widened(&blocks, max_bytes)?;
+        Some(self.passage(text, range, max_bytes))
+    }
+
+    /// Returns a part of a note as a passage. A part that is too long is cut to the window with most of the query.
+    pub fn passage(&mut self, text: &str, range: Range<usize>, max_bytes: usize) -> Passage {
+        let hits = self.hits(text, &range);
+        let range = fit(text, range, &hits, max_bytes);
         let mut highlights: Vec<Range<usize>> = Vec::new();
         let mut found = alloc::vec![false; self.asked.len()];
         for hit in hits.iter().filter(|hit| range.start <= hit.span.start && hit.span.end <= range.end) {
-            let Some((asked, (_, is_stop_word))) = found.get_mut(hit.asked).zip(self.asked.get(hit.asked)) else {
-                continue;
-            };
-            if *is_stop_word {
+            let Some((found, asked)) = found.get_mut(hit.asked).zip(self.asked.get(hit.asked)) else { continue };
+            if asked.is_stop_word {
                 continue;
             }
-            *asked = true;
+            *found = true;
             match highlights.last_mut() {
                 Some(last) if hit.span.start <= last.end => last.end = last.end.max(hit.span.end),
                 _ => highlights.push(hit.span.clone()),
             }
         }
         let found = self.asked.iter().zip(found).filter(|(_, found)| *found);
-        let terms = found.map(|((text, _), _)| text.clone()).collect();
+        let terms = found.map(|(asked, _)| asked.text.clone()).collect();
         let first = 1 + newlines(text, 0..range.start);
         let lines = (first, first + newlines(text, range.clone()));
-        Some(Passage { range, lines, score, terms, highlights })
+        Passage { range, lines, terms, highlights }
+    }
+
+    /// Splits the body of a note into blocks, and counts the words of the query in each. `sections` is the number of sections
+    /// before.
+    fn read(
+        &mut self,
+        text: &str,
+        body: Range<usize>,
+        headings: &mut dyn Iterator<Item = Range<usize>>,
+        sections: usize,
+    ) -> Vec<Block> {
+        let body = body.start.min(text.len())..body.end.min(text.len());
+        let body =
+            if text.get(body.clone()).is_some_and(|body| !body.trim().is_empty()) { body } else { 0..text.len() };
+        let hits = self.hits(text, &body);
+        let mut blocks = blocks(text, &body, headings, sections);
+        let mut hits = hits.iter().peekable();
+        let mut is_of_person = false;
+        for block in &mut blocks {
+            is_of_person = speaker(text.get(block.range.clone()).unwrap_or_default()).unwrap_or(is_of_person);
+            block.is_of_person = is_of_person;
+            while hits.next_if(|hit| hit.span.start < block.range.start).is_some() {}
+            while let Some(hit) = hits.next_if(|hit| hit.span.start < block.range.end) {
+                match block.counts.iter_mut().find(|(asked, _)| *asked == hit.asked) {
+                    Some((_, count)) => *count += hit.weight,
+                    None => block.counts.push((hit.asked, hit.weight)),
+                }
+            }
+        }
+        blocks
     }
 
     /// Returns the occurrences of the query's words, sorted by start.
@@ -146,38 +250,140 @@ impl Passages {
         hits
     }
 
-    /// Scores each block by its words of the query. A repeated word adds less.
-    fn score(&self, blocks: &mut [Block], hits: &[Hit]) {
-        let mut hits = hits.iter().peekable();
-        // Weight and number of occurrences of each word in the block.
-        let mut counts: Vec<(usize, u32)> = alloc::vec![(usize::MAX, 0); self.asked.len()];
-        for (number, block) in blocks.iter_mut().enumerate() {
-            while hits.next_if(|hit| hit.span.start < block.range.start).is_some() {}
-            while let Some(hit) = hits.next_if(|hit| hit.span.start < block.range.end) {
-                let Some((last_block, count)) = counts.get_mut(hit.asked) else { continue };
-                *count = if *last_block == number { *count + 1 } else { 1 };
-                *last_block = number;
-                // 1, then a third, a sixth, a tenth of it, …: never more than twice in all.
-                block.score += hit.weight * 2.0 / (*count as f32 * (*count as f32 + 1.0));
+    /// Scores blocks that compete.
+    fn score(&self, blocks: &mut [Block]) {
+        let idfs = self.idfs(blocks);
+        let says = |(asked, idf): (&Asked, &f32)| if asked.is_stop_word { 0.0 } else { *idf };
+        let total: f32 = self.asked.iter().zip(&idfs).map(says).sum();
+        let bytes: usize = blocks.iter().map(|block| block.range.len()).sum();
+        let mean = (bytes / blocks.len().max(1)).max(1) as f32;
+        for block in blocks.iter_mut() {
+            let length = 1.0 - B + B * block.range.len() as f32 / mean;
+            let (mut sum, mut mass) = (0.0, 0.0);
+            for (asked, count) in &block.counts {
+                let Some((asked, idf)) = self.asked.get(*asked).zip(idfs.get(*asked)) else { continue };
+                sum += idf * (K1 + 1.0) * count / (count + K1 * length);
+                mass += says((asked, idf));
+            }
+            let person = if block.is_of_person { PERSON } else { 1.0 };
+            block.score = if mass > 0.0 { sum * (1.0 + COVERAGE * mass / total) * person } else { 0.0 };
+        }
+        let (mut before, mut heading) = (0.0, 0.0);
+        let mut section = None;
+        for place in 0..blocks.len() {
+            let next = blocks.get(place + 1).map(|next| (next.section, next.score));
+            let Some(block) = blocks.get_mut(place) else { break };
+            if section != Some(block.section) {
+                (section, before, heading) = (Some(block.section), 0.0, 0.0);
+            }
+            let own = block.score;
+            if own > 0.0 {
+                let next = next.filter(|(section, _)| *section == block.section).map_or(0.0, |(_, score)| score);
+                block.score += NEIGHBOUR * (before + next) + HEADING * heading;
+            }
+            before = own;
+            if block.is_heading {
+                heading = own;
             }
         }
     }
+
+    /// Returns the rarities of the words of the query: in the notes, and among the blocks.
+    fn idfs(&self, blocks: &[Block]) -> Vec<f32> {
+        let mut having = alloc::vec![0_u32; self.asked.len()];
+        for (asked, _) in blocks.iter().flat_map(|block| &block.counts) {
+            if let Some(having) = having.get_mut(*asked) {
+                *having += 1;
+            }
+        }
+        let all = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+        self.asked.iter().zip(having).map(|(asked, having)| asked.idf + idf(all, having)).collect()
+    }
 }
 
-/// Returns the block with the greatest score, half of its neighbours' included.
-fn best_block(blocks: &[Block]) -> Option<(usize, f32)> {
+impl Pool {
+    /// Adds a note, and returns its number. `body` and `headings` are those of [`Passages::best`]; `weight` is a factor for the
+    /// scores of its blocks. `None` if the pool is full: the note does not compete then.
+    pub fn add(
+        &mut self,
+        passages: &mut Passages,
+        text: &str,
+        body: Range<usize>,
+        headings: &mut dyn Iterator<Item = Range<usize>>,
+        weight: f32,
+    ) -> Option<usize> {
+        self.bytes = self.bytes.saturating_add(text.len());
+        if self.bytes > MAX_POOLED_BYTES && !self.notes.is_empty() {
+            return None;
+        }
+        let first = self.blocks.len();
+        self.blocks.extend(passages.read(text, body, headings, self.sections));
+        self.sections = self.blocks.last().map_or(self.sections, |last| last.section + 1);
+        self.notes.push(PooledNote { blocks: first..self.blocks.len(), weight });
+        Some(self.notes.len() - 1)
+    }
+
+    /// Scores the blocks of all notes.
+    #[must_use]
+    pub fn compete(self, passages: &Passages) -> Competed {
+        let Self { mut blocks, notes, .. } = self;
+        passages.score(&mut blocks);
+        for note in &notes {
+            let blocks = blocks.get_mut(note.blocks.clone()).into_iter().flatten();
+            blocks.for_each(|block| block.score *= note.weight);
+        }
+        Competed { blocks, notes }
+    }
+}
+
+impl Competed {
+    /// Returns the best part of a note, at most `max_bytes` unless it is one block; `None` if the note has no text.
+    #[must_use]
+    pub fn best(&self, note: usize, max_bytes: usize) -> Option<Range<usize>> {
+        widened(self.blocks.part(self.notes.get(note)?.blocks.clone()), max_bytes)
+    }
+
+    /// Returns the blocks with words of the query that are not headings, best first.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<Scored> {
+        let of_notes = self.notes.iter().enumerate();
+        let blocks = of_notes.flat_map(|(number, note)| {
+            let blocks = self.blocks.part(note.blocks.clone()).iter();
+            blocks.map(move |block| (number, block))
+        });
+        let blocks = blocks.filter(|(_, block)| block.score > 0.0 && !block.is_heading);
+        let mut ranked: Vec<Scored> =
+            blocks.map(|(note, block)| Scored { note, range: block.range.clone(), score: block.score }).collect();
+        order::sort_slice(&mut ranked, |a, b| {
+            b.score.total_cmp(&a.score).then(a.note.cmp(&b.note)).then(a.range.start.cmp(&b.range.start))
+        });
+        ranked
+    }
+}
+
+/// Returns true if a block begins the turn of a person in the log of a chat, false if it begins that of another speaker; `None` if it
+/// begins no turn.
+fn speaker(block: &str) -> Option<bool> {
+    let line = block.trim_start_matches(['#', '*', '_', '>', '-', ' ']);
+    let end = line.find(':').filter(|end| *end <= MAX_SPEAKER_BYTES)?;
+    let name = line.get(..end)?.trim_end_matches(['*', '_', ' ']);
+    let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+    match () {
+        () if is(&PERSONS) => Some(true),
+        () if is(&ASSISTANTS) => Some(false),
+        () => None,
+    }
+}
+
+/// Returns the best block with its neighbours, as far as there is room.
+fn widened(blocks: &[Block], max_bytes: usize) -> Option<Range<usize>> {
     let mut best: Option<(usize, f32)> = None;
-    for (number, block) in blocks.iter().enumerate() {
-        let beside = |other: Option<usize>| {
-            let other = other.and_then(|other| blocks.get(other)).filter(|other| other.section == block.section);
-            other.map_or(0.0, |other| other.score / 2.0)
-        };
-        let score = block.score + beside(number.checked_sub(1)) + beside(Some(number + 1));
-        if best.is_none_or(|(_, best)| best < score) {
-            best = Some((number, score));
+    for (place, block) in blocks.iter().enumerate() {
+        if best.is_none_or(|(_, best)| best < block.score) {
+            best = Some((place, block.score));
         }
     }
-    best
+    Some(widen(blocks, best?.0, max_bytes))
 }
 
 /// Adds neighbours of the same section as far as there is room: those with words of the query, the heading, then what
@@ -237,11 +443,16 @@ fn fit(text: &str, range: Range<usize>, hits: &[Hit], max_bytes: usize) -> Range
 }
 
 /// Splits the body into blocks, in order. Together they have every line that is not blank.
-fn blocks(text: &str, body: &Range<usize>, headings: &mut dyn Iterator<Item = Range<usize>>) -> Vec<Block> {
+fn blocks(
+    text: &str,
+    body: &Range<usize>,
+    headings: &mut dyn Iterator<Item = Range<usize>>,
+    sections: usize,
+) -> Vec<Block> {
     let mut headings = headings.peekable();
     let mut blocks: Vec<Block> = Vec::new();
     let mut paragraph: Vec<Range<usize>> = Vec::new();
-    let mut section = 0;
+    let mut section = sections;
     let mut start = body.start;
     let rest = text.get(body.clone()).unwrap_or_default();
     for line in rest.split_inclusive('\n') {
@@ -256,7 +467,7 @@ fn blocks(text: &str, body: &Range<usize>, headings: &mut dyn Iterator<Item = Ra
                 Some(last) => last.range.end = last.range.end.max(range.end),
                 None => {
                     section += 1;
-                    blocks.push(Block { range, section, is_heading: true, score: 0.0 });
+                    blocks.push(Block::new(range, section, true));
                 }
             }
         } else if line.trim().is_empty() {
@@ -271,7 +482,7 @@ fn blocks(text: &str, body: &Range<usize>, headings: &mut dyn Iterator<Item = Ra
 
 /// Creates one block from lines or, if they are many, one per entry.
 fn end_paragraph(text: &str, lines: &mut Vec<Range<usize>>, section: usize, blocks: &mut Vec<Block>) {
-    let new = |range| Block { range, section, is_heading: false, score: 0.0 };
+    let new = |range| Block::new(range, section, false);
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
     let all = first.start..last.end;
     if all.len() <= LONG_BLOCK {
@@ -357,6 +568,43 @@ mod tests {
         assert_eq!(passage.lines, (2001, 2002));
     }
 
+    /// Returns the blocks of notes, best first, as note and text.
+    fn ranked<'t>(texts: &[&'t str], query: &str) -> Vec<(usize, &'t str)> {
+        let mut index = RankedIndex::default();
+        for (number, text) in (0..).zip(texts) {
+            index.insert(number, &Fields { body: text, ..Fields::default() });
+        }
+        let query = Query::parse(query, Joining::Any).unwrap();
+        let mut passages = Passages::new(&[Source::new(&index, &|_| (Reverse(0), ""))], &query);
+        let mut pool = Pool::default();
+        for text in texts {
+            pool.add(&mut passages, text, 0..text.len(), &mut headings(text).into_iter(), 1.0).unwrap();
+        }
+        let ranked = pool.compete(&passages).ranked();
+        ranked.into_iter().map(|block| (block.note, &texts[block.note][block.range])).collect()
+    }
+
+    #[test]
+    fn blocks_of_all_notes_compete_and_several_of_one_may_win() {
+        let port = "# Ports\n\nStaging listens on port 8443.\n\nNothing here.\n\nProduction listens on port 443.\n";
+        let found = ranked(&["The harbour is a port.\n", port], "which port does production listen on?");
+        let expected = [
+            (1, "Production listens on port 443."),
+            (1, "Staging listens on port 8443."),
+            (0, "The harbour is a port."),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(ranked(&[port], "of the and"), []);
+    }
+
+    #[test]
+    fn what_a_person_said_in_a_chat_counts_more() {
+        let chat = "user: My daughter is 12.\n\nassistant: Your daughter is 12.\n\n**User:** Her dog is old.\n\nThe daughter.\n";
+        let found = ranked(&[chat, "Else.\n"], "daughter");
+        assert_eq!(found[0].1, "The daughter.");
+        assert_eq!(found[2].1, "assistant: Your daughter is 12.");
+    }
+
     #[test]
     fn one_long_line_is_cut_around_the_words() {
         let text = format!("{}needle{}", "é ".repeat(5000), " ü".repeat(5000));
@@ -367,7 +615,7 @@ mod tests {
     #[test]
     fn a_note_without_the_words_gives_its_beginning() {
         let passage = best_of(NOTE, "zebra", 40).unwrap();
-        assert_eq!((passage.range.start, passage.score), (0, 0.0));
+        assert_eq!((passage.range.start, passage.terms.len()), (0, 0));
         assert_eq!(best_of("", "zebra", 40), None);
     }
 

@@ -1,0 +1,98 @@
+use std::fs;
+use std::path::Path;
+
+use crate::formats::{Data, read};
+use crate::measure::{apart, report, together};
+
+fn set(name: &str, files: &[(&str, &str)]) -> Data {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let one = Path::new(files[0].0);
+    let path = if name == "beam" { folder.path().to_path_buf() } else { folder.path().join(one) };
+    read(name, &path).unwrap()
+}
+
+/// Returns the table of a set without its times.
+fn figures(name: &str, data: &Data) -> Vec<String> {
+    let report = report(name, data, &apart(&data.histories).unwrap(), &together(&data.histories).unwrap());
+    let rows = report.lines().skip(4);
+    rows.map(|row| row.split('|').map(str::trim).take(10).collect::<Vec<_>>().join("|")).collect()
+}
+
+const FOUND: [&str; 3] = [
+    "|Saddlebag|100.0 %|100.0 %|100.0 %|100.0 %|1.000|100.0 %|100.0 %|100.0 %",
+    "|BM25 over turns|100.0 %|100.0 %|100.0 %|100.0 %|1.000|100.0 %|100.0 %|100.0 %",
+    "|Saddlebag, all in one store|100.0 %|100.0 %|100.0 %|100.0 %|1.000|100.0 %|100.0 %|100.0 %",
+];
+
+#[test]
+fn locomo_is_read_with_its_dirty_evidence() {
+    let data = set(
+        "locomo",
+        &[(
+            "locomo10.json",
+            r#"[{"conversation": {"speaker_a": "Ann", "speaker_b": "Bo",
+                "session_1_date_time": "1:56 pm on 8 May, 2023",
+                "session_1": [{"speaker": "Ann", "dia_id": "D1:1", "text": "My kayak is green."},
+                              {"speaker": "Bo", "dia_id": "D1:2", "text": "Nice.", "blip_caption": "a lake"}],
+                "session_2_date_time": "9:00 am on 9 May, 2023",
+                "session_2": [{"speaker": "Ann", "dia_id": "D2:1", "text": "Rain all week."}]},
+               "qa": [{"question": "Which colour has the kayak?", "answer": "green", "evidence": ["D:1:1; D7:7"], "category": 4},
+                      {"question": "Who sings?", "evidence": [], "category": 5}]}]"#,
+        )],
+    );
+    assert_eq!(data.histories[0].questions.len(), 1);
+    assert_eq!(data.histories[0].questions[0].turns, [(0, 0)]);
+    assert_eq!(data.histories[0].sessions[0].turns[1].text, "Nice. [image: a lake]");
+    assert_eq!(figures("locomo", &data), FOUND);
+}
+
+#[test]
+fn longmemeval_is_read_without_the_questions_that_have_no_answer() {
+    let sample = |id: &str| {
+        format!(
+            r#"{{"question_id": "{id}", "question_type": "single-session-user", "question": "Where is my bicycle?",
+                "haystack_session_ids": ["a", "b"], "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/05/21 (Sun) 02:21"],
+                "haystack_sessions": [[{{"role": "user", "content": "Hello."}}],
+                    [{{"role": "user", "content": "My bicycle is in the cellar.", "has_answer": true}},
+                     {{"role": "assistant", "content": "Noted."}}]],
+                "answer_session_ids": ["b"]}}"#
+        )
+    };
+    let data = set("longmemeval", &[("s.json", &format!("[{}, {}]", sample("1"), sample("2_abs")))]);
+    assert_eq!(data.histories.len(), 1);
+    assert_eq!(
+        (&*data.histories[0].questions[0].sessions, &*data.histories[0].questions[0].turns),
+        (&[1][..], &[(1, 0)][..])
+    );
+    assert_eq!(figures("longmemeval", &data), FOUND);
+}
+
+#[test]
+fn beam_is_read_with_nested_evidence() {
+    let chat = r#"[{"batch_number": 1, "time_anchor": "May-01-2024", "turns": [[{"role": "user", "id": 0, "content": "I bake rye bread."},
+        {"role": "assistant", "id": 1, "content": "Good."}]]}]"#;
+    let questions = r#"{"information_extraction": [{"question": "What bread do I bake?", "source_chat_ids": {"first": [[0]]}}],
+        "abstention": [{"question": "Do I ski?", "source_chat_ids": [1]}]}"#;
+    let data =
+        set("beam", &[("100K/1/chat.json", chat), ("100K/1/probing_questions/probing_questions.json", questions)]);
+    assert_eq!(data.histories[0].questions.len(), 1);
+    assert_eq!(figures("beam", &data), FOUND);
+}
+
+#[test]
+fn a_turn_that_is_not_in_the_passages_is_not_counted() {
+    let filler = "Something about a port. ".repeat(20);
+    let chat = format!(
+        r#"{{"messages": [{{"session": 1, "role": "user", "date": "", "text": "It is 8443."}},
+            {{"session": 1, "role": "assistant", "date": "", "text": "{filler}"}}],
+            "questions": [{{"question": "Which port?", "kind": "k", "evidence": [0]}}]}}"#
+    );
+    let data = set("conversations", &[("one.json", &chat)]);
+    let rows = figures("conversations", &data);
+    assert!(rows[0].ends_with("|0.0 %|0.0 %|0.0 %"), "{rows:?}");
+}
