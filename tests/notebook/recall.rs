@@ -184,7 +184,7 @@ fn a_budget_is_filled_with_the_best_passages_of_all_notes(kind: Kind) {
         reply.hits.into_iter().map(|hit| (hit.path, hit.lines, hit.passage)).collect::<Vec<_>>()
     };
     assert_eq!(fill(0), []);
-    let least = fill(60);
+    let least = fill(40);
     assert_eq!(least.len(), 1, "{least:?}");
     let all = fill(4000);
     let of_one: Vec<&String> = all.iter().filter(|hit| hit.0 == "chats/one.md").map(|hit| &hit.2).collect();

@@ -54,7 +54,7 @@ const COMPONENT: [&str; 16] = [
 ];
 
 /// The other packages with tests.
-const PACKAGES: [&str; 18] = [
+const PACKAGES: [&str; 20] = [
     "--package",
     "saddlebag-component",
     "--package",
@@ -71,6 +71,8 @@ const PACKAGES: [&str; 18] = [
     "saddlebag-zk",
     "--package",
     "saddlebag-tests",
+    "--package",
+    "saddlebag-eval",
     "--package",
     "xtask",
 ];

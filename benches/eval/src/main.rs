@@ -2,6 +2,8 @@
 //!
 //! The files are read as they are published, and none of their text is part of this project.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints a table")]
+
 mod baseline;
 mod formats;
 mod measure;

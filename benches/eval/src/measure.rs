@@ -51,7 +51,7 @@ struct Notes {
     notes: Vec<Note>,
 }
 
-/// Measures each history in a store of its own, and the baseline.
+/// Measures each history in a separate store, and the baseline.
 pub(crate) fn apart(histories: &[History]) -> Result<[Figures; 2], Failure> {
     let (mut ours, mut baseline) = (Figures::default(), Figures::default());
     for history in histories {

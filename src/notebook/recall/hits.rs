@@ -1,118 +1,18 @@
 //! [`RecallHit`]s from ranked items: path, title and passage, as the files have them.
 
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use super::super::checks::title_or_stem;
-use super::super::superseded::without_older;
-use super::corpora::{Corpora, Selection};
+use super::corpora::Corpora;
 use super::search::Asked;
-use super::types::{PASSAGE_BYTES, RecallHit, ScorePart};
-use crate::document::Note;
+use super::texts::Texts;
+use super::types::{RecallHit, ScorePart};
 use crate::protocol::Error;
-use crate::search::ranked::{Competed, Passage, Passages, Pool, Query, Ranked};
-use crate::search::{IndexedFile, best_passage};
+use crate::search::IndexedFile;
+use crate::search::ranked::{Passage, Ranked};
 use crate::trust::{ForModel, TrustState};
-
-/// The texts of the items of a page, whose blocks have competed.
-pub(super) struct Texts<'a> {
-    passages: Passages,
-    competed: Competed,
-    items: Vec<Text<'a>>,
-}
-
-/// The text of an item, as others may see it.
-struct Text<'a> {
-    /// Place of the item on the page.
-    place: usize,
-    /// Number of the item among those that compete; `None` if there were too many.
-    number: Option<usize>,
-    text: Cow<'a, str>,
-    note: Note,
-}
-
-/// A passage of an item.
-pub(super) struct PassageOf {
-    /// Place of the item on the page.
-    pub(super) place: usize,
-    pub(super) passage: Passage,
-    pub(super) score: f32,
-}
-
-impl<'a> Texts<'a> {
-    /// Lets the blocks of the items compete. Others may have written the index, so the text to show is read from the file.
-    pub(super) fn new(corpora: &'a Corpora<'_>, selection: &Selection, query: &Query, page: &[Ranked]) -> Self {
-        let mut passages = corpora.with_sources(selection, &|_| false, |sources| Passages::new(sources, query));
-        let best = page.iter().map(|ranked| ranked.score).fold(0.0, f32::max);
-        let (mut pool, mut items) = (Pool::default(), Vec::new());
-        for (place, ranked) in page.iter().enumerate() {
-            let Ok((document, _)) = corpora.document(ranked) else { continue };
-            let Some(text) = document.text.as_deref() else { continue };
-            let Some(note) = corpora.note_of_text(ranked, document) else { continue };
-            let text = without_older(text, &note);
-            let share = if best > 0.0 { ranked.score / best } else { 0.0 };
-            let mut headings = note.headings.iter().map(|heading| heading.span.clone());
-            let number = pool.add(&mut passages, &text, note.body.clone(), &mut headings, 1.0 + share);
-            items.push(Text { place, number, text, note });
-        }
-        let competed = pool.compete(&passages);
-        Self { passages, competed, items }
-    }
-
-    /// Returns the best passage of an item; `None` if it has no text.
-    pub(super) fn best(&mut self, place: usize, max_bytes: usize) -> Option<Passage> {
-        let Self { passages, competed, items } = self;
-        let item = items.iter().find(|item| item.place == place)?;
-        match item.number {
-            Some(number) => Some(passages.passage(&item.text, competed.best(number, max_bytes)?, max_bytes)),
-            None => best_passage(passages, &item.text, &item.note, max_bytes),
-        }
-    }
-
-    /// Returns the best passages of all items, best first, at most `max_bytes` in all. Neighbours become one.
-    pub(super) fn fill(&mut self, max_bytes: usize) -> Vec<PassageOf> {
-        let Self { passages, competed, items } = self;
-        let mut filled: Vec<(&Text<'a>, Range<usize>, f32)> = Vec::new();
-        let mut rest = max_bytes;
-        for block in competed.ranked() {
-            let Some(item) = items.iter().find(|item| item.number == Some(block.note)) else { continue };
-            // A part of a block is shown only if nothing whole fits.
-            let most = if filled.is_empty() { PASSAGE_BYTES.min(rest) } else { PASSAGE_BYTES };
-            let range = passages.passage(&item.text, block.range, most).range;
-            let gap = |from: usize, to: usize| item.text.get(from..to).is_some_and(|gap| gap.trim().is_empty());
-            let beside = filled.iter_mut().find(|(other, other_range, _)| {
-                let is_beside = gap(other_range.end, range.start) || gap(range.end, other_range.start);
-                other.place == item.place && is_beside && joined(other_range, &range).len() <= PASSAGE_BYTES
-            });
-            let more = match &beside {
-                Some((_, other, _)) => joined(other, &range).len() - other.len(),
-                None => range.len(),
-            };
-            let Some(less) = rest.checked_sub(more).filter(|_| !range.is_empty()) else { continue };
-            rest = less;
-            match beside {
-                Some((_, other, _)) => *other = joined(other, &range),
-                None => filled.push((item, range, block.score)),
-            }
-        }
-        let passages = filled.into_iter().map(|(item, range, score)| {
-            let passage = passages.passage(&item.text, range, PASSAGE_BYTES);
-            PassageOf { place: item.place, passage, score }
-        });
-        passages.collect()
-    }
-
-    fn item(&self, place: usize) -> Option<&Text<'a>> {
-        self.items.iter().find(|item| item.place == place)
-    }
-}
-
-fn joined(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {
-    one.start.min(other.start)..one.end.max(other.end)
-}
 
 /// Returns the hit at a place of the page with its passage.
 pub(super) fn hit(

@@ -9,6 +9,7 @@ mod prompt;
 mod rescore;
 mod search;
 mod succession;
+mod texts;
 mod turn;
 mod types;
 
@@ -30,8 +31,8 @@ use crate::changes::Call;
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
 use crate::search::ranked::Ranked;
-use hits::{PassageOf, Texts};
 use search::Asked;
+use texts::{PassageOf, Texts};
 use types::PASSAGE_BYTES;
 
 /// Finds notes and entries.

@@ -11,17 +11,28 @@ use super::super::types::{SortFields, SortKey};
 use super::corpora::{Corpora, Reach, Selection, counts_for_prompt};
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::succession::{newer_first, successions};
+use super::texts::Texts;
 use super::types::{MAX_RECALL_BYTES, NOTES, Recall};
 use crate::changes::Call;
 use crate::document::Note;
 use crate::order;
+use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode, FsError};
-use crate::search::ranked::{self, Joining, Query, Ranked, Ranking, Source};
+use crate::search::ranked::{self, Field, Joining, Query, Ranked, Ranking, Source};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::trust::Approved;
 
 /// Number of items whose passages compete for a budget.
 const COMPETING: u32 = 64;
+
+/// Number of best hits that are ordered by their passages, too.
+const REREAD: usize = 20;
+
+/// Weight of the best passage of a hit beside its own score, each as a share of the greatest.
+const PASSAGE_WEIGHT: f32 = 1.0;
+
+/// Fields that name a note.
+const NAMES: [Field; 2] = [Field::Title, Field::Aliases];
 
 /// Maximum number of attempts if notes change while they are read.
 const MAX_ATTEMPTS: u32 = 8;
@@ -78,6 +89,7 @@ impl Asked<'_> {
         // Ratings of the host. If the items are sorted by another key, no ratings are needed.
         let rates = self.may_rate && call.scope.rescore && request.sort.is_empty();
         let mut scored: Option<Result<Scored, FsError>> = None;
+        let rereads = request.sort.is_empty() && matches!(self.reach, Reach::All | Reach::Project);
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -85,6 +97,16 @@ impl Asked<'_> {
             // A literal search may have read notes meanwhile, and does not index their words.
             notebook.corpus.borrow_mut().index_notes();
             let mut ranking = self.rank(&query, &selection);
+            if rereads {
+                let missing = self.missing(ranking.hits.iter().take(REREAD));
+                if !missing.is_empty() && attempt < MAX_ATTEMPTS {
+                    load_texts(call, &notebook.corpus, &missing).await;
+                    notebook.corpus.borrow_mut().index_notes();
+                    continue;
+                }
+                self.order_by_passages(&query, &selection, &mut ranking.hits);
+                newer_first(&mut ranking.hits, &selection.superseded, REREAD);
+            }
             if let Some(Ok(scored)) = &scored {
                 ranking.hits = fused(ranking.hits, scored);
                 newer_first(&mut ranking.hits, &selection.superseded, CANDIDATES);
@@ -203,6 +225,28 @@ impl Asked<'_> {
     /// Returns the number of items whose passages are looked at.
     fn limit(&self) -> u32 {
         if self.request.max_bytes.is_some() { COMPETING } else { self.request.limit }
+    }
+
+    /// Orders the best hits by their own scores and those of their best passages: a long note may have an answer in few words.
+    fn order_by_passages(&self, query: &Query, selection: &Selection, hits: &mut [Ranked]) {
+        let corpora = self.corpora();
+        let count = hits.len().min(REREAD);
+        let best = hits.part(..count);
+        let texts = Texts::new(&corpora, selection, query, best);
+        let passages: Vec<f32> = (0..count).map(|place| texts.best_score(place)).collect();
+        let most = |scores: &mut dyn Iterator<Item = f32>| scores.fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
+        let (most_hit, most_passage) =
+            (most(&mut best.iter().map(|hit| hit.score)), most(&mut passages.iter().copied()));
+        let scores = best.iter().zip(&passages).map(|(hit, passage)| {
+            let (own, passage) = (hit.score / most_hit, passage / most_passage);
+            // A name is an answer that no passage repeats.
+            let is_named = NAMES.into_iter().any(|field| hit.fields.contains(field));
+            own + PASSAGE_WEIGHT * if is_named { passage.max(own) } else { passage }
+        });
+        let mut places: Vec<(f32, usize)> = scores.zip(0..).collect();
+        order::sort_slice(&mut places, |(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
+        let ordered: Vec<Ranked> = places.iter().filter_map(|(_, place)| hits.get(*place).cloned()).collect();
+        hits.iter_mut().zip(ordered).for_each(|(hit, ordered)| *hit = ordered);
     }
 
     fn leaves_out(&self, path: &str) -> bool {

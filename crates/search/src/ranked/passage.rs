@@ -33,6 +33,8 @@ const COVERAGE: f32 = 0.5;
 const NEIGHBOUR: f32 = 0.2;
 /// Part of the score of its heading that a block gets.
 const HEADING: f32 = 0.2;
+/// Weight of a word of the title in a block that lacks it.
+const TITLE: f32 = 0.5;
 /// Factor for the turns of a person in the log of a chat: what people said of themselves is asked for more often than what
 /// they were told.
 const PERSON: f32 = 1.75;
@@ -250,6 +252,17 @@ impl Passages {
         hits
     }
 
+    /// Adds the words of a title to the blocks that have words of the query and lack these.
+    fn add_title(&mut self, title: &str, blocks: &mut [Block]) {
+        for hit in self.hits(title, &(0..title.len())) {
+            for block in blocks.iter_mut().filter(|block| !block.counts.is_empty()) {
+                if block.counts.iter().all(|(asked, _)| *asked != hit.asked) {
+                    block.counts.push((hit.asked, TITLE * hit.weight));
+                }
+            }
+        }
+    }
+
     /// Scores blocks that compete.
     fn score(&self, blocks: &mut [Block]) {
         let idfs = self.idfs(blocks);
@@ -303,11 +316,12 @@ impl Passages {
 
 impl Pool {
     /// Adds a note, and returns its number. `body` and `headings` are those of [`Passages::best`]; `weight` is a factor for the
-    /// scores of its blocks. `None` if the pool is full: the note does not compete then.
+    /// scores of its blocks. The words of the title count in every block that has a word of the query. `None` if the pool is
+    /// full: the note does not compete then.
     pub fn add(
         &mut self,
         passages: &mut Passages,
-        text: &str,
+        (title, text): (&str, &str),
         body: Range<usize>,
         headings: &mut dyn Iterator<Item = Range<usize>>,
         weight: f32,
@@ -317,7 +331,9 @@ impl Pool {
             return None;
         }
         let first = self.blocks.len();
-        self.blocks.extend(passages.read(text, body, headings, self.sections));
+        let mut blocks = passages.read(text, body, headings, self.sections);
+        passages.add_title(title, &mut blocks);
+        self.blocks.extend(blocks);
         self.sections = self.blocks.last().map_or(self.sections, |last| last.section + 1);
         self.notes.push(PooledNote { blocks: first..self.blocks.len(), weight });
         Some(self.notes.len() - 1)
@@ -341,6 +357,13 @@ impl Competed {
     #[must_use]
     pub fn best(&self, note: usize, max_bytes: usize) -> Option<Range<usize>> {
         widened(self.blocks.part(self.notes.get(note)?.blocks.clone()), max_bytes)
+    }
+
+    /// Returns the score of the best block of a note; 0 if it has no word of the query.
+    #[must_use]
+    pub fn best_score(&self, note: usize) -> f32 {
+        let blocks = self.notes.get(note).map(|note| self.blocks.part(note.blocks.clone()));
+        blocks.unwrap_or_default().iter().map(|block| block.score).fold(0.0, f32::max)
     }
 
     /// Returns the blocks with words of the query that are not headings, best first.
@@ -578,7 +601,7 @@ mod tests {
         let mut passages = Passages::new(&[Source::new(&index, &|_| (Reverse(0), ""))], &query);
         let mut pool = Pool::default();
         for text in texts {
-            pool.add(&mut passages, text, 0..text.len(), &mut headings(text).into_iter(), 1.0).unwrap();
+            pool.add(&mut passages, ("", text), 0..text.len(), &mut headings(text).into_iter(), 1.0).unwrap();
         }
         let ranked = pool.compete(&passages).ranked();
         ranked.into_iter().map(|block| (block.note, &texts[block.note][block.range])).collect()
