@@ -32,7 +32,7 @@ use crate::protocol::Error;
 use crate::search::SearchableEntries;
 use crate::search::ranked::Ranked;
 use search::Asked;
-use texts::{PassageOf, Texts};
+use texts::PassageOf;
 use types::PASSAGE_BYTES;
 
 /// Finds notes and entries.
@@ -55,9 +55,9 @@ pub(crate) async fn recall(
         known: 0,
         may_rate: true,
     };
-    let found = asked.find().await?;
+    let mut found = asked.find().await?;
     let corpora = asked.corpora();
-    let mut texts = Texts::new(&corpora, &found.selection, &found.query, &found.page);
+    let mut texts = found.texts(&corpora);
     let page: Vec<RecallHit> = match request.max_bytes {
         Some(max_bytes) => {
             let filled = texts.fill(max_bytes as usize);

@@ -9,7 +9,6 @@ use super::super::superseded::without_older;
 use super::corpora::Reach;
 use super::hits::hit;
 use super::search::Asked;
-use super::texts::Texts;
 use super::types::{Recall, RecallHit};
 use crate::changes::Call;
 use crate::document::Note;
@@ -91,7 +90,7 @@ pub(crate) async fn recall_for_prompt(
     let PromptRecall { request, passage_bytes, excerpt, is_left_out, is_known, known, may_rate } = *recall;
     let asked =
         Asked { call, notebook, entries, request, reach: Reach::Prompt, is_left_out, is_known, known, may_rate };
-    let found = asked.find().await?;
+    let mut found = asked.find().await?;
     // Beside the items that may be shown, and not among them, which they must not influence.
     let all = Asked { reach: Reach::Current, may_rate: false, ..asked };
     let (all, rarity_of_all) = if excerpt.is_none() && has_withheld(&asked) {
@@ -100,7 +99,7 @@ pub(crate) async fn recall_for_prompt(
         (Vec::new(), 0.0)
     };
     let corpora = asked.corpora();
-    let mut texts = Texts::new(&corpora, &found.selection, &found.query, &found.page);
+    let mut texts = found.texts(&corpora);
     let mut shown = Vec::new();
     for (place, ranked) in found.page.iter().enumerate() {
         let is_known = asked.is_known_hit(&corpora, ranked);

@@ -11,7 +11,7 @@ use super::super::types::{SortFields, SortKey};
 use super::corpora::{Corpora, Reach, Selection, counts_for_prompt};
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::succession::{newer_first, successions};
-use super::texts::Texts;
+use super::texts::{Contest, Texts};
 use super::types::{MAX_RECALL_BYTES, NOTES, Recall};
 use crate::changes::Call;
 use crate::document::Note;
@@ -58,7 +58,9 @@ pub(super) struct Asked<'a> {
 /// Items that a recall has found.
 pub(super) struct Found {
     pub(super) query: Query,
-    pub(super) selection: Selection,
+    /// The best hits, whose blocks have competed.
+    contest: Option<Contest>,
+    selection: Selection,
     /// Hits of the page, best first.
     pub(super) page: Vec<Ranked>,
     /// Number of items that match.
@@ -67,6 +69,15 @@ pub(super) struct Found {
     pub(super) rarity: f32,
     /// Reason why the host did not rate the hits.
     pub(super) not_rated: Option<FsError>,
+}
+
+impl Found {
+    /// Returns the texts of the page, whose blocks have competed.
+    pub(super) fn texts<'c>(&mut self, corpora: &'c Corpora<'_>) -> Texts<'c> {
+        let contest = self.contest.take().filter(|contest| contest.has_all(&self.page));
+        let contest = contest.unwrap_or_else(|| Contest::new(corpora, &self.selection, &self.query, &self.page));
+        Texts::new(corpora, contest, &self.page)
+    }
 }
 
 impl Asked<'_> {
@@ -89,7 +100,6 @@ impl Asked<'_> {
         // Ratings of the host. If the items are sorted by another key, no ratings are needed.
         let rates = self.may_rate && call.scope.rescore && request.sort.is_empty();
         let mut scored: Option<Result<Scored, FsError>> = None;
-        let rereads = request.sort.is_empty() && matches!(self.reach, Reach::All | Reach::Project);
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -97,15 +107,22 @@ impl Asked<'_> {
             // A literal search may have read notes meanwhile, and does not index their words.
             notebook.corpus.borrow_mut().index_notes();
             let mut ranking = self.rank(&query, &selection);
-            if rereads {
-                let missing = self.missing(ranking.hits.iter().take(REREAD));
+            let reread = self.reread();
+            let mut contest = None;
+            if reread > 0 {
+                let missing = self.missing(ranking.hits.iter().take(reread));
                 if !missing.is_empty() && attempt < MAX_ATTEMPTS {
                     load_texts(call, &notebook.corpus, &missing).await;
                     notebook.corpus.borrow_mut().index_notes();
                     continue;
                 }
-                self.order_by_passages(&query, &selection, &mut ranking.hits);
-                newer_first(&mut ranking.hits, &selection.superseded, REREAD);
+                let reread = reread.min(ranking.hits.len());
+                let of_best = Contest::new(&self.corpora(), &selection, &query, ranking.hits.part(..reread));
+                if let Some(best) = ranking.hits.get_mut(..reread) {
+                    order_by_passages(best, &of_best);
+                    newer_first(best, &selection.superseded, reread);
+                }
+                contest = Some(of_best);
             }
             if let Some(Ok(scored)) = &scored {
                 ranking.hits = fused(ranking.hits, scored);
@@ -136,7 +153,7 @@ impl Asked<'_> {
             if unapproved.is_empty() || is_last {
                 let not_rated = scored.and_then(Result::err);
                 let Ranking { total, rarity, .. } = ranking;
-                return Ok(Found { query, selection, page, total, rarity, not_rated });
+                return Ok(Found { query, contest, selection, page, total, rarity, not_rated });
             }
             refused.extend(unapproved.iter().map(|hit| hit.doc));
         }
@@ -204,7 +221,9 @@ impl Asked<'_> {
     fn rank(&self, query: &Query, selection: &Selection) -> Ranking {
         let Self { call, request, .. } = *self;
         let corpora = self.corpora();
-        let best = if self.may_rate && call.scope.rescore { CANDIDATES } else { 0 };
+        let rated = if self.may_rate && call.scope.rescore { CANDIDATES } else { 0 };
+        // The order of the best must not depend on the page.
+        let best = self.reread().max(rated);
         let limit = match request.sort.is_empty() {
             true => {
                 (request.offset as usize).saturating_add(self.limit() as usize).saturating_add(self.known).max(best)
@@ -227,26 +246,17 @@ impl Asked<'_> {
         if self.request.max_bytes.is_some() { COMPETING } else { self.request.limit }
     }
 
-    /// Orders the best hits by their own scores and those of their best passages: a long note may have an answer in few words.
-    fn order_by_passages(&self, query: &Query, selection: &Selection, hits: &mut [Ranked]) {
-        let corpora = self.corpora();
-        let count = hits.len().min(REREAD);
-        let best = hits.part(..count);
-        let texts = Texts::new(&corpora, selection, query, best);
-        let passages: Vec<f32> = (0..count).map(|place| texts.best_score(place)).collect();
-        let most = |scores: &mut dyn Iterator<Item = f32>| scores.fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
-        let (most_hit, most_passage) =
-            (most(&mut best.iter().map(|hit| hit.score)), most(&mut passages.iter().copied()));
-        let scores = best.iter().zip(&passages).map(|(hit, passage)| {
-            let (own, passage) = (hit.score / most_hit, passage / most_passage);
-            // A name is an answer that no passage repeats.
-            let is_named = NAMES.into_iter().any(|field| hit.fields.contains(field));
-            own + PASSAGE_WEIGHT * if is_named { passage.max(own) } else { passage }
-        });
-        let mut places: Vec<(f32, usize)> = scores.zip(0..).collect();
-        order::sort_slice(&mut places, |(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
-        let ordered: Vec<Ranked> = places.iter().filter_map(|(_, place)| hits.get(*place).cloned()).collect();
-        hits.iter_mut().zip(ordered).for_each(|(hit, ordered)| *hit = ordered);
+    /// Returns the number of best hits that are ordered by their passages, too.
+    fn reread(&self) -> usize {
+        match self.reach {
+            Reach::All | Reach::Project if self.request.sort.is_empty() => REREAD.max(self.competing()),
+            _ => 0,
+        }
+    }
+
+    /// Returns the number of items whose passages fill a budget.
+    fn competing(&self) -> usize {
+        if self.request.max_bytes.is_some() { COMPETING as usize } else { 0 }
     }
 
     fn leaves_out(&self, path: &str) -> bool {
@@ -286,6 +296,23 @@ impl Asked<'_> {
         let is_approved = |text: &str| Approved::judge(text.into()).is_ok();
         entry.is_some() || self.is_known_hit(corpora, hit) || document.text.as_deref().is_some_and(is_approved)
     }
+}
+
+/// Orders the best hits by their own scores and those of their best passages: a long note may have an answer in few words.
+fn order_by_passages(hits: &mut [Ranked], contest: &Contest) {
+    let passages: Vec<f32> = hits.iter().map(|hit| contest.best_score(hit)).collect();
+    let most = |scores: &mut dyn Iterator<Item = f32>| scores.fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
+    let (most_hit, most_passage) = (most(&mut hits.iter().map(|hit| hit.score)), most(&mut passages.iter().copied()));
+    let mut scored: Vec<(f32, usize, Ranked)> = Vec::new();
+    for (place, (hit, passage)) in hits.iter().zip(passages).enumerate() {
+        let (own, passage) = (hit.score / most_hit, passage / most_passage);
+        // A name is an answer that no passage repeats.
+        let is_named = NAMES.into_iter().any(|field| hit.fields.contains(field));
+        let passage = if is_named { passage.max(own) } else { passage };
+        scored.push((own + PASSAGE_WEIGHT * passage, place, hit.clone()));
+    }
+    order::sort_slice(&mut scored, |(a, one, _), (b, other, _)| b.total_cmp(a).then(one.cmp(other)));
+    hits.iter_mut().zip(scored).for_each(|(hit, (.., ordered))| *hit = ordered);
 }
 
 /// Sorts the hits by the fields of their files. Equal ones stay in the order of their scores.

@@ -8,8 +8,17 @@ use super::super::superseded::without_older;
 use super::corpora::{Corpora, Selection};
 use super::types::PASSAGE_BYTES;
 use crate::document::Note;
-use crate::search::best_passage;
 use crate::search::ranked::{Competed, Passage, Passages, Pool, Query, Ranked};
+use crate::search::{DocId, best_passage};
+use crate::sorted::SortedMap;
+
+/// The best items, whose blocks have competed.
+pub(super) struct Contest {
+    passages: Passages,
+    competed: Competed,
+    /// Numbers of the items among those that compete; `None` if there were too many.
+    numbers: SortedMap<(usize, DocId), Option<usize>>,
+}
 
 /// The texts of the items of a page, whose blocks have competed.
 pub(super) struct Texts<'a> {
@@ -22,7 +31,6 @@ pub(super) struct Texts<'a> {
 pub(super) struct Text<'a> {
     /// Place of the item on the page.
     place: usize,
-    /// Number of the item among those that compete; `None` if there were too many.
     number: Option<usize>,
     pub(super) text: Cow<'a, str>,
     pub(super) note: Note,
@@ -36,24 +44,54 @@ pub(super) struct PassageOf {
     pub(super) score: f32,
 }
 
-impl<'a> Texts<'a> {
-    /// Lets the blocks of the items compete. Others may have written the index, so the text to show is read from the file.
-    pub(super) fn new(corpora: &'a Corpora<'_>, selection: &Selection, query: &Query, page: &[Ranked]) -> Self {
+impl Contest {
+    /// Lets the blocks of the items compete.
+    pub(super) fn new(corpora: &Corpora<'_>, selection: &Selection, query: &Query, hits: &[Ranked]) -> Self {
         let mut passages = corpora.with_sources(selection, &|_| false, |sources| Passages::new(sources, query));
-        let best = page.iter().map(|ranked| ranked.score).fold(0.0, f32::max);
-        let (mut pool, mut items) = (Pool::default(), Vec::new());
-        for (place, ranked) in page.iter().enumerate() {
-            let Ok((document, _)) = corpora.document(ranked) else { continue };
-            let Some(text) = document.text.as_deref() else { continue };
-            let Some(note) = corpora.note_of_text(ranked, document) else { continue };
-            let text = without_older(text, &note);
+        let best = hits.iter().map(|ranked| ranked.score).fold(0.0, f32::max);
+        let (mut pool, mut numbers) = (Pool::default(), SortedMap::default());
+        for ranked in hits {
+            let Some((text, note)) = text_of(corpora, ranked) else { continue };
             let share = if best > 0.0 { ranked.score / best } else { 0.0 };
             let mut headings = note.headings.iter().map(|heading| heading.span.clone());
             let number = pool.add(&mut passages, (&note.title, &text), note.body.clone(), &mut headings, 1.0 + share);
-            items.push(Text { place, number, text, note });
+            numbers.insert((ranked.source, ranked.doc), number);
         }
         let competed = pool.compete(&passages);
-        Self { passages, competed, items }
+        Self { passages, competed, numbers }
+    }
+
+    /// Returns the score of the best block of an item; 0 if it did not compete.
+    pub(super) fn best_score(&self, ranked: &Ranked) -> f32 {
+        let number = self.numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
+        number.map_or(0.0, |number| self.competed.best_score(number))
+    }
+
+    /// Returns true if all items competed, or would have if there had been room.
+    pub(super) fn has_all(&self, hits: &[Ranked]) -> bool {
+        hits.iter().all(|ranked| self.numbers.contains_key(&(ranked.source, ranked.doc)))
+    }
+}
+
+/// Returns the text of an item with its note; `None` if it was not read. Others may have written the index, so the text to
+/// show is read from the file.
+fn text_of<'a>(corpora: &'a Corpora<'_>, ranked: &Ranked) -> Option<(Cow<'a, str>, Note)> {
+    let (document, _) = corpora.document(ranked).ok()?;
+    let text = document.text.as_deref()?;
+    let note = corpora.note_of_text(ranked, document)?;
+    Some((without_older(text, &note), note))
+}
+
+impl<'a> Texts<'a> {
+    /// Reads the items of a page that have competed.
+    pub(super) fn new(corpora: &'a Corpora<'_>, contest: Contest, page: &[Ranked]) -> Self {
+        let Contest { passages, competed, numbers } = contest;
+        let items = page.iter().enumerate().filter_map(|(place, ranked)| {
+            let (text, note) = text_of(corpora, ranked)?;
+            let number = numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
+            Some(Text { place, number, text, note })
+        });
+        Self { passages, competed, items: items.collect() }
     }
 
     /// Returns the best passage of an item; `None` if it has no text.
@@ -64,12 +102,6 @@ impl<'a> Texts<'a> {
             Some(number) => Some(passages.passage(&item.text, competed.best(number, max_bytes)?, max_bytes)),
             None => best_passage(passages, &item.text, &item.note, max_bytes),
         }
-    }
-
-    /// Returns the score of the best block of an item.
-    pub(super) fn best_score(&self, place: usize) -> f32 {
-        let number = self.item(place).and_then(|item| item.number);
-        number.map_or(0.0, |number| self.competed.best_score(number))
     }
 
     /// Returns the best passages of all items, best first, at most `max_bytes` in all. Neighbours become one.
