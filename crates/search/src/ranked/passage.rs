@@ -1,6 +1,6 @@
 //! [`Passages`]: the parts of notes that answer a question best.
 //!
-//! The body of a note is split into blocks: headings, paragraphs, and the entries of long lists and logs. The blocks of one note, or
+//! The body of a note is split into blocks: headings, paragraphs, and the entries of lists and long logs. The blocks of one note, or
 //! those of all notes in a [`Pool`], compete: each is scored by BM25, with its rarities in the notes and among the blocks, and
 //! by its neighbours, its heading, and its note. A block that a person said in a log of a chat counts more. All of it takes time
 //! linear in the text, except for the order of the blocks that have a word.
@@ -503,27 +503,32 @@ fn blocks(
     blocks
 }
 
-/// Creates one block from lines or, if they are many, one per entry.
+/// Creates one block from lines or, if they are many or a list, one per entry.
 fn end_paragraph(text: &str, lines: &mut Vec<Range<usize>>, section: usize, blocks: &mut Vec<Block>) {
-    let new = |range| Block::new(range, section, false);
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-    let all = first.start..last.end;
-    if all.len() <= LONG_BLOCK {
-        blocks.push(new(all));
-    } else {
-        let mut is_first = true;
-        for line in lines.iter() {
-            // An indented line belongs to the entry above.
-            let is_indented = text.get(line.clone()).is_some_and(|line| line.starts_with([' ', '\t']));
-            match blocks.last_mut().filter(|last| is_indented && !is_first && line.end - last.range.start <= LONG_BLOCK)
-            {
-                Some(entry) => entry.range.end = line.end,
-                None => blocks.push(new(line.clone())),
-            }
-            is_first = false;
+    let is_long = last.end - first.start > LONG_BLOCK;
+    let mut is_first = true;
+    for line in lines.iter() {
+        let written = text.get(line.clone()).unwrap_or_default();
+        // An indented line belongs to the entry above.
+        let begins = if is_long { !written.starts_with([' ', '\t']) } else { is_list_item(written) };
+        let above = blocks.last_mut().filter(|above| !is_first && line.end - above.range.start <= LONG_BLOCK);
+        match above.filter(|_| !begins) {
+            Some(entry) => entry.range.end = line.end,
+            None => blocks.push(Block::new(line.clone(), section, false)),
         }
+        is_first = false;
     }
     lines.clear();
+}
+
+/// Returns true if a line begins an item of a list that is not indented.
+fn is_list_item(line: &str) -> bool {
+    let rest = line.strip_prefix(['-', '*', '+']).or_else(|| {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        (rest.len() < line.len()).then(|| rest.strip_prefix(['.', ')']))?
+    });
+    rest.is_some_and(|rest| rest.starts_with(' '))
 }
 
 fn newlines(text: &str, range: Range<usize>) -> u32 {
