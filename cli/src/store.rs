@@ -99,7 +99,7 @@ pub(crate) struct Store {
     operation: Option<String>,
     /// Reason that the user gives for the changes.
     reason: Option<String>,
-    /// Time at which the commands see the memory, in seconds since 1970-01-01T00:00:00Z; `None`: now.
+    /// Moment at which the commands see the memory; `None`: now.
     past: Option<Moment>,
     /// Options, and the folder of the project, as long as it may have to be recorded.
     unrecorded: Option<(Global, PathBuf)>,

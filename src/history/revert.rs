@@ -15,7 +15,7 @@ use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, RelPath};
 
-/// What was left of an operation.
+/// How much of an operation the files still have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Left {
     /// It changed nothing.

@@ -52,8 +52,8 @@ pub struct Version {
 /// (which was faster), or it was tried again, and no other of these steps begins where it ends. Otherwise others
 /// brought an old state back, and rule 2 holds. A step that changes nothing makes no version.
 ///
-/// What cannot be told apart: a change that never happened, because the program was killed or the disk was full, from one that
-/// others took back. It counts as taken back: a version too many hides nothing.
+/// A program that was killed, or a full disk, can prevent a recorded change. Such a change looks like one that others took back,
+/// and counts as one: a version too many hides nothing.
 #[must_use]
 pub fn versions(steps: &[Step<'_>], current: State) -> Vec<Version> {
     let steps: Vec<(usize, &Step<'_>)> =

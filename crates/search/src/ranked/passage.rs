@@ -17,18 +17,14 @@ use super::plan::Plan;
 use super::query::Query;
 use super::source::{Frequencies, Source, View};
 use super::tokens::{TokenKind, Tokens};
-use super::weights::idf;
+use super::weights::{COVERAGE, idf, saturate};
 use saddlebag_collections::{SlicePart, order};
 
 /// Size in bytes from which a block of several lines is split into its entries.
 const LONG_BLOCK: usize = 480;
 
-/// Saturation of the occurrences of a word in a block.
-const K1: f32 = 1.2;
 /// Weight of the length of a block. It is less than that of a note, since blocks differ less.
 const B: f32 = 0.5;
-/// Bonus of a block that has all words of the query, as a part of its score.
-const COVERAGE: f32 = 0.5;
 /// Part of a neighbour's score that a block gets.
 const NEIGHBOUR: f32 = 0.2;
 /// Part of the score of its heading that a block gets.
@@ -95,7 +91,7 @@ struct Block {
     is_of_person: bool,
     /// Weighed occurrences of the words of the query.
     counts: Vec<(usize, f32)>,
-    /// Score of its own words, then that with what is around it; 0 without a word that says something.
+    /// Score; 0 if all of its words of the query are stop words.
     score: f32,
 }
 
@@ -275,7 +271,7 @@ impl Passages {
             let (mut sum, mut mass) = (0.0, 0.0);
             for (asked, count) in &block.counts {
                 let Some((asked, idf)) = self.asked.get(*asked).zip(idfs.get(*asked)) else { continue };
-                sum += idf * (K1 + 1.0) * count / (count + K1 * length);
+                sum += idf * saturate(count / length);
                 mass += says((asked, idf));
             }
             let person = if block.is_of_person { PERSON } else { 1.0 };
