@@ -130,10 +130,7 @@ impl Call {
         redoes: Vec<String>,
     ) -> Result<Option<String>, Error> {
         let Some(recorder) = &self.recorder else { return Err(Error::internal("an operation without a history")) };
-        {
-            let mut state = recorder.state.borrow_mut();
-            (state.undoes, state.redoes) = (undoes, redoes);
-        }
+        recorder.set_undone(undoes, redoes);
         // A change that is refused must not come after others were made.
         self.check_all_rejected(changes).await?;
         let opened = self.open(recorder, changes).await?;

@@ -66,6 +66,12 @@ impl Recorder {
         state.operation.get_or_insert_with(made).clone()
     }
 
+    /// Says which operations this one undoes, and which it makes again.
+    pub(super) fn set_undone(&self, undoes: Vec<String>, redoes: Vec<String>) {
+        let mut state = self.state.borrow_mut();
+        (state.undoes, state.redoes) = (undoes, redoes);
+    }
+
     /// Returns true if this is the first record of the operation in a log.
     pub(super) fn is_first_in(&self, log: &RelPath) -> bool {
         let mut state = self.state.borrow_mut();

@@ -171,10 +171,7 @@ impl Call {
         redoes: Vec<String>,
     ) -> Result<Option<String>, Error> {
         let Some(recorder) = &self.recorder else { return Ok(None) };
-        {
-            let mut state = recorder.state.borrow_mut();
-            (state.undoes, state.redoes) = (undoes, redoes);
-        }
+        recorder.set_undone(undoes, redoes);
         self.record_empty(recorder, folder).await
     }
 
