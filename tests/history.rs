@@ -57,7 +57,9 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
     drive.run(remember("Port", "5432")).unwrap();
     let remembered = drive.executor.files()[NOTE].clone();
     drive.executor.insert(&path(NOTE), "by an editor\n");
-    let list = drive.call(ListVersions { name: "facts/port".into(), limit: 9, patch: true }).unwrap();
+    let list = drive
+        .call(ListVersions { name: "facts/port".into(), limit: 9, patch: true, ..ListVersions::default() })
+        .unwrap();
     let made: Vec<_> = list.versions.iter().map(|version| (version.kind, version.operation.is_some())).collect();
     assert_eq!(made, [(ChangeKind::Changed, false), (ChangeKind::Created, true)]);
     assert!(list.versions[0].patch.as_deref().unwrap().contains("+by an editor"), "{list:?}");
@@ -92,7 +94,9 @@ fn what_others_took_back_is_a_version_and_counts_as_undone(kind: Kind) {
     drive.run(replace(Target::Page("facts/port".into()), "5432", "6543")).unwrap();
     drive.executor.insert(&path(NOTE), std::str::from_utf8(&remembered).unwrap());
     let list = |drive: &mut Drive<Simulator>| {
-        let list = drive.call(ListVersions { name: "facts/port".into(), limit: 9, patch: false }).unwrap();
+        let list = drive
+            .call(ListVersions { name: "facts/port".into(), limit: 9, patch: false, ..ListVersions::default() })
+            .unwrap();
         list.versions.iter().map(|version| version.operation.is_some()).collect::<Vec<_>>()
     };
     assert_eq!(list(&mut drive), [false, true, true]);
@@ -334,6 +338,31 @@ fn two_processes_undo_one_history(kind: Kind) {
 }
 
 #[both_engines]
+fn an_undo_of_many_leaves_what_later_changes_touch_and_names_it(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let of = |session: &str| Origin { session: Some(session.into()), ..Origin::default() };
+    drive.run(remember("Port", "The port is 5432.")).unwrap();
+    drive.run(remember("Host", "The host is a.")).unwrap();
+    drive.run(of("s").with(replace(Target::Page("facts/port".into()), "5432", "1"))).unwrap();
+    drive.run(of("s").with(replace(Target::Page("facts/host".into()), "is a", "is b"))).unwrap();
+    drive.run(replace(Target::Page("facts/port".into()), "is 1", "is 9")).unwrap();
+    let before = kept(&drive.executor);
+    let all = || Undo { session: Some("s".into()), ..Undo::default() };
+    assert_eq!(drive.call(all()).unwrap_err().code, ErrorCode::Conflict);
+    assert_eq!(kept(&drive.executor), before);
+    let reply = drive.call(Undo { skip_conflicts: true, ..all() }).unwrap();
+    assert_eq!((reply.operations.len(), reply.skipped.len()), (1, 1), "{reply:?}");
+    assert!(reply.skipped[0].reason.contains("facts/port.md"), "{reply:?}");
+    let files = kept(&drive.executor);
+    let text = |path: &str| String::from_utf8(files[path].clone()).unwrap();
+    assert!(text("projects/proj/facts/host.md").contains("is a."));
+    assert!(text("projects/proj/facts/port.md").contains("is 9."));
+    // Nothing but the conflict is left.
+    let error = drive.call(Undo { skip_conflicts: true, ..all() }).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Conflict, "{error}");
+}
+
+#[both_engines]
 fn an_agent_undoes_what_it_did_itself_and_nothing_else(kind: Kind) {
     let trust = TrustConfig { provenance: Provenance::Agent, ..TrustConfig::default() };
     let mut drive = drive(kind, Config { trust, ..agent_config() }, &[]);
@@ -380,7 +409,8 @@ fn a_secret_is_not_recorded(kind: Kind) {
     drive.run(replace(Target::Page("notes/a".into()), "the key", "a key")).unwrap();
     drive.run(replace(Target::Page("notes/a".into()), &format!("a key is {KEY}"), "no key")).unwrap();
     drive.run(replace(Target::Page("notes/a".into()), "no key", "none")).unwrap();
-    let list = drive.call(ListVersions { name: "notes/a".into(), limit: 9, patch: true }).unwrap();
+    let list =
+        drive.call(ListVersions { name: "notes/a".into(), limit: 9, patch: true, ..ListVersions::default() }).unwrap();
     let unkept: Vec<bool> = list.versions.iter().map(|version| version.unkept).collect();
     assert_eq!(unkept, [false, false, true, true], "{list:?}");
     assert!(!format!("{list:?}").contains(KEY));

@@ -84,6 +84,15 @@ impl<'a> FileHistory<'a> {
         self.happened.contains(&step)
     }
 
+    /// Returns true if the history may have the content of a state: it was neither too large, nor secret, nor expunged.
+    pub(super) fn keeps(&self, state: State) -> bool {
+        match state {
+            State::Absent => true,
+            State::Bytes(digest) => self.contents.has(&digest),
+            State::Size(_) => false,
+        }
+    }
+
     /// Returns the content of a state; `None` if the file does not exist then.
     ///
     /// # Errors

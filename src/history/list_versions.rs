@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{State, unified};
 
-use super::files::FileHistory;
+use super::files::{FileHistory, StepOf};
+use super::list_operations::is_by;
 use super::log::History;
 use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
 use crate::files::{Names, resolve};
@@ -24,6 +25,12 @@ pub struct ListVersions {
     pub name: String,
     /// Maximum number of versions, at most [`MAX_HISTORY_ITEMS`].
     pub limit: u32,
+    /// Only versions that operations made at or after this time, in seconds since 1970-01-01T00:00:00Z.
+    pub since: Option<i64>,
+    /// Only versions by this agent, client, tool or session, or with text of this provenance.
+    pub by: Option<String>,
+    /// Only versions that this operation made.
+    pub operation: Option<String>,
     /// If set, adds the difference from the version before to each version.
     pub patch: bool,
 }
@@ -36,7 +43,7 @@ pub struct VersionList {
     pub path: String,
     /// Versions, newest first.
     pub versions: Vec<VersionInfo>,
-    /// Number of all versions.
+    /// Number of all versions that were asked for.
     pub total: u32,
     /// Number of damaged lines in the logs, which were left out.
     pub damaged: u32,
@@ -54,7 +61,7 @@ pub struct VersionInfo {
     pub kind: ChangeKind,
     /// Size in bytes; `None` if the file does not exist in this version, or the size is unknown.
     pub size: Option<u64>,
-    /// True if the history does not have its text: it was too large, or had a secret in it.
+    /// True if the history does not have its text: it was too large, had a secret in it, or was expunged.
     pub unkept: bool,
     /// Operation that made it, without files; `None` if an editor or another program did.
     pub operation: Option<OperationInfo>,
@@ -68,7 +75,7 @@ impl Request for ListVersions {
     const EFFECT: Effect = Effect::Reads;
 
     fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { name: alloc::format!("notes/{name}.md"), limit: 9, patch: true }]
+        alloc::vec![Self { name: alloc::format!("notes/{name}.md"), limit: 9, patch: true, ..Self::default() }]
     }
 }
 
@@ -78,9 +85,11 @@ impl Run<HistoryCall<'_>> for ListVersions {
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::new(call, &history, &path).await?;
         let undone = history.undone();
-        let limit = self.limit.clamp(1, MAX_HISTORY_ITEMS);
-        let mut versions = Vec::new();
-        for (index, version) in file.versions.clone().into_iter().enumerate().take(limit as usize) {
+        let limit = self.limit.clamp(1, MAX_HISTORY_ITEMS) as usize;
+        let only = self.operation.as_deref().map(|given| history.operation(given)).transpose()?;
+        let since = self.since.map(|seconds| seconds.saturating_mul(1_000_000_000));
+        let (mut versions, mut total) = (Vec::new(), 0_u32);
+        for (index, version) in file.versions.clone().into_iter().enumerate() {
             let before = file.versions.get(index + 1).map_or(State::Absent, |before| before.state);
             let step = version.step.and_then(|step| file.steps.get(step)).copied();
             let change = step.and_then(|step| step.recorded.record.changes.get(step.change));
@@ -88,6 +97,19 @@ impl Run<HistoryCall<'_>> for ListVersions {
                 let info = operation_info(call, entries, &step.recorded.record);
                 OperationInfo { undone: undone.contains(&info.operation.as_str()), ..info }
             });
+            let is_asked = |(step, info): (StepOf<'_>, &OperationInfo)| {
+                only.is_none_or(|only| info.operation == only)
+                    && since.is_none_or(|since| step.recorded.record.time_ns >= since)
+                    && self.by.as_deref().is_none_or(|by| is_by(info, by))
+            };
+            let is_any = only.is_none() && since.is_none() && self.by.is_none();
+            if !step.zip(operation.as_ref()).map_or(is_any, is_asked) {
+                continue;
+            }
+            total = total.saturating_add(1);
+            if versions.len() >= limit {
+                continue;
+            }
             let kind = change
                 .and_then(|change| file_change(call, &path, change))
                 .map_or_else(|| kind(before, version.state), |file| file.kind);
@@ -101,10 +123,9 @@ impl Run<HistoryCall<'_>> for ListVersions {
                 false => None,
             };
             let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
-            let unkept = matches!(version.state, State::Size(_));
+            let unkept = !file.keeps(version.state);
             versions.push(VersionInfo { number, kind, size, unkept, operation, patch });
         }
-        let total = u32::try_from(file.versions.len()).unwrap_or(u32::MAX);
         let path = call.scope.display_path(&path);
         Ok(VersionList { path, versions, total, damaged: history.damaged, cut: history.is_cut })
     }

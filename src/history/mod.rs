@@ -32,7 +32,7 @@ pub use redo::Redo;
 pub use restore_version::{RestoreVersion, RestoredVersion};
 pub use snapshot::{Snapshot, SnapshotTaken};
 pub use types::{ChangeKind, DEFAULT_HISTORY_ITEMS, FileChange, MAX_HISTORY_ITEMS, OperationInfo};
-pub use undo::{Undo, UndoReply};
+pub use undo::{SkippedOperation, Undo, UndoReply};
 
 pub(crate) use past::look_back;
 pub(crate) use types::HistoryCall;
@@ -49,7 +49,7 @@ family! {
         ListVersions,
         ReadVersion,
         CompareVersions,
-        Undo { operations, session, by, since, after, only_own, dry_run } | Redo { dry_run },
+        Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run } | Redo { dry_run },
         SetHistoryPolicy,
         RestoreVersion { name, version, at, dry_run },
         Expunge { text, name, dry_run },

@@ -43,7 +43,7 @@ impl Run<HistoryCall<'_>> for Redo {
             if reverted.take_back(with, &history, &undo.operation).await? == Left::Something {
                 let redoes = undo.undoes.clone();
                 let made = all.iter().rev().filter(|info| redoes.contains(&info.operation)).cloned().collect();
-                let took = Took { done: "Made again", undoes: Vec::new(), redoes };
+                let took = Took { done: "Made again", undoes: Vec::new(), redoes, skipped: Vec::new() };
                 return finish(with, reverted, made, took, self.dry_run).await;
             }
         }

@@ -44,12 +44,32 @@ impl<'a> Reverted<'a> {
     ///
     /// # Errors
     ///
-    /// A later change touches the same place. The error names it.
+    /// A later change touches the same place. The error names it, and the files remain as they were before.
     pub(super) async fn take_back(
         &mut self,
         with: &HistoryCall<'_>,
         history: &'a History,
         operation: &str,
+    ) -> Result<Left, Error> {
+        let mut earlier = Vec::new();
+        let left = self.take_back_each(with, history, operation, &mut earlier).await;
+        if left.is_err() {
+            for (place, bytes) in earlier.into_iter().rev() {
+                if let Some(file) = self.files.get_mut(place) {
+                    file.bytes = bytes;
+                }
+            }
+        }
+        left
+    }
+
+    /// Takes an operation back in each file. `earlier` has the files as they were before, also after an error.
+    async fn take_back_each(
+        &mut self,
+        with: &HistoryCall<'_>,
+        history: &'a History,
+        operation: &str,
+        earlier: &mut Vec<(usize, Option<Vec<u8>>)>,
     ) -> Result<Left, Error> {
         let mut paths: Vec<&RelPath> = Vec::new();
         for recorded in history.records_of(operation) {
@@ -67,8 +87,9 @@ impl<'a> Reverted<'a> {
                 self.places.insert(path.clone(), self.files.len());
                 self.files.push(Without { known, bytes });
             }
-            let file = self.places.get(path).and_then(|place| self.files.get_mut(*place));
-            let file = file.ok_or_else(|| Error::internal("a file that was not loaded"))?;
+            let place = self.places.get(path).copied().unwrap_or(self.files.len());
+            let file = self.files.get_mut(place).ok_or_else(|| Error::internal("a file that was not loaded"))?;
+            earlier.push((place, file.bytes.clone()));
             let of_file = file.take_back(with, operation).await?;
             left = left.max(of_file);
             if of_file < Left::Something

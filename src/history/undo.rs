@@ -31,6 +31,8 @@ pub struct Undo {
     /// If set, only operations of the caller count: of the agent and the client that the origin names, and of its session unless
     /// that has changed nothing.
     pub only_own: bool,
+    /// If set, operations that a later change touches are left as they are, and named.
+    pub skip_conflicts: bool,
     /// If set, only reports what would be undone.
     pub dry_run: bool,
 }
@@ -43,10 +45,23 @@ pub struct UndoReply {
     pub operations: Vec<OperationInfo>,
     /// Paths of the files that were changed.
     pub files: Vec<String>,
+    /// Operations that were left as they are, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedOperation>,
     /// Identifier of this operation; `None` if nothing was changed.
     pub operation: Option<String>,
     /// Summary.
     pub message: String,
+}
+
+/// An operation that was not undone.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SkippedOperation {
+    /// The operation.
+    pub operation: OperationInfo,
+    /// Reason: the later change at the same place.
+    pub reason: String,
 }
 
 impl Request for Undo {
@@ -89,9 +104,19 @@ impl Run<HistoryCall<'_>> for Undo {
         };
         let mut reverted = Reverted::default();
         let mut taken = Vec::new();
+        let mut skipped: Vec<SkippedOperation> = Vec::new();
+        let mut conflict = None;
         for info in selected {
+            let left = match reverted.take_back(with, &history, &info.operation).await {
+                Err(error) if self.skip_conflicts && error.code == ErrorCode::Conflict => {
+                    skipped.push(SkippedOperation { operation: info, reason: error.message.clone() });
+                    conflict = conflict.or(Some(error));
+                    continue;
+                }
+                left => left?,
+            };
             // What others have taken back counts as undone from now on.
-            if reverted.take_back(with, &history, &info.operation).await? > Left::Unmade {
+            if left > Left::Unmade {
                 taken.push(info);
                 // Without a selection one operation is undone: the last of which something is left.
                 if self.operations.is_empty() && !selects {
@@ -100,12 +125,14 @@ impl Run<HistoryCall<'_>> for Undo {
             }
         }
         if taken.is_empty() {
-            return Err(Error::new(ErrorCode::NotFound, "there is nothing to undo", "`op log` lists the operations"));
+            let nothing =
+                || Error::new(ErrorCode::NotFound, "there is nothing to undo", "`op log` lists the operations");
+            return Err(conflict.unwrap_or_else(nothing));
         }
         // Taking an undo back makes again what it undid.
         let undoes = taken.iter().filter(|info| info.undoes.is_empty()).map(|info| info.operation.clone()).collect();
         let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned()).collect();
-        finish(with, reverted, taken, Took { done: "Undid", undoes, redoes }, self.dry_run).await
+        finish(with, reverted, taken, Took { done: "Undid", undoes, redoes, skipped }, self.dry_run).await
     }
 }
 
@@ -170,6 +197,8 @@ pub(super) struct Took {
     pub(super) undoes: Vec<String>,
     /// Operations that were made again.
     pub(super) redoes: Vec<String>,
+    /// Operations that were left as they are.
+    pub(super) skipped: Vec<SkippedOperation>,
 }
 
 /// Changes the files, and reports what was taken back.
@@ -177,7 +206,7 @@ pub(super) async fn finish(
     with: &HistoryCall<'_>,
     reverted: Reverted<'_>,
     taken: Vec<OperationInfo>,
-    Took { done, undoes, redoes }: Took,
+    Took { done, undoes, redoes, skipped }: Took,
     dry_run: bool,
 ) -> Result<UndoReply, Error> {
     let call = with.call;
@@ -197,8 +226,13 @@ pub(super) async fn finish(
     let more = taken.len().saturating_sub(what.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let would = if dry_run { "Dry run, nothing is changed: " } else { "" };
-    let message = format!("{would}{done} {}{more}: {}", what.join(", "), told(&files));
-    Ok(UndoReply { operations: taken, files, operation, message })
+    let left = match skipped.len() {
+        0 => String::new(),
+        1 => "; 1 operation is left, because a later change touches it".to_string(),
+        count => format!("; {count} operations are left, because later changes touch them"),
+    };
+    let message = format!("{would}{done} {}{more}: {}{left}", what.join(", "), told(&files));
+    Ok(UndoReply { operations: taken, files, skipped, operation, message })
 }
 
 fn told(files: &[String]) -> String {

@@ -173,10 +173,10 @@ macro_rules! wit_contract {
     (@history $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             history::ListOperations { limit = $crate::history::DEFAULT_HISTORY_ITEMS, operation, since, by }
-            history::ListVersions { name, limit = $crate::history::DEFAULT_HISTORY_ITEMS, patch }
+            history::ListVersions { name, limit = $crate::history::DEFAULT_HISTORY_ITEMS, since, by, operation, patch }
             history::ReadVersion { name, version }
             history::CompareVersions { name, before, after }
-            history::Undo { operations, session, by, since, after, only_own, dry_run }
+            history::Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run }
             history::Redo { dry_run }
             history::Snapshot { message }
             history::SetHistoryPolicy { recording, max_age_days, max_log_bytes }
@@ -192,7 +192,8 @@ macro_rules! wit_contract {
             history::VersionText { path, version, text }
             history::Comparison { path, before, after, diff }
             history::SnapshotTaken { operation, message }
-            history::UndoReply { operations, files, operation, message }
+            history::SkippedOperation { operation, reason }
+            history::UndoReply { operations, files, skipped, operation, message }
             history::HistoryLog { path, bytes }
             history::HistoryPolicyReply { recording, max_age_days, max_log_bytes, logs, bytes, removed, message }
             history::RestoredVersion { path, version, diff, operation, message }

@@ -679,7 +679,11 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
     prop_oneof![
         (0_u32..9, prop::option::weighted(0.2, operation()), time(), some())
             .prop_map(|(limit, operation, since, by)| ListOperations { limit, operation, since, by }.into()),
-        (name(), 0_u32..9, any::<bool>()).prop_map(|(name, limit, patch)| ListVersions { name, limit, patch }.into()),
+        (name(), 0_u32..9, some(), prop::option::weighted(0.2, operation()), any::<bool>()).prop_map(
+            |(name, limit, by, operation, patch)| {
+                ListVersions { name, limit, since: None, by, operation, patch }.into()
+            }
+        ),
         (name(), number.clone()).prop_map(|(name, version)| ReadVersion { name, version }.into()),
         (name(), number.clone(), number.clone()).prop_map(|(name, before, after)| CompareVersions {
             name,
@@ -694,10 +698,11 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
             time(),
             prop::option::weighted(0.2, operation()),
             any::<bool>(),
+            any::<bool>(),
             any::<bool>()
         )
-            .prop_map(|(operations, session, by, since, after, only_own, dry_run)| {
-                Undo { operations, session, by, since, after, only_own, dry_run }.into()
+            .prop_map(|(operations, session, by, since, after, only_own, skip_conflicts, dry_run)| {
+                Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run }.into()
             }),
         any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
         text().prop_map(|message| Snapshot { message }.into()),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use saddlebag::history::{
-    HistoryPolicyReply, ListOperations, ListVersions, OperationList, SetHistoryPolicy, VersionInfo, VersionList,
+    HistoryPolicyReply, ListOperations, ListVersions, OperationList, SetHistoryPolicy, VersionList,
 };
 use saddlebag::store::Timestamp;
 use schemars::JsonSchema;
@@ -89,22 +89,10 @@ impl Subcommand for HistoryArgs {
             let request = ListOperations { limit: self.limit, since, by: self.by, operation: None };
             return print_operations(&store.call(request, output)?, output);
         };
-        let request = ListVersions { name, limit: saddlebag::history::MAX_HISTORY_ITEMS, patch: self.patch };
-        let mut list = store.call(request, output)?;
-        list.versions.retain(|version| is_wanted(version, self.since, self.by.as_deref()));
-        list.total = u32::try_from(list.versions.len()).unwrap_or(u32::MAX);
-        list.versions.truncate(self.limit as usize);
-        print_versions(&list, output)
+        let by = self.by;
+        let request = ListVersions { name, limit: self.limit, since, by, operation: None, patch: self.patch };
+        print_versions(&store.call(request, output)?, output)
     }
-}
-
-fn is_wanted(version: &VersionInfo, since: Option<Timestamp>, by: Option<&str>) -> bool {
-    let Some(info) = &version.operation else { return since.is_none() && by.is_none() };
-    let is_late = since
-        .is_none_or(|since| saddlebag_host::parse_time(&info.time).is_ok_and(|time| time.seconds >= since.seconds));
-    let names = [&info.agent, &info.client, &info.session, &info.tool];
-    let is_by = |by: &str| info.provenance == by || names.into_iter().any(|name| name.as_deref() == Some(by));
-    is_late && by.is_none_or(is_by)
 }
 
 /// Prints operations, newest first.
@@ -122,6 +110,9 @@ pub(super) fn print_operations(list: &OperationList, output: &mut Output) -> Res
         if list.total as usize > shown {
             output.note(&format!("{shown} of {} operations; -n shows more", list.total));
         }
+    }
+    if list.operations.is_empty() {
+        output.note("no recorded change is listed");
     }
     Ok(if list.operations.is_empty() { Exit::Nothing } else { Exit::Done })
 }
@@ -145,6 +136,9 @@ fn print_versions(list: &VersionList, output: &mut Output) -> Result<Exit, Failu
         if list.total as usize > shown {
             output.note(&format!("{shown} of {} versions of {}; -n shows more", list.total, single_line(&list.path)));
         }
+    }
+    if list.versions.is_empty() {
+        output.note("no version is listed");
     }
     Ok(if list.versions.is_empty() { Exit::Nothing } else { Exit::Done })
 }

@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use saddlebag::history::{
-    ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, OperationList, Undo, UndoReply,
+    DEFAULT_HISTORY_ITEMS, ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, OperationList, Undo,
+    UndoReply,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,6 +27,10 @@ pub(crate) struct OpArgs {
     action: Action,
     /// Operation, as `op log` prints it; the beginning is enough [default: the last one]
     operation: Option<String>,
+    /// Maximum number of operations that `op log` lists
+    #[arg(long, short = 'n', value_name = "N", default_value_t = DEFAULT_HISTORY_ITEMS,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_HISTORY_ITEMS)))]
+    limit: u32,
     /// Only print what would be changed by `revert` and `restore`
     #[arg(long)]
     dry_run: bool,
@@ -85,11 +90,8 @@ impl Subcommand for OpArgs {
         }
         match self.action {
             Action::Log => {
-                let request = ListOperations {
-                    limit: saddlebag::history::DEFAULT_HISTORY_ITEMS,
-                    operation: self.operation,
-                    ..ListOperations::default()
-                };
+                let request =
+                    ListOperations { limit: self.limit, operation: self.operation, ..ListOperations::default() };
                 print_operations(&store.call(request, output)?, output)
             }
             Action::Show => {
@@ -98,6 +100,9 @@ impl Subcommand for OpArgs {
                     output.object(&info)?;
                 } else {
                     output.line(&operation_line(&info))?;
+                    if let Some(session) = &info.session {
+                        output.line(&format!("    session  {}", single_line(session)))?;
+                    }
                     print_files(&info.files, output)?;
                 }
                 Ok(Exit::Done)
@@ -132,12 +137,10 @@ fn diff(operation: Option<String>, store: &mut Store, output: &mut Output) -> Re
     let info = one(operation, store, output)?;
     let mut files = Vec::new();
     for file in &info.files {
-        let request = ListVersions { name: file.path.clone(), limit: MAX_HISTORY_ITEMS, patch: true };
-        let versions = store.call(request, output)?.versions;
-        let is_of = |version: &&saddlebag::history::VersionInfo| {
-            version.operation.as_ref().is_some_and(|other| other.operation == info.operation)
-        };
-        for version in versions.iter().rev().filter(is_of) {
+        let (name, operation) = (file.path.clone(), Some(info.operation.clone()));
+        let request =
+            ListVersions { name, operation, limit: MAX_HISTORY_ITEMS, patch: true, ..ListVersions::default() };
+        for version in store.call(request, output)?.versions.iter().rev() {
             files.push(FileDiff { path: file.path.clone(), diff: version.patch.clone() });
         }
     }

@@ -42,6 +42,9 @@ pub(super) fn print_undo(reply: &UndoReply, output: &mut Output) -> Result<(), F
         output.line(&format!("  {}", operation_line(info)))?;
         print_files(&info.files, output)?;
     }
+    for skipped in &reply.skipped {
+        output.line(&format!("  left {}: {}", skipped.operation.operation, single_line(&skipped.reason)))?;
+    }
     Ok(())
 }
 

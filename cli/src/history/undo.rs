@@ -14,7 +14,7 @@ use crate::subcommand::Ask;
 /// Undo the last operation; run again, it goes further back
 ///
 /// An operation is one command, import or session end, with every file that it changed. `redo` takes the undo back. If a later
-/// change touches the same place, nothing is undone, and the later change is named.
+/// change touches the same place, nothing is undone, and the later change is named; --skip-conflicts undoes the others.
 #[derive(Debug, Args)]
 #[command(after_help = example("undo --session 4f1c --dry-run"))]
 pub(crate) struct UndoArgs {
@@ -30,6 +30,9 @@ pub(crate) struct UndoArgs {
     /// All operations at or after this time; with --session or --by, only theirs
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: Option<Timestamp>,
+    /// Leave operations that a later change touches, and name them
+    #[arg(long)]
+    skip_conflicts: bool,
     /// Only print what would be undone
     #[arg(long)]
     dry_run: bool,
@@ -39,9 +42,9 @@ impl Ask for UndoArgs {
     type Request = Undo;
 
     fn request(self) -> Result<Undo, Failure> {
-        let Self { operations, session, by, since, dry_run } = self;
+        let Self { operations, session, by, since, skip_conflicts, dry_run } = self;
         let since = since.map(|time| time.seconds);
-        Ok(Undo { operations, session, by, since, after: None, only_own: false, dry_run })
+        Ok(Undo { operations, session, by, since, after: None, only_own: false, skip_conflicts, dry_run })
     }
 
     fn print(reply: &UndoReply, output: &mut Output) -> Result<(), Failure> {

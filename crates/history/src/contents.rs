@@ -84,6 +84,14 @@ impl Contents {
         digest
     }
 
+    /// Returns true if a form of the content with this digest was added that is not [`Stored::Removed`]. What the form is made of
+    /// may still be missing.
+    #[must_use]
+    pub fn has(&self, digest: &Digest) -> bool {
+        let is_there = |forms: &Vec<Stored>| forms.iter().any(|form| !matches!(form, Stored::Removed));
+        *digest == Digest::of(&[]) || self.stored.get(digest).is_some_and(is_there)
+    }
+
     /// Makes the content with this digest, from the whole content that the fewest differences lead to.
     ///
     /// # Errors

@@ -196,7 +196,8 @@ impl Reader<'_> {
     }
 
     fn list(&self, limit: u32, store: &mut Store, output: &mut Output) -> Result<VersionList, Failure> {
-        store.call(ListVersions { name: self.shown.to_string(), limit, patch: false }, output)
+        store
+            .call(ListVersions { name: self.shown.to_string(), limit, patch: false, ..ListVersions::default() }, output)
     }
 
     /// Reads versions, newest first, until one that git has.

@@ -124,9 +124,14 @@ impl Hooks {
         run(&mut command, None)
     }
 
+    /// Returns the folder of the program's own state.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.home.join("state/saddlebag")
+    }
+
     /// Returns the lines of the log.
     pub(super) fn log(&self) -> Vec<Value> {
-        let read = fs::read_to_string(self.home.join("state/saddlebag/hook.log")).unwrap_or_default();
+        let read = fs::read_to_string(self.state().join("hook.log")).unwrap_or_default();
         read.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
     }
 

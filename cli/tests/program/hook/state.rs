@@ -1,7 +1,6 @@
 //! The files of hooks in the folder of states: what a failure leaves there, and what somebody else put there.
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -9,10 +8,6 @@ use super::{Hooks, claude, text_of};
 use crate::support::run;
 
 impl Hooks {
-    fn state(&self) -> PathBuf {
-        self.home.join("state/saddlebag")
-    }
-
     /// Runs hooks for a store that does not exist.
     fn fail(&self, times: usize) {
         for number in 0..times {
